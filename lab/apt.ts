@@ -8,7 +8,7 @@ export async function aptInstall(...packages: string[]): Promise<string | undefi
   if (process.getuid?.() !== 0) return `only root can install it: apt-get install ${packages.join(' ')}`
   const install = () => apt('install', '--yes', '--no-install-recommends', ...packages)
   const why = await install()
-  // The package lists may be old or missing.
+  // If the package lists are old or missing, the first try fails. So the lists are updated before the second try.
   return why === undefined ? undefined : ((await apt('update')) ?? (await install()))
 }
 

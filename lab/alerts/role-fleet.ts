@@ -15,7 +15,10 @@ export class RoleFleet {
     this.#onChange = onChange
   }
 
-  /** Starts the processes that do not run. Throws Error if a process does not become ready. */
+  /**
+   * Starts the processes that `kill` has ended, and at the first call all. Throws Error if a process does not become
+   * ready.
+   */
   async whole(): Promise<void> {
     const missing = [...this.#all()].filter(([name]) => !this.#running.has(name))
     await Promise.all(

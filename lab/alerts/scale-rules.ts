@@ -13,7 +13,10 @@ export function durationSeconds(text: string): number {
   return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (unitSeconds[unit] ?? 0), 0)
 }
 
-/** Divides a duration by `scale`. Returns whole milliseconds, at least `atLeast` seconds unless `text` is shorter. */
+/**
+ * Divides a duration by `scale`, but not to less than `atLeast` seconds. A `text` that is shorter than that stays as it
+ * is. Returns whole milliseconds.
+ */
 function shorter(text: string, scale: number, atLeast: number): string {
   const seconds = durationSeconds(text)
   return `${Math.round(Math.max(seconds / scale, Math.min(seconds, atLeast)) * 1_000)}ms`
@@ -62,7 +65,8 @@ export function scaleRules(text: string, scale: number): string {
 }
 
 /**
- * Seconds from the start of the condition until the alert fires, by alert: the rule's `for`, plus the longest range.
+ * Seconds from the start of the condition until the alert fires, by alert: the rule's `for`, plus the longest time in
+ * the expression (a range, an offset, or a bound in seconds).
  */
 export function alertSeconds(text: string): ReadonlyMap<string, number> {
   const { groups } = parse(text) as { groups: { rules: Rule[] }[] }

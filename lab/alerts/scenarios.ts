@@ -62,7 +62,8 @@ function missing(name: string): Scenario['inject'] {
 }
 
 /**
- * Makes the receiver answer with `status`. Enabling the receiver at the end sends all waiting notifications at once.
+ * Makes the receiver answer with `status`. The end of the fault also orders `enable`, so that all waiting notifications
+ * are sent at once.
  */
 function receiverAnswers(status: number): Scenario['inject'] {
   return ({ client, receiver }) => {
@@ -132,7 +133,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     ...{ fault: 'a route is halted', alert: 'PortageHalted', traffic: false },
-    // Halted transfers stay open, so the stream's watermark does not move.
+    // Halted transfers stay open, so the stream's watermark does not move, which may raise this alert too.
     consequences: ['PortageStreamWatermarkStalled'],
     inject: async ({ client, devnet }) => {
       const scope = { targetChain: 'bsc' }
@@ -166,7 +167,7 @@ export const scenarios: readonly Scenario[] = [
   { fault: 'the process with a key is missing', alert: 'PortageLaneNotServed', traffic: false, inject: missing('lane-1') },
   {
     ...{ fault: 'the only process of a role is missing', alert: 'PortageRoleNotReady', labels: { role: 'ledger' }, traffic: false },
-    // Streams record nothing while the ledger's process is missing.
+    // Streams record nothing while the ledger's process is missing, which may raise this alert too.
     consequences: ['PortageStreamStalled'],
     inject: missing('ledger'),
   },

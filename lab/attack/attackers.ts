@@ -55,7 +55,10 @@ export async function attackAll(scene: AttackScene, plan: readonly PlannedAttack
   for (const nodes of Object.values(scene.devnet.nodes)) for (const node of nodes) node.clear()
 }
 
-/** An attack may lack traffic or a ledger. So a kind that was never carried out is tried again. */
+/**
+ * Carries out one attack. If it fails, for example because there is no traffic or no ledger yet, tries again, up to
+ * `mostTries` times in all, unless another attack of this kind was carried out.
+ */
 async function attackOnce(scene: AttackScene, attack: PlannedAttack, attacked: Attacked): Promise<void> {
   const tell = (what: string) => scene.say(`${new Date().toISOString()} ${attack.kind} on ${attack.chain}: ${what}`)
   for (let tries = 1; tries <= mostTries; tries++) {

@@ -2,8 +2,8 @@ import type { AttackScene } from './scene.ts'
 import { firstInvented } from './spy-attacks.ts'
 
 /**
- * Adds transfers with invented sequence numbers to `believed`. Wiping Temporal deletes these transfers, so call this
- * before each wipe.
+ * Adds the token bridge's and NTT's transfers with invented sequence numbers to `believed`. Call this before each wipe
+ * of Temporal, which deletes the workflows of these transfers.
  */
 export async function findBelieved({ client, believed, say }: Pick<AttackScene, 'client' | 'believed' | 'say'>): Promise<Set<string>> {
   for await (const { workflowId } of client.workflow.list({ query: "WorkflowType = 'transfer'" })) {

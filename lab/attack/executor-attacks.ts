@@ -16,9 +16,9 @@ interface Forgery extends Omit<ExecutorMessage, 'payload' | 'pay'> {
 const tooLittleGas = 30_000n
 
 /**
- * Makes requests that Portage must not deliver, for real messages. Most quotes are forged, changed after the signature,
- * or reused for more gas or coins than they cost. One paid request has too little gas. Two paid requests name the same
- * message.
+ * For real messages, requests deliveries that Portage must not make. In most requests, the quote is forged, changed
+ * after the signature, or used for more gas or coins than the payment covers. One request is paid in full, but has too
+ * little gas. Two more are paid in full and name the same message.
  */
 export async function forgedRequests({ devnet, locks, thief }: AttackScene, { chain }: PlannedAttack): Promise<string> {
   const network = devnet.executor
@@ -62,8 +62,8 @@ export async function forgedRequests({ devnet, locks, thief }: AttackScene, { ch
 }
 
 /**
- * Requests deliveries of another user's NTT transfer and of burns that nobody sent. Each is requested at the right
- * price, below the price, and with coins.
+ * Requests deliveries of another user's NTT transfer, of burns that nobody sent, and in forms that Portage does not
+ * know. Each is requested at the right price, below the price, and with coins that the payment does not cover.
  */
 async function transfersOfOthers(
   network: ExecutorNetwork,
@@ -104,5 +104,5 @@ async function transfersOfOthers(
 
 const nobody = toBeHex(0, 32)
 
-/** Prices for a quote that costs nothing. */
+/** Prices in a quote by which gas costs nothing, and both chains' coins have the same price. */
 const free = concat([toBeHex(0, 8), toBeHex(0, 8), toBeHex(1, 8), toBeHex(1, 8)])

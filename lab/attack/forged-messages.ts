@@ -41,8 +41,8 @@ const requests: readonly unknown[] = [
 ]
 
 /**
- * Sends signals and updates that no workflow can parse to ledgers, streams, operator transactions, the settings and
- * pending transfers.
+ * Sends signals and updates with invalid contents to ledgers, streams, operator transactions, the settings and pending
+ * transfers.
  */
 export async function forgedMessages({ client, devnet }: AttackScene): Promise<string> {
   const ledgers = devnet.lanes.map(({ chain, address }) =>
@@ -65,9 +65,9 @@ export async function forgedMessages({ client, devnet }: AttackScene): Promise<s
 }
 
 /**
- * Starts 30 transfer workflows with invented contents: under nonces of the native bridge, under the next sequences of
- * the token bridge, and under texts that are no number. Honest transfers must arrive nevertheless. No worker serves
- * `strangersQueue`.
+ * Starts 30 transfer workflows with invented contents: 10 with nonces of the native bridge, 10 with the next sequences
+ * of the token bridge, and 10 whose sequence is no number. Honest transfers must arrive nevertheless. Only the 10 of
+ * the native bridge run, because the others are on `strangersQueue`, which no worker serves.
  */
 export async function forgedMismatch(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const { tokenBridge, wormholeChainId, name } = scene.devnet.chains[attack.chain === 'ethereum' ? 'bsc' : 'ethereum']

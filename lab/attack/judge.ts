@@ -12,7 +12,7 @@ import { findBelieved } from './believed.ts'
 import { overspentKeys } from './overspend.ts'
 import { type AttackScene, treasury, worstCost } from './scene.ts'
 
-/** Summary of an attack run. In a clean run, all counts except `honest` and `delivered` are 0. */
+/** Summary of an attack run. In a clean run, `delivered` equals `honest`, and all other counts of findings are 0. */
 export interface AttackSummary {
   readonly seed: string
   readonly honest: number
@@ -20,7 +20,8 @@ export interface AttackSummary {
   readonly lost: number
   readonly duplicateEffects: number
   /**
-   * Completions of transfers that nobody sent, transactions of lanes to strangers, and growth of the thief's balances.
+   * Completions of transfers that nobody sent, plus transactions of lanes to strangers, plus balances of the thief that
+   * are above 0.
    */
   readonly stolen: number
   readonly paidTwice: number
@@ -30,7 +31,7 @@ export interface AttackSummary {
   readonly overspent: number
   /** Messages of strangers that became transfers. */
   readonly believed: number
-  /** Directions of bridges that delivered nothing after the attacks. */
+  /** Directions of bridges in which a transfer that was sent after the attacks did not arrive. */
   readonly stoppedRoutes: number
   /** Transfers that ended as cancelled although the target shows a delivery. */
   readonly falseCancels: number
@@ -139,7 +140,8 @@ async function bloatedOf({ fleet, say }: AttackScene): Promise<number> {
 }
 
 /**
- * Whether the recipient is neither a bridge contract, nor the treasury with an ordered payment, nor the lane itself.
+ * Whether the transaction goes to a stranger. Not strangers: bridge contracts, the treasury if the payment was ordered,
+ * and the lane itself if no coins are sent (a no-op).
  */
 function isStranger({ devnet, payments }: AttackScene, { chain, from, to, value }: LaneTransaction): boolean {
   const name = chain as 'ethereum' | 'bsc'

@@ -11,12 +11,16 @@ import type { AttackScene } from './scene.ts'
 import { falseGuardian } from './forged-calls.ts'
 import { falseSetIndex, spyFalseSet } from './spy-attacks.ts'
 
-/** Longest wait for the first read of a lie, ms. Gas is estimated only for deliveries. */
+/**
+ * Longest wait for the first read of a lie, ms. It is long, because a lie about gas is only read when a delivery
+ * estimates its gas.
+ */
 const struckWithinMs = 20_000
 
 /**
- * Makes the first node of a chain lie, at least until a process has read one lie. Portage prefers this node for reads
- * that one node answers. The other nodes are honest, because a quorum needs honest nodes.
+ * Makes the first node of a chain lie, at least until a process has read one lie. Throws Error if none reads one. The
+ * first node lies because Portage prefers this node for reads that one node answers. The other nodes are honest,
+ * because a quorum needs honest nodes.
  */
 export async function lyingNode(scene: AttackScene, { kind, chain, forMs: least, dice }: PlannedAttack<NodeKind>): Promise<string> {
   const [node] = scene.devnet.nodes[chain]
@@ -45,7 +49,10 @@ function rulesOf(kind: NodeKind, elsewhere: string): FaultRule[] {
   return [{ fault: { kind: 'lie', how: kind } }]
 }
 
-/** Duration of a false guardian set, ms. Portage caches the newest set for a shorter time. */
+/**
+ * Duration of a false guardian set, ms. It is longer than Portage caches the newest set, so that Portage reads the
+ * false set.
+ */
 const guardiansForMs = 25_000
 
 /** Answers that name the attacker as the only guardian of the newest set. */
@@ -63,7 +70,7 @@ const addedWithinMs = 30_000
 /** Names of the added nodes, which outnumber the config's nodes. */
 const added = ['own-1', 'own-2', 'own-3', 'own-4']
 
-/** Adds lying nodes with a stolen admin token. All added nodes answer with the attacker's guardian set. */
+/** With a stolen admin token, adds nodes that lie: all of them answer with the attacker's guardian set. */
 export async function addNodes(scene: AttackScene, { chain, forMs, dice }: PlannedAttack): Promise<string> {
   const liar = await startFaultProxy(scene.devnet.chains[chain].anvil.url)
   for (const rule of falseGuardians()) liar.add(rule)
@@ -79,7 +86,7 @@ export async function addNodes(scene: AttackScene, { chain, forMs, dice }: Plann
     // Temporal may be away at this moment, so the order is repeated.
     await until(async () => (await change(adds)) === 200, { timeoutMs: addedWithinMs, everyMs: 500, what: 'the API to add nodes' })
     for (const end = Date.now() + 2 * forMs; Date.now() < end; await scene.wait(1_000)) spyFalseSet(scene, { chain, dice })
-    // The API answers 400 after a wipe, because it does not know the added nodes then.
+    // 400 counts as removed: after a wipe of Temporal, the API does not know the added nodes.
     const cleared = async () => [200, 400].includes(await change(added.map((name) => ({ kind: 'clearNode', chain, name }))))
     await until(cleared, { timeoutMs: addedWithinMs, everyMs: 500, what: 'the API to remove nodes' })
     const asked = [...liar.calls.values()].reduce((sum, count) => sum + count, 0)

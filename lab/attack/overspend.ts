@@ -15,14 +15,15 @@ const gwei = 10n ** 9n
  */
 const [steep, spike] = [6_000n * gwei, 1_500n * gwei]
 const [pricedWithinMs, decidedWithinMs] = [30_000, 120_000]
-/** At `spike`, this number of payments costs about twice the limits of a key. */
+/** At `spike`, this number of payments costs up to about twice the lower limit of a key. */
 const payments = 25
 /** Amount in wei of the first payment. Each payment has another amount, so the chain shows how often each was made. */
 const firstAmount = 10n ** 6n
 
 /**
- * Raises the gas price of both chains. Then orders worthless payments from each lane to the treasury, as a client of
- * Temporal can, until the key refuses. The judge adds up all transactions that the keys signed.
+ * Raises the gas price of both chains. Then orders tiny payments from each lane to the treasury, as a client of
+ * Temporal can: first one at a price above the limit of a transaction, then more than a key's limits allow. The judge
+ * adds up all transactions that the keys signed.
  */
 export async function overspend(scene: AttackScene): Promise<string> {
   const { lanes } = scene.devnet
@@ -51,8 +52,8 @@ export async function overspend(scene: AttackScene): Promise<string> {
 }
 
 /**
- * Halts transfers, because a transfer of an attacker could hold a nonce below the payments and stay unmined at the new
- * price.
+ * Halts transfers and waits until the lanes are idle. Otherwise, a transfer of an attacker could hold a nonce below the
+ * payments and stay unmined at the new price.
  */
 async function halt(scene: AttackScene): Promise<void> {
   const order = { by: 'dora', reason: 'prices rise', orders: [{ kind: 'halt', scope: {} } as const] }
@@ -91,7 +92,7 @@ function counts({ devnet: { lanes, chains } }: AttackScene): Promise<number[]> {
   return Promise.all(lanes.map(async ({ chain, address }) => Number(await count(chain as ChainKey, address))))
 }
 
-/** Waits for two blocks at this price on each chain, because Portage may still use the block before the first one. */
+/** Waits for two blocks at this price on each chain, because after only one, Portage may still use the block before. */
 async function isDear({ devnet: { chains } }: AttackScene, price: bigint): Promise<void> {
   const twoBlocks = async ({ anvil }: (typeof chains)[ChainKey]) => {
     const dear = new Set<string>()
@@ -121,8 +122,8 @@ async function keepDear({ devnet, wait }: AttackScene, priceNow: () => bigint | 
 }
 
 /**
- * Number of keys that may have spent more than a limit of an hour or a day. A run is shorter than an hour, so this
- * compares the sum of the whole run.
+ * Number of keys that may have spent more than a limit of an hour or a day. A run is shorter than an hour, so the sum
+ * of the whole run is compared with the lower limit.
  */
 export function overspentKeys({ devnet, say }: Pick<AttackScene, 'devnet' | 'say'>, signed: readonly LaneTransaction[]): number {
   const over = devnet.lanes.filter(({ chain, address }) => {

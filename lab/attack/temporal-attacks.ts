@@ -114,7 +114,8 @@ async function forgedStep(scene: AttackScene, attack: PlannedAttack, nonce: bigi
 }
 
 /**
- * Nonce of an honest final transfer to the chain. The source recorded another recipient and amount under this nonce.
+ * Nonce of an honest final native transfer to the chain. The forged step uses this nonce with another recipient and
+ * amount than the source recorded.
  */
 async function existingNonce({ sent, devnet }: AttackScene, { chain }: PlannedAttack): Promise<bigint> {
   const find = async () => {
@@ -130,8 +131,8 @@ async function existingNonce({ sent, devnet }: AttackScene, { chain }: PlannedAt
 }
 
 /**
- * Pays from each lane of the chain to the next lane. A thief with one key would gather the coins of all lanes like
- * this.
+ * Orders payments from each lane of the chain to the next lane. With such payments, a thief who has the key of one lane
+ * could collect the coins of all lanes there.
  */
 async function movedCoins({ client, devnet }: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
   const lanes = devnet.lanes.filter((lane) => lane.chain === chain)
@@ -167,7 +168,8 @@ async function forgedFees(scene: AttackScene, attack: PlannedAttack): Promise<st
 }
 
 /**
- * Deletes everything in Temporal. Halts, revoked tokens and the list of notified receivers also exist outside Temporal.
+ * Deletes everything in Temporal. Halts, revoked tokens and the list of notified receivers must survive, because they
+ * also exist outside Temporal.
  */
 async function wipe(scene: AttackScene): Promise<string> {
   const { devnet, locks } = scene

@@ -59,7 +59,7 @@ async function revoke({ client }: AttackScene, token: Principal): Promise<void> 
 
 async function isRefused({ fleet }: AttackScene, stolen: string): Promise<boolean> {
   const look = async ({ apiUrl }: { apiUrl: string }) => (await fetch(`${apiUrl}/v1/settings`, { headers: bearer(stolen) })).status === 401
-  // A process that does not answer counts as refusing. `replayRevoked` asks the process again.
+  // A process that does not answer counts as refusing here, because `replayRevoked` asks it again.
   return (await Promise.all(fleet.alive.map((one) => look(one).catch(() => true)))).every(Boolean)
 }
 

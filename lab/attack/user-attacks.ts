@@ -76,8 +76,8 @@ function deploying(runtime: string): string {
 }
 
 /**
- * Deploys a contract that logs BridgeTransferInitiated like the bridge, with a transfer to the thief. The target's
- * contract would pay the transfer.
+ * Logs BridgeTransferInitiated like the bridge, but from another contract, with a transfer to the thief. The target's
+ * contract would pay this transfer, so Portage must see that the log is not of the bridge.
  */
 export async function lookAlike(scene: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
   const { devnet, locks } = scene
@@ -93,7 +93,7 @@ export async function lookAlike(scene: AttackScene, { chain, dice }: PlannedAtta
   return `a transfer of ${amount} units to the thief`
 }
 
-/** The latest recorded nonce plus 0 to 4. Portage never asks for nonces far above the latest. */
+/** The latest recorded nonce plus 0 to 4, because Portage never asks for nonces far above the latest. */
 function nextNonce({ sent }: AttackScene, chain: PlannedAttack['chain'], dice: number): bigint {
   const nonces = sent.filter(isNative).filter(({ source }) => source === chain)
   const highest = nonces.reduce((most, { nonce }) => (nonce > most ? nonce : most), 0n)

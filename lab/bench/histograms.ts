@@ -27,8 +27,8 @@ export function added(all: readonly HistogramSeries[]): HistogramSeries['buckets
 }
 
 /**
- * The quantile that histogram_quantile of Prometheus computes: linear within a bucket, and the last finite bound for
- * values above it. Undefined without values.
+ * The quantile that histogram_quantile of Prometheus computes: linear within a bucket, and the last finite bound if the
+ * quantile is above that bound. Undefined without values.
  */
 export function quantile(buckets: HistogramSeries['buckets'], share: number): number | undefined {
   const count = buckets.at(-1)?.[1] ?? 0

@@ -46,7 +46,7 @@ export interface IdleResult {
 const settleMs = 20_000
 /** Shorter than the default of 5 minutes, so that two minutes contain an audit of each stream. */
 const auditMinutes = 2
-/** Length of the measurement without other sources, s. Every periodic call comes at least once in this time. */
+/** Longest measurement without other sources, s. */
 const aloneSeconds = 60
 
 /** A transfer (payload 1 of the token bridge) to chain 65,000, which does not exist. */
@@ -101,7 +101,10 @@ async function withPortage<Result>(
   }
 }
 
-/** Publishes one message of each source without a node. Resolves when all streams exist. Returns their number. */
+/**
+ * Publishes one message of each source chain that has no node here. Resolves when all their streams exist. Returns the
+ * number of these streams.
+ */
 async function beginAll(devnet: Devnet, portage: PortageProcess): Promise<number> {
   const own = Object.values(devnet.chains).map(({ wormholeChainId }) => wormholeChainId)
   const others = tokenBridgeEmitters.mainnet.filter(([chain]) => !own.includes(chain))

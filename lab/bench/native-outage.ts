@@ -144,7 +144,7 @@ async function costs(
 ): Promise<Pick<OutageResult, 'stateTransitionsPerTransfer' | 'allStateTransitionsPerTransfer' | 'historyEventsPerTransfer'>> {
   let [own, all, events] = [0, 0, 0]
   for await (const { type, raw, historyLength, status, workflowId } of client.workflow.list({ query: '', pageSize: 1000 })) {
-    // Temporal's list has counts of closed workflows only.
+    // Temporal's list has the number of state transitions for closed workflows only.
     const counted = status.name === 'RUNNING' ? (await client.workflow.getHandle(workflowId).describe()).raw.workflowExecutionInfo : raw
     const transitions = Number(counted?.stateTransitionCount ?? 0)
     all += transitions

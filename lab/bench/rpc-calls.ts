@@ -12,7 +12,9 @@ export function sumByMethod(metrics: string): [string, number][] {
   return [...sums].toSorted(([, a], [, b]) => b - a)
 }
 
-/** Methods that Portage calls once per block, or once per block and lane with work, for any number of transfers. */
+/**
+ * Methods that Portage calls once per block, or once per block and lane with work, however many transfers there are.
+ */
 export const perBlockMethods: ReadonlySet<string> = new Set([
   'eth_getBlockByNumber',
   'eth_getBlockByHash',

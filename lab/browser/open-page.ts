@@ -35,7 +35,8 @@ export async function openPage(
   const { origin } = new URL(url)
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`))
   page.on('console', (message) => {
-    // The browser logs each status above 399 and each failed connection, and the page shows both to its user.
+    // The browser logs each status above 399 and each failed connection. These are no faults, because the page shows
+    // both to its user.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) faults.push(`console: ${message.text()}`)
   })
   page.on('request', (request) => {

@@ -3,7 +3,7 @@ import type { SentBurn } from '../devnet/cctp/cctp-users.ts'
 
 export interface CctpCheckInput {
   readonly transfers: readonly SentBurn[]
-  /** Ends by chain name. `transmitters` has version 1, then version 2. */
+  /** Ends by chain name. `transmitters`: first that of version 1, then that of version 2. */
   readonly ends: Readonly<
     Record<string, { readonly domain: number; readonly transmitters: readonly [string, string]; readonly token: string }>
   >
@@ -11,7 +11,7 @@ export interface CctpCheckInput {
 
 export interface CctpFinding {
   readonly transfer: SentBurn
-  /** Number of MessageReceived events with the burn's recipient and amount. Correct: 1. */
+  /** Number of MessageReceived events with the burn's version, recipient and amount. Correct: 1. */
   readonly received: number
   readonly receivedBy: readonly string[]
   readonly txHashes: readonly string[]
@@ -26,9 +26,9 @@ export interface CctpFinding {
 
 export interface CctpVerdict {
   readonly findings: readonly CctpFinding[]
-  /** Number of received messages that no MessageTransmitter of another chain sent. */
+  /** Number of received messages that no MessageTransmitter sent. */
   readonly foreign: number
-  /** Hashes of the source transactions of all received messages. */
+  /** Hashes of the source transactions of the received messages, except the `foreign` ones, which have none. */
   readonly sources: readonly string[]
 }
 

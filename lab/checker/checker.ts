@@ -9,8 +9,8 @@ import type { SentTransfer } from '../devnet/wormhole/users.ts'
 
 /**
  * Input of the checker, which the demo and the tests use. The checker shares no code with the relayer: its provider,
- * ABIs and decoders are its own. It believes only balances, TransferRedeemed events, and events of the native bridge,
- * NTT's managers, the Executor's receivers and CCTP's transmitters.
+ * ABIs and decoders are its own. It believes only what contracts show (events, views and balances), and asks neither
+ * Portage nor Temporal.
  */
 export interface CheckInput {
   readonly transfers: readonly SentTransfer[]
@@ -32,7 +32,10 @@ export interface TransferFinding {
   readonly blockHeight: number | undefined
   /** Time from the block of the user's transaction to the block of the redemption, ms. Blocks have whole seconds. */
   readonly latencyMs: number | undefined
-  /** `balance`: the recipient's tokens. `expected`: the sum of all transfers to the recipient. */
+  /**
+   * `balance`: the recipient's tokens, from all transfers to the recipient. `expected`: the tokens of this transfer
+   * alone (amount − fee).
+   */
   readonly balance: bigint
   readonly expected: bigint
 }
@@ -42,11 +45,18 @@ export interface CheckResult {
   readonly transfers: number
   /** Transfers with exactly one delivery and the right balance. */
   readonly delivered: number
-  /** Transfers without a delivery. Includes native transfers that only the contracts show and no user reported. */
+  /**
+   * Transfers without a delivery. Includes native transfers that no user reported, but that the source's contract
+   * shows.
+   */
   readonly lost: number
-  /** Transfers with several deliveries. Includes native transfers that only the contracts show. */
+  /** Transfers with several deliveries. Includes native transfers that no user reported. */
   readonly duplicates: number
-  /** Delivered transfers whose recipient has another balance than amount − fee. */
+  /**
+   * Delivered transfers whose recipient has another balance than its transfers bring (amount − fee each). Also: NTT
+   * messages that are not executed, CCTP nonces that are not used, and requests that are unpaid or not fulfilled in
+   * full.
+   */
   readonly wrongBalances: number
   /**
    * Native completions, NTT payments and CCTP mints without a user's transfer, and unpaid deliveries of the Executor.

@@ -27,7 +27,7 @@ interface Products {
 export interface ExecutionFinding {
   readonly transfer: SentExecution
   /**
-   * Number of Received events with the request's payload. For a paid NTT transfer or burn: number of its payments.
+   * Number of Received events with the request's payload. For a paid NTT transfer or burn: number of its deliveries.
    * Correct: 1.
    */
   readonly received: number
@@ -43,13 +43,16 @@ export interface ExecutionFinding {
   readonly expected: bigint
   /** Whether the request's event shows the user's payment and the payee received the sum of all payments. */
   readonly paid: boolean
-  /** Whether the paid NTT transfer or burn arrived in full. */
+  /**
+   * Whether the paid NTT transfer or burn arrived in full, with no more gas and coins than were paid for. Always true
+   * for a message to a contract.
+   */
   readonly whole: boolean
 }
 
 export interface ExecutionVerdict {
   readonly findings: readonly ExecutionFinding[]
-  /** Number of deliveries that nobody paid for, or with more gas or coins than the request paid for. */
+  /** Number of deliveries that nobody paid for, plus messages that came with more gas or coins than were paid for. */
   readonly foreign: number
 }
 

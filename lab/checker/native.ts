@@ -15,7 +15,9 @@ export interface NativeFinding {
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
   readonly latencyMs: number | undefined
-  /** `balance`: the recipient's tokens on the target. `expected`: the sum of all completions for the recipient. */
+  /**
+   * `balance`: the recipient's tokens on the target. `expected`: the sum of all reported transfers to the recipient.
+   */
   readonly balance: bigint
   readonly expected: bigint
 }
@@ -66,7 +68,9 @@ export async function judgeNative(input: NativeCheckInput, providers: ReadonlyMa
   }
 }
 
-/** A transfer that no user reported must arrive too. */
+/**
+ * Counts lost and repeated ones among the transfers that no user reported, because these must arrive exactly once too.
+ */
 function judgeUntold(
   initiated: ReadonlySet<string>,
   transfers: readonly SentNativeTransfer[],
@@ -83,7 +87,8 @@ async function initiations({ ends }: NativeCheckInput, chain: string, providers:
   const logs = await events(node(providers, chain), ends[chain]?.bridge ?? '', 'BridgeTransferInitiated')
   return logs.map((log) => {
     const [id, initiator, recipient, amount, nonce] = argumentsOf(log)
-    // The initiating event has 20 + 32 bytes for initiator and recipient, the completing event 32 + 20.
+    // The initiating event has 20 + 32 bytes for initiator and recipient, the completing event 32 + 20. The key splits
+    // the bytes as the completing event does.
     return keyOf(chain, [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce])
   })
 }
@@ -117,7 +122,7 @@ async function findAll(
   const byKey = new Map<string, Log[]>()
   const perRecipient = new Map<string, bigint>()
   for (const { event, log } of completed) byKey.set(keyOf('', event), [...(byKey.get(keyOf('', event)) ?? []), log])
-  // A balance is the sum of all transfers to the same recipient.
+  // A recipient may get several transfers, so the expected balance is their sum.
   for (const { recipient, amount } of ours) perRecipient.set(recipient, (perRecipient.get(recipient) ?? 0n) + amount)
   const senders = new Map<string, Promise<string>>()
   const times = new Map<number, Promise<number>>()

@@ -1,6 +1,8 @@
 import { type JsonRpcPayload, JsonRpcProvider, type JsonRpcResult } from 'ethers'
 
-/** Limits for simultaneous HTTP requests, and for calls in one request. With hundreds, a node closes connections. */
+/**
+ * Most HTTP requests at a time, and most calls in one request. A node closes connections if it gets hundreds at a time.
+ */
 const [mostRequests, mostCalls] = [16, 50]
 
 /** Batches simultaneous calls, so that a run of thousands of transfers needs few connections. */

@@ -36,7 +36,7 @@ const queuedAbove = 1_000n
 export const nttOptions = (bridge: BridgeChoice): NttOptions | undefined =>
   bridge === 'all' ? { inboundLimit: queuedAbove, rateLimitSeconds: 10 } : undefined
 
-/** Most transfers that one direction sends over a bridge at once. They fit into a few blocks. */
+/** Most transfers that users of one chain send at once, over all bridges. They fit into a few blocks. */
 const burst = 200
 
 /**
@@ -82,7 +82,10 @@ export function indexesOf(source: Source, transfers: number): number[] {
   return Array.from({ length: transfers }, (_, index) => index).filter((index) => index % 2 === sources.indexOf(source))
 }
 
-/** Transfers with these indexes. Two successive indexes have the same product, one per chain. */
+/**
+ * Transfers with these indexes. One chain sends the even indexes and the other chain the odd ones, so an even index and
+ * the next index have the same product.
+ */
 export function wishOf(bridge: BridgeChoice, indexes: readonly number[]): Wish {
   const chosen = products[bridge]
   const over = (product: keyof Wish) => indexes.filter((index) => chosen[Math.floor(index / 2) % chosen.length] === product)
@@ -128,7 +131,7 @@ function nttTransfer(index: number): NttUserTransfer {
   return { amount: (isQueued ? queuedAbove * 10n ** 8n : 0n) + 1_000n + BigInt(index) }
 }
 
-/** A request. A plain request comes with an underpaid copy. */
+/** One request. If it is plain, also an underpaid copy, which must have no effect. */
 function executionsOf(index: number): ExecutionWish[] {
   const wishes: readonly ExecutionWish[] = [
     { form: 'plain' },

@@ -54,7 +54,7 @@ export async function startChild(command: string, args: readonly string[], optio
     get ended() {
       return ended
     },
-    // Somebody waits for the end, so the child keeps the event loop alive.
+    // The caller waits for the end, so from now on the child keeps the event loop alive.
     get exited() {
       child.ref()
       return exited
@@ -65,7 +65,7 @@ export async function startChild(command: string, args: readonly string[], optio
   }
 }
 
-/** Running children do not keep a script alive that forgot to stop them. The end of the script kills them. */
+/** A script that forgot to stop its children can end nevertheless, and its end kills them. */
 function unreference(child: ChildProcess): void {
   child.unref()
   for (const stream of [child.stdin, child.stdout, child.stderr]) if (stream instanceof Socket) stream.unref()
@@ -82,8 +82,8 @@ async function stop(child: ChildProcess, exited: Promise<void>, graceMs: number)
 }
 
 /**
- * Starts a shell that ends the child when this process ends, even by SIGKILL, because the shell's standard input ends
- * then. Node cannot bind a child's life to its parent.
+ * Starts a shell that waits for the end of its standard input and then ends the child. The input ends when this process
+ * ends, even by SIGKILL. Node itself cannot bind a child's life to its parent.
  */
 function startGuard(pid: number): ChildProcess {
   const script = 'read -r _; kill -TERM "$0" 2>/dev/null && sleep 2 && kill -KILL "$0" 2>/dev/null'

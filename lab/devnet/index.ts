@@ -38,8 +38,8 @@ export interface DevnetOptions {
   /** Consistency level of the token bridges' messages: 1 finalized (default), 201 safe, 200 instant. */
   readonly consistencyLevel?: number
   /**
-   * Fault proxies of each chain in relayerConfig(), all before the chain's one anvil. Default: anvil itself is the
-   * node.
+   * Number of fault proxies that relayerConfig() names as nodes of each chain. All of them forward to the chain's one
+   * anvil. Default: anvil itself is the node.
    */
   readonly nodesPerChain?: number
   readonly keysPerChain?: number
@@ -96,7 +96,7 @@ export interface Devnet {
   readonly lanes: readonly LaneKey[]
   /** Environment for a process with relayerConfig(). PORTAGE_DEVNET_KEY_<n> has the DEVNET key of a lane. */
   readonly env: Readonly<Record<string, string>>
-  /** A funded account per chain without a role, which may redeem before Portage. */
+  /** A funded account per chain. It has no role, so tests can use it to redeem a transfer before Portage does. */
   readonly outsiders: { readonly ethereum: DevnetAccount; readonly bsc: DevnetAccount }
   readonly dir: string
   relayerConfig(): ConfigInput
@@ -116,7 +116,7 @@ type ChainKey = keyof typeof networks
 export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> {
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'portage-devnet-')))
   await mkdir(dir, { recursive: true })
-  // An old database names blocks that do not exist on the new chains.
+  // An old database is removed, because it names blocks that do not exist on the new chains.
   if (!options.temporal) for (const suffix of ['', '-wal', '-shm']) await rm(join(dir, `temporal.db${suffix}`), { force: true })
   const started = new Started()
   if (options.dir === undefined) started.onStop(() => rm(dir, { recursive: true, force: true }))

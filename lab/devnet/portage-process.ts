@@ -34,8 +34,8 @@ export interface PortageOptions {
 }
 
 /**
- * Writes the devnet's config and starts a process with it. Resolves when the process is ready. Throws Error with the
- * process's last lines if it ends before.
+ * Writes the devnet's config and starts a process with it. Resolves when the process is ready. Throws Error if it is
+ * not ready in two minutes, or with its last lines if it ends before.
  */
 export async function startPortage(devnet: Devnet, options: PortageOptions = {}): Promise<PortageProcess> {
   const { role = 'all', name = 'portage', args = [], launcher = ownLauncher } = options
@@ -47,7 +47,7 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
   await writeFile(configPath, stringify(configured))
   const { dataFolder = 'portage-data', temporal } = configured
   const admin = bearer(await makeToken({ dataFolder: resolve(devnet.dir, dataFolder), temporal }))
-  // The log may have lines of an earlier process with this name.
+  // Only lines after this size count, because the log may have lines of an earlier process with this name.
   const written = await stat(logFile).then(
     ({ size }) => size,
     () => 0,
@@ -63,7 +63,7 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
   try {
     await until(ready, { timeoutMs: 120_000, everyMs: 50, what: 'Portage to be ready', giveUp })
   } catch (error) {
-    // A caller that tries again would have two processes.
+    // Otherwise, a caller that tries again would have two processes.
     await child.stop(0)
     throw error
   }

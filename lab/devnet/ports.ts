@@ -14,8 +14,8 @@ const usual: PortRange = { from: 10_100, to: 32_000 }
 const tries = 100
 
 /**
- * A free TCP port of 127.0.0.1. No other caller gets this port until this process ends, because servers listen later
- * and may restart. Throws Error if no port was found.
+ * A free TCP port of 127.0.0.1. On Linux, no other caller in any process gets this port until this process ends,
+ * because servers listen later and may restart. Throws Error if no port was found.
  */
 export async function freePort({ from, to }: PortRange = usual): Promise<number> {
   for (let count = 0; count < tries; count++) {

@@ -47,14 +47,14 @@ export interface RelayerConfigInput {
 }
 
 /**
- * Times for tests that kill processes and wait for a takeover. Shorter times fail on a machine with a load of 8.
- * Frequent heartbeats cost state transitions.
+ * Times for tests that kill processes and wait for a takeover. Shorter times fail on a machine with a load of 8, and
+ * more frequent heartbeats would cost more state transitions.
  */
 export const quickTakeover = { stickySeconds: 1, workflowTaskSeconds: 5, heartbeatSeconds: 5 } as const satisfies ConfigInput['worker']
 
 /**
- * Minimum fee of ERC20s on each target, in the VAA's 8 decimals: 0.0001. Coins have no minimum fee, so an ERC20 without
- * a fee is declined (FEE_TOO_LOW) and coins are delivered.
+ * Minimum fee of ERC20s on each target, in the VAA's 8 decimals: 0.0001. Coins have no minimum fee. So without a fee,
+ * coins are delivered, and an ERC20 is declined (FEE_TOO_LOW).
  */
 export const devnetTokenFee = 10_000n
 /** `devnetTokenFee` with 18 decimals, as users state fees. */

@@ -52,7 +52,8 @@ export async function runDrill(given: Devnet, options: DrillOptions, say: (line:
     const restoredAt = Date.now()
     processes.push(...(await startAll(devnet)))
     await goOn(devnet, 'bsc')
-    // The lanes were paused in the dump, and orders after the dump are lost with the database.
+    // The spare lanes were paused in the dump, and later orders are lost with the database, so the lanes are activated
+    // again.
     for (const chain of both) await setSpareLane(scene, 'activate', chain)
     const restored = { ...scene, client: await connect() }
     await send(both)

@@ -5,7 +5,7 @@ import { fleetProcesses } from './fleet-processes.ts'
 import { type FleetServer, startFleetServer } from './fleet-server.ts'
 import { faultDevnet, type Ground } from './run.ts'
 
-/** One key per chain, so that no other lane exists while a lane's processes are killed. */
+/** One key per chain, so that no other lane can deliver while a lane's processes are killed. */
 export const fleetDevnet = { ...faultDevnet, keysPerChain: 1 } as const
 
 /**

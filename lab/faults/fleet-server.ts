@@ -19,7 +19,7 @@ const namespace = 'default'
  * disk.
  */
 export interface FleetServer {
-  /** The devnet uses only the address of this server, which cannot copy its database. */
+  /** The devnet gets this server for its address only: `kill`, `copy` and `restartFrom` reject. */
   readonly temporal: TemporalServer
   readonly postgres: Postgres
   readonly logFile: string
@@ -29,7 +29,7 @@ export interface FleetServer {
   connect(): Promise<Connection>
   /** Ends the server and starts it again. `graceMs` 0: SIGKILL. */
   restart(graceMs: number): Promise<void>
-  /** Resolves when the server is up. A server that lost its database ends, and is started again. */
+  /** Resolves when the server is up. A server that lost its database ends, and is down until it is started again. */
   up(): Promise<void>
   stop(): Promise<void>
 }

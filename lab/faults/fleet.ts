@@ -53,8 +53,8 @@ export async function startFleet(devnet: Devnet, processes: readonly FleetProces
 }
 
 /**
- * Processes of `portage run --role all`. Every second process sends broadcasts through the lanes' queues and never
- * itself, so that each lane has both forms and processes take over each other's work.
+ * Processes of `portage run --role all`. Every second process sends broadcasts only through the lanes' queues, so that
+ * each lane has both forms and processes take over each other's work.
  */
 export function allRoles(count: number): FleetProcess[] {
   return Array.from({ length: count }, (_, index) => ({
@@ -192,7 +192,7 @@ class SupervisedFleet implements Fleet {
         const started = await this.#launch(index)
         this.#started[index] = started
         void started.exited.then(() => {
-          // `#kill` removes a killed process from the list and starts it again.
+          // A process that `#kill` or `#end` has ended is no longer in the list, and is started again elsewhere.
           if (this.#stopping || this.#started[index] !== started) return
           this.restarts += 1
           this.#bringBack(index, betweenTriesMs)

@@ -25,8 +25,8 @@ export async function reorganize({ rpc }: Anvil, { depth, lost }: ForkOptions): 
 
 /**
  * Goes back to a snapshot that is `depth` blocks old (evm_revert). `longer`: the new chain is at once one block longer
- * than the old one. Otherwise it is shorter for a while. Resolves at the old height, because a fork before that could
- * remove final blocks.
+ * than the old one. Otherwise it is shorter for a while. Resolves when the chain has its old height again, because a
+ * fork before that could remove final blocks.
  */
 export async function forkFromSnapshot(
   { rpc }: Anvil,
@@ -75,6 +75,6 @@ async function transactionsFrom(rpc: Anvil['rpc'], from: number, to: number, los
 }
 
 async function giveBack(rpc: Anvil['rpc'], raws: readonly string[]): Promise<void> {
-  // A node refuses a transaction that is still in its pool.
+  // A node refuses a transaction that is still in its pool, which does no harm.
   for (const raw of raws) await rpc('eth_sendRawTransaction', [raw]).catch(() => undefined)
 }

@@ -8,7 +8,10 @@ import { breakTemporal, breakWorkflow } from './temporal-faults.ts'
 
 export type Injected = Partial<Record<FaultKind, number>>
 
-/** Faults that take a chain's lock, like users' transfers. A snapshot would undo the repair of a simultaneous fault. */
+/**
+ * Faults that take a chain's lock, as users' transfers do. Otherwise, going back to a snapshot would undo the repair of
+ * a simultaneous fault, and a fork could remove a user's transaction.
+ */
 const alone: readonly FaultKind[] = ['fork', 'reorg', 'chain-stop', 'key-drained']
 
 /** Carries out the plan and counts the faults in `injected`. Resolves when the last fault is over and repaired. */
@@ -72,7 +75,7 @@ async function inject(targets: FaultTargets, fault: PlannedFault, tell: (what: s
   // A freeze lasts four times as long as other faults, so that some freezes outlast the heartbeat of a broadcast.
   if (fault.kind === 'freeze') return fleet.freeze(fault.dice, 4 * fault.forMs)
   const killed = await fleet.kill(fault.dice, fault.forMs)
-  // Sometimes a second process dies too. Then perhaps no process listens to the spy.
+  // Sometimes a second process dies too, so that perhaps no process listens to the spy.
   if (fault.dice % 0.25 < 0.1) await fleet.kill(0, fault.forMs)
   return killed
 }

@@ -133,8 +133,8 @@ const fleetShares: Partial<Record<FaultKind, number>> = {
 }
 
 /**
- * Like `planFaults`, but faults of single processes come more often. All processes are restarted once, in turn, early
- * in the run because this takes long.
+ * Like `planFaults`, but the kinds in `fleetShares` come more often. `rolling-restart`, which restarts all processes in
+ * turn, comes once, and early in the run because it takes long.
  */
 export function planFleetFaults(input: PlanInput): PlannedFault[] {
   const others = input.kinds.filter((kind) => kind !== 'rolling-restart')

@@ -50,7 +50,7 @@ export const faultDevnet = {
 } as const
 
 export function planOf(run: FaultRun): PlannedFault[] {
-  // Only Wormhole's bridge uses guardians.
+  // The native bridge does not use guardians.
   const kinds = run.kinds.filter((kind) => run.bridge !== 'native' || !(guardianKinds as readonly FaultKind[]).includes(kind))
   const plan = run.fleet ? planFleetFaults : planFaults
   return plan({ ...run, kinds, nodes: faultDevnet.nodesPerChain, deepest: 2 * faultDevnet.slotsInAnEpoch })

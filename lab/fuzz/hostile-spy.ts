@@ -180,7 +180,7 @@ export async function flood(
   intake.start()
   try {
     const until = performance.now() + aliveMs
-    // Turns are counted and not time, because a paused process reads nothing.
+    // Counts turns instead of time, because time also passes while the process is paused and reads nothing.
     for (let quiet = 0; quiet < quietTurns;) {
       if (performance.now() > until) throw new Error(`the flood goes on: ${state.sent} bytes, ${intake.health.kept} kept`)
       const before = state.sent
@@ -236,8 +236,8 @@ function varint(value: number): number[] {
 }
 
 /**
- * A gRPC server without a gRPC library, which could not send invalid frames. Plays the act of `play` on the next
- * stream, and answers honestly otherwise.
+ * A gRPC server without a gRPC library, because such a library could not send invalid frames. `always` answers every
+ * stream, if given. Otherwise, the act of `play` answers the next stream, and all others are answered honestly.
  */
 async function listen(always?: (stream: ServerHttp2Stream) => void) {
   const server: Http2Server = createServer()

@@ -15,8 +15,8 @@ import { type ModelStep, numberOf, numbersOf, textOf } from './trace.ts'
 import type { TlaValue } from './value.ts'
 
 /**
- * Reasons for a fill that wait for a number of blocks. The model has no such wait: a process may obey the order at
- * once.
+ * Reasons to fill a nonce only after a number of blocks. The model has no such wait: a process may obey the order at
+ * once. So for these reasons, the ledger's answer need not have the order yet.
  */
 const timed: readonly FillReason[] = ['released', 'inherited']
 /** Longer than `withoutWorkerMs`, so that an intent may abandon its nonce, ms. */
@@ -33,8 +33,8 @@ export interface LaneScope {
 
 /**
  * Repeats the steps of Lane.tla with the reducer of `domain/lane`. The replay chooses ids of requests, heights and
- * times, which the model does not have. `fillAfterBlocks` is 1, so a nonce is orphaned at the next block without a
- * claim.
+ * times, which the model does not have. `fillAfterBlocks` is 1, so a nonce without a claim is orphaned at the next
+ * block.
  */
 export class LaneReplay {
   readonly #scope: LaneScope
@@ -142,7 +142,7 @@ export class LaneReplay {
     const observe: Observation = {
       ...{ latest: numberOf(shown), finalized: numberOf(finalized), height: this.#height, hash: `block-${this.#height}`, balance },
       claims: numbersOf(claims),
-      // For a process that began in this block, no nonce is idle.
+      // Without a wait, the process that observes began in this block, so no nonce counts as idle.
       since: waited === true ? 0 : this.#height,
       ...(pool !== null && { pending: numberOf(pool) }),
     }

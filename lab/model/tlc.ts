@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type RunResult, run } from '../devnet/run.ts'
 
 export interface TlcRun {
-  /** Folder with the modules. TLC writes its own files into a new folder below, which is removed. */
+  /** Folder with the modules. TLC writes its own files into a new folder inside, which is removed at the end. */
   readonly folder: string
   readonly module: string
   readonly config: string

@@ -13,7 +13,9 @@ interface Call {
   readonly value: string
 }
 
-/** Tries seven forgeries of a genuine call. The config's rules alone must refuse each forgery. */
+/**
+ * Checks that the config's rules prove a genuine call, and that these rules alone refuse seven forgeries of this call.
+ */
 export async function tryForgeries(
   devnet: Devnet,
   config: Config,

@@ -33,11 +33,14 @@ export interface ProcessOptions {
   readonly name: string
   readonly places: readonly Place[]
   readonly view: ViewOptions
-  /** Whether keys are in a KMS. Each KMS signature has another hash, so two processes send different bytes. */
+  /**
+   * Whether keys are in a KMS. A KMS signs the same transaction differently each time, so two processes send it under
+   * different hashes.
+   */
   readonly kms: boolean
   readonly bumpAfterBlocks: number
   readonly updatesPerRun: number
-  /** Whether the step that admitted the transfer may broadcast. */
+  /** Whether the process that admitted a transfer may broadcast its call too. */
   readonly local: boolean
   readonly log: (line: string) => void
 }

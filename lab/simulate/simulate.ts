@@ -205,7 +205,7 @@ export class Simulation {
     for (const message of this.#sent.values()) void this.#submit(message)
   }
 
-  /** Records outcomes that a fork could still change when the workflow ends. */
+  /** Records a transfer whose workflow ended too early, because a fork could still change the outcome. */
   #onEnd({ workflowId, type }: RunInfo, result: string): void {
     const message = this.#sent.get(workflowId)
     if (type !== 'transfer' || !message) return

@@ -25,9 +25,7 @@ function ordered(
   }
 }
 
-/**
- * Cases of lanes that take no work. The first cases concern different lanes, so that they can last at the same time.
- */
+/** Cases of lanes that take no work, or have too little of a coin or a watched token. */
 export const laneCases: readonly StuckCase[] = [
   ordered('LANE_PAUSED', ['ethereum', 0], ['pause'], ['resume']),
   ordered('LANE_DRAINING', ['ethereum', 1], ['drain'], ['activate']),

@@ -67,7 +67,7 @@ export async function sendCoin(
   return sent
 }
 
-/** wei. Messages carry 8 decimals, so the bridge keeps any remainder below this. */
+/** wei. The smallest amount that a message can carry, because its amounts have 8 decimals. */
 const dust = 10n ** 10n
 
 export const reason = ['--reason', 'a scenario'] as const

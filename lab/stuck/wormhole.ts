@@ -16,7 +16,7 @@ export const wormholeCases: readonly StuckCase[] = [
         async mend() {
           await spy.stop()
           await spy.start()
-          // Waits for the subscriptions, because the spy sends no message of the time before them.
+          // Waits for the subscriptions, because the spy does not send them the messages that came before.
           await until(() => spy.subscribers >= subscribers, { timeoutMs: 90_000, everyMs: 50, what: 'the subscriptions to the spy' })
         },
       }

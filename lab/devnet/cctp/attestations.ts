@@ -3,9 +3,9 @@ import type { DevnetAccount } from '../chain/accounts.ts'
 import type { Level, WatchedLog } from '../chain/watch-logs.ts'
 
 /**
- * Treatment of a message. attest: as its sender asks. finalize: at finality, even if the sender asks for a fast
- * attestation; until then the answer has a `delayReason`. hold: pending until the treatment changes. miss: the
- * attesters do not see the message.
+ * Treatment of a message. attest: as its sender asks, but at finality if the fee of a fast attestation exceeds the
+ * sender's limit. finalize: at finality. hold: pending until the treatment changes. miss: the attesters do not see the
+ * message. A pending message whose sender asks for a fast attestation has a `delayReason` in the answer.
  */
 export type IrisTreatment = 'attest' | 'finalize' | 'hold' | 'miss'
 

@@ -16,8 +16,9 @@ export interface DevnetAccount {
 }
 
 /**
- * Indexes of anvil's accounts (path m/44'/60'/0'/0/i), the first of one account per chain. Each account has one job, so
- * that no two jobs share a nonce.
+ * Indexes of anvil's accounts (path m/44'/60'/0'/0/i). If each chain has an account of its own, the index is that of
+ * the first chain's account, and the second chain's account has the next index. Each account has one job, so that no
+ * two jobs share a nonce.
  */
 export const accountIndex = {
   /** Deploys contracts. Different accounts give the two chains' contracts different addresses. */

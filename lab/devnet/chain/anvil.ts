@@ -73,7 +73,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     chainId: options.chainId,
     blockTimeSeconds: options.blockTimeSeconds,
     rpc,
-    // A node without a state file writes nothing at its end.
+    // A node without a state file writes nothing at its end, so it is killed at once.
     stop: () => child.stop(options.statePath === undefined ? 0 : 10_000),
     kill: (signal = 'SIGKILL') => child.kill(signal),
   }

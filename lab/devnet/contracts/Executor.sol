@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.28;
 
-/// Has the function, event, errors and few checks of Wormhole's Executor, which checks neither a quote's signature nor
-/// the amount.
+/// Has the function, event, errors and the few checks of Wormhole's Executor, which checks neither a quote's signature
+/// nor the amount.
 contract Executor {
     uint16 public immutable ourChain;
 

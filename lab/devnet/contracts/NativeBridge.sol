@@ -86,8 +86,8 @@ abstract contract NativeBridge is INativeBridge, AccessControl, Pausable, Initia
         emit RiskDenominatorUpdated(riskDenominator_);
     }
 
-    /// The sequence of these checks is part of the interface: once the budget is spent, callers cannot see that a
-    /// transfer is already completed.
+    /// The sequence of these checks is part of the interface: when the day's budget is spent, the first check reverts,
+    /// so callers cannot see that a transfer is already completed.
     function _complete(bytes32 id, bytes32 initiator, address recipient, uint256 amount, uint256 nonce) private {
         _spendInboundBudget(amount);
         if (nonce == 0) revert InvalidNonce();

@@ -62,8 +62,8 @@ export interface SentExecution {
 
 export interface ExecutorUsers {
   /**
-   * Sends all requests at once. Returns the ones that are paid in full when all are final, because a fork may move a
-   * request to another place. Throws Error if one reverted.
+   * Sends all requests at once. Waits until all are final, because until then a fork may move a request to another
+   * place (`sequence`). Returns the ones that are paid in full. Throws Error if one reverted.
    */
   send(wishes: readonly ExecutionWish[]): Promise<SentExecution[]>
 }

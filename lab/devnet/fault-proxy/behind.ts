@@ -42,7 +42,7 @@ export function askBehind(call: RpcCall, behind: Behind): RpcCall | RpcAnswer {
   }
 }
 
-/** A lagging node answers null for objects of later blocks. */
+/** A lagging node answers null for transactions, receipts and blocks by hash that are above its head. */
 export function answerBehind(method: string, result: unknown, { head }: Behind): unknown {
   if (!ofObjects.has(method) || result === null || typeof result !== 'object') return result
   const { blockNumber, number } = result as { blockNumber?: string; number?: string }

@@ -37,8 +37,8 @@ export type NodeFault =
   /** Call: the answer is a harmful lie (lies.ts). Strikes only answers that the lie can change. */
   | { readonly kind: 'lie'; readonly how: LieKind }
   /**
-   * Request: `flood` answers this number of MiB of compressed blanks and never ends. `redirect` sends the client to
-   * another host.
+   * Request: `flood` answers with this number of MiB of blanks, compressed. `redirect` sends the client to another
+   * host.
    */
   | { readonly kind: 'flood'; readonly mebibytes: number }
   | { readonly kind: 'redirect'; readonly to: string }
@@ -77,8 +77,8 @@ export class FaultRules {
   }
 
   /**
-   * First fault of these kinds that strikes a request or call with one of these methods. `applies` false: no strike is
-   * counted.
+   * First fault of these kinds that strikes a request or call with one of these methods. A fault for which `applies`
+   * returns false does not strike.
    */
   strike<K extends NodeFault['kind']>(
     kinds: readonly K[],

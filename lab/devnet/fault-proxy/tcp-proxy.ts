@@ -19,7 +19,10 @@ export interface TcpProxy {
   stop(): Promise<void>
 }
 
-/** The client's socket and the socket to the server. A stall delays the second. */
+/**
+ * `inner`: the client's socket. `outer`: the socket to the server, which a connection that begins during a stall gets
+ * only when the stall ends.
+ */
 interface Pair {
   readonly inner: Socket
   outer?: Socket

@@ -94,8 +94,9 @@ export function initiatedIn({ logs, blockNumber }: Mined, bridge: string, abi: I
 }
 
 /**
- * Arguments for the target's contract. The source hashed 20 bytes of initiator and 32 of recipient, the target hashes
- * 32 and 20. The bytes are equal, so the target's initiator ends with zeros.
+ * Arguments for the target's contract. A transfer's id is a hash that covers initiator and recipient: at the source in
+ * 20 + 32 bytes, at the target in 32 + 20. Both must hash the same bytes, so the target's initiator takes the
+ * recipient's first 12 bytes, which are zeros.
  */
 export function completionOf({ id, initiator, recipient, amount, nonce }: InitiatedTransfer): Completion {
   return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12, 32), amount, nonce]

@@ -67,7 +67,8 @@ async function deployEnd(
   const script = await Script.of(anvil, deployer)
   const token = script.deploy('NttToken', [decimals], tokenCode)
   const code = linked(script.deploy('TransceiverStructs', [], structsCode))
-  // A proxy's constructor cannot call initialize(), which refuses every sender but the implementation's deployer.
+  // The deployer initializes each contract in a call of its own: initialize() refuses every sender but the
+  // implementation's deployer, so a proxy's constructor cannot call it.
   const proxied = (implementation: string) => script.deploy('ERC1967Proxy', [implementation, '0x'], artifact('ERC1967Proxy'))
   const constants = [token, mode === 'lock' ? 0 : 1, wormholeChainId, rateLimitSeconds, false]
   const manager = proxied(script.deploy('NttManager', constants, code.manager))
@@ -80,7 +81,7 @@ async function deployEnd(
     return transceiver
   })
   script.call(token, tokenCode.abi, 'setMinter', [mode === 'burn' ? manager : ZeroAddress])
-  // The manager that locks has as many tokens as the other end's user owns.
+  // The manager that locks owns as many tokens as the other end's user, so that it can pay whatever this user sends.
   for (const owner of mode === 'lock' ? [user.address, manager] : [user.address])
     script.call(token, tokenCode.abi, 'mint', [owner, seedOf(decimals)])
   await script.mine()

@@ -110,8 +110,8 @@ function storeOf({ address, user }: Postgres, databaseName: string): Record<stri
 }
 
 /**
- * SQL that writes the schema version, as temporal-sql-tool does. The server reads the version at its start. 1.99 is
- * above any version that the server asks for.
+ * SQL that writes the schema version, as temporal-sql-tool does. The server reads the version at its start, and refuses
+ * one that is too low. 1.99 is above any version that the server asks for.
  */
 function versionTable(database: string): string {
   return [

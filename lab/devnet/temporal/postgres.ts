@@ -85,7 +85,7 @@ export async function startPostgres({ programs, dir, synchronousCommit }: Postgr
   const [setUser = [], port] = [as?.prefix, await freePort()]
   const data = join(dir, 'data')
   const owner = ['--pgdata', data, '--username', user, '--auth', 'trust', '--no-sync']
-  // This machine may not have the locale of the environment.
+  // Always this locale, because the machine may not have the one that the environment names.
   const [command, ...args] = [...setUser, programs.initdb, ...owner, '--locale=C', '--encoding=UTF8']
   const made = await run(command, args, { timeoutMs: 120_000 })
   if (made.code !== 0) throw new RelayerError('SETUP_INCOMPLETE', { detail: `initdb: ${made.stderr.trim().slice(-500)}` })
@@ -137,7 +137,7 @@ export async function startPostgres({ programs, dir, synchronousCommit }: Postgr
   }
 }
 
-/** PostgreSQL accepts connections a little earlier than it serves them. */
+/** Resolves when PostgreSQL answers a query, because it accepts connections a little earlier than it serves them. */
 async function ready(child: Child, serves: () => Promise<boolean>): Promise<void> {
   try {
     await until(serves, { timeoutMs: 60_000, everyMs: 100, what: 'PostgreSQL to answer', giveUp: () => child.ended })

@@ -113,7 +113,7 @@ async function download(dir: string, timeoutMs: number, log: (line: string) => v
   const why = answer.timedOut ? `no answer in ${timeoutMs / 1000} s` : lastLine(answer.stderr)
   tried.push(`SDK download: ${why}`)
   log(`Temporal CLI: the download did not work (${why}).`)
-  // An incomplete download looks like a binary.
+  // An incomplete download looks like a binary, so it is removed.
   for (const name of await readdir(dir)) await rm(join(dir, name), { recursive: true, force: true })
   return false
 }

@@ -101,7 +101,7 @@ export async function startSecuredTemporal(options: SecuredTemporalOptions): Pro
   const { config, port } = await serverConfig(options)
   await writeFile(join(dir, 'server.yaml'), stringify(config))
   const logFile = join(dir, 'server.log')
-  // Node warns about TLS servers that are called by address.
+  // By name, because Node warns about TLS servers that are called by an IP address.
   const address = `localhost:${port}`
   const start = async (ready: (started: Child, access: TemporalAccess) => Promise<void>) => {
     const args = ['--config-file', join(dir, 'server.yaml'), 'start', ...services.flatMap((name) => ['--service', name])]

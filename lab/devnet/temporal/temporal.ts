@@ -45,7 +45,7 @@ export interface TemporalServer {
   restart(): Promise<void>
   /** Kills the server and starts it on an empty database or on a copy. Newer data is lost. */
   restartFrom(copy: 'nothing' | DatabaseCopy): Promise<void>
-  /** Copies the database file. The server is paused (SIGSTOP) during the copy. */
+  /** Copies the database. The dev server is paused (SIGSTOP) during the copy. PostgreSQL is dumped while it works. */
   copy(): Promise<DatabaseCopy>
 }
 
@@ -92,7 +92,8 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
   const start = () => launch(cliPath, flags({ ...options, port, uiPort, dbFile }), port, logFile)
   let child = await start()
   let copies = 0
-  // A database in memory has nothing to close. Otherwise the server reacts to SIGTERM within a second.
+  // A database in memory has nothing to close, so the server is killed at once. Otherwise the server ends within a
+  // second of SIGTERM.
   const stop = () => child.stop(dbFile === undefined ? 0 : 5_000)
   return {
     address: `127.0.0.1:${port}`,

@@ -20,7 +20,7 @@ export type TransferKind = (typeof transferKinds)[number] | typeof messageKind
 
 export interface UserTransfer {
   readonly kind: TransferKind
-  /** wei. Only multiples of 10^10 arrive. The bridge keeps the rest (dust). */
+  /** wei. Only multiples of 10^10 arrive, because messages have at most 8 decimals. */
   readonly amount: bigint
   /** wei for the redeemer, out of `amount`. Default 0. */
   readonly fee?: bigint

@@ -39,7 +39,10 @@ export interface VaaServer {
   stop(): Promise<void>
 }
 
-/** Requests that were sent before a refusal may arrive for this time, ms. The client may share two busy cores. */
+/**
+ * Requests that were sent before a refusal may arrive for this time after the refusal, ms. The time is long, because
+ * the client may share two busy cores.
+ */
 const onTheWayMs = 1_000
 
 export async function startVaaServer(

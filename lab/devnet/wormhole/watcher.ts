@@ -14,7 +14,7 @@ export function levelOf(consistencyLevel: number): Level {
 
 const topic = artifact('Implementation').abi.getEvent('LogMessagePublished')?.topicHash ?? ''
 
-/** Reports each message once its block has the message's finality. Reports the message again only after a reorg. */
+/** Reports each message when its block reaches the finality that the message demands, and again only after a reorg. */
 export function watchChain(
   { anvil, core, wormholeChainId }: WormholeChain,
   onMessage: (message: Message) => void,

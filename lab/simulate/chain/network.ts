@@ -274,7 +274,7 @@ export class Network {
       const block = this.blocks.pop()
       for (const one of block?.mined.toReversed() ?? []) this.#undo(one)
     }
-    // Nodes follow the new branch when it is as long as the old one.
+    // The new branch is made as long as the old one, because only then do nodes follow it.
     for (let left = depth; left > 0; left--) this.#add(this.#chance.next() < 0.5 ? this.#chosen() : [])
   }
 

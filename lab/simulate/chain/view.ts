@@ -51,7 +51,7 @@ export class ChainView {
     this.#isCalm = true
   }
 
-  /** Reads from one node at the height of `at`. The read takes time and may fail. */
+  /** Reads at the height of `at`, or a few blocks below if nodes lag. The read takes time and may fail. */
   async read<T>(answer: (height: number) => T, at: At = 'latest'): Promise<T> {
     await this.#travel()
     const { failures, lags } = this.#options

@@ -109,7 +109,7 @@ export class WorkflowMachine {
     }
   }
 
-  /** Throws if the workflow does not repeat its recorded commands. */
+  /** Throws if the workflow gives another number of commands than recorded. */
   async replay(history: readonly Activation[]): Promise<void> {
     for (const { wall, jobs, events, commands } of history) {
       world.clock.replayed = wall

@@ -40,7 +40,10 @@ const taskTimeoutMs = 10_000
 const taskRetryMs = 1_000
 /** Share of workflow tasks before which the process drops the run from its cache. */
 const uncached = 0.002
-/** Share of moves to another process with a real replay, because a replay takes much time. */
+/**
+ * Share of the moves to another process for which the history is really replayed. It is small, because a replay takes
+ * much time.
+ */
 const replayed = 0.1
 
 export class Run {
@@ -107,7 +110,7 @@ export class Run {
     return this.#history.length > 0
   }
 
-  /** Call this only in an event of the clock. */
+  /** Call this only in an event of the clock, because only one activation may run at a time. */
   async queryNow(queryType: string): Promise<unknown> {
     if (!this.hasBegun) throw this.#server.unavailable()
     const machine = await this.#loaded()
@@ -259,7 +262,8 @@ export class Run {
     const ends = task.commands.some(
       (one) => one.completeWorkflowExecution ?? one.failWorkflowExecution ?? one.continueAsNewWorkflowExecution,
     )
-    // The server refuses to close a run with signals or results that the workflow has not seen.
+    // The server refuses to close a run while the workflow has not seen a signal or a result. Unseen updates do not
+    // count, because `close` rejects them.
     if (ends && this.#buffer.slice(task.jobs).some(({ doUpdate }) => !doUpdate)) return this.#loseTask(task)
     this.#task = undefined
     const { activations, commands } = task

@@ -80,7 +80,7 @@ export class Server implements Host {
     return all.length > 0 ? world.chance.pick(all) : undefined
   }
 
-  /** Throws like the real server if the id is taken. */
+  /** Like the real server, throws if the id is taken, or returns the open run for USE_EXISTING. */
   start(type: string, options: StartOptions): Run {
     const { workflowId, taskQueue, args, memo = {}, workflowIdReusePolicy: reuse, workflowIdConflictPolicy: conflict } = options
     const known = this.#latest.get(workflowId)
