@@ -18,7 +18,7 @@ const transfer = {
   message: '',
 }
 
-/** `word` is the answer of the ledger. `agreed` is the account's count of used nonces at most nodes. */
+/** `word`: the ledger's answer. `agreed`: the account's count of used nonces, as the majority of the nodes shows it. */
 function ending(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, left = [] as LaneNonce[] } = {}) {
   const asked = { agreed: 0, pending: 0 }
   const reads: Partial<Chain> = {

@@ -74,8 +74,8 @@ describe('A payment of an earlier ledger', () => {
     const calls = [intent, ...Array.from({ length: 50 }, () => delivery)]
     const { chain, asked } = chainWith(calls)
     expect(await findForgotten(searchOf(chain), input, learntAt(0, 51))).toBeUndefined()
-    // The calls are one minute apart. The search reads eight at a time, and ends at a call ten minutes older than the
-    // order.
+    // The calls are one minute apart. The search reads eight at a time until it finds a call that is ten minutes older
+    // than the order, so it reads sixteen calls.
     expect(asked).toEqual(Array.from({ length: 16 }, (_, index) => 50 - index))
   })
 

@@ -110,7 +110,8 @@ describe('Contracts', () => {
       for (let index = 0; index < 11; index++) kept.add(parties(`0x${now}${index}`), loss(now), true)
       return waitOf(kept, parties('bob'), now)
     }
-    // For two minutes, calls that were pending when contracts began to wait still count as calls to contracts.
+    // Until two minutes after contracts began to wait, a call may have been pending since before, so its loss counts as
+    // a contract's. Later losses count as those of accounts without code.
     expect([addAt(start), addAt(start + minute)]).toEqual([undefined, undefined])
     expect(addAt(start + 3 * minute)).toBeDefined()
     expect(waitOf(kept, parties('bob', 'usdc'), start + 3 * minute)).toBeUndefined()

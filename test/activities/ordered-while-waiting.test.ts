@@ -24,7 +24,8 @@ const lane = laneId('evm', 56, self)
 const attempt = { kind: 'call', gasLimit: '100000', maxFee: '10', tip: '1' } as const
 
 /**
- * A step whose nonce arrives after an order. The step does not see the order, because only the key reads the settings.
+ * A step whose nonce arrives only after `order` has changed the settings. The step still has the old settings. Only the
+ * key, which checks each call before it signs, has the new ones.
  * @param released the ledger's answer to the return of the nonce
  */
 function setting(order: SettingsOrder | undefined, released: 'free' | 'held' = 'free') {

@@ -206,7 +206,8 @@ describe('A delivery that was simulated well and reverted in a block, final or n
     const later = Date.now() + 1
     expect([await prepare(1, later), await broadcast(1, later)]).toMatchObject([{ kind: 'ready' }, { kind: 'included' }])
     expect(signed).toEqual([0, 1])
-    // The batch checks the quarantine again when it builds its call, so the batch needs the time of the retry.
+    // A retry lifts only a quarantine from before it. The batch checks the quarantine again when it builds its call, so
+    // the batch needs the time of the retry.
     expect(retries).toEqual([undefined, later])
   })
 

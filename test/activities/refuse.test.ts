@@ -13,7 +13,7 @@ const transfer = nativeTransfer(7)
 const declined = { kind: 'declined', code: 'AMOUNT_TOO_SMALL', reason: 'below the minimum' } as const
 const rejected = { kind: 'rejected', code: 'NATIVE_ROUTE_UNKNOWN', reason: 'no such route' } as const
 
-/** `word` is the answer of the ledger. `agreed` is the account's count of used nonces at most nodes. */
+/** `word`: the ledger's answer. `agreed`: the account's count of used nonces, as the majority of the nodes shows it. */
 function setting(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, delivered = (): boolean => false } = {}) {
   const asked: At[] = []
   const withdrawn: WithdrawInput[] = []

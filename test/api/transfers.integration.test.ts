@@ -13,7 +13,7 @@ import { deadConfig, openApi, type OpenApi } from './setting.ts'
 import { listenHttp } from '../helpers/servers.ts'
 
 const emitter = 'e'.repeat(64)
-/** A transfer's id contains only the first half of the digest, so the first half has the sequence. */
+/** A transfer's id contains only the first 16 hex digits of the digest, so the sequence is among these. */
 const digestOf = (sequence: number) => `0x${String(sequence).padStart(4, '0')}${'ab'.repeat(30)}`
 const transferOf = (sequence: number, to: 'bsc' | 'ethereum' = 'bsc') => ({
   ...{ bridge: 'wormhole-token-bridge', emitter, sequence: String(sequence), digest: digestOf(sequence), message: 'AQ==' },
@@ -22,7 +22,10 @@ const transferOf = (sequence: number, to: 'bsc' | 'ethereum' = 'bsc') => ({
     : { sourceChain: 'bsc', sourceId: '4', targetChain: 'ethereum' }),
 })
 
-/** No worker runs: Temporal's server answers all requests, and its histories record the orders. */
+/**
+ * No worker runs, so the API must answer from Temporal's server alone, and the tests read the orders from the
+ * histories.
+ */
 describe('transfers over HTTP', () => {
   let ledgers: Ledgers
   let setting: OpenApi

@@ -243,7 +243,8 @@ describe('a gate that only one node calls closed', () => {
     const inbound = createInbound(chain, bridge)
     const ids = Array.from({ length: 20 }, (_, index) => ({ ...entrant, id: `0x${index}` }))
     expect(new Set((await Promise.all(ids.map((each) => inbound.reserve(each, token)))).map(({ kind }) => kind))).toEqual(new Set(['open']))
-    // All waiting transfers share one read of the first node and one read of most nodes.
+    // All waiting transfers share two reads: one of the first node, and one that the majority of the nodes must
+    // confirm.
     expect(asked(method)).toBe(2)
     expect(inbound.fitting([entrant])).toEqual([entrant])
     expect(await inbound.mayComplete(token)).toBe(true)

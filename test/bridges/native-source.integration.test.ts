@@ -15,8 +15,8 @@ import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-b
 import { codeOfAsync } from '../helpers/refusals.ts'
 
 /**
- * The highest number of calls that the test allows. A call has up to 100 reads, but a pause of the machine costs more
- * calls.
+ * The highest number of calls that the test allows: a tenth of the number of reads. A call has room for 100 reads, but
+ * if the machine pauses, the reads are spread over more calls.
  */
 const fewCalls = ({ length }: readonly unknown[]) => length / 10
 

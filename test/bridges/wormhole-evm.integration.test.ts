@@ -255,7 +255,7 @@ describe('the token bridge on a real chain', () => {
 
     expect(await validate(fresh)).toMatchObject({ kind: 'wait', code: 'GUARDIAN_SET_UNKNOWN' })
     expect(await sets.get(0)).toMatchObject({ keys: [first!.address], current: true, expirationTime: 0 })
-    // VAAs that name future guardian sets cost one read per second.
+    // All VAAs that name future guardian sets share one read per second.
     now = 1_000
     const before = calls()
     expect(new Set(await Promise.all([1, 2, 2 ** 32 - 1].map((index) => codeOfAsync(() => sets.get(index)))))).toEqual(

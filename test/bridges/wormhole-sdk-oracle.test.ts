@@ -34,7 +34,7 @@ describe("Wormhole's own SDK", () => {
             to: { address: new UniversalAddress(body.to), chain: body.toChain },
             fee: body.fee,
           },
-          // TypeScript 7 loses the SDK's types of payloads.
+          // TypeScript 7 loses the SDK's types of payloads, so no type fits here.
         } as never)
         const vaa = parseVaa(serialize(theirs))
         const ours = parseTokenTransfer(vaa.payload)

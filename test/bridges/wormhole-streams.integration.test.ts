@@ -53,7 +53,10 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     await head(chain, (event) => event.finalized >= height)
     return height
   }
-  /** Mines until all users have sent, because each user waits for the block of a transaction. */
+  /**
+   * Sends coins of users. Mines until they are sent, because sending ends only when the transactions are in blocks, and
+   * no block comes by itself.
+   */
   const sendCoins = async (count: number) => {
     let isSent = false
     const sending = startUsers(ethereum, bsc)

@@ -22,7 +22,7 @@ describe('head tracker', () => {
     return { chain, events }
   }
 
-  /** Stops the node's answers. Afterwards no poll still waits for an answer. */
+  /** Makes the node answer 503. Resolves at the next poll, so no earlier poll still waits for an answer. */
   async function cutOff(): Promise<void> {
     node.mode = 503
     const polls = node.requests.length
@@ -34,7 +34,7 @@ describe('head tracker', () => {
     return { height: Number(block.number), hash: block.hash }
   }
 
-  /** Mines blocks, the first with a payment. Without it, anvil would mine the same empty blocks again after a reorg. */
+  /** Mines blocks. The first has a payment, because anvil would mine the same empty blocks again after a reorg. */
   async function minePaid(chain: EvmChain, blocks: number): Promise<void> {
     const signer = await devnetSigner(32)
     const nonce = Number(await anvil.rpc<string>('eth_getTransactionCount', [signer.address, 'latest']))
@@ -57,7 +57,7 @@ describe('head tracker', () => {
   test('a poll is one HTTP request, of two reads at most, and nothing else while no block comes', async () => {
     const { chain, events } = await connected()
     node.requests.length = 0
-    // A poll reads the final tag only if its last reading is old. So there are two kinds of polls.
+    // A poll reads the final tag only if the tag's last reading is old, so there are two kinds of polls.
     const kinds = ['eth_getBlockByNumber', 'eth_getBlockByNumber,eth_getBlockByNumber']
     await expect.poll(() => [...new Set(node.requests.map(String))].sort()).toEqual(kinds)
     expect(events).toEqual([])
@@ -74,7 +74,7 @@ describe('head tracker', () => {
     }
     const tagged = Number((await anvil.rpc<{ number: string }>('eth_getBlockByNumber', ['finalized', false])).number)
     const lag = (chain.heads.current?.latest.height ?? 0) - tagged
-    // A block between the two reads of a poll makes the lag look smaller, so only the maximum is exact.
+    // If a block comes between the two reads of a poll, that poll shows a smaller lag, so only the maximum is exact.
     expect(Math.max(...events.map(({ latest, finalized }) => latest.height - finalized))).toBe(lag)
   })
 
@@ -201,7 +201,7 @@ describe('head tracker', () => {
   })
 
   test('finality by tag lags as the node says, and the wait is estimated by that', async () => {
-    // With such long blocks, the duration of the reads does not matter.
+    // The estimate subtracts the time since the latest block was seen, which is short compared with such a block time.
     const { chain } = await connected({ blockTimeMs: 60_000 })
     const first = chain.heads.current as HeadEvent
     await anvil.mine(4)

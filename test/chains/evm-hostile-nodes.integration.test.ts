@@ -70,7 +70,8 @@ describe('one node of three is hostile, and is asked first', () => {
       reverts.refuse = (method) => (method === 'eth_estimateGas' ? { code: 3, message: 'execution reverted' } : undefined)
       malformed.alter = (method) => (method === 'eth_estimateGas' ? '' : method === 'eth_getTransactionCount' ? null : undefined)
       expect(await chain.pendingNonce(address)).toBe(0)
-      // One node reverts and one does not answer. Neither has a majority, and Portage must not throw.
+      // One node reverts, one estimates, and the answer of one is malformed, so there is no majority. Portage must not
+      // throw.
       expect(await chain.simulate({ to: address, data: '0x', value: '1' }, address)).toMatchObject({ ok: false })
     })
   })
@@ -278,7 +279,8 @@ describe('one node of three is hostile, and is asked first', () => {
     disable('node-1')
     for (const at of reads) await expect(chain.call(identity, word, at)).rejects.toMatchObject({ code: 'NODES_DISAGREE' })
     disable('node-1', 'node-2')
-    // A read that began before this block may still be pending. The next read has the block.
+    // A read of heads that began before the nodes were disabled may still be pending. It is over when the chain shows
+    // this new block.
     await anvil.mine(1)
     const next = await height()
     await head(chain, ({ latest }) => latest.height === next)

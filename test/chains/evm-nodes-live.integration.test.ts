@@ -171,10 +171,11 @@ describe('nodes while everything runs', () => {
     const disabled = { chain: 'test', name: 'main', disabled: true }
     chain.adjustNodes([added, disabled])
     expect(status(chain, 'main').state).toBe('disabled')
-    // A node that an operator added decides nothing alone, and the config has no other node.
+    // The config's only node is disabled, and a node that an operator added decides nothing alone.
     const isRefused = () => expect(chain.transactionSender(unknownHash)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
     await isRefused()
-    // A read of heads that began before the change may still be pending.
+    // A read of heads that began before the change may still be pending, so let a moment pass before requests are
+    // counted.
     await anvil.rpc('eth_blockNumber')
     first.requests.length = 0
     await isRefused()

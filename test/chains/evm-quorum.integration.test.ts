@@ -122,7 +122,7 @@ describe('verdicts of more than half of the nodes', () => {
     const { address } = await deployReverting(anvil, 'a true reason')
     const reverting = { ...intent, to: address }
     expect(await chain.simulate(reverting, to)).toMatchObject({ ok: false, revert: { reason: 'a true reason' } })
-    // The two other nodes disagree, so no result is certain.
+    // The third node fails and the other two disagree, so no result is certain.
     at(behind[2]).mode = 503
     expect(await chain.simulate(reverting, to)).toMatchObject({
       ok: false,
@@ -231,7 +231,8 @@ describe('verdicts of more than half of the nodes', () => {
     await anvil.rpc('anvil_setNonce', [account, '0x2'])
     await anvil.mine()
     await anvil.mine()
-    // Only `before` has code, which also counts during `before + 1`. At `before + 2` the changed nonce counts as code.
+    // Only `before` has code. `hasCode` reads the state before and after a block, so the code counts during `before`
+    // and `before + 1`. During `before + 2` the changed nonce counts as code.
     const heights = Array.from({ length: 6 }, (_, index) => before + index - 1)
     expect(await Promise.all(heights.map((at) => chain.hasCode(account, at)))).toEqual([false, true, true, true, false, false])
     expect(await chain.hasCode(account)).toBe(false)

@@ -30,7 +30,7 @@ describe('the spending of a key', () => {
     for (const nonce of [1, 2, 3]) await signer.sign(costing(half, nonce))
     const refused = signer.sign(costing(half, 4))
     await expect(refused).rejects.toMatchObject({ code: 'SIGNING_REFUSED', facts: { limit: 'maxSpendingPerHourWei' } })
-    // The same transaction again, and a cheaper one with the same nonce, add no cost.
+    // Nonce 3 is counted, so the same transaction again adds no cost. Nonce 0 was counted once, by its dearest attempt.
     await signer.sign(costing(half, 3))
     now += windows.hour + 5 * 60_000
     await signer.sign(costing(half, 4))

@@ -39,13 +39,16 @@ async function writeDeadConfig(): Promise<string> {
     },
     api: { port },
   }
-  // Tests run at the same time and must not read half-written files.
+  // Tests run at the same time and must not read half-written files, so each config gets a file of its own.
   const file = join(cwd, `dead-${++deadConfigs}.yaml`)
   await writeFile(file, stringify(config))
   return file
 }
 
-/** A port below those that tests find for their servers (lab/devnet/ports.ts) and that operating systems hand out. */
+/**
+ * A port that nothing opens: it is below the ports that tests find for their servers (lab/devnet/ports.ts), and below
+ * those that operating systems hand out.
+ */
 async function closedPort(): Promise<number> {
   for (let port = 9_100; port < 9_900; port++) if (!(await accepts(port))) return port
   throw new Error('Something listens on every port from 9100 to 9899')
@@ -123,7 +126,7 @@ describe('config check', () => {
   })
 })
 
-/** Opening a keystore is slow by design. On a busy machine, failing connections end late. */
+/** Opening a keystore is slow by design, and on a busy machine failing connections end late. */
 const slow = { timeout: 120_000 }
 
 describe('keystore', slow, () => {
@@ -166,7 +169,7 @@ describe('keystore', slow, () => {
   })
 })
 
-/** Each test waits for a connection that never comes. Concurrent tests wait only once. */
+/** Each test waits until a connection fails. As the tests are concurrent, these waits overlap. */
 describe.concurrent('where nothing answers', slow, () => {
   test('the doctor names every part with its remedy, and no secret', async ({ expect }) => {
     const file = await writeDeadConfig()

@@ -136,7 +136,7 @@ test('a revocation names its author; an unlisted token is revoked by the token i
   expect((await settings()).tokens).toHaveLength(tokens.length + 1)
   // The revocation is kept until the token expires, so the expiry must be known.
   expect((await settings()).tokens.at(-1)).toMatchObject({ jti, name: 'night-shift', expiresAt: expect.any(Number) })
-  // A new Temporal must get both tokens.
+  // The export must contain both revocations, so that they also hold in a new Temporal.
   const { json } = await cli(undefined, 'settings', 'export')
   expect(json['orders']).toEqual(
     expect.arrayContaining([
@@ -253,7 +253,8 @@ const elsewhere =
   /^(run|codec-server|doctor|init|transfer watch|audit run|lane (top-up|sweep|send)|keystore|archive run --every|completion)\b/
 
 /**
- * Commands that a ledger worker, Temporal and one lane suffice for. All others may fail with a code of the catalogue.
+ * Commands that must succeed: they need only Temporal, a ledger worker and one lane. All others may also fail, with a
+ * code of the catalogue.
  */
 const succeeds =
   /^(shadow|settings|halt|unhalt|deny|fees|setup temporal|config|token (create|list|keys|rotate-key)|transfer list|stream list|lane (show|pause|resume|drain|forbid|set-windows?|batches|transactions)|audit show)\b/

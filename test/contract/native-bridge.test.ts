@@ -2,7 +2,10 @@ import { idOf, type NativeMessage, readMessage, writeMessage } from '../../bridg
 import { startNativeBridge } from '../helpers/native-bridge.ts'
 import { type BridgeHarness, bridgeAdapterSuite } from './bridge-adapter.ts'
 
-/** The source records these transfers before the tests. The suite needs fewer. */
+/**
+ * Number of transfers that the source records before the tests. The suite needs fewer: if it took more, `message` would
+ * throw.
+ */
 const prepared = 40
 
 bridgeAdapterSuite('native-bridge', async (): Promise<BridgeHarness> => {

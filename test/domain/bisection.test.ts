@@ -72,7 +72,7 @@ describe('bisection of batches', () => {
         expect(state.size).toBeLessThanOrEqual(Math.max(answered, 1))
       }),
     )
-    // The failed half shows nothing about sizes. The other half must still be tried.
+    // A half without an answer does not make batches smaller. The other half must still be tried.
     const halved = tried(bisection({ size: 8 }), upTo(8), 'failed')
     expect(tried(halved, upTo(4), 'unanswered')).toMatchObject({ halves: [[4, 5, 6, 7]], size: 4 })
   })
@@ -82,8 +82,8 @@ describe('bisection of batches', () => {
       fc.property(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 400 }), (room, count) => {
         const { completed, isolated, sizes } = run(bisection(), upTo(count), new Set(), room)
         expect([ascending(completed), isolated]).toEqual([upTo(count), []])
-        // The first tries descend from 20 to the size that fits. After that, at worst every third try is too large and
-        // costs two halves.
+        // The first tries descend from 20 to the size that fits. After that, at worst every third try is too large,
+        // because the two halves of a batch that was too large are tried before the next new batch.
         expect(sizes.filter((size) => size > room).length).toBeLessThanOrEqual(Math.ceil(sizes.length / 3) + 20)
       }),
     )

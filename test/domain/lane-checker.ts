@@ -20,8 +20,8 @@ interface Past {
 const believedMs = 60_000
 
 /**
- * Checks a ledger at every step. The state is frozen and goes through JSON. Requests one by one must have the same
- * result as together. Every answer must fit the checker's own records.
+ * Runs a ledger and checks it at every step: the state is frozen and survives JSON, requests that are applied one by
+ * one have the same result as together, and every answer fits the checker's own records.
  */
 export class CheckedLane {
   state: LaneState
@@ -49,7 +49,7 @@ export class CheckedLane {
     this.#past = []
   }
 
-  /** Sets the ledger back to an earlier step of the same era, as a restore of Temporal does. */
+  /** Sets the ledger back to an earlier step of the present run, as a restore of Temporal does. */
   setBack(steps: number): void {
     const { state, books } = this.#past[Math.max(0, this.#past.length - steps)] ?? {}
     if (!state || !books) return
@@ -61,8 +61,8 @@ export class CheckedLane {
   }
 
   /**
-   * Resets the workflow and applies the later requests again. `all`: signals first. `late signals`: signals last.
-   * `nothing`: no request is applied again.
+   * Resets the workflow to an earlier step of its run. `applied` chooses the later requests that are applied again.
+   * `all`: all, signals first. `late signals`: all, signals last. `nothing`: none.
    */
   reset(steps: number, applied: 'all' | 'late signals' | 'nothing'): void {
     const since = this.#past.slice(-steps)
@@ -87,7 +87,7 @@ export class CheckedLane {
     this.paged.nextRun(this.state)
   }
 
-  /** Whether a process sent the request to the run before the reset, by the rule of workflows/lane.ts. */
+  /** Whether a request was sent to the run before the reset. The rule is that of workflows/lane.ts. */
   #isOfBefore({ run }: ApplyRequest): boolean {
     return this.#isReset && run !== undefined && run !== String(this.run)
   }

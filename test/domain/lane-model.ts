@@ -46,7 +46,7 @@ export class Network {
     return this.#processes
   }
 
-  /** Sends a request. If the answer does not arrive (`answered`), the process keeps waiting. */
+  /** Sends a request. `answered`: whether the answer arrives. If it does not, the process keeps waiting. */
   ask(
     p: number,
     intent: number,
@@ -121,8 +121,8 @@ export class Network {
   }
 
   /**
-   * Resets a devnet. All processes notice the reset, drop their nonces, and report it to a ledger that knows a final
-   * block.
+   * Resets a devnet. All processes notice the reset and drop their nonces. If the ledger knows a final block, they
+   * report the reset to it. Otherwise an operator resets the ledger.
    */
   replaceChain(): void {
     const { final } = this.lane.state.observed ?? {}
@@ -261,7 +261,7 @@ export class Network {
     return this.lane.apply({ requests, run: heard, ...(observe && { observe: seen }), ...(known && { known }) }).response
   }
 
-  /** Follows the rule of lanes/account/account-observer.ts, with the model's chain in place of most nodes. */
+  /** Follows the rule of lanes/account/account-observer.ts. The model's chain replaces the majority of the nodes. */
   #isUndone({ finalized, final }: Head): boolean {
     const { observed } = this.lane.state
     const { finalized: agreed } = this.chain.head()

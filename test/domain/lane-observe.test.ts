@@ -115,7 +115,8 @@ describe('observe', () => {
     expect(lane.state.next).toBe(8)
   })
 
-  // Regression: processes do not claim a nonce in a block. So a late reorg filled the call at once.
+  // Regression: processes do not claim a nonce that is in a block, so after a late reorg the ledger ordered at once to
+  // fill the nonce.
   test('an owner whose block went away gets K blocks to send again', () => {
     const lane = new Bench()
     lane.grant('a')

@@ -114,7 +114,10 @@ const found: [NetworkOptions, Event[]][] = [
   ],
 ]
 
-/** The answer to a retry shows the process the ledger's progress before its reset. */
+/**
+ * A history that once broke a rule: the answer to a retry shows the process the progress of the ledger before the
+ * reset.
+ */
 const foundAlone: [NetworkOptions, Event[]][] = [
   [
     { window: 1, fillAfterBlocks: 1, finalDepth: 0, first: 0, minimumBalance: 0 },

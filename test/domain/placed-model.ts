@@ -112,7 +112,7 @@ export class PlacedModel {
     if (answer?.kind === 'full') this.#some(a, read.numbers)
   }
 
-  /** Reports the ends of started transfers. Starts open numbers that have no transfer again. */
+  /** Reports the ends of started transfers, and starts transfers again for open numbers that have none. */
   audit(a: number, crash: boolean): void {
     const known = this.#agent(a)
     const own = this.chain.all(this.chain.final).filter(([number]) => isStarted(known, number) && !outsideReason(known, number)?.condensed)
@@ -169,7 +169,8 @@ export class PlacedModel {
   }
 
   park(which: number): void {
-    // An agent does not know which numbers of a condensed interval are parked before it has read the blocks.
+    // Before an agent has read the blocks, it does not know which numbers of a condensed interval are parked, so these
+    // numbers are left out.
     const request = parkOrRelease({ ...this.stream, outside: this.stream.outside.filter(({ condensed }) => !condensed) }, which)
     if (request) this.tell(0, request)
   }
@@ -241,7 +242,10 @@ export class PlacedModel {
     this.#goneBack()
   }
 
-  /** Requests from before the restore may still arrive, and agents hold newer views. */
+  /**
+   * Lets the watermark fall, and every number be counted again: requests from before the loss may still arrive, and
+   * agents hold newer views.
+   */
   #goneBack(): void {
     this.#watermark = 0n
     this.#reopened += this.chain.all().length
@@ -309,7 +313,7 @@ export class PlacedModel {
     return setOf(numbers.map(([number]) => number).filter((number) => this.delivered.has(this.chain.idOf(number) ?? '')))
   }
 
-  /** Reports as many numbers as there is room for. The cursor waits. */
+  /** Reports as many numbers as there is room for. The cursor does not move, so the others are read again later. */
   #some(a: number, numbers: Found): void {
     const fresh = numbers.filter(([number]) => !isStarted(this.stream, number))
     const first = fresh.slice(0, room(this.stream))
@@ -322,7 +326,10 @@ export class PlacedModel {
     this.tell(a, { kind: 'reread', block: { height, hash: this.chain.hashAt(height) }, by: 'quorum' })
   }
 
-  /** After a fork or an undone delivery, old requests, copies and checkpoints would concern other transfers. */
+  /**
+   * Drops old requests, copies and checkpoints. After a fork of final blocks they would concern other transfers, and
+   * after an undone delivery they would still count the delivery.
+   */
   #forget(): void {
     this.#sent = []
     this.#copies = []

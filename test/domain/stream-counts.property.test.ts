@@ -118,7 +118,7 @@ describe('the counts of a stream', () => {
           others[what]?.(counted, base + index)
           const { completed, ignored, cancelled, skipped, undone } = counted.state.counts
           const { truth } = counted
-          // A number whose delivery was undone may end again.
+          // A number whose delivery was undone may end again, so it may be counted twice.
           expect(completed + ignored).toBeLessThanOrEqual(truth.completed + truth.ignored + undone)
           for (const [count, most] of [
             [completed, truth.completed],

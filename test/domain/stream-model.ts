@@ -58,7 +58,7 @@ export class StreamModel {
    */
   #isUnbound(): boolean {
     const { cursor, next, exceptions } = this.stream
-    // A fork that nobody has noticed yet also removes numbers above the cursor.
+    // If the cursor's block was replaced, the stream will notice the fork, and drop the numbers above the cursor too.
     if (cursor && this.blocks[cursor.height]?.hash !== cursor.hash) return false
     const known = Math.max(Number(next) - 1, ...exceptions.map(({ number }) => Number(number)))
     return known > (cursor ? this.all(cursor.height).length : 0)
@@ -144,8 +144,8 @@ export class StreamModel {
   }
 
   /**
-   * Reads the source's count and table at a final block. Then starts numbers of gaps, and open numbers again, as far as
-   * there is room.
+   * Reads the source's count and table at a final block. Then starts transfers for all open numbers again, and for
+   * numbers of gaps as far as there is room.
    */
   audit(a: number, back: number, crash: boolean): void {
     const height = Math.max(0, this.final - back)
@@ -246,7 +246,7 @@ export class StreamModel {
   /** From here on nothing fails, but hidden logs stay hidden. Throws if the stream does not come to its end. */
   settle(): void {
     this.#apply([{ kind: 'resume' }, { kind: 'setMaxOpen', maxOpen: 4, by: 'ops' }])
-    // A fork shows only in the block above it.
+    // A fork shows only in the block above it, so one more block is needed.
     this.mine(0)
     this.finalize(1_000)
     for (let round = 0; round < 400; round++) {
@@ -300,7 +300,7 @@ export class StreamModel {
     return setOf(numbers.map(([number]) => Number(number)).filter((number) => this.delivered.has(this.idOf(number) ?? '')))
   }
 
-  /** Reports as many numbers as there is room for. The cursor waits. */
+  /** Reports as many numbers as there is room for. The cursor does not move, so the others are read again later. */
   #some(a: number, numbers: readonly (readonly [string, number])[]): void {
     const fresh = numbers.filter(([number]) => !isStarted(this.stream, number))
     const first = fresh.slice(0, room(this.stream))
@@ -320,7 +320,10 @@ export class StreamModel {
     return { kind: 'closed', number: String(number), outcome: 'rejected', reason: 'not a message' }
   }
 
-  /** After a fork of final blocks, old requests, copies and checkpoints would concern other transfers. */
+  /**
+   * Drops old requests, copies and checkpoints. After a fork of final blocks they would concern other transfers, and
+   * after an undone delivery they would still count the delivery.
+   */
   #forget(): void {
     this.#sent = []
     this.#copies = []

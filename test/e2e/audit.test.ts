@@ -135,7 +135,8 @@ describe('The audit of what was delivered', () => {
     const [, finished] = /portage_audit_finished_time_seconds\{chain="bsc"\} (\S+)/.exec(metrics) ?? []
     expect(Number(finished) * 1_000).toBeGreaterThan(startedAt)
 
-    // When final nonces are open again, the lane waits for their old transactions. Then the lane fills the nonces.
+    // The final nonces are open again. Their old transactions may still be mined, so the lane fills the nonces only
+    // some blocks later.
     const open = async () => {
       const { entries, observed } = await stage.lane('bsc')
       return observed?.finalized === nonceBefore && entries[nonceBefore]?.fill === 'inherited'

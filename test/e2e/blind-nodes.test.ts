@@ -34,7 +34,7 @@ test('a process that starts without any node of a chain serves the other chains,
     const { status, body } = await readiness()
     return status === 200 && body.checks.filter(({ ok }) => !ok).length === 1 && body
   }
-  // The process may become ready before it has seen a block of the other chain.
+  // The process may become ready before it has seen a block of the other chain, so wait for that too.
   const { checks } = await until(isReady, { timeoutMs: 60_000, what: 'all but one to be well' })
   expect(checks.filter(({ ok }) => !ok)).toMatchObject([{ name: 'chain bsc', vital: false, problem: 'no block was seen yet' }])
 
@@ -49,7 +49,7 @@ test('a process that starts without any node of a chain serves the other chains,
   expect(state).not.toBe('delivered')
 
   for (const rule of away) rule.end()
-  // Each failed retry doubles the wait. A wait reaches half a minute.
+  // Each failed retry doubled the wait, up to half a minute, so these transfers may end late.
   await stage.outcomes(there, 120_000)
   await expectAllProved(stage, sent)
   await until(async () => (await readiness()).body.checks.every(({ ok }) => ok), {

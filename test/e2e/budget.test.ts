@@ -9,7 +9,9 @@ import { untilListed } from '../helpers/e2e-runs.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
-/** A transfer that has checked by itself may be delivered before the signal comes. */
+/**
+ * The transfer may check by itself and be delivered before the signal comes. Then the signal finds no running workflow.
+ */
 const isOver = (error: unknown) => expect(error).toBeInstanceOf(WorkflowNotFoundError)
 const coins = (count: number) => Array.from({ length: count }, () => coin)
 
@@ -59,7 +61,8 @@ describe('The cost of a transfer', () => {
     const lot = async () => {
       const sent = await stage.send('ethereum', coins(10))
       await untilListed(stage, sent, 'included')
-      // If the transfer checks finality too early, it checks once more, which costs more transitions.
+      // Makes the block final before the transfer checks its finality. A check that came too early would be repeated,
+      // which costs more transitions.
       await mine(anvil, 70)
       await untilListed(stage, sent, 'delivered')
       const spent = await costs(stage, sent)

@@ -9,8 +9,8 @@ import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { type Sent, type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
 /**
- * A lane is chosen by a hash. Of 12 transfers, each of two lanes usually gets one. If a lane gets none, the test sends
- * more.
+ * A hash chooses the lane of each transfer. Of 12 transfers, each of the two lanes usually gets at least one. If a lane
+ * gets none, the test sends more.
  */
 const count = 12
 
@@ -61,7 +61,7 @@ describe('Transfers of a lane that cannot deliver go to the other one', () => {
     const { anvil } = stage.devnet.chains.bsc
     const early = await drained(anvil, lanes()[0]!, async () => {
       const sent: Sent[] = []
-      // A lane without work does not read its balance, so send until the resumed lane gets a transfer.
+      // A lane without work does not read its balance, so the test sends transfers until the resumed lane gets one.
       const known = async () => {
         sent.push(...(await sendCoins(stage, count)))
         return (await ledger(0).query(laneStatusQuery)).observed?.balance === '0'

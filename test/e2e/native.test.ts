@@ -150,7 +150,8 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
       attempt: attack.attempt({ maxFee: '3000000000', tip: '1000000000' }),
     })
     expect(grant).toMatchObject({ kind: 'granted' })
-    // The step first follows transactions that an earlier process may have sent. It finds only the lane's no-op.
+    // The step first follows transactions that an earlier process may have sent. It finds only the lane's no-op, which
+    // may still be pending.
     const followed = await attack.step('broadcastBatch', { intent: forged.intent, intentId: granted.intentId })
     expect([{ kind: 'spent', by: 'noop' }, { kind: 'pending' }]).toContainEqual(
       (({ kind, by }) => ({ kind, ...(by && { by }) }))(followed.result as { kind: string; by?: string }),

@@ -18,7 +18,7 @@ import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 describe('Without a workflow cache', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
-  /** Tracing adds headers. The headers must not change a workflow's commands. */
+  /** Collects the traces. Tracing adds headers, which must not change a workflow's commands. */
   let receiver: Awaited<ReturnType<typeof startOtlpReceiver>>
 
   beforeAll(async () => {
@@ -46,7 +46,8 @@ describe('Without a workflow cache', { timeout: 300_000 }, () => {
 
     await stage.reaches(waiting.id, 'waiting')
     const attested = await stage.identify(await token.attest())
-    // A transfer that has checked by itself may be delivered before the signal comes.
+    // The transfer may check by itself and be delivered before the signal comes. Then the signal finds no running
+    // workflow.
     const isOver = (error: unknown) => expect(error).toBeInstanceOf(WorkflowNotFoundError)
     await stage.client.workflow.getHandle(waiting.id).signal('retry').catch(isOver)
     expect(await stage.outcomes(attested)).toMatchObject([{ state: 'delivered' }])

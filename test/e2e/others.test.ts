@@ -11,8 +11,8 @@ import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 /**
- * Seconds per block after a reorg. With faster blocks, the lane's wait would end before it has sent the removed
- * transactions again.
+ * Seconds per block after a reorg. The lane waits some blocks for the removed transactions to be sent again, and then
+ * fills their nonces. With faster blocks, this wait would be too short.
  */
 const slowly = 1
 

@@ -23,7 +23,10 @@ const mostPerBlockOfAll = 11
  */
 const mostAllInAll = { wormhole: 4, native: 5, ntt: 4 }
 const usualBlocks = 12
-/** Calls to the target without the calls of each block. A transfer of the token bridge costs as many. */
+/**
+ * Calls to the target per transfer of NTT, without the calls of each block. A transfer of the token bridge costs as
+ * many.
+ */
 const mostPerNttTransfer = 2.45
 
 const blockMs = 500
@@ -130,7 +133,7 @@ test('a Wormhole transfer costs four RPC calls at most with a hundred in flight,
   await cost(1)
   const isWithin = ({ perTransfer, perBlock, allPerBlock }: Figures) =>
     perTransfer <= mostPerTransfer && perBlock <= mostPerBlock && allPerBlock <= mostPerBlockOfAll
-  // Calls at fixed times can fall into one measurement, so measure again.
+  // Calls that a process makes at fixed times may all fall into one measurement. Then the measurement is repeated.
   const few = await cheapLot(() => cost(10, 5), isWithin)
   const many = await cheapLot(
     () => cost(100),

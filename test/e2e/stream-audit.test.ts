@@ -35,7 +35,7 @@ describe('A native bridge', { timeout: 300_000 }, () => {
   test('both streams of a native bridge are listed, with rising watermarks in list and metrics', async () => {
     await send(5n, 6n, 7n)
     await until(async () => (await view())['completed_nonce_height'] === '3', { timeoutMs: 90_000, what: 'the watermark to be 3' })
-    // Temporal's list lags behind starts. On a busy machine the cursor lags behind the head.
+    // Temporal's list lags behind starts, and on a busy machine the cursor lags behind the head, so wait for both.
     const caughtUp = async () => {
       const { streams } = (await stream('list')).answer as { streams: { stream: string; lag?: number }[] }
       return streams.length > 1 && (streams.find((row) => row.stream === there)?.lag ?? Infinity) < 30 && streams

@@ -142,7 +142,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
       const { out } = await cli(['transfer', 'list', '--state', 'delivered'], { env: { TEMPORAL_API_KEY: tokens.reads } })
       return (JSON.parse(out) as { transfers?: object[] }).transfers?.length === 4
     }
-    // The chain shows a delivery before it is final. The list shows it afterwards.
+    // The list shows a delivery only after it is final, and so later than the chain.
     await until(listed, { timeoutMs: 60_000, everyMs: 250, what: 'the list to have four delivered transfers' })
   })
 

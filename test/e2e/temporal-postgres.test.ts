@@ -74,8 +74,8 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     })
     // The devnet uses only the address of this server. It starts no Temporal server of its own.
     const temporal = { ...server.temporal, namespace: 'default' } as unknown as TemporalServer
-    // Longer times than `quickTakeover`. On a busy machine, disk syncs and reloaded shards lengthen workflow tasks. A
-    // task that exceeds its time-out starts again and would never end.
+    // These times are longer than those of `quickTakeover`. On a busy machine, disk syncs and reloaded shards lengthen
+    // workflow tasks, and a task that exceeds its time-out at every try would never end.
     const worker = { ...quickTakeover, workflowTaskSeconds: 20, heartbeatSeconds: 15 }
     devnet = await startDevnet({ temporal, blockTimeSeconds: 0.25, worker })
   })
@@ -207,8 +207,8 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     const noticed = async () => (await logLines(relayer.logFile)).some(({ message }) => message === 'messages cannot be submitted and wait')
     await until(noticed, { timeoutMs: 60_000, everyMs: 100, what: 'a new transfer to find no database' })
     await server.postgres.restart()
-    // Some transactions may be no-ops. If a step ends before its nonce is granted, the nonce goes back unsigned. The
-    // lane fills it if a higher nonce is in use.
+    // Some transactions may be no-ops: if a step ended before its nonce was granted, the nonce went back unsigned, and
+    // the lane fills it if a higher nonce is in use.
     expect(await allDelivered()).toMatchObject(clean())
     // Temporal lists a transfer as delivered only after its finality was reported.
     const listed = async () => {

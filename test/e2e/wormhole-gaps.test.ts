@@ -18,7 +18,9 @@ const coin = { kind: 'coin', amount: 10n ** 16n } as const
 const coins = (count: number) => Array.from({ length: count }, () => coin)
 const guardians = devnetGuardians(4)
 
-/** The spy leaves out `count` messages and then sends one. This message shows the gap before the next audit. */
+/**
+ * The spy leaves out the first `count` messages. The next message shows Portage the gap, earlier than an audit would.
+ */
 function muteAllBut(count: number): () => Treatment {
   let seen = 0
   return () => (seen++ < count ? 'mute' : 'sign')

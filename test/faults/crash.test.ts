@@ -17,7 +17,8 @@ type Form = 'auto' | 'queue'
 
 /** Columns: failpoint, visit at which the process dies, form of the broadcast, state that the death leaves. */
 const deaths: readonly (readonly [Failpoint, number, Form, string])[] = [
-  // This row comes first, because new ledgers do not continue as new before there are transfers.
+  // This row comes first, because its ledgers must be new: an older ledger might continue as new before there are
+  // transfers.
   ['lane-continue-as-new', 1, 'auto', 'the ledger in the middle of continue-as-new'],
   ['after-grant', 3, 'auto', 'nonces that nothing is signed for'],
   ['after-sign', 3, 'queue', 'bytes that were never sent'],
@@ -40,7 +41,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
   afterEach(() => stage.killAll())
   afterAll(() => stage?.close())
 
-  // PORTAGE_E2E_BROADCAST=queue runs all rows through the queues, and =auto runs none through them.
+  // PORTAGE_E2E_BROADCAST (`queue` or `auto`) replaces the form of every row.
   test.each(deaths)('%s (time %i, broadcast %s): %s', async (failpoint, at, form) => {
     const doomed = await startDoomed(stage, failpoint, 'kill', at, { configure: broadcasting(form) })
     // Requests that arrive together share one update, so the ledger's history grows slowly. Four times as many

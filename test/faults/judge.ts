@@ -14,7 +14,8 @@ export async function inFlight(stage: Stage, sent: readonly Sent[]): Promise<num
         .getHandle(id)
         .describe()
         .then(({ status }) => status.name === 'RUNNING')
-        // The dead process had not taken this message from the spy, so the transfer is pending too.
+        // No workflow exists, because the dead process had not taken the message from the spy. The transfer is pending
+        // too.
         .catch(() => true),
     ),
   )

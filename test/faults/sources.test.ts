@@ -17,7 +17,7 @@ const liars: readonly (readonly [string, FaultRule])[] = [
   ['has a finality that lags by eight blocks', { fault: { kind: 'finality-behind', blocks: 8 } }],
 ]
 
-/** All nodes have the fault. The table of the source's contract is true. */
+/** All nodes have the fault, but tell the truth about the table of the source's contract. */
 const storms: readonly (readonly [string, FaultRule])[] = [
   ['answer that there are no logs', { fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] }],
   ['leave a log out', { fault: { kind: 'logs', how: 'one-less' } }],
@@ -25,8 +25,8 @@ const storms: readonly (readonly [string, FaultRule])[] = [
 ]
 
 /**
- * Waits for a fault to strike. An audit may find messages in the table earlier, but the live scan also reaches their
- * blocks.
+ * Waits for a fault to strike. An audit may find the messages in the table before, but the fault still strikes when the
+ * live scan reaches their blocks.
  */
 function haveStruck(rules: readonly ActiveRule[]): Promise<unknown> {
   return until(() => rules.some(({ strikes }) => strikes > 0), { timeoutMs: 90_000, what: 'the fault to have struck' })

@@ -55,7 +55,7 @@ describe('workflows terminated or reset in Temporal', { timeout: 300_000 }, () =
 
   test('after a lane is reset to its beginning with pending transactions, all are delivered once', async () => {
     const sent = await inFlight()
-    // The ledger may just have continued as new. Its run has no completed task then.
+    // If the ledger has just continued as new, its run has no completed task yet, and cannot be reset.
     const isReset = () => resetBack(stage.client, ledger(), 1).then(() => true)
     await until(isReset, { timeoutMs: 30_000, what: 'the run of the ledger to have completed a task' })
     await allIsWell([...sent, ...(await sendCoins(stage, count))])

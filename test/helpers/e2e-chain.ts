@@ -58,8 +58,8 @@ export async function nonceOf({ rpc }: Anvil, address: string): Promise<number> 
 }
 
 /**
- * Mines blocks with a base fee of `baseFeeWei` until the account's next nonce is `nonce`. First raise or replace
- * transactions that offer less: anvil drops them from its pool.
+ * Mines blocks with a base fee of `baseFeeWei` until the account's next nonce is `nonce`. Transactions that offer less
+ * must be raised or replaced before, because anvil drops them from its pool.
  */
 export function mineDearUntil(anvil: Anvil, baseFeeWei: bigint, address: string, nonce: number): Promise<unknown> {
   const look = async () => {

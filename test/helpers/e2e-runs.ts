@@ -12,9 +12,9 @@ export function runsOf({ client }: Pick<Stage, 'client'>, id: string): Promise<n
 }
 
 /**
- * Resolves when Temporal lists all transfers in this state. A query of the workflows would cost a task if it came
- * during a local activity. A mere count would include transfers of the devnet's set-up, which a stream finds when it
- * looks back.
+ * Resolves when Temporal lists all transfers in this state. Workflows are not queried, because a query during a local
+ * activity costs a task. The ids are read, because a mere count would include transfers of the devnet's set-up, which a
+ * stream finds when it looks back.
  */
 export async function untilListed({ client }: Pick<Stage, 'client'>, sent: readonly Sent[], state: TransferState): Promise<void> {
   const missing = async () => {

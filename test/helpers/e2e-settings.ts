@@ -5,8 +5,8 @@ import { until } from '../../lab/devnet/until.ts'
 import type { Stage } from './e2e.ts'
 
 /**
- * Resolves when all processes use the present settings. Each process polls the settings every two seconds, so earlier
- * transfers may be delivered despite a halt. Reads the version from the logs, because only the role `api` has metrics.
+ * Resolves when all processes use the present settings. Each process polls the settings every two seconds, and until
+ * then may deliver transfers despite a halt. Reads the version from the logs, because only the role `api` has metrics.
  */
 export async function settingsReach({ client }: Pick<Stage, 'client'>, ...processes: readonly PortageProcess[]): Promise<void> {
   const { version } = await readSettings(client)

@@ -6,7 +6,7 @@ const rules = JSON.stringify(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag2
 
 /** Violations of WCAG 2.2 A and AA that axe-core finds in the page, with the elements. */
 export async function inaccessible(page: Page): Promise<string[]> {
-  // The page's own policy allows no other script, so the debugger runs this one.
+  // The page's policy allows no script but its own, so the debugger runs axe-core.
   await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'))
   const found = await page.evaluate<readonly Found[]>(`axe.run({ runOnly: ${rules} }).then(({ violations }) => violations)`)
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' ')}`)
@@ -36,7 +36,10 @@ export async function replaceLinks(page: Page, namespace: string, changed: Reado
   return () => page.unrouteAll({ behavior: 'wait' })
 }
 
-/** Chooses a code that no listed parked transfer shows. For this, loads the list again without codes. */
+/**
+ * Chooses a code that no listed parked transfer shows. For this, reloads the page while the API's answer lacks all
+ * codes.
+ */
 export async function chooseHiddenCode(page: Page, code: string): Promise<void> {
   await page.route(
     ({ pathname, search }) => pathname === '/v1/transfers' && search === '?state=parked&limit=100',

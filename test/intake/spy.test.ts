@@ -243,7 +243,8 @@ describe('the spy intake', () => {
     const sent = Array.from({ length: 200 }, (_, index) => String(index))
     for (const text of sent) say(spy, text)
     await expect.poll(() => intake.health.paused, waitLimit).toBe(true)
-    // The intake still reads messages from the buffers of the stream. The other messages stay at the spy.
+    // The paused intake still takes the messages that are already in the buffers of the stream. The others stay at the
+    // spy.
     await expect.poll(() => intake.health.problem, waitLimit).toContain('Temporal')
     expect(intake.health.received).toBeLessThan(sent.length)
     expect(intake.health.kept).toBe(intake.health.received)

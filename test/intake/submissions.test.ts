@@ -6,7 +6,7 @@ import { type Outcome, Submissions } from '../../intake/submit/submissions.ts'
 const waitLimit = { timeout: 40_000 }
 const open: Submissions[] = []
 
-/** Attempts that still run would go on for ever in the faked time of later test files. */
+/** Ends attempts that still run, because they would go on for ever in the faked time of later test files. */
 afterEach(async () => {
   for (const submissions of open.splice(0)) await submissions.close(0)
 })

@@ -24,7 +24,10 @@ export interface LaneProcess {
   readonly routing: BatchRouting
   readonly bridge: Bridge
   readonly endpoint: NativeEndpoint
-  /** Enqueues all transfers at once, after two others: the first two of a period leave alone. */
+  /**
+   * Enqueues all transfers at once. Two others go before them, because the first two of a period leave alone, without a
+   * batch.
+   */
   enqueueAll(transfers: readonly Transfer[]): Promise<BatchAnswer[]>
   serve(): Promise<() => Promise<void>>
 }

@@ -289,7 +289,8 @@ describe('Batches of a lane', () => {
     const [ours] = await inPool()
     await setting.network.target.anvil.rpc('anvil_dropTransaction', [ours!.hash])
     await setting.network.deliver(await one.endpoint.delivery(transfers[2]!).call(), undefined, outsider)
-    // The call is stuck, so the process sends it again. Then the call reverts.
+    // The dropped call counts as stuck, so the process sends it again. It then reverts, because an outsider has
+    // delivered one of its transfers.
     const included = async () => {
       await setting.network.target.mine()
       return batch!.pending.state.kind === 'included'

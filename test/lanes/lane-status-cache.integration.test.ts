@@ -67,7 +67,7 @@ describe('The cache of lane statuses', () => {
       await until(async () => !(await both.status(dead)).open, { timeoutMs: 120_000, everyMs: 1_000, what: 'the dead lane to be missed' })
       expect(await both.status(dead)).toMatchObject({ why: 'unserved', detail: expect.stringContaining(laneQueue(dead)) })
       expect(await both.open()).toEqual([quiet])
-      // A lane without workers still takes work: the queue keeps it until a worker comes.
+      // If all lanes lack a worker, they still take work, because their queues keep it until a worker comes.
       expect(await cacheOf([dead]).open()).toEqual([dead])
     } finally {
       worker.shutdown()

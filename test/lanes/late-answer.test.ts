@@ -40,7 +40,10 @@ function setting() {
 
 const soon = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
-/** Temporal pauses for seconds. A retry would only wait for the same answer. */
+/**
+ * Temporal may pause for seconds. A retry would only wait for the same answer, so a call whose time ends waits on for
+ * it.
+ */
 describe('a call whose time ends while the ledger is asked for its nonce', () => {
   fakeTime()
 

@@ -123,7 +123,7 @@ describe('The client of a ledger', () => {
       await released
       return { kind: 'rejected', code: 'PAYLOAD_KIND', reason: 'a test' }
     }
-    // An admission holds the worker's slot until its workflow releases it.
+    // An admission holds one of the worker's slots for workflow tasks until the test releases it.
     const tuning = { ...defaultTuning, graceMs: 0, workflowTasks: 2, workflowPollers: 2 }
     const hosting = { temporal, logger: silentLogger(), tuning }
     const worker = await createTransferWorker(chain, { ...hosting, activities: { admit: hold, validate: hold }, localSlots: 0 })

@@ -153,7 +153,8 @@ describe('An operator transaction', () => {
     await setting.ledgers.order(laneOf(signer), { kind: 'cancelNonce', id: 'c', nonce })
     const again = async () => {
       const [first] = await pooled(setting.anvil, signer.address)
-      // If the pool is empty, the payment may come at any moment. It must not be mined before the test has seen it.
+      // If the pool is empty, the payment may enter it at any moment. The block is then empty, so that the payment is
+      // not mined before the test has seen it.
       await (first?.to === signer.address ? setting.mine() : setting.passBlock())
       return first !== undefined && first.nonce > nonce
     }

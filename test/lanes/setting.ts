@@ -118,11 +118,14 @@ export interface LaneSetting {
   agent(signer: Signer, options?: AgentOptions): Promise<LaneAgent>
   /** Mines a block without transactions. Resolves when the chain's head tracker has the block. */
   passBlock(): Promise<void>
-  /** Throws after 100 blocks. Returns the number of mined blocks. */
+  /** Mines blocks without transactions until `isSo` holds, and returns their number. Throws after 100 blocks. */
   passUntil(what: string, isSo: () => Promise<boolean> | boolean): Promise<number>
   /** Mines a block with the whole pool. Resolves when the chain's head tracker has the block. */
   mine(blocks?: number): Promise<void>
-  /** Mines until the condition holds. An agent that is reading its account checks a new block only at the next one. */
+  /**
+   * Mines until the condition holds, perhaps more than once: an agent that is reading its account when a block comes
+   * checks that block only at the next one.
+   */
   mineUntil(look: () => Promise<boolean | undefined> | boolean | undefined, what: string): Promise<unknown>
   stop(): Promise<void>
 }
@@ -214,7 +217,7 @@ export interface LaneTests extends LaneSetting {
   sendOutside(transaction: Partial<UnsignedTransaction> & Pick<UnsignedTransaction, 'nonce' | 'maxFee'>): Promise<SendOutcome>
 }
 
-/** The fields of `LaneSetting` exist once `beforeAll` has run. */
+/** The fields of `LaneSetting` exist only after `beforeAll` has run. */
 export function useLaneSetting(defaults: () => AgentOptions = () => ({})): LaneTests {
   let keys = 20
   const use = {

@@ -13,7 +13,7 @@ import { mineDear, pooled, startMining, stopMining } from '../helpers/e2e-chain.
 import { type Stage, startStage } from '../helpers/e2e.ts'
 import type { FixtureName } from './fixtures.ts'
 
-/** Stores the history of a run while the server still runs. */
+/** Stores the history of a run. Must be called before the stage's Temporal server stops. */
 export type Keep = (name: FixtureName, stage: Pick<Stage, 'temporal'>, workflowId: string, runId?: string) => Promise<void>
 
 /**

@@ -38,7 +38,7 @@ test.each([
   await expect(promoteVersion(client, { ...promotion, percent: 10 })).rejects.toMatchObject({ code: 'INPUT_INVALID' })
   expect(promoted).toEqual([])
   await promoteVersion(client, { ...promotion, ignoreMissingQueues: true })
-  // A share of 0 removes a version that has no workers.
+  // A share of 0 takes a version out of the traffic, so it is allowed for a version without workers.
   await promoteVersion(client, { ...promotion, percent: 0 })
   expect(promoted).toEqual(['current', '0 %'])
 })

@@ -34,7 +34,7 @@ describe('The settings', () => {
 
   beforeAll(async () => {
     known = namesOf(deadConfig(await freePort()))
-    // A task waits only 200 ms for the sticky queue of a worker that has gone.
+    // A task waits only 200 ms for the sticky queue of a worker that has gone, and then goes to any worker.
     ledgers = await startLedgers({ tuning: { stickyMs: 200 } })
   })
   afterAll(() => ledgers?.stop())

@@ -94,7 +94,7 @@ describe('The trace of a transfer', () => {
       await handle.fetchHistory(),
       handle.workflowId,
     )
-    // Lines of the replay would come before those of a later transfer.
+    // If the replay wrote lines, they would come before those of a later transfer, so the test waits for these.
     const next = await on.start()
     await next.result()
     await until(() => said(next).length >= 2, { ...waiting, what: 'the lines of the next one' })

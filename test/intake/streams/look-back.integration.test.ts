@@ -166,7 +166,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     const { state, counts } = await createManyMissing(deps).resolve(streamClient.now!, async () => 0)
     const [transfers, ignored] = [all - before - (all - before) / 10, (all - before) / 10]
     expect(counts).toEqual({ started: 0, delivered: transfers - open.length, ignored })
-    // The first node is asked about all numbers, and most nodes about those that it shows as delivered.
+    // The first node is asked about all numbers. Those that it shows as delivered are also asked of the majority.
     expect(asked.target).toBe(2 * transfers - open.length)
     expect(asked.logs).toBeLessThan(10)
     expect(state.gaps.map(({ from, to }) => [from, to])).toEqual(open.map((number) => [number, number]))

@@ -65,7 +65,7 @@ describe('where the stream of an emitter begins', () => {
   test('the stream of an emitter does not begin while its checkpoint cannot be read', async () => {
     const away = new RelayerError('CHECKPOINT_UNAVAILABLE')
     expect(await codeOfAsync(() => begin(source('5000'), away))).toBe('CHECKPOINT_UNAVAILABLE')
-    // If the config has a start, the checkpoint only saves reads.
+    // If the config has a start, the checkpoint only saves reads, so the stream begins without it.
     expect(await begin(source('5000', '17'), away)).toEqual({ next: '17', problems: 1 })
   })
 

@@ -54,7 +54,7 @@ describe('the audit of a scanned stream', () => {
     await stream.complete(one)
     // The last update of the stopped agent has arrived by now, so `target` is up to date.
     const height = (await stream.state()).target ?? 0
-    // Reports that the blocks with the completion were read, and that they contain no completion.
+    // A false report: the blocks with the completion were read, and contain no completion.
     const final = setting.network.target.chain.heads.current?.finalized ?? 0
     const handle = setting.ledgers.temporal.client.workflow.getHandle(`stream:${stream.source.config.stream}`)
     await handle.executeUpdate('apply', { args: [{ requests: [{ kind: 'completed', numbers: [], from: height + 1, to: final }] }] })
@@ -106,7 +106,7 @@ describe('the audit of a scanned stream', () => {
 
   test('after a fork below the cursor the new transfers of the numbers are started', async () => {
     const { source } = setting.network
-    // No audit is due, because an audit does not count a fork that it finds before the scan.
+    // No audit is due: if an audit found the fork before the scan, the fork would not be counted.
     const stream = await setting.stream({ auditMs: 600_000 })
     const agent = stream.agent()
     const { kept, gone, snapshot, height } = await initiateAroundSnapshot(stream)
@@ -134,7 +134,7 @@ describe('the audit of a scanned stream', () => {
     const { kept, snapshot, height } = await initiateAroundSnapshot(stream)
     // The agents may not know the last final block yet, so the test asks the node.
     const { number } = await source.anvil.rpc<{ number: string }>('eth_getBlockByNumber', ['finalized', false])
-    // The agent records successive empty blocks together.
+    // The agent records successive empty blocks together, so the stream reaches the head a little later.
     await stream.shows(({ nextHeight }) => nextHeight === Number(number) + 1, 'the scan to be at the head')
     await source.anvil.rpc('evm_revert', [snapshot])
     const [other] = await setting.network.start(9n)

@@ -9,14 +9,14 @@ const module = fileURLToPath(new URL('../../../lab/devnet/ports.ts', import.meta
 // Only Linux can reserve a port. Other systems check that it is free.
 describe.runIf(process.platform === 'linux')('a free port', () => {
   test('a free port is given once, however many are requested before a server listens', async () => {
-    // Of 600 out of 22,000 ports, random choice alone would repeat some.
+    // If 600 ports were merely chosen at random, out of 22,000, some would be chosen twice.
     const ports: number[] = []
     while (ports.length < 600) ports.push(await freePort())
     expect(new Set(ports).size).toBe(ports.length)
   })
 
   test('a port of another process is not given while this lives, and again once it was killed', async () => {
-    // In a range of nine ports, both processes choose the same ones.
+    // The range has only nine ports, so both processes try the same ones.
     const from = 5_000 + Math.floor(Math.random() * 4_000)
     const range = { from, to: from + 8 }
     const program = `

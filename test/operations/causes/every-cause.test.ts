@@ -158,7 +158,7 @@ const without: Partial<Record<CauseCode, number>> = {
   ...{ LEDGER_WITHOUT_WORKER: 1, CHAIN_WITHOUT_WORKER: 1, NODE_WRONG_NETWORK: 1, NODE_DOWN: 1, NODE_LAGS: 1, FEE_LIMIT: 2 },
 }
 
-/** Further causes that always appear together with the cause. */
+/** By cause: the further causes that always appear together with it. */
 const besides: Partial<Record<CauseCode, readonly CauseCode[]>> = {
   CHAIN_WITHOUT_MAJORITY: ['NODE_DOWN'],
   STREAM_FULL: ['GAP_NOT_QUERIED'],

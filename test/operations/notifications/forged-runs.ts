@@ -35,7 +35,7 @@ async function forgeRuns(client: Client, delivered: string, parked: string): Pro
     })
   await reverse(delivered, randomUUID())
   await reverse(parked, (await client.workflow.getHandle(parked).describe()).runId)
-  // Ends the parked transfer, because the receiver would be notified of the parking.
+  // Ends the parked transfer, because otherwise the receiver would be notified that it is parked.
   await client.workflow.getHandle(parked).terminate('a test')
   return junk
 }

@@ -88,7 +88,7 @@ describe('Receivers of notifications', () => {
     await begun(name)
     const id = await on.transfer(next())
     await until(() => idsOf(books.received, id).length === 1, { timeoutMs, what: 'the delivery to be notified' })
-    // The audit recovers a run in this way when its effect is gone.
+    // Resets the run in the way in which the audit does, when it finds that the effect of a delivery is gone.
     const { runId } = await client().workflow.getHandle(id).describe()
     await recover(client(), { workflowId: id, runId }, 'effectGone')
     await client().workflow.getHandle(id).result()

@@ -40,7 +40,7 @@ export interface NotificationSetting {
   readonly config: Config
   readonly metrics: Metrics
   readonly logged: string[]
-  /** Starts a transfer. Resolves with its id once the transfer is delivered, or parked if `parks` is set. */
+  /** Starts a transfer. Resolves with its id when the transfer is delivered, or parked if `parks` is set. */
   transfer(sequence: string, options?: { readonly sourceChain?: string; readonly parks?: true }): Promise<string>
   /** Serves the notifiers of these receivers until the returned function is called. */
   serve(receivers: readonly Receiver[], times?: Partial<NotifyTimes>): Promise<() => Promise<void>>
