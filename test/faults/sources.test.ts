@@ -17,7 +17,7 @@ const liars: readonly (readonly [string, FaultRule])[] = [
   ['has a finality that lags by eight blocks', { fault: { kind: 'finality-behind', blocks: 8 } }],
 ]
 
-/** All nodes have the fault, but tell the truth about the table of the source's contract. */
+/** All nodes have the fault, but show the table of the source's contract as it is. */
 const storms: readonly (readonly [string, FaultRule])[] = [
   ['answer that there are no logs', { fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] }],
   ['leave a log out', { fault: { kind: 'logs', how: 'one-less' } }],
