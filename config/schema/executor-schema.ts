@@ -113,7 +113,9 @@ export const executorSchema = z.strictObject({
         ),
     })
     .optional()
-    .describe('Prices of quotes while Portage runs. Absent: `price` of each chain.'),
+    .describe(
+      "Sources of the prices of the chains' coins, which Portage reads again and again and uses for its quotes. Absent: quotes use `price` of each chain.",
+    ),
   chains: z
     .record(chainName, executorChainSchema)
     .describe('Chains of the config between which Portage serves requests: at least two. Portage gives no quotes for other chains.'),

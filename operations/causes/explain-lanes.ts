@@ -158,8 +158,8 @@ function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFact
   // nonce at an old height, so the nonce would look older than it is.
   const { height = 0, reportedSince = 0 } = state.observed ?? {}
   const blocks = height - Math.max(lowest.sinceBlock, reportedSince)
-  // `blocks` may include a gap of up to this many blocks between two reports, because only a longer gap changes
-  // `reportedSince`. A raise shows that reports came, so no gap is allowed after a raise.
+  // Allowance for blocks without a report: `reportedSince` changes only after a longer gap, so `blocks` may count up to
+  // this many of them. After a fee raise the allowance is 0, because only a process that reports raises a fee.
   const mostGap = lowest.attempts.length > 1 ? 0 : Math.floor(state.config.fillAfterBlocks / 2)
   const values = { ...of.values, nonce: String(lowest.nonce) }
   const holds = ({ lane, state: now }: TransferFacts) => lane === one.lane && (now === 'broadcasting' || now === 'pending')

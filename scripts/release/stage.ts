@@ -96,8 +96,8 @@ export async function npm(args: readonly string[], cwd: string, timeoutMs = 600_
 }
 
 /**
- * Replaces the paths of this machine in the source map, which is at the end of the bundle. The new paths begin at the
- * root, as in stacks of main.cjs.
+ * Removes the paths of this machine from the source map at the end of the bundle. The new paths are relative to the
+ * repository's root or begin with node_modules/, as in stacks of main.cjs.
  */
 function withPlainPlaces(code: string): string {
   return code.replace(/(sourceMappingURL=data:[^,]*;base64,)([\w+/=]+)/, (_, start: string, text: string) => {

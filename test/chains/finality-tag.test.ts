@@ -14,7 +14,7 @@ const raw = (branch: string, height: number) => ({
   transactions: [],
 })
 
-/** Nodes on branches of their own, each with its finalized height. The cached blocks of branch `a` end below `head`. */
+/** Each node has a branch and a finalized height. The cache holds the blocks of branch `a` from 50 to `head`. */
 function setting(nodes: readonly { branch: string; final: number }[], head = 60) {
   const kept = createBlockCache()
   const rises: number[] = []

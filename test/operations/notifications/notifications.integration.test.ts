@@ -48,7 +48,7 @@ describe('Receivers of notifications', () => {
     on = await startNotificationSetting()
   })
   afterAll(() => on?.stop())
-  // A notifier that still runs would get requests of the next test.
+  // A worker or process that still runs would take tasks of the next test's notifiers from their queue.
   afterEach(async () => {
     for (const end of ends.splice(0).toReversed()) await end()
   })

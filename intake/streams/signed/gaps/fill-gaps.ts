@@ -18,7 +18,10 @@ export const nothingFilled: GapReport = { ...noNumbers, absent: 0 }
 
 const atOnce = 50
 const mostPerRound = 2_000
-/** Length of both ends of a gap, which are always looked up. A source may skip many numbers between the ends. */
+/**
+ * Length of each of the two ends of a gap, whose numbers are all looked up. Of the numbers between the ends, only
+ * `mostOfMiddle` are looked up per audit, because a source may skip many.
+ */
 const mostOfEnd = 5_000n
 const mostOfMiddle = 200
 /** Time (ms) in which a new gap may close by itself, because messages of one block come in any order. */

@@ -79,7 +79,10 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
   }
 }
 
-/** Most nodes must agree, because a number without a transfer is ignored for good. */
+/**
+ * Most nodes must agree: if the content shows that the message needs no transfer, its number is recorded as ignored for
+ * good. Returns nothing if nodes disagree.
+ */
 async function agreedAt({ source }: PublishedLogsOptions, height: number, wanted: ReadonlySet<string>): Promise<readonly Published[]> {
   try {
     return await source.published({ fromBlock: height, toBlock: height }, (number) => wanted.has(number), 'agreed')
