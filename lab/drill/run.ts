@@ -140,7 +140,9 @@ function senderOf({ devnet, sent }: DrillScene, transfers: number): Send {
   }
 }
 
-/** Starts two processes: `auto` makes local broadcasts where possible, `queue` broadcasts only through the lane's queue. */
+/**
+ * Starts two processes: `auto` makes local broadcasts where possible, `queue` broadcasts only through the lane's queue.
+ */
 function startAll(devnet: Devnet): Promise<PortageProcess[]> {
   const forms = ['auto', 'queue'] as const
   const start = (form: (typeof forms)[number], index: number) =>

@@ -9,7 +9,10 @@ export type ProxyMode = 'pass' | 'hang' | 'cut' | number
 export interface RpcProxy {
   readonly url: string
   mode: ProxyMode
-  /** Methods of each received HTTP request, in order. A merged read (chains/evm/nodes/merge-calls.ts) has an entry per part. */
+  /**
+   * Methods of each received HTTP request, in order. A merged read (chains/evm/nodes/merge-calls.ts) has an entry per
+   * part.
+   */
   readonly requests: string[][]
   /** Changes a node's result. If it returns undefined, the result does not change. */
   alter: ((method: string, result: unknown, params: readonly unknown[]) => unknown) | undefined

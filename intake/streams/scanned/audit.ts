@@ -138,8 +138,8 @@ export async function auditOpen(
   if (numbers.length === 0) return
   const { delivered, missing } = await splitByDelivery(context, await recordedTransfers(context, numbers, at))
   const stopped = missing.filter((transfer) => !ids.has(transferId(transfer)))
-  // A transfer that has no run and is in a condensed interval may have been cancelled long ago. So it counts as lost only
-  // if the stream still lists all orders.
+  // A transfer that has no run and is in a condensed interval may have been cancelled long ago. So it counts as lost
+  // only if the stream still lists all orders.
   const areOrdersKnown = listsAllOrders(state)
   const isLost = ({ sequence }: Transfer) => areOrdersKnown || outsideReason(state, sequence)?.condensed !== true
   const { again, ended } = await sortedByRun(context, stopped, isLost)
