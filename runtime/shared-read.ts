@@ -25,7 +25,7 @@ type Keeping<T> =
   | { readonly lasting: (answer: T) => boolean }
 
 interface Options {
-  /** If a later read of a key fails, its callers get the last answer. */
+  /** If a read of a key fails, its callers get the last answer, if there is one. */
   readonly orLast?: boolean
   readonly clock?: (() => number) | undefined
 }

@@ -5,7 +5,10 @@ import { ApplicationFailure, TimeoutFailure, type ActivityOptions, type LocalAct
 /** No outage may lose a transfer, so steps are retried without end. */
 const forever = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' } as const
 
-/** Limits and retries of steps. A `local` step is tried once. After a failure, the durable step of that name runs. */
+/**
+ * Limits and retries of steps. A `local` step is tried once: after a failure, most callers run durable steps
+ * (workflows/transfer/steps.ts).
+ */
 export const policies = {
   local: { startToCloseTimeout: '8s', retry: { maximumAttempts: 1 } },
   keyless: { startToCloseTimeout: '30s', retry: forever },

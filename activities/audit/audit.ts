@@ -128,7 +128,10 @@ async function unlessUnreadable<T>(reading: Promise<T>): Promise<T | undefined> 
   }
 }
 
-/** Reads effects again a block later: a reorg hides them for a time. Undefined if nodes disagree or no block comes. */
+/**
+ * Reads effects again a block later, because a reorg hides them for a time. Undefined for a transfer if nodes disagree
+ * or a read fails, and for all transfers if no block comes.
+ */
 async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): Promise<(boolean | undefined)[]> {
   const [first] = missing
   if (!first) return []

@@ -75,7 +75,7 @@ function pricedRefusal({ endpoint }: BatchBuilderDeps, priced: Exclude<Priced, {
   return meaning.kind === 'delivered' ? { code: 'DELIVERY_REVERTED', reason: 'delivered already' } : meaning
 }
 
-/** Why the key refuses the batch's call for good. It may still sign half of the batch. Throws retriable errors. */
+/** Why the key refuses the batch's call for good. The key may still sign half of the batch. Throws retriable errors. */
 async function signerRefusal({ agent }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<NoSlotReason | undefined> {
   try {
     await agent.checkSigning(call)

@@ -10,7 +10,7 @@ import { LRUCache } from 'lru-cache'
 
 const mostKept = 10_000
 const mostBatches = 1_000
-/** Longest quarantine of a recipient, ms. For this time after one, a new loss makes the next quarantine longer. */
+/** Longest quarantine of a recipient, ms. A loss within this time after a quarantine makes the next one longer. */
 const longestWaitMs = 60 * 60_000
 /** ms in which a reverted batch's transfers are delivered alone, which reveals the faulty one. */
 const batchMs = 60 * 60_000
@@ -18,9 +18,9 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 /** The losses of a chain's tokens together may be this many times the hourly budget of one token. */
 export const budgetsPerChain = 4n
-/** ms in which pending calls to contracts get into a block, after contracts have begun to wait. */
+/** ms after contracts have begun to wait. Until then, a block may still include an earlier call to a contract. */
 const pendingMs = 2 * minuteMs
-/** Calls that were sent before contracts had to wait are in a block after this time, ms. */
+/** While other relayers make Portage's calls revert, they get this time to deliver a transfer first, ms. */
 export const othersFirstMs = 60_000
 
 /** A transaction that reverted although its simulation succeeded. `paid` is in wei, `now` in ms since the epoch. */

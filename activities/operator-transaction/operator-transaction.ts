@@ -59,7 +59,8 @@ async function run(one: Try): Promise<Result> {
     await agent.cancel(input.intentId)
     return resultOf(one, pending)
   }
-  // Even if this process may not sign the transaction, it follows it, because an earlier process may have sent it.
+  // If the key refuses the transaction for good, but an earlier process may have sent it, this process follows the
+  // transaction.
   await pending.signAndSend().catch(async (error: unknown) => {
     await agent.giveUp(pending, error)
     throwUnlessSentBefore(one, error)

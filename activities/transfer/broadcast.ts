@@ -47,7 +47,10 @@ export function createLocalLane({ slots, ...deps }: BroadcastDeps & { readonly s
   return { slots, broadcast: (input, context, enter, admitted) => run({ ...deps, ...localTimes }, input, { context, enter, admitted }) }
 }
 
-/** Runs the step `broadcast` on the queue of the transfer's workflow, with the same ledger and limits. */
+/**
+ * Runs the step `broadcast` on the queue of the transfer's workflow. The ledger and the key's limits are the same as on
+ * the lane's queue.
+ */
 export function createBroadcastLocally(lanes?: LocalLanes): BeatingStep<BroadcastInput, BroadcastResult | { kind: 'elsewhere' }> {
   return async (input, context, enter) => {
     const lane = lanes?.get(input.lane)
@@ -102,9 +105,9 @@ async function deliver(deps: BroadcastDeps, input: BroadcastInput, { context, en
 }
 
 /**
- * Signs and sends. If the key refuses because of an order that is newer than the admission, gives the nonce back. If
- * the nonce cannot go back, returns undefined, and the nonce is followed, because an earlier process may have sent the
- * call before the order.
+ * Signs and sends. After a failure, gives the nonce back. If that is impossible, and the key refused because of an
+ * order that is newer than the admission, returns undefined. The nonce is then followed, because an earlier process may
+ * have sent the call before the order. Throws all other errors.
  */
 async function signAndSend(agent: LaneAgent, pending: PendingTransaction): Promise<NoSlot | undefined> {
   try {
@@ -143,7 +146,8 @@ async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Fol
     const { state } = pending
     if (state.kind !== 'included') return unincluded(pending, state)
     const includedAt = reached('included')
-    // Recorded before the block is final. Until then, many more transfers could be lost to the same recipient.
+    // The loss is recorded before the block is final, because many more transfers could be lost to the same recipient
+    // until then.
     if (!state.noop) await recordLoss(deps, transfer, state.receipt, { shared: batch !== undefined, call: input })
     // The batch used its nonce without an effect. So its members are admitted again, and need not wait for finality.
     if (batch && (state.noop || endpointOf(deps, transfer).hasEffect(state.receipt, transfer) === false)) return { kind: 'seen' }

@@ -55,7 +55,7 @@ export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInpu
   return gate.kind === 'open' || gate.kind === 'lane' ? { kind: 'none' } : { kind: 'closed', gate }
 }
 
-/** If the lanes cannot work only because they lack a role at the bridge, the transfer waits for this role. */
+/** If a missing role at the bridge is the only reason why no lane works, the transfer waits for this role. */
 async function unauthorizedGate(
   deps: Deps,
   { endpoint, lanes }: Pick<Target, 'endpoint' | 'lanes'>,

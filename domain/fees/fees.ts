@@ -54,7 +54,7 @@ export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost)
   const tip = legacy ? BigInt(market.tip) : least(BigInt(market.tip), capFrom(policy.maxTip))
   const needed = legacy ? tip : BigInt(base) + tip
   // If the submission's limit is the lowest one, it must leave room for one raise. Otherwise each rise of the base fee
-  // would cost a no-op.
+  // would cost a no-op, which replaces a call whose fee may not be raised.
   const wanted = terms < configured ? raise(String(needed), policy.bumpPercent ?? defaultBumpPercent) : needed
   if (cap < wanted) {
     const room = wanted > needed ? ` (${wanted} wei with room for a raise)` : ''

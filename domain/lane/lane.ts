@@ -37,7 +37,10 @@ export interface LaneConfig {
   readonly window: number
   /** A no-op fills the lowest unmined nonce if no process has driven the nonce for this number of blocks. */
   readonly fillAfterBlocks: number
-  /** Below this balance (decimal wei) the lane grants no nonce. Absent: the balance must cover the nonces in flight. */
+  /**
+   * Below this balance (decimal wei) the lane grants nonces only to operator transactions. In any case, the balance
+   * must cover the nonces in flight and the new one.
+   */
   readonly minimumBalance?: string
 }
 
@@ -70,9 +73,11 @@ export interface Entry {
   readonly callHash?: string
   /** The intent that abandoned the nonce. A block may still include the intent's call. */
   readonly abandonedBy?: string
-  /** Height at which the nonce was granted, or fell out of its block. */
+  /**
+   * Height at which the nonce was granted, was given back, or fell out of its block. 0 while the nonce is in a block.
+   */
   readonly sinceBlock: number
-  /** Height of the last report in which a process drives this nonce. */
+  /** Height of the last report in which a process drives this nonce. 0: no such report, or the nonce is in a block. */
   readonly claimedBlock: number
   readonly fill?: FillReason
   readonly raise?: Raise

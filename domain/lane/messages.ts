@@ -33,9 +33,9 @@ export type Ask =
   | { readonly kind: 'attempt'; readonly nonce: number; readonly index: number; readonly attempt: ledger.Attempt }
   | { readonly kind: 'release'; readonly intentId: string; readonly grantedTo: string }
   /**
-   * `leave` withdraws the intent only if it has no nonce. `cancel` fills the intent's nonce with a no-op. `abandon`
-   * gives an unmined nonce to the lane, if the lane is forbidden or had no report for `withoutWorkerMs`. On a replaced
-   * chain, `leave` and `abandon` withdraw every intent.
+   * Withdraws an intent without a nonce. If the intent has a nonce, `leave` changes nothing, and `cancel` fills the
+   * nonce with a no-op. `abandon` gives an unmined nonce to the lane, if the lane is forbidden or had no report for
+   * `withoutWorkerMs`. On a replaced chain, `leave` and `abandon` withdraw every intent.
    */
   | { readonly kind: 'withdraw'; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
   /**
@@ -62,7 +62,9 @@ type OperatorOrder =
   | { readonly kind: 'replace'; readonly nonce: number; readonly maxFee?: string; readonly tip?: string }
   | { readonly kind: 'republish'; readonly nonce?: number | undefined }
   | { readonly kind: 'pause'; readonly pause: ledger.PauseReason }
-  /** `only` is the kind of pause to end. With `only`, Portage never ends an operator's pause. */
+  /**
+   * With `only`, ends only a pause of this kind. So Portage, which always sets `only`, never ends an operator's pause.
+   */
   | { readonly kind: 'resume'; readonly only?: ledger.PauseKind }
   | { readonly kind: 'drain'; readonly reason: string }
   | { readonly kind: 'forbid'; readonly reason: string }

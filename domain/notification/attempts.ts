@@ -16,12 +16,15 @@ export const attemptSchedule: AttemptSchedule = {
 }
 const longestRestMs = hourMs
 /**
- * After an outage, notifications with fewer tries than this are sent at once. Those with more wait, because they may
- * have caused it.
+ * When the receiver answers again, notifications with fewer tries than this are sent at once. Those with more tries
+ * keep their wait, because one of them may have caused the failure.
  */
 const triesUntilAlone = 3
 
-/** A receiver's answer. `taken`: 2xx. `gone`: 410. `failed`: no answer, or a wait. `refused`: another status. */
+/**
+ * A receiver's answer. `taken`: 2xx. `gone`: 410. `failed`: no answer, a status that asks to wait (5xx, 408, 425, 429),
+ * or an unreadable secret. `refused`: another status.
+ */
 export type SendAnswer =
   | { readonly kind: 'taken' }
   | { readonly kind: 'gone'; readonly why: string }

@@ -98,8 +98,8 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
   const isNew = hasNumber(unread(draft.state), number) || hasGap(draft.state.gaps, BigInt(number))
   if (!isNew && !known && !isOutside) return
   const { placed } = draft.state.config
-  // The stream has read this block before. It does not know whether the number has ended and was counted since then, so
-  // it does not count it again.
+  // The stream has read this block before, and may have counted the end of this number then. It does not know, so it
+  // does not count the end again.
   const isAgain = placed && isNew && compare(number, draft.state.next) < 0
   const end = endOf(finding, number)
   const counted = known ? known.counted : countedOf(draft.state, number)

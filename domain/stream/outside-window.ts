@@ -141,8 +141,8 @@ export function lowestOutside({ outside }: Outside): { readonly number: string; 
 }
 
 /**
- * Counts the numbers of each item outside the window. A condensed item of a placed stream is counted without its
- * `counted` numbers, because few of these places are logs.
+ * Counts the numbers of each item outside the window. In a condensed item of a placed stream, the `counted` numbers are
+ * left out: they include the places between joined intervals, few of which are logs.
  */
 export function countOutside({
   outside,

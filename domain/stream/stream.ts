@@ -81,7 +81,10 @@ export interface OutsideNumbers {
   readonly code: string
   /** The transfers are not parked: they retry by themselves. */
   readonly waits?: true
-  /** Near intervals were joined to save bytes (`boundedOutside`), so some of the numbers are resolved. */
+  /**
+   * Near intervals were joined to save bytes (`boundedOutside`), so some of the numbers are resolved or, in a placed
+   * stream, no logs.
+   */
   readonly condensed?: true
   /**
    * How many of these numbers `counts` may already include as completed. The state does not show which ones they are.

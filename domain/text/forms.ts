@@ -12,7 +12,10 @@ const below = (limit: bigint) => (text: string) => BigInt(text) < limit
 const canBeHost = (text: string) => URL.canParse(`http://${text}`)
 
 export const forms = {
-  /** Names of chains, nodes, bridges and receivers become keys of objects, and every object has a `constructor`. */
+  /**
+   * Names of chains, nodes, bridges and receivers become keys of objects. `constructor` is refused, because every
+   * object has it.
+   */
   name: { pattern: /^(?!constructor$)[a-z][a-z0-9-]{0,30}$/, what: 'lower case letters, digits and dashes, and not constructor' },
   lane: { pattern: /^[a-z]+-[1-9][0-9]{0,15}:0x[0-9a-fA-F]{40}$/, what: 'the id of a lane, like evm-1:0x…' },
   address: { pattern: /^0x[0-9a-fA-F]{40}$/, what: 'an address: 0x and 40 hex digits' },

@@ -39,7 +39,7 @@ interface Member<C, T> extends Waiting {
 
 /**
  * Groups candidates into batches. On a quiet lane, a candidate goes alone. Candidates that come during a flush share
- * the next one.
+ * the next flush.
  */
 export class Batcher<C extends Omit<Waiting, 'since'>, T> {
   readonly #options: BatcherOptions<C, T>

@@ -49,7 +49,10 @@ export function createKeylessRequests(client: TemporalClient, lanes: ReadonlyMap
   }
 }
 
-/** Withdraws intents. Starts a missing ledger, so that its tombstone refuses late requests. Throws LANE_UNREACHABLE. */
+/**
+ * Withdraws intents. Starts a missing ledger, so that the ledger refuses late requests for them. Throws
+ * LANE_UNREACHABLE.
+ */
 function createWithdrawals(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>, batched: boolean): Withdraw {
   return async ({ lane, intentId, how }) => {
     try {

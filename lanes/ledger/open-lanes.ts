@@ -19,7 +19,10 @@ export type LaneStatusCache = ReturnType<typeof createLaneStatusCache>
 
 export function createLaneStatusCache(client: TemporalClient, lanes: readonly LaneId[]) {
   const known = new Map<LaneId, () => Promise<LaneStatus>>()
-  /** Open if the ledger does not answer. `unserved`: no process polls the lane's queue or reports its account. */
+  /**
+   * A lane counts as open if its ledger does not answer. `unserved`: no process polls the lane's queue or reports its
+   * account.
+   */
   const status = (lane: LaneId): Promise<LaneStatus> => {
     const read = () => ask(client, lane).catch((): LaneStatus => ({ lane, open: true }))
     const kept = known.get(lane) ?? keptRead(read, { fromStart: maxAgeMs })

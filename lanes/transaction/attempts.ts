@@ -172,7 +172,10 @@ export class Attempts {
     return serves && this.isLastSigned
   }
 
-  /** Proposes an attempt above all others. If limits forbid that, refused attempts are ignored. Throws read errors. */
+  /**
+   * Proposes an attempt with higher fees than all that a pool may hold. If limits forbid such fees, attempts that the
+   * signer has refused do not count. Throws read errors.
+   */
   async propose(
     reason: RaiseReason,
     next: (known: readonly Attempt[]) => Promise<Attempt | undefined>,

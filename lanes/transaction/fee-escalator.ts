@@ -118,7 +118,10 @@ export function createStuckDetector(blocks: number, raises: boolean, waited = 0)
       lowestSince = undefined
       pricedOutSince = undefined
     },
-    /** For an attempt that nodes find too cheap. With `any`, no pool has it, and its nonce need not be the lowest. */
+    /**
+     * Call this if nodes find an attempt too cheap. `any`: no pool has the attempt, so its fee is raised even if its
+     * nonce is not the lowest.
+     */
     tooCheap: (which: 'lowest' | 'any') => void (tooCheap = which),
     /** Call this at each block. `pricedOut`: the base fee is above the fees of all attempts. */
     check({ height, lowest, pricedOut }: { height: number; lowest: boolean; pricedOut: boolean }): 'stuck' | 'reprice' | undefined {

@@ -11,8 +11,8 @@ const resendAfterMs = 20_000
 /** A call is hopeless once all nodes have refused it for good at this number of blocks. */
 const agreedBlocks = 2
 /**
- * Like `agreedBlocks`, for a call that a node has taken before. A pool may take a call, and drop it when it learns its
- * zkEVM counters.
+ * Like `agreedBlocks`, for a call that a node has taken before. Such a call can be hopeless too, because a pool may
+ * take a call and drop it later, when it learns how many zkEVM counters the call needs.
  */
 const agreedBlocksOnceTaken = 5
 

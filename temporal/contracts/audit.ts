@@ -19,7 +19,10 @@ export interface AuditReport extends Pick<AuditInput, 'chain' | 'hours'> {
   idleCount: number
   idle: string[]
   underway: number
-  /** Transfers on which nodes disagree, or whose effect one block lacked. The next audit checks them again. */
+  /**
+   * Transfers that could not be read or recovered, or on which nodes disagree. Also those whose effect was missing, if
+   * no later block came to read it again. The next audit checks them again.
+   */
   unsure: number
 }
 

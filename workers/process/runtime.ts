@@ -156,7 +156,7 @@ export async function startTracing(
   const isOff = env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true'
   if (isOff || (!named && otlpEndpoint === undefined)) return undefined
   const { createTracing } = await import('../telemetry/otlp.ts')
-  // The exporter itself reads an endpoint of the environment.
+  // If the environment names an endpoint, none is passed, because the exporter itself reads the environment.
   const tracing = createTracing({ endpoint: named ? undefined : otlpEndpoint, ratio: traceRatio, role, logger })
   useTracing(tracing)
   logger.info('traces are sent over OTLP', { by: named ? 'the environment' : 'telemetry.otlpEndpoint', ratio: traceRatio })

@@ -30,7 +30,9 @@ export interface Network {
 interface NetworkOptions {
   readonly only?: readonly ChainName[] | undefined
   readonly stopping?: AbortSignal
-  /** Called for each unreachable chain, if one connects. If absent, all must connect. `close` aborts `closing`. */
+  /**
+   * Called for each unreachable chain, if at least one connects. If absent, all must connect. `close` aborts `closing`.
+   */
   readonly onAway?: (chain: Chain, closing: AbortSignal) => void
   readonly logger?: Logger
   /** Whether the config's plug-ins are loaded. Never true in a process with a key. */

@@ -63,7 +63,10 @@ export function signingPolicy(parts: PolicyParts): SigningPolicy {
   }
 }
 
-/** A bridge whose deliveries have the form of the call must prove it. Throws CALL_UNJUSTIFIED and read errors. */
+/**
+ * At least one of the bridges whose deliveries have the form of the call must prove it. Throws CALL_UNJUSTIFIED and
+ * read errors.
+ */
 async function proveCall(
   { bridges, targetChain }: Pick<PolicyParts, 'bridges'> & Pick<TransferRoute, 'targetChain'>,
   call: Intent,

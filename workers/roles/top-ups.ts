@@ -81,7 +81,8 @@ function createRound(parts: Parts, { chain, config, topUp, lane, payer }: Paying
 
   return async () => {
     const lanes = config.lanes.filter(({ address }) => address !== from)
-    // A failed read is reported with the nodes.
+    // A lane whose balance cannot be read is skipped without a report, because failures of nodes are reported
+    // elsewhere.
     const balances = await Promise.all(lanes.map(({ address }) => chain.balanceOf(address).catch(() => undefined)))
     let isOrdered = false
     for (const [index, { address }] of lanes.entries()) {

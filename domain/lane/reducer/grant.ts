@@ -66,7 +66,7 @@ function held(state: LaneState, { id, intentId, callHash }: Omit<FindRequest, 'k
   if (known) {
     if (callHash === undefined) return { state, answer: { kind: 'granted', entry: known } }
     if (known.owner?.callHash !== callHash) return refuse(state, 'conflict', `nonce ${known.nonce} is for another call`)
-    // The ledger granted this nonce to another request, whose caller may have sent the call.
+    // If another request got this nonce, the caller of that request may have sent the call.
     const entry = known.grantedTo === id || known.maybeSent ? known : { ...known, maybeSent: true }
     return { state: put(state, entry), answer: { kind: 'granted', entry } }
   }
@@ -84,7 +84,7 @@ function refusalOf(
   operatorTransaction: boolean,
 ): { why: Refusal; detail: string } | undefined {
   const closed = closedFor(state, operatorTransaction)
-  // A lane that is short of funds still grants the calls that its balance can pay.
+  // A lane that is short of funds still grants nonces for calls that its balance can pay.
   if (closed && closed.why !== 'funds') return closed
   if (!state.synced || !state.observed) return { why: 'unsynced', detail: 'the account has not been read yet' }
   const inherited = open.find((entry) => !entry.owner && entry.fill === 'inherited')

@@ -107,7 +107,10 @@ function claimed(entries: LaneState['entries'], seen: Observation, latest: numbe
   return result
 }
 
-/** The lowest unmined nonce becomes an orphan if no process claims it for `fillAfterBlocks`. */
+/**
+ * Returns the entry after a report. The lowest unmined nonce, if it has an owner, becomes an orphan if no process
+ * claims it for `fillAfterBlocks`.
+ */
 function entryAfter(entry: Entry, seen: Observation, hasFallen: boolean, fillAfterBlocks: number): Entry {
   const { nonce, owner, fill, claimedBlock } = entry
   // An entry in a block has no heights, because it then takes fewer bytes in a page. A rollback sets the heights again.

@@ -12,7 +12,8 @@ export interface PageSizes {
 const sizes: PageSizes = { page: 250, loose: 250 }
 const readable = 128
 /**
- * A rollback sends a signal for each unpacked nonce, and Temporal lets a run send 2,000 at a time
+ * A page is unpacked if it has an unmined nonce less than this above the lowest one. This number is limited, because a
+ * rollback sends a signal for each unpacked nonce, and Temporal lets a run send 2,000 at a time
  * (limit.numPendingSignals.error).
  */
 const openAhead = 1_000

@@ -103,7 +103,7 @@ export async function isFirstVersion(client: TemporalClient, version: Deployment
 
 /**
  * Queues without a live worker of the version. If the version has a live worker at all, queues that nobody polls are
- * left out. The server's own check also counts workers that have ended.
+ * left out. The server's own check is not used, because it also counts workers that have ended.
  */
 async function queuesWithoutWorkers(client: TemporalClient, version: DeploymentVersion): Promise<string[]> {
   const queues = (await pollersOf(client, version)).map(({ name, live }) => {

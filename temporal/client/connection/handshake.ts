@@ -52,7 +52,10 @@ function open(address: string, { tls }: TemporalCredentials): Socket {
   return guarded(connectTls({ ...at, servername, ALPNProtocols: ['h2'], ...(ca && { ca }), ...pairOptions }))
 }
 
-/** Adds a lasting listener for errors. `once` removes its own, and an error without one would end the process. */
+/**
+ * Adds a lasting listener for errors. `once` removes its listener after the first event, and a later error without a
+ * listener would end the process.
+ */
 function guarded(socket: Socket): Socket {
   return socket.on('error', () => {})
 }
