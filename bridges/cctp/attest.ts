@@ -41,8 +41,8 @@ const spareBlocks = 50
 /** Time between two tries to get an attestation, ms. `finalized` is longer because finality takes minutes. */
 const retryMs = { fast: 5_000, finalized: 15_000 } as const
 /**
- * Time (ms) after which `reattest` is repeated. Circle answers within seconds, so the first request must have been
- * lost.
+ * Time (ms) after which `reattest` is repeated. Circle answers within seconds, so a request that had no effect by then
+ * must have been lost.
  */
 const askAgainMs = 600_000
 const mostRemembered = 4_096
@@ -71,7 +71,7 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
       if (!attested || !fault) return attested
       const message = readMessage(attested.bytes)
       stale = { fault, nonce: message.nonce }
-      // A message that is already delivered needs no other attestation.
+      // A message that is already delivered needs no newer attestation, so a late one is taken.
       return isLate(fault) && (await isUsed(attested.bytes, routeOf(message))) ? attested : undefined
     }
     const answer =

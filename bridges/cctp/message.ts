@@ -43,7 +43,8 @@ export const finalized = 2_000
 export const zeroWord = `0x${'0'.repeat(64)}`
 
 /**
- * Length of the nonce, and offsets of the fields after it, bytes. The bytes have 0 for version 1 and 1 for version 2.
+ * Per version: the length of the nonce, and the offsets of the sender and of the body (bytes). In its first four bytes,
+ * a message of version 1 has the number 0, and a message of version 2 the number 1.
  */
 const layouts = {
   1: { nonceBytes: 8, sender: 20, body: 116 },

@@ -56,8 +56,8 @@ export function intentOf(contracts: TargetContracts, message: ExecutorMessage, w
 }
 
 /**
- * Adds the drop-off to a product's call if this call delivers the message. Returns any other call unchanged. Throws
- * EXECUTOR_UNSUPPORTED.
+ * Adds the drop-off, if the request wants one, to a product's call that delivers the message. Returns any other call
+ * unchanged. Throws EXECUTOR_UNSUPPORTED.
  */
 export function payDropOff(
   contracts: TargetContracts,

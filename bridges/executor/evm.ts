@@ -96,8 +96,8 @@ function createRequests(options: ExecutorEndpointOptions) {
   const isLate = ({ quote: { expiry } }: Accepted, graceSeconds = 0) => expiry + BigInt(graceSeconds) <= BigInt(Math.floor(clock() / 1_000))
 
   /**
-   * Throws EXECUTOR_EXPIRED for coins after the quote's expiry, because they may cost more now. With `honourExpired`,
-   * never throws.
+   * Throws EXECUTOR_EXPIRED if the call pays coins and the quote expired at least `graceSeconds` (default: 0) ago,
+   * because the coins may cost more now. With `honourExpired`, never throws.
    */
   function demandInTime(accepted: Accepted, coins: string, graceSeconds?: number): void {
     if (BigInt(coins) === 0n || terms.honourExpired || !isLate(accepted, graceSeconds)) return

@@ -35,8 +35,8 @@ export function createDecode(sources: ReadonlyMap<number, ExecutorSource>, chain
 }
 
 /**
- * Makes the decoder of logs. It returns undefined for a request that `judge` refuses: no transfer starts for it, and
- * the provider's API reads the log to answer for it.
+ * Makes the decoder of logs. The decoder returns undefined for a request that `judge` refuses, so that no transfer
+ * starts for it. If a client asks for such a request, the provider's API reads its log.
  */
 export function createLogDecode(name: ChainName, sourceChain: number, terms: ExecutorTerms, decode: Decode): PlacedLogsOptions['decode'] {
   return (log) => {

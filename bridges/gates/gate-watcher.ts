@@ -74,7 +74,7 @@ export class GateWatcher {
   }
 
   #add(waiter: Waiter): void {
-    // A transfer whose sequence is no number is left out. Anyone with access to Temporal can start one.
+    // A transfer whose sequence is no number is left out: a stranger with access to Temporal may have started it.
     if (!isOf(forms.u64, waiter.transfer.sequence) || this.#waiting.has(waiter.id) || this.#waiting.size >= mostWaiting) return
     this.#waiting.set(waiter.id, waiter)
     this.#order = undefined

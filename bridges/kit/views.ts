@@ -5,7 +5,10 @@ import type { ViewCall } from '../../domain/transfer/call-plan.ts'
 import { type ContractReader, read } from './contract-reader.ts'
 import type { Shown } from './plugin.ts'
 
-/** Interfaces by `name(types):types of the answer`, made from JSON, because some names mean something in Solidity. */
+/**
+ * Interfaces by `name(types):types of the answer`. They are made from JSON and not from a declaration in Solidity,
+ * because some names are keywords there.
+ */
 export const interfaces = new LRUCache<string, Interface>({
   max: 1_000,
   memoMethod: (key) => {

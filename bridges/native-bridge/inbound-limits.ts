@@ -20,8 +20,8 @@ export interface InboundLimits {
 const daySeconds = 86_400
 
 /**
- * Whether an amount fits the limits. A pause of the contract closes the gate. The contract itself pauses only
- * initiations, but its operators want completions to stop too.
+ * Whether the lane's key has the role and the amount fits the limits. A pause of the contract closes the gate: the
+ * contract itself pauses only initiations, but its operators want completions to stop too.
  * @param now time of the target chain, seconds since the epoch
  * @param reserved amounts of other transfers that the contract does not count yet
  */
@@ -64,7 +64,10 @@ export interface ReadLimits extends InboundLimits {
 
 const relayerRole = id('RELAYER_ROLE')
 
-/** Reads the limits at most once per block (and account). Methods throw the errors of `read`. */
+/**
+ * Reads the limits at most once per block, and the role at most once per block and account. Methods throw the errors of
+ * `read`.
+ */
 export function createInboundLimits(chain: LimitsChain, bridge: string) {
   const reads = createReads(chain, bridge)
   const shared = oncePerHead(chain, () => reads.shared('latest'))

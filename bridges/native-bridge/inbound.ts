@@ -104,7 +104,10 @@ export function createReservedAmounts({ lastsMs = 600_000, clock = () => perform
     drop(id: string): void {
       drop(id)
     },
-    /** `others` adds these amounts to limits that were read before block `upTo`: such limits lack the completions. */
+    /**
+     * Drops the reservations of completed transfers that a search of the blocks up to `upTo` found. `others` still adds
+     * their amounts to limits that were read before block `upTo`, because such limits may lack the completions.
+     */
     complete(ids: readonly string[], upTo: number): void {
       const sum = ids.reduce((sum, id) => sum + drop(id), completed.get(upTo) ?? 0n)
       if (sum > 0n) completed.set(upTo, sum)

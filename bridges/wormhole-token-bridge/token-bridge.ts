@@ -154,7 +154,7 @@ export function createTokenBridge({ targets, decimals, ...policy }: TokenBridgeO
     }),
     earned({ content: { kind, originToken, fee, target } }) {
       const price = tariffOfFee(policy.tariff?.() ?? [], target.name, originToken).price ?? target.prices?.[originToken]
-      // A payload 3 with a configured call pays no fee, and is delivered without one.
+      // A payload 3 pays no fee. If its call is configured, it is delivered anyway, so its cost is not checked.
       return price === undefined || kind === 3 ? undefined : fee * BigInt(price)
     },
     reverts: explainRevert,

@@ -71,7 +71,8 @@ export function createOutcomeReporter(
       const parkedStep = await parkedRounds.list(state)
       const { since, done } = window.now()
       const all = [...parkedStep.listed, ...(await listEnded(client, source, since))]
-      // A parked transfer that runs and is already outside the window needs no further query.
+      // A running transfer that is outside the window because it is parked needs no further query. If it is outside
+      // because it waits, it may have been parked since.
       const isWanted = ({ number, running }: ListedTransfer) => {
         const outside = outsideReason(state, number)
         return opened.has(number) || hasGap(missing, BigInt(number)) || (outside !== undefined && (!running || outside.waits === true))

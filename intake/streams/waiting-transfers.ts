@@ -10,7 +10,10 @@ export interface WaitingTransfersDeps {
   readonly source: StreamOfTransfers
   readonly client: TemporalClient
   readonly logger: Logger
-  /** A transfer that waits this long (ms) for a reason of its own is moved outside the window. Default: 10 minutes. */
+  /**
+   * If room is short, a transfer that waits this long (ms) for a reason of its own is moved outside the window.
+   * Default: 10 minutes.
+   */
   readonly outsideAfterMs?: number | undefined
 }
 

@@ -24,7 +24,10 @@ export interface Step {
 
 export const nothingNew: Step = { applied: [], rolledBack: [], replaced: false, broken: false }
 
-/** Extends the cached blocks to a new head. `isSupported`: more than half of the nodes have reached this head. */
+/**
+ * Makes the cached blocks end with a new head, and rolls back blocks of another branch. A doubtful head changes
+ * nothing. `isSupported`: more than half of the nodes have reached this head.
+ */
 export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck, finalized: () => number, onLate: () => void) {
   let lowerPolls = 0
   let brokenPolls = 0

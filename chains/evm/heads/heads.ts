@@ -17,7 +17,7 @@ import { createPollPace } from './poll-pace.ts'
 const rankEveryMs = 10_000
 const lateRankMs = 1_000
 const leastGraceMs = 500
-/** Share of a block time after which the finalized tag is read in parallel with the head. */
+/** The finalized tag is read in parallel with the head if its last read was at least this share of a block time ago. */
 const tagAfter = 0.75
 const connectTimeoutMs = 15_000
 

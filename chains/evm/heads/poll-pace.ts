@@ -2,8 +2,8 @@ const longestMs = 4_000
 const shortestMs = 100
 const regularFrom = 3
 /**
- * A head is regular if its time is between these multiples of the expected time. The range is wide, because a poll may
- * notice a head late.
+ * A head is regular if it is one block higher than the previous head, and came after a time between these multiples of
+ * the expected time. The range is wide, because a poll may notice a head late.
  */
 const usual = { least: 0.4, most: 1.7 } as const
 const mostHeads = 9

@@ -117,7 +117,7 @@ export function createLimiter(perSecond: number | undefined, now: () => number) 
     get waitMs() {
       return waitMs()
     },
-    /** Returns the time (ms) to wait for the token. */
+    /** Takes the turn of one request, and returns the time (ms) to wait before it is sent. */
     take() {
       const wait = waitMs()
       tokens--
@@ -182,8 +182,8 @@ export function createNodeHealth(now: () => number) {
       pauseNode(retryAfterMs)
     },
     /**
-     * Without `mustSay` (a node that only sends), a refusal counts as the right network. This is safe, because an
-     * EIP-155 signature is valid on one network only.
+     * Without `mustSay` (a node that only sends), a node's refusal to name its network counts as the right network,
+     * unless a rate limit is the cause. This is safe, because an EIP-155 signature is valid on one network only.
      */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       phase = 'probing'

@@ -9,7 +9,11 @@ import { createNodeSet } from './node-set.ts'
 
 /** Time (ms) that slower nodes get after one node has answered. The same as in chainlink-evm. */
 const graceMs = 5_000
-/** Further time (ms) until a node's time-out is counted as a failure. Then the next call does not wait for the node. */
+/**
+ * After the first answer, a call to several nodes waits for the other nodes at most this time (ms) longer than their
+ * time-out. A time-out that is shorter than `graceMs` thus counts as a node's failure before the call ends, so that the
+ * next call does not wait for this node.
+ */
 const noticeMs = 250
 
 export type NodeAnswer<T> =
@@ -75,7 +79,8 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       return askOne({ method, params, read })
     },
     /**
-     * Asks the voters that are up and, if these are no majority, also voters that are down. Never throws.
+     * Asks the voters that are up and, if these are no majority, also voters that are down and may be tried again now.
+     * Never throws.
      * @param mostGraceMs time (ms) that slower nodes get once more than half have answered
      */
     askAll<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>, onAnswer?: OnAnswer<T>, mostGraceMs?: number) {

@@ -26,8 +26,8 @@ const mostIntervals = 1_000
 
 /**
  * Reads blocks of a placed source again: the newest blocks, and older blocks in turn. A resolved number with neither a
- * delivery nor a run becomes a gap, because nodes left out its log, or its run was lost. Temporal deletes the runs of
- * ended transfers, so blocks older than its retention are read only for condensed numbers.
+ * delivery nor a run becomes a gap, because nodes may have left out its log, or its run may be lost. Temporal deletes
+ * the runs of ended transfers, so blocks older than its retention are read only for condensed numbers.
  */
 export async function auditBlocks(context: ScannedContext): Promise<StreamView | undefined> {
   const { streamClient, cursors, ranges, remembered } = context

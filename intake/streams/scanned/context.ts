@@ -145,7 +145,10 @@ export function createFinalityTimes(now: () => number = Date.now) {
       seen.push({ height: finalized, at: now() })
       if (seen.length > mostKept) seen.shift()
     },
-    /** Time when the height became final, ms since the epoch. Undefined if not final, or final for too long. */
+    /**
+     * Time when the height became final, ms since the epoch. Undefined if the height is not final yet, or if it was
+     * final before the oldest time that is kept.
+     */
     since(height: number): number | undefined {
       const first = seen.findIndex((one) => one.height >= height)
       return first <= 0 ? undefined : seen[first]?.at

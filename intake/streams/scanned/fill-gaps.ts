@@ -62,7 +62,9 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
   return response?.answers[0]?.kind === 'done' && found.length + nothing.length < numbers.length && response.view.room > 0
 }
 
-/** Finds numbers in final blocks that have no log. An operator may have named such a number. */
+/**
+ * Finds numbers of a placed source whose place in a final block has no log. An operator may have named such a number.
+ */
 async function absentPlaces(
   { source }: ScannedContext,
   numbers: readonly string[],

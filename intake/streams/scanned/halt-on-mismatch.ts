@@ -3,8 +3,8 @@ import { type FollowedChain, nextHead, type Route, type ScannedContext } from '.
 import { problemOf } from '../../../observability/severity.ts'
 
 /**
- * Reads again from most nodes if `read` shows a contradiction, because a short fork may be the cause. If the
- * contradiction lasts, halts the route and throws. Also throws SETTINGS_UNREACHABLE and the errors of `read`.
+ * Reads again from most nodes if `read` shows a contradiction, because a wrong node or a short fork may be the cause.
+ * If the contradiction lasts, halts the route and throws. Also throws SETTINGS_UNREACHABLE and the errors of `read`.
  * @param split called before the second read. If it returns true, the result is undefined, and the caller reads a
  * shorter range
  */

@@ -15,7 +15,10 @@ interface Blocks {
   readonly hash: string
 }
 
-/** MIP-61's CONTINUOUS_BLOCK_PROCESSING. Reads hashes before logs, so that the next range shows a fork in between. */
+/**
+ * MIP-61's CONTINUOUS_BLOCK_PROCESSING. Reads the hash of a range's last block before the range's logs: if the chain
+ * forks in between, the next range does not continue from this hash, which shows the fork.
+ */
 export function createBlockScanner(context: ReadingContext, onBegun: () => Promise<void>): Step {
   const { streamClient, sourceChain, cache } = context
   let empty: Blocks | undefined
@@ -83,7 +86,10 @@ async function nextBlocks({ sourceChain, ranges }: ReadingContext, view: StreamV
 
 const logMs = 10_000
 
-/** MIP-61's BOOTSTRAP, next to the live scan. Records the lowest blocks once their transfers run or are delivered. */
+/**
+ * MIP-61's BOOTSTRAP, while the live scan continues. Records the lowest blocks once their transfers run or are
+ * delivered.
+ */
 export function createBackfill(context: ReadingContext): Step {
   const { streamClient, source, sourceChain, ranges, logger } = context
   let loggedAt = 0

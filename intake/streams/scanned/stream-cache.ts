@@ -7,7 +7,7 @@ const mostBlocks = 128
 const mostCompletions = 500
 /** Within this time (ms), the transfers of a failed range are not started again. The range itself is retried sooner. */
 const startedMs = 60_000
-/** Within this time (ms), an audit of blocks does not check a transfer again. */
+/** Within this time (ms), audits of blocks do not check a transfer again that they have found delivered or ended. */
 const settledMs = 3_600_000
 
 export type StreamCache = ReturnType<typeof createStreamCache>
@@ -37,7 +37,7 @@ export function createStreamCache() {
       const transfer = transfers.get(number)
       if (transfer) completions.set(number, transfer)
     },
-    /** Ids of transfers that a placed stream has resolved. Each was delivered or has ended. */
+    /** Ids of transfers of a placed stream that an audit of blocks has found delivered or ended. */
     settled,
     undone: (number: string) => void completions.delete(number),
     get completions(): readonly Transfer[] {
@@ -51,7 +51,7 @@ export function createStreamCache() {
     get blocks(): readonly ScannedBlock[] {
       return [...blocks].sort((a, b) => b.height - a.height)
     },
-    /** Call this after a fork below finality. Numbers may now belong to other transfers. */
+    /** Call this after a fork, because numbers may now belong to other transfers. */
     forget(height: number): void {
       transfers.clear()
       started.clear()

@@ -23,7 +23,9 @@ export async function recordedTransfers(
   return found
 }
 
-/** Reads only numbers that are not cached. The cache stays right, because the table never drops a transfer. */
+/**
+ * Reads only numbers that are not cached. The table drops a transfer only in a fork, after which the cache is cleared.
+ */
 export async function transfersUnder(context: TableContext, numbers: readonly string[]): Promise<readonly Transfer[]> {
   const { cache } = context
   const unknown = numbers.filter((number) => !cache.transfer(number))

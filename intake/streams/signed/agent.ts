@@ -101,7 +101,8 @@ function createReceiver({ source, bridge, logger }: SignedAgentOptions, parts: R
 
   async function record(sequence: string, vaa: Uint8Array, outcome: Outcome): Promise<void> {
     if (outcome.kind !== 'refused') auditor.know(outcome.id, bridge.decode(vaa))
-    // An old message must not begin a stream. A running stream that has not answered yet finds the number as a gap.
+    // An old message must not begin the stream of a source without a node. If the stream already runs but has not
+    // answered this process yet, it finds the number as a gap later.
     if (source.withoutNode && !streamClient.view && !mayBegin(vaa)) return
     if (outcome.kind !== 'refused') recorder.add(sequence, 'started')
     else if (isUnregistered(source, outcome.error)) recorder.add(sequence, 'ignored')
@@ -139,7 +140,10 @@ function createOutcomeStep({ source, client, watchEveryMs }: SignedAgentOptions,
   }
 }
 
-/** Asks Temporal whether the stream has changed, which needs no worker. Call the result once the change is handled. */
+/**
+ * Asks Temporal whether the stream has changed, which needs no worker. Returns a function if it has changed: call this
+ * function once the change is handled, because until then the change is reported again.
+ */
 export function createStreamWatch(client: TemporalClient, stream: string, everyMs = watchMs): () => Promise<(() => void) | undefined> {
   let nextAt = -Infinity
   let known: string | undefined

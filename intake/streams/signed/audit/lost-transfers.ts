@@ -60,7 +60,10 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
     get suspects(): boolean {
       return missed.some(({ at }) => at > Date.now() - suspectMs)
     },
-    /** Numbers to submit again: lost, or awaiting signatures. Open numbers come first, because they take room. */
+    /**
+     * Numbers to submit again: lost, or awaiting signatures. Lost open numbers come first, because they take room in
+     * the stream's window.
+     */
     async find(state: StreamState, awaiting: readonly string[] = []): Promise<readonly string[]> {
       const lost = await findLost(state)
       const open = singles(state.open.map(({ number }) => number))

@@ -113,7 +113,8 @@ async function prove(deps: ProvedDeps, listed: ListedTransfer): Promise<{ readon
   } catch (thrown) {
     const error = toRelayerError(fromTemporal(thrown, {}))
     logger.debug('the message of a listed transfer cannot be proved', { id, error: error.message })
-    // A run counts as foreign if no retry can help. If this is wrong, its message is only fetched once more.
+    // A run counts as foreign if no retry can help, or if the error is a bug (INTERNAL). If this is wrong, its message
+    // is only fetched once more.
     return { proof: error.retriable && error.code !== 'INTERNAL' ? 'unread' : 'foreign' }
   }
 }

@@ -47,7 +47,10 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
   }
 }
 
-/** Distances above the highest known number. Several are probed, because the Governor may hold back a single number. */
+/**
+ * Distances from the first number that the stream does not know. Several numbers are probed, because the Governor may
+ * hold back a single one.
+ */
 const distances = [0n, 1n, 10n]
 const mostRounds = 20
 const above = 2n ** 64n

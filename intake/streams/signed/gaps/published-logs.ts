@@ -8,7 +8,10 @@ export type PublishedLogs = ReturnType<typeof createPublishedLogs>
 interface PublishedLogsOptions {
   readonly source: Pick<SignedSource, 'published' | 'begins'>
   readonly rangeBlocks: number
-  /** Maximum ranges per call. With a first block in the config, the next call continues below these ranges. */
+  /**
+   * Maximum ranges per call. The next call continues below these ranges, down to the config's first block. Without a
+   * first block in the config, only the last `ranges` ranges below the finalized block are read.
+   */
   readonly reads?: number
 }
 
@@ -17,7 +20,10 @@ const ranges = 5
 const mostHeights = 50_000
 const mostContents = 2_000
 
-/** Finds numbers in the source's logs. Reads each block once, newest first, and only as far back as needed. */
+/**
+ * Finds numbers in the source's logs. Reads the newest blocks first, only as far back as needed, and remembers the
+ * numbers of these blocks until the cache is full.
+ */
 export function createPublishedLogs(options: PublishedLogsOptions) {
   const { source, rangeBlocks, reads: mostReads = 20 } = options
   const heights = new Map<string, number>()

@@ -19,13 +19,16 @@ export interface UnderWayDeps {
 }
 
 /**
- * A list is reused for `keptMs`, or for `keptTimes` times its reading time if this is longer. A list that has all the
- * numbers is reused for `keptFoundMs`.
+ * A list is reused for `keptMs`, or for `keptTimes` times its reading time if this is longer, but never longer than
+ * `keptFoundMs`. A list that has all the numbers of a call of `of` is reused for `keptFoundMs`.
  */
 const [keptMs, keptTimes, keptFoundMs] = [10_000, 20, 60_000] as const
 const afterFailureMs = 1_000
 
-/** Finds missing numbers whose transfers run. Counts only proved runs, because strangers can start runs with any id. */
+/**
+ * Finds missing numbers whose transfers run. `of` counts only proved runs, because strangers can start runs with any
+ * id.
+ */
 export function createUnderWay({ source, client, logger, proved }: UnderWayDeps) {
   let known: ReadonlyMap<string, readonly ListedTransfer[]> = new Map()
   let [dueAt, staleAt] = [0, 0]
