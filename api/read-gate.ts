@@ -31,7 +31,7 @@ export function createReadGate({ atOnce, waiting }: GateLimits): ReadGate {
 
 export type ReadFor = 'read' | 'order'
 
-/** Reads and orders have separate gates, so that readers cannot delay people who give orders. */
+/** Reads for orders have a gate of their own, so that readers cannot delay people who give orders. */
 export function createReadGates(limits: GateLimits): Readonly<Record<ReadFor, ReadGate>> {
   return { read: createReadGate(limits), order: createReadGate(limits) }
 }

@@ -72,7 +72,8 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
 
   const causes = stuckRoute(app, deps)
   for (const add of routes) add(app, deps)
-  // Added last: preClose hooks run one after another, and the hook of this route waits for a poll of Temporal.
+  // Added last: preClose hooks run one after another, and this route's hook waits for a poll of Temporal, so it must
+  // not delay the hooks of other routes.
   eventRoute(app, deps, { check, causes })
   await app.ready()
   return app

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Config } from './schema/schema.ts'
 
-/** A fleet's version: the build id of the config and, if there are plug-ins, `-p` and a digest of them. */
+/**
+ * A fleet's version: the build id of the config and, if there are plug-ins, `-p` and a digest of them. Undefined
+ * without a build id.
+ */
 export function buildIdOf({ worker, bridges }: Pick<Config, 'worker' | 'bridges'>): string | undefined {
   const buildId = worker.deployment?.buildId
   const plugins = Object.entries(bridges.plugins ?? {}).map(([name, { sha256 }]) => `${name} ${sha256}\n`)

@@ -28,7 +28,10 @@ export function executorOf({ bridges, chains }: ExecutorConfig) {
 
 type Prefix = 'ERV1' | 'ERN1' | 'ERC1' | 'ERC2'
 
-/** The kinds of requests that are delivered to this chain. A product that delivers for free takes no requests. */
+/**
+ * The kinds of requests that are delivered to this chain. NTT tokens and CCTP take no requests if they are delivered
+ * for free.
+ */
 function prefixesOf(name: string, { ntt, cctp }: ExecutorConfig['bridges']): readonly Prefix[] {
   const isNtt = ntt?.tokens.some(({ free, peers }) => !free && Object.hasOwn(peers, name))
   const { v1, v2 } = (cctp && !cctp.free && cctp.chains[name]) || {}

@@ -1,7 +1,7 @@
 /**
  * Runs the Temporal of docker-compose.temporal.yml without Docker, on a PostgreSQL of this machine. The commands and
  * environment of the services `schema`, `temporal` and `set-up` get other addresses, and programs of the same version
- * that Go builds. Runs all three twice, as a second `up` does. Prints NOT RUN where that is not possible.
+ * that Go builds. Then runs all three again, as a second `up` would. Prints NOT RUN where that is not possible.
  */
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'

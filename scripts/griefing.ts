@@ -1,7 +1,6 @@
 /**
  * Prints what a day of each griefing attack costs under Portage's own limits: `npx tsx scripts/griefing.ts`. The
- * attacker always has a transfer that Portage may deliver next. The product's class `Losses` decides which calls are
- * sent.
+ * attacker always has a transfer that Portage may deliver next. Portage's class `Losses` decides which calls are sent.
  */
 import { fileURLToPath } from 'node:url'
 import { budgetsPerChain, Losses } from '../activities/checks/losses.ts'

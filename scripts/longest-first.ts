@@ -92,8 +92,8 @@ const longest = [
 ].map((name) => `/test/${name}.test.ts`)
 
 /**
- * Runs the files of `longest` first, then fault runs and end-to-end tests, then the rest, so that no long file runs
- * alone at the end. Within a group of projects, unit tests come before tests with servers.
+ * Within each group of projects, runs unit tests before tests with servers. Of each of these two parts, runs the files
+ * of `longest` first, then fault runs and end-to-end tests, then the rest, so that no long file runs alone at the end.
  */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -8,7 +8,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The tests of a folder with more test files take too long and are not run. */
+/** A folder with more test files than this is skipped, because its tests take too long. */
 const mostTestFiles = 40
 
 const git = (...args: string[]): string[] => execFileSync('git', args, { encoding: 'utf8' }).split('\n').filter(Boolean)

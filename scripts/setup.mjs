@@ -45,7 +45,10 @@ function run(command, args, out = 2) {
   return spawnSync(command, args, { cwd: root, stdio: ['ignore', out, 2], shell: process.platform === 'win32' })
 }
 
-/** A hash of everything that decides about installed packages: both package files, the Node version, the platform. */
+/**
+ * A hash of everything that decides about installed packages: the lock file, the dependencies in package.json, Node's
+ * ABI version, the platform.
+ */
 function wantedStamp() {
   const hash = createHash('sha256')
   for (const file of ['package.json', 'package-lock.json']) {
@@ -132,7 +135,7 @@ function knownTemporal() {
   return (TEMPORAL_CLI ? [TEMPORAL_CLI] : folders.map((folder) => join(folder, name))).find((path) => existsSync(path))
 }
 
-/** @param installed whether packages were just installed: then the CLI is run, otherwise only its file is checked */
+/** @param installed whether packages were just installed. If not, the file of a known CLI is enough, and is not run. */
 function findTemporal(installed) {
   const known = installed ? undefined : knownTemporal()
   if (known) return console.error('set-up: the Temporal CLI is there')

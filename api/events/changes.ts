@@ -24,7 +24,10 @@ export function createChanges(client: TemporalClient, readCauses: () => Promise<
   return async () => [...(await pollTransfers()), ...(await pollCauses())]
 }
 
-/** Returns the causes that changed or ended since the previous call. The first call returns only `ready`. */
+/**
+ * The poll's first answer is only `ready`. Later answers have the causes that began, changed or ended since the
+ * previous call.
+ */
 export function causeChanges(readCauses: () => Promise<Pick<CauseReport, 'causes'>>): Poll {
   let known: ReadonlyMap<string, Cause> | undefined
   return async () => {
@@ -42,14 +45,17 @@ export function causeChanges(readCauses: () => Promise<Pick<CauseReport, 'causes
   }
 }
 
-/** Leaves out the texts of a cause, because they contain heights and ages that change at every read. */
+/**
+ * Compares only the number and the examples of a cause, because its texts contain heights and ages that change at every
+ * read.
+ */
 function markOf(cause: Cause | undefined): string | undefined {
   return cause && `${cause.count} ${cause.examples.join(' ')}`
 }
 
 /**
- * Returns the news of finished polls without waiting, and starts the next poll `everyMs` (ms) after the start of the
- * last one. `poll` must never throw, because no other poll would follow.
+ * Returns at once the news of finished polls. Starts a poll if none runs and the last one began at least `everyMs` (ms)
+ * ago. `poll` must never throw, because no other poll would follow.
  */
 function inBackground(poll: Poll, everyMs: number): Poll {
   const found: News[] = []

@@ -10,7 +10,7 @@ import { createReadGate, createSharedReads } from '../read-gate.ts'
 /** Maximum bytes of a body. The largest valid body has 2 KB of relay instructions in hex. */
 const bodyLimit = 8 * 1_024
 
-/** One answer, even an empty one, serves all callers for this time, ms. */
+/** Callers that ask about the same transaction share one answer, even an empty one, for this time (ms). */
 const keepMs = 5_000
 const mostKept = 200
 
@@ -18,7 +18,10 @@ const chainId = z.number().int().min(1).max(65_535)
 const decimal = z.string().describe('Decimal.')
 const hexBytes = (about: string) => z.string().describe(`${about}, 0x hex.`)
 const time = z.string().describe('ISO 8601.')
-/** Only a hash is passed to nodes: if a node's error quoted other text, Portage would take it for the node's words. */
+/**
+ * Nodes get only a hash: a node's error may quote its input, and Portage would take other text in it for the node's
+ * words.
+ */
 const transactionHash = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be 0x and 64 hex digits')
 
 const failure = z.object({ message: z.string(), statusCode: z.number().int() }).meta({ id: 'ExecutorFailure' })

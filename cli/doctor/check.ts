@@ -29,7 +29,10 @@ export function ifReachable(temporal: TemporalAccess, use: (client: TemporalClie
   return withTemporalClient(temporal, use).catch(() => [])
 }
 
-/** Returns an error with one of these codes, so that a check can warn that workers may not have started yet. */
+/**
+ * Returns an error with one of these codes instead of throwing it, so that a check can make a finding of its own (for
+ * example a warning that workers may not have started yet).
+ */
 export function orError<Answer>(answer: Promise<Answer>, ...codes: readonly ErrorCode[]): Promise<Answer | RelayerError> {
   return answer.catch((error: unknown) => {
     if (error instanceof RelayerError && codes.includes(error.code)) return error

@@ -44,7 +44,7 @@ async function checkHere(configured: Configured, env: NodeJS.ProcessEnv, sendTes
   return [...checks, await test]
 }
 
-/** For https, checks the certificate. Sends no request. */
+/** Connects without sending a request. For https, this also checks the certificate. */
 async function reach({ protocol, hostname, port, host }: URL): Promise<Finding> {
   const isTls = protocol === 'https:'
   const to = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (isTls ? 443 : 80)) }

@@ -96,7 +96,7 @@ function cellText(cell: Cell, width: Width): string {
   return harmless(text.replaceAll(/\s+/g, ' '))
 }
 
-/** Breaks words that are wider than a line. */
+/** Wraps a text. Breaks words that are wider than a line. */
 export function wrap(text: string, width: number): string[] {
   return stringWidth(text) <= width
     ? [text]

@@ -80,7 +80,10 @@ export function stateText(state: StreamState, report: StreamReport, now: number)
   return [head, ...(unproved ? [unproved] : []), ...details(state, now)]
 }
 
-/** Empty if the head is recent. An old head shows that the chain or every node may have stalled. */
+/**
+ * The age of an old head, which shows that the chain or every node may have stalled. Empty if the head is recent or not
+ * known.
+ */
 function headText({ headAt }: StreamReport, now: number): string {
   const headAgeMs = headAt === undefined ? 0 : now - Date.parse(headAt)
   return headAgeMs > oldHeadMs ? ` of ${ageText(headAgeMs)} ago` : ''

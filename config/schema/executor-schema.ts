@@ -5,8 +5,8 @@ import { deliveredViewSchema } from './bridge-schema.ts'
 import { signerSchema } from './lane-schema.ts'
 
 /**
- * A price has at most 8 digits, so that it fits into a quote, which stores below 2^64 / 10^10 dollars, even after the
- * margin has multiplied it by up to 11.
+ * A price has at most 8 digits before the point, so that it fits into a quote (less than 2^64 / 10^10 dollars) even
+ * after the margin has multiplied it by up to 11.
  */
 export const dollars = text(
   /^[0-9]{1,8}(\.[0-9]{1,10})?$/,

@@ -74,7 +74,10 @@ export async function rotateKeys(file: string): Promise<string> {
   return key.kid
 }
 
-/** Removes a key, which makes the tokens that it signed invalid. Throws ACCESS_KEYS. */
+/**
+ * Removes a key that no longer signs, which makes the tokens that it signed invalid. Throws ACCESS_KEYS, also for the
+ * key that signs.
+ */
 export async function removeKey(file: string, kid: string): Promise<void> {
   const keys = await existing(file)
   const found = keys.find((key) => key.kid === kid)

@@ -8,7 +8,10 @@ export function aboutTransfer(targetChain: ChainName | undefined): OrderSubject 
   return targetChain === undefined ? {} : { chains: [targetChain] }
 }
 
-/** An order about a stream concerns its source chain and, if the stream has only one, its target chain. */
+/**
+ * An order about a stream concerns its source chain and, if all its transfers have the same target chain, that chain
+ * too.
+ */
 export function aboutStream(stream: string): OrderSubject {
   const [, source, third] = stream.split(':')
   const chains = [source, third].filter((part): part is string => isOf(forms.name, part))

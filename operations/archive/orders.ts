@@ -24,7 +24,10 @@ const lineSchema = z
 
 /** Maximum characters of an order for a transfer or operator transaction, whose workflow a stranger can start. */
 const longestOrder = 500_000
-/** Characters after which a day's file gets no more orders of strangers: V8 has no string of 2^29 characters. */
+/**
+ * Characters after which a day's file gets no more orders for transfers and operator transactions: V8 has no string of
+ * 2^29 characters.
+ */
 const fullDay = 100_000_000
 const mostNamed = 20
 const progressName = 'orders/progress.json'

@@ -5,7 +5,10 @@ import type { ClosedRun, ClosedTransfer } from '../../temporal/client/transfers/
 
 // Anybody with access to Temporal can end a run with any result, so values with an unexpected form count as absent.
 
-/** Converts ms since the epoch to ISO 8601. Limits the range, because strangers choose times, and a day has a file. */
+/**
+ * Converts ms since the epoch to ISO 8601. Limits the range, because strangers can choose times, and an order of a new
+ * day makes a new file.
+ */
 const isoTime = z
   .number()
   .min(Date.UTC(2020))

@@ -29,7 +29,7 @@ export type Freshness = ReturnType<typeof freshnessOf>
 interface PassOptions {
   /**
    * Start of the pass, ms since the epoch. Default: one hour before the end of the archive or of the order log,
-   * whichever is earlier, but not before `oldest`.
+   * whichever is earlier, but not before `oldest`. Without an archive: `oldest`.
    */
   readonly since?: number | undefined
   readonly ordersThrough: number

@@ -15,7 +15,10 @@ const unreadMs = 60_000
 
 export const intakePlace = { kind: 'worker', id: 'intake' } as const
 
-/** Ignores sources without a node, whose audits may record nothing, and chains in `held`, which cannot be audited. */
+/**
+ * Ignores sources without a node, whose audits may record nothing, chains in `held`, which cannot be audited, and
+ * streams that Portage itself has halted.
+ */
 export function explainIntake(
   { at, streams, settings, ledger, chains, unread }: Facts,
   { streams: { auditMinutes } }: Pick<Config, 'streams'>,
@@ -39,7 +42,8 @@ export function explainIntake(
   })
   const asOf = Math.min(at, ...streams.map(({ state }) => state.asOf))
   const of = { row: 'INTAKE_SILENT', where: intakePlace, asOf } as const
-  // If a source has a node, the intake begins the source's stream within seconds, even before the first number.
+  // The intake begins the stream of a source with a node within seconds, even before the first number, so if there is
+  // no stream at all, no intake has reported.
   const isNever = streams.length === 0 && ledger.answered > 0 && unread.length === 0 && wanted.some(({ name }) => isDue(name))
   if (isNever)
     return { silent: new Set(), found: [{ ...of, what: 'No stream has begun: no process with the role intake has reported yet.' }] }

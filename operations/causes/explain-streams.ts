@@ -9,7 +9,10 @@ import { blocksBehind, intakePlace } from './explain-intake.ts'
 import type { Finding } from './finding.ts'
 
 const youngMs = 3_000
-/** A younger gap (ms) gets no suggestion to skip its number, because the guardians may only be slow. */
+/**
+ * Gaps get no suggestion to skip a number until the oldest of them has this age (ms), because the guardians may only be
+ * slow.
+ */
 const skippableMs = 86_400_000
 
 const gapKinds: Readonly<Record<GapState, { readonly row: CauseCode; readonly text: string }>> = {

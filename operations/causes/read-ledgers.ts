@@ -62,7 +62,9 @@ export async function readFailing(client: TemporalClient): Promise<FailingWorkfl
 
 type Receivers = Config['notifications']
 
-/** Makes one call per receiver, and two more for a receiver that is not notified now. Never throws. */
+/**
+ * Makes one call about the queue, one per receiver, and two more for a receiver whose notifier is silent. Never throws.
+ */
 export function readReceivers(client: TemporalClient, receivers: Receivers, queue: () => Promise<ReceiverFacts['queue']>) {
   if (receivers.length === 0) return Promise.resolve([])
   const polled = queue()

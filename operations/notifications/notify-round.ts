@@ -218,7 +218,10 @@ export class NotifyRound {
     return this.state.pending.length > before
   }
 
-  /** Replays one period per pass, so that new events are sent in between. Empty periods make the next period longer. */
+  /**
+   * Replays period after period until the replay or the round ends. New events are sent at the start of the next round.
+   * Empty periods make the next period longer.
+   */
   async #replay(): Promise<void> {
     let partMs = replayMs
     do {

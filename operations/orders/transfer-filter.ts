@@ -83,7 +83,7 @@ interface FilterSetting {
 export async function toFilter({ client, config, mined }: FilterSetting, given: TransferSelection): Promise<TransferFilter> {
   const { state, execution, undone, code, bridge, chain, sourceChain, targetChain, sender, nonce, txHash, blocked, olderThan } = given
   if (nonce !== undefined && given.lane === undefined) throw invalid('nonce: it is one of a lane: give the lane, too')
-  // The hash would be ignored next to a nonce, and the order would then concern more transfers than intended.
+  // Of a nonce and a hash, only the nonce would count, so the order would concern more transfers than intended.
   if (nonce !== undefined && txHash !== undefined)
     throw invalid('give either a nonce or a transaction: a nonce is looked up by its transaction')
   if (undone && blocked !== undefined) throw invalid('give either undone or blocked: closed transfers are not blocked')

@@ -15,7 +15,10 @@ type Packages = Readonly<Record<string, LockedPackage>>
 interface Missing {
   readonly name: string
   readonly version: string
-  /** An optional package of the same parent, whose licence and engines are valid for every platform. */
+  /**
+   * Another optional package of the same parent. The missing package gets this one's licence and engines, which are the
+   * same for every platform.
+   */
   readonly sibling: LockedPackage
   readonly saysLibc: boolean
 }

@@ -4,7 +4,10 @@ import type { Figures } from './figures.ts'
 
 /** The cost of one transfer, as the bench measured it. */
 export interface Costs {
-  /** State transitions of the transfer's own workflow, and those with its share of lanes and streams. */
+  /**
+   * State transitions for one transfer. `transitions`: of its own workflow. `allTransitions`: also its share of those
+   * of lanes and streams.
+   */
   readonly transitions: number
   readonly allTransitions: number
   readonly historyEvents: number

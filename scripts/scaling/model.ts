@@ -56,7 +56,10 @@ export interface ChainNeeds {
   readonly rpcPerSecond: number
   /** Transfers that wait for the chain's finality. */
   readonly waiting: number
-  /** Number of native routes that the rate needs, because each route has one stream. */
+  /**
+   * Number of native routes that the rate needs, because each route has one stream, and a stream has a maximum of open
+   * transfers.
+   */
   readonly nativeRoutes: number
 }
 

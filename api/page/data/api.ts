@@ -27,7 +27,7 @@ const unreachable: ShownProblem = {
   remedy: 'Check that a process serves it (portage run --role all, or --role api) and that this browser can reach it.',
 }
 
-/** `live`: receives events. `polling`: reads every few seconds. `lost`: the last request failed. */
+/** `live`: receives events. `polling`: reads every few seconds. `lost`: the last request got no answer. */
 export type ConnectionState = 'connecting' | 'live' | 'polling' | 'lost'
 
 interface Connection {
