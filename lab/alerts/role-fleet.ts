@@ -16,8 +16,8 @@ export class RoleFleet {
   }
 
   /**
-   * Starts the processes that `kill` has ended, and at the first call all. Throws Error if a process does not become
-   * ready.
+   * At the first call, starts all processes. Later, starts those that `kill` has ended. Throws Error if a process does
+   * not become ready.
    */
   async whole(): Promise<void> {
     const missing = [...this.#all()].filter(([name]) => !this.#running.has(name))

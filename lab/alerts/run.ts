@@ -23,7 +23,10 @@ export interface FaultResult {
   readonly alert: string
   /** Seconds from the fault to the alert. Absent: the alert did not fire. */
   readonly firedAfterSeconds: number | undefined
-  /** Scaled time of the rule itself, seconds. The alert must fire within `withinSeconds`. */
+  /**
+   * Scaled time from the condition to the alert by the rule itself, seconds. `withinSeconds`, the time limit of the
+   * alert, adds `slackSeconds`.
+   */
   readonly ruleSeconds: number
   readonly withinSeconds: number
   /** Seconds from the end of the fault until no alert fired. Absent: an alert still fires. */

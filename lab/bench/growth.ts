@@ -59,8 +59,8 @@ export interface GrowthResult extends Omit<GrowthOptions, 'inFlight'> {
 }
 
 /**
- * Least number of transfers to measure, and number of transfers before the measurement, so that V8 has compiled the
- * code.
+ * `leastMeasured`: least number of transfers to measure. `warmUp`: number of transfers that are delivered before the
+ * measurement, so that V8 has compiled the code.
  */
 const [leastMeasured, warmUp] = [200, 200]
 const quietMs = 20_000

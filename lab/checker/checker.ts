@@ -59,7 +59,8 @@ export interface CheckResult {
    */
   readonly wrongBalances: number
   /**
-   * Native completions, NTT payments and CCTP mints without a user's transfer, and unpaid deliveries of the Executor.
+   * Native completions, NTT payments and CCTP mints without a user's transfer, and deliveries of the Executor that were
+   * not paid for, or not in full.
    */
   readonly foreignCompletions: number
   readonly deliveredBy: Readonly<Record<string, number>>

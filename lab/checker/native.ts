@@ -68,9 +68,7 @@ export async function judgeNative(input: NativeCheckInput, providers: ReadonlyMa
   }
 }
 
-/**
- * Counts lost and repeated ones among the transfers that no user reported, because these must arrive exactly once too.
- */
+/** Counts lost and repeated transfers among those that no user reported, because these must arrive exactly once too. */
 function judgeUntold(
   initiated: ReadonlySet<string>,
   transfers: readonly SentNativeTransfer[],

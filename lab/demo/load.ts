@@ -42,8 +42,8 @@ const burst = 200
 /**
  * Sends users' transfers from both chains in turn, all to new recipients.
  *
- * Wormhole: wrapAndTransferETH, transferTokens, and each back home, in turn. The fee table demands a fee for ERC20s;
- * every second transfer of coins has one too.
+ * Wormhole: coins (wrapAndTransferETH), ERC20s (transferTokens), and both back to their home chain, in turn. ERC20s
+ * pay a fee, because the fee table demands it. Coins pay a fee in every second round of the four kinds.
  * NTT: every fourth transfer exceeds the inbound limit.
  * Executor: requests for messages to a contract, NTT transfers and burns in turn, with and without coins. A plain
  * request comes with an underpaid copy, which must have no effect.
@@ -83,8 +83,8 @@ export function indexesOf(source: Source, transfers: number): number[] {
 }
 
 /**
- * Transfers with these indexes. One chain sends the even indexes and the other chain the odd ones, so an even index and
- * the next index have the same product.
+ * Transfers with these indexes. Indexes 0 and 1 have the first product, 2 and 3 the next one, and so on, so that each
+ * chain sends all products: one chain has the even indexes, the other chain the odd ones.
  */
 export function wishOf(bridge: BridgeChoice, indexes: readonly number[]): Wish {
   const chosen = products[bridge]

@@ -38,8 +38,8 @@ export function describeWatermark({ completedNonceHeight, completedBlockHeight, 
 }
 
 /**
- * Streams without a complete proof of the sent transfers: the last number is not reached, or numbers are open or in
- * gaps.
+ * Streams without a complete proof of the sent transfers: the stream has no workflow, the last number is not reached,
+ * or numbers are open or in gaps.
  */
 export async function unprovedStreams({ client, sent }: { client: Client; sent: readonly AnySent[] }): Promise<string[]> {
   const known = new Map((await watermarks(client)).map((one) => [one.stream, one]))

@@ -88,7 +88,8 @@ async function laneRemains(targets: DrainTargets, { chain, address }: { chain: s
     const open = Object.keys(state.entries).filter((nonce) => Number(nonce) >= (state.observed?.latest ?? 0))
     return open.length === 0 ? [] : [`${id}: unmined ${open.join(', ')}`]
   } catch (error) {
-    // A lane that nobody has used since Temporal was wiped has no ledger. The checker reads the pool for such a lane.
+    // A lane that nobody has used since Temporal was wiped has no ledger, so nothing remains here. If its transactions
+    // wait in the pool, the checker finds them.
     if (error instanceof WorkflowNotFoundError) return []
     return [`${id}: ${error instanceof Error ? error.message : String(error)}`]
   }

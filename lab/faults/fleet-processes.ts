@@ -19,8 +19,8 @@ export function laneProcess({ chain, address }: LaneKey, devnet: Devnet, number:
 }
 
 /**
- * Makes `each` processes per role and per lane key, and one API. Each process has its own data folder, token and
- * proxies.
+ * `each`: number of processes for each role and for each lane key. The role api has one process. Each process has its
+ * own data folder, token and proxies.
  */
 export function fleetProcesses(devnet: Devnet, server: FleetServer, each: number, linksOf: () => Promise<Links>): Promise<FleetProcesses> {
   const numbers = Array.from({ length: each }, (_, index) => index + 1)

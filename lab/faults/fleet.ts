@@ -24,7 +24,8 @@ export interface Fleet {
    */
   doom(name: string, failpoints: string): Promise<{ readonly died: Promise<number> }>
   /**
-   * Freezes a random process (SIGSTOP) for `forMs`. Others take over its work meanwhile. Returns false if none runs.
+   * Freezes a random process (SIGSTOP) for `forMs`. Other processes take over its work meanwhile. Returns false if none
+   * runs.
    */
   freeze(dice: number, forMs: number): Promise<boolean>
   /** Restarts the processes one after another (SIGTERM). Returns those that did not end in time with code 0. */

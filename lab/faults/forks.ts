@@ -35,7 +35,7 @@ export async function forkFromSnapshot(
 ): Promise<void> {
   const { depth, lost, longer } = options
   const height = async () => Number(await rpc<string>('eth_blockNumber'))
-  // These blocks are mined by hand, because one block more would make the fork deeper than finality.
+  // The blocks after the snapshot are mined by hand, because one block more would make the fork deeper than finality.
   const highest = await withoutBlocks(rpc, async () => {
     const snapshot = await rpc<string>('evm_snapshot')
     const from = await height()

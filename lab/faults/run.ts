@@ -25,7 +25,7 @@ export interface FaultRun {
   readonly durationMs: number
   readonly kinds: readonly FaultKind[]
   readonly stuckAfterMs: number
-  /** Number of processes, in a fleet per role and per key. */
+  /** Number of processes. In a fleet, number of processes for each role and for each key. */
   readonly processes: number
   readonly meanPauseMs?: number
   /** Whether each process has one role and Temporal runs on PostgreSQL (`fleet-run.ts`). */

@@ -10,7 +10,7 @@ export interface FleetFindings {
   readonly takeoverMs: { readonly min: number; readonly median: number; readonly max: number } | null
   readonly takeovers: readonly Takeover[]
   readonly work: WorkShares
-  /** Processes that took no task although other processes of the same queue did. */
+  /** Processes that poll a queue but took no task in the whole run. */
   readonly idle: readonly string[]
 }
 
@@ -24,7 +24,10 @@ export interface FaultSummary extends LogFindings, Partial<FleetFindings> {
   readonly wrongBalances: number
   readonly foreignCompletions: number
   readonly nonceHoles: number
-  /** Transfers that have not ended as delivered, lanes with an unmined nonce, and streams with open numbers. */
+  /**
+   * Transfers that have not ended as delivered, lanes with an unmined nonce or with transactions in the pool, and
+   * streams with open numbers. Lanes and streams that do not answer count too.
+   */
   readonly stuck: number
   readonly wastedTransactions: number
   readonly revertedTransactions: number

@@ -20,7 +20,10 @@ export async function breakTemporal(
   await temporal.restartFrom(copy)
 }
 
-/** Terminates or resets one running workflow. Returns its id, or undefined if none was running. */
+/**
+ * Terminates or resets one running workflow. Returns its id, or undefined if no workflow was running or the fault
+ * failed.
+ */
 export async function breakWorkflow(client: Client, fault: PlannedFault<TemporalKind>): Promise<string | undefined> {
   const type = fault.kind.startsWith('lane') ? types.lane : types.transfer
   const running: string[] = []

@@ -54,7 +54,10 @@ export function isClean({ ratio, memory, healthy }: FloodSummary): boolean {
 
 const strangers = fileURLToPath(new URL('strangers.ts', import.meta.url))
 
-/** Sends honest transfers, first alone, then during a flood of requests without a token. Leaves the devnet running. */
+/**
+ * Sends honest transfers, first alone, then during a flood of requests without a valid token. Leaves the devnet
+ * running.
+ */
 export async function runFlood(devnet: Devnet, options: FloodOptions, say: (line: string) => void): Promise<FloodSummary> {
   // Sets the config's default rate limit, because the devnet's own limit is higher.
   const portage = await startPortage(devnet, { configure: (config) => ({ ...config, api: { ...config.api, requestsPerMinute: 6_000 } }) })

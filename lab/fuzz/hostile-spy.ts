@@ -39,7 +39,10 @@ const bytesField = 0x0a
 /** The honest spy sends this message after each hostile answer. The intake must submit it. */
 const honest = Buffer.from('an honest message')
 const aliveMs = 15_000
-/** After this number of turns of the event loop without a new byte, the flood counts as held up. */
+/**
+ * The flood counts as held up if the intake keeps as many messages as it may and, for this number of calls of `turn`,
+ * the spy could send nothing more.
+ */
 const quietTurns = 30
 
 const headers = fc.constantFrom<Readonly<Record<string, string>>>(

@@ -15,8 +15,9 @@ import { type ModelStep, numberOf, numbersOf, textOf } from './trace.ts'
 import type { TlaValue } from './value.ts'
 
 /**
- * Reasons to fill a nonce only after a number of blocks. The model has no such wait: a process may obey the order at
- * once. So for these reasons, the ledger's answer need not have the order yet.
+ * Reasons for which the ledger orders to fill a nonce only after a number of blocks. In the model, a process may fill
+ * the nonce without this wait. So for these reasons, the replay does not demand that the ledger's answer already has
+ * the order.
  */
 const timed: readonly FillReason[] = ['released', 'inherited']
 /** Longer than `withoutWorkerMs`, so that an intent may abandon its nonce, ms. */

@@ -18,7 +18,9 @@ export interface CaseResult {
   readonly name: string
   readonly fault: string
   readonly code: string
-  /** Seconds from the fault until `portage stuck` and the API show the row. Undefined: the row did not come. */
+  /**
+   * Seconds from the fault until the row is shown: by `portage stuck`, and by the API. Undefined: the row did not come.
+   */
   readonly command: number | undefined
   readonly api: number | undefined
   /** Seconds from the end of the fault until neither shows the row. Undefined: the row stayed. */

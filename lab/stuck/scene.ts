@@ -26,7 +26,10 @@ export interface StuckScene {
   readonly plugins?: StuckPlugins
   /** Runs `portage …` as an admin. Throws Error unless the exit code is 0. */
   cli(...argv: string[]): Promise<unknown>
-  /** Kills the only process of this role, chain and key (SIGKILL). The returned function starts the process again. */
+  /**
+   * Kills the processes of this role (SIGKILL): the only ledger, the only process of the chain, or the processes of all
+   * keys of the chain. The returned function starts them again.
+   */
   kill(role: 'ledger' | 'chain' | 'lane', chain: ChainKey): Promise<() => Promise<unknown>>
 }
 

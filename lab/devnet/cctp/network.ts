@@ -18,7 +18,10 @@ export interface CctpNetwork {
 export interface CctpNetworkOptions extends FastTerms {
   readonly port?: number
   readonly log?: (line: string) => void
-  /** Whether Portage delivers only the users' burns for free. All other burns then need a request to the Executor. */
+  /**
+   * If true, Portage delivers burns of the devnet's users for free, and other burns only after a request to the
+   * Executor. Default false: all burns are free.
+   */
   readonly paid?: boolean | undefined
 }
 

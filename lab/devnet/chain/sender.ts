@@ -16,7 +16,7 @@ const fees = { type: 2, maxFeePerGas: 200_000_000_000n, maxPriorityFeePerGas: 1_
 
 /**
  * Returns a function that sends calls of one account in as few blocks as possible. The function waits for the chain's
- * own blocks, and resolves when all calls are mined. A call that reverted has no logs.
+ * own blocks, and resolves when all calls are mined, also if some reverted: such a call has no logs in the result.
  * @param gasLimit of each call, because nothing is estimated
  */
 export function createSender(

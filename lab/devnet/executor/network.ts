@@ -20,7 +20,9 @@ const forms = {
   plain: { msgValue: 0n, dropOff: 0n },
   value: { msgValue: 10n ** 12n, dropOff: 0n },
   dropOff: { msgValue: 10n ** 12n, dropOff: 2n * 10n ** 12n },
-  /** Form of requests that pay for the delivery of an NTT transfer or a CCTP burn. */
+  /**
+   * Only for requests that pay for the delivery of an NTT transfer or a CCTP burn. Such requests may also be `plain`.
+   */
   dropOffAlone: { msgValue: 0n, dropOff: 2n * 10n ** 12n },
 } as const
 export type ExecutionForm = keyof typeof forms

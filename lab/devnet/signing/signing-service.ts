@@ -9,7 +9,7 @@ export interface SigningService {
   readonly url: string
   mode: ServiceMode
   readonly signatures: number
-  /** Number of requests that got no answer, or the status of `mode`. */
+  /** Number of requests that failed because of `mode`: they got no answer, or its status. */
   readonly refusals: number
   stop(): Promise<void>
 }

@@ -10,7 +10,7 @@ import { findTemporalCli } from './temporal-cli.ts'
 import { until } from '../until.ts'
 
 export interface TemporalOptions {
-  /** Folder for the database file and the server's log. Required unless `inMemory`. */
+  /** Folder for the database file and the server's log. Required if `inMemory` is false. */
   readonly dir?: string
   /** Keeps the data in memory only, so that `restart()` wipes Temporal. Default: false with `dir`, true without. */
   readonly inMemory?: boolean

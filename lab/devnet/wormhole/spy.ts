@@ -8,7 +8,10 @@ export interface Spy {
   /** host:port. `stop` and `start` do not change the address. */
   readonly address: string
   readonly subscribers: number
-  /** Sends a VAA to each subscriber, once for each matching filter. Without a subscriber the VAA is lost. */
+  /**
+   * Sends a VAA to each subscriber: once for each matching filter, or once if the subscriber has no filters. Without a
+   * subscriber the VAA is lost.
+   */
   publish(vaa: Uint8Array, emitterChain: number, emitter: string): void
   /** Writes bytes that are no protocol message to every stream, like a hostile spy. */
   publishRaw(bytes: Uint8Array): void

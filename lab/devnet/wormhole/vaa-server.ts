@@ -10,9 +10,9 @@ export interface VaaAnswer {
 /** Faults of a VAA server. They last until the next call of `trouble`. */
 export interface Trouble {
   /**
-   * Limits the requests per window of `perMs`. Further requests get 429, with the end of the window as Retry-After
-   * (whole seconds, rounded up). With `blockMs`, all requests of this time after the first refusal get 429 without
-   * Retry-After.
+   * Limits the requests per window of `perMs`. Further requests get 429, with the end of the window as Retry-After: in
+   * whole seconds, rounded up (default), or as a date. With `blockMs`, all requests of this time after the first
+   * refusal get 429 without Retry-After.
    */
   readonly limit?: {
     readonly requests: number

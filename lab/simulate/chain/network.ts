@@ -203,7 +203,10 @@ export class Network {
     this.#add(this.#chosen())
   }
 
-  /** EIP-1559 raises the base fee by at most an eighth per block. Other users fill the blocks during a spike. */
+  /**
+   * During a spike, other users fill the blocks, so each block raises the base fee by an eighth (the most that EIP-1559
+   * allows), up to `mostBaseFee`.
+   */
   #price(): void {
     if (this.#spike > 0) {
       this.#spike -= 1
