@@ -12,7 +12,8 @@ const input = { lane, intent, orderedAt }
 const delivery = { to: `0x${'22'.repeat(20)}`, data: '0xabcdef01', value: '0' }
 
 /**
- * The account has sent `calls` from nonce 0 on, one per block. The last block has the time of the order.
+ * The nonces of the account, from 0 on, have these calls, one per block. The last block has the time of the order.
+ * @param calls undefined: the nodes no longer have the call of this nonce
  * @param agreed number of final nonces
  */
 function chainWith(calls: readonly (typeof intent | undefined)[], { agreed = calls.length, status = 'success', everyMinutes = 1 } = {}) {

@@ -110,8 +110,8 @@ describe('Contracts', () => {
       for (let index = 0; index < 11; index++) kept.add(parties(`0x${now}${index}`), loss(now), true)
       return waitOf(kept, parties('bob'), now)
     }
-    // Until two minutes after contracts began to wait, a call may have been pending since before, so its loss counts as
-    // a contract's. Later losses count as those of accounts without code.
+    // Contracts begin to wait at `start`. A call that reverts within the next two minutes may have been sent before, so
+    // its loss counts as a contract's. Later losses count as those of accounts without code, so `bob` waits too.
     expect([addAt(start), addAt(start + minute)]).toEqual([undefined, undefined])
     expect(addAt(start + 3 * minute)).toBeDefined()
     expect(waitOf(kept, parties('bob', 'usdc'), start + 3 * minute)).toBeUndefined()

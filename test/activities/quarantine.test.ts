@@ -23,7 +23,8 @@ const wrappedCall = { to: `0x${'22'.repeat(20)}`, data: '0x87654321', value: '0'
 const call = { to: `0x${'22'.repeat(20)}`, data: '0x12345678', value: '0' }
 
 /**
- * Every call succeeds in simulation and ends with `status` in a block. Transfers below 10 share a recipient.
+ * Every call succeeds in simulation and ends with `status` in a block. By default, transfers with a sequence below 10
+ * share a recipient, and all other transfers share another.
  * @param batched numbers of the transfers that one call delivers
  * @param unwraps whether `call` runs code of the recipient, while `wrappedCall` runs none
  * @param codeOf recipients that have code now

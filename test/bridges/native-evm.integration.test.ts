@@ -36,7 +36,10 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     const simulation = await network.target.chain.simulate(await network.endpoint.delivery(transfer).call(), from)
     return simulation.ok ? 'ok' : network.endpoint.explainRevert(simulation.revert, transfer)
   }
-  /** Releases the reservation at once, so that a look at the gate reserves nothing. */
+  /**
+   * The answer of the gate for a transfer. `reserve` also keeps a part of the budget for the transfer, which is
+   * released at once.
+   */
   const gate = async (transfer: Transfer, from = network.relayer.address) => {
     const answer = await network.endpoint.reserve(transfer, from)
     network.endpoint.release(transfer)

@@ -94,7 +94,7 @@ describe('forks, late nodes and chains that stop', () => {
     const { finalized, latest } = await caughtUp(chain)
     await head(chain, (event) => event.finalized === latest.height - 2)
     expect(finalized).toBeLessThanOrEqual(latest.height - 2)
-    // The first node claims that every block is final, the second that no further block is.
+    // The first node claims that every block is final, and the second node that no new block becomes final.
     const tags = new Map([
       [first, await anvil.rpc('eth_getBlockByNumber', ['latest', false])],
       [second, await anvil.rpc('eth_getBlockByNumber', [`0x${(latest.height - 2).toString(16)}`, false])],

@@ -201,7 +201,8 @@ describe('head tracker', () => {
   })
 
   test('finality by tag lags as the node says, and the wait is estimated by that', async () => {
-    // The estimate subtracts the time since the latest block was seen, which is short compared with such a block time.
+    // The estimate subtracts the time since the latest block was seen. With a block time of a minute, this time is
+    // short.
     const { chain } = await connected({ blockTimeMs: 60_000 })
     const first = chain.heads.current as HeadEvent
     await anvil.mine(4)

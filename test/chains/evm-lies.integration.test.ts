@@ -8,7 +8,7 @@ import { deployReverting } from '../helpers/reverting.ts'
 import type { RpcProxy } from '../helpers/rpc-proxy.ts'
 import { evmSetting } from './setting.ts'
 
-/** Only one node reads a receipt. The reported result must be true even if this node lies. */
+/** The chain asks only one node for a receipt. The reported result must be true even if this node lies. */
 describe('receipts that lie', () => {
   const { anvil, connectBehind: connected } = evmSetting(5)
   let account = 20
@@ -20,7 +20,7 @@ describe('receipts that lie', () => {
     return { signer, hash }
   }
 
-  /** The returned function returns the number of changed receipts. */
+  /** Changes the node's first `times` receipts. The returned function returns how many it has changed so far. */
   function lie(node: RpcProxy, times: number, changed: (receipt: Record<string, unknown>) => unknown): () => number {
     let lies = 0
     node.alter = (method, result) => {

@@ -12,7 +12,7 @@ interface Past {
   readonly state: LaneState
   readonly books: Books
   readonly request: ApplyRequest
-  /** Whether the request came as a signal, as from batch tools, instead of an update. */
+  /** Whether the request came as a signal, as Temporal's own tools send it, instead of an update. */
   readonly signal: boolean
 }
 

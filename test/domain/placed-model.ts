@@ -243,8 +243,8 @@ export class PlacedModel {
   }
 
   /**
-   * Lets the watermark fall, and every number be counted again: requests from before the loss may still arrive, and
-   * agents hold newer views.
+   * Allows the watermark to fall, and every number to be counted again: requests from before the loss may still arrive,
+   * and agents hold newer views.
    */
   #goneBack(): void {
     this.#watermark = 0n

@@ -10,8 +10,8 @@ import { parkOrRelease } from './stream-requests.ts'
 import assert from 'node:assert/strict'
 
 /**
- * Compares a stream with the truth after every step. The model has a source that forks, hides logs and has a table, a
- * target, transfers, and two agents with old states. Each method is one possible event.
+ * Compares a stream with the truth after every step. The model consists of a source (which forks, hides logs, and has a
+ * table), a target, transfers, and two agents with old states. Each method is one possible event.
  */
 export class StreamModel {
   blocks: SourceBlock[] = [{ hash: 'genesis', numbers: [] }]
@@ -98,7 +98,7 @@ export class StreamModel {
       this.#completions.findIndex((one) => one.id === id),
       1,
     )
-    // Earlier reports and checkpoints count this number as delivered.
+    // Earlier reports and checkpoints still count this number as delivered, so they are dropped.
     this.#forget()
     this.tell(0, { kind: 'undone', numbers: setOf([Number(id.split('-')[0])]) })
   }

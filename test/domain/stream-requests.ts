@@ -37,7 +37,7 @@ export function skip(number: number): StreamRequest {
   return { kind: 'skip', number: String(number), by: 'ops', reason: 'x' }
 }
 
-/** Parks a started number, or releases a parked one. Undefined if none is started. */
+/** A request that parks an open number or releases a parked one. Undefined if there are no such numbers. */
 export function parkOrRelease(state: StreamState, which: number): StreamRequest | undefined {
   const outside = intervalsOutside(state).flatMap((intervals) => takeNumbers(intervals, 0n, 1_000))
   const all = [...state.open, ...outside.map((number) => ({ number: String(number), why: true }))]

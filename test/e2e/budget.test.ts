@@ -10,7 +10,8 @@ import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 /**
- * The transfer may check by itself and be delivered before the signal comes. Then the signal finds no running workflow.
+ * The transfer may check its finality by itself and end as delivered before the signal comes. Then the signal finds no
+ * running workflow.
  */
 const isOver = (error: unknown) => expect(error).toBeInstanceOf(WorkflowNotFoundError)
 const coins = (count: number) => Array.from({ length: count }, () => coin)

@@ -50,7 +50,7 @@ describe('Duplicates, and workers that are away', () => {
     const vaa = await stage.vaa(sent)
     const answers = await Promise.all(Array.from({ length: 10 }, () => stage.submit(api, vaa)))
     expect(new Set(answers.map(({ body }) => body['id']))).toEqual(new Set([sent.id]))
-    // If the intake was faster, no request starts the transfer (202).
+    // If the intake started the transfer first, no request gets 202 (started).
     expect(answers.filter(({ status }) => status === 202).length).toBeLessThanOrEqual(1)
     stage.devnet.guardian.spy.publish(vaa, sent.emitterChain, sent.emitter)
     const [end] = await stage.outcomes([sent])

@@ -224,7 +224,7 @@ describe('Every kind of transfer, both ways', () => {
       const before = (await metrics()).refused
       const payload = transferPayload({ toChain: stage.devnet.chains.bsc.wormholeChainId })
       const message = { timestamp: Math.floor(Date.now() / 1_000), vaaNonce: 0, sequence: 9n, consistencyLevel: 1, payload }
-      // The spy publishes these messages as messages of Sui's emitter, but the guardians signed other emitters.
+      // The spy publishes these messages as messages of Sui's emitter, but the signed bytes name other emitters.
       for (const stranger of strangers) guardian.spy.publish(guardian.sign({ ...message, ...stranger }).bytes, 21, sui.emitter)
       await until(async () => (await metrics()).refused === before + 2, { timeoutMs: 60_000, what: 'both to be refused' })
       expect((await view(sui.stream)).next).toBe('9')

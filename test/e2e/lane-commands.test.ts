@@ -92,7 +92,7 @@ describe('Orders to a lane', () => {
     expect(await lane('resync', '--reason', 'a test')).toMatchObject({ code: 0 })
     expect(await lane('activate', '--reason', 'a test')).toMatchObject({ code: 0 })
     await stage.outcomes([one?.id ?? ''], 90_000)
-    // An idle lane reads nothing, so this order made it read its account.
+    // After `resync`, the lane has read its account again before it granted the nonce of this transfer.
     const state = await stage.lane('bsc')
     expect(state).toMatchObject({ next: before + 1, synced: true, config: { window: 5 } })
     const order = { by: 'night-shift', reason: 'a test' }

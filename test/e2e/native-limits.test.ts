@@ -194,8 +194,8 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     const tenth = cap / 10n
     const many = await send(...Array.from({ length: 14 }, () => tenth))
     const state = async () => (await Promise.all(ids(many).map((id) => stage.status(id).catch(() => undefined)))).map((one) => one?.state)
-    // Ten amounts of a tenth would reach the cap, so only nine fit. For a block, one amount may count twice: as pending
-    // and as used. Then one of the nine is delivered later.
+    // Ten amounts of a tenth would reach the cap, so only nine fit. During one block, an amount may count twice: as
+    // pending and as used. Then one of the nine is delivered later.
     const settled = async () => {
       const states = await state()
       const count = (wanted: string) => states.filter((one) => one === wanted).length

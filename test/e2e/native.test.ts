@@ -135,7 +135,8 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     expect(await attack.operatorTransaction(forged.intent)).toMatchObject(refused)
     expect(await attack.operatorTransaction(attack.batchOf(forged, attack.completion({ nonce: 2n })))).toMatchObject(refused)
 
-    // The attacker's workflow calls steps on the lane's queue. For one step, he first made the ledger grant a nonce.
+    // The attacker's workflow calls steps on the lane's queue. Before one of these steps, he makes the ledger grant a
+    // nonce for the step's call.
     const unjustified = { failure: { code: 'CALL_UNJUSTIFIED', nonRetryable: true } }
     expect(await attack.step('sendOperatorTransaction', { intent: forged.intent, lookUpOnly: false, cancel: false })).toMatchObject(
       unjustified,

@@ -46,8 +46,8 @@ describe('Without a workflow cache', { timeout: 300_000 }, () => {
 
     await stage.reaches(waiting.id, 'waiting')
     const attested = await stage.identify(await token.attest())
-    // The transfer may check by itself and be delivered before the signal comes. Then the signal finds no running
-    // workflow.
+    // The transfer may look for the wrapper by itself and end as delivered before the signal comes. Then the signal
+    // finds no running workflow.
     const isOver = (error: unknown) => expect(error).toBeInstanceOf(WorkflowNotFoundError)
     await stage.client.workflow.getHandle(waiting.id).signal('retry').catch(isOver)
     expect(await stage.outcomes(attested)).toMatchObject([{ state: 'delivered' }])

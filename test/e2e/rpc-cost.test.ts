@@ -18,8 +18,8 @@ const mostPerBlock = 7
 /** Calls per block to both chains. The source's lane has no work. Measured: 7.2 to 8. */
 const mostPerBlockOfAll = 11
 /**
- * All requests to both chains per transfer, with a hundred transfers in flight. A free machine delivers a hundred
- * within `usualBlocks`. Each block more adds its own calls.
+ * All requests to both chains per transfer, with a hundred transfers in flight. An idle machine delivers the hundred
+ * within `usualBlocks` blocks. Each further block adds its own calls.
  */
 const mostAllInAll = { wormhole: 4, native: 5, ntt: 4 }
 const usualBlocks = 12

@@ -23,7 +23,7 @@ test('after random faults everything is delivered once, without a gap and withou
   try {
     const summary = await runFaults(devnet, run, (line) => said.push(line))
     expect(isClean(summary), [...said, JSON.stringify(summary)].join('\n')).toBe(true)
-    // Faults of nodes and guardians always find a target. A few of the planned other faults find none.
+    // Faults of nodes and guardians always find a target. A few of the other planned faults find none.
     const certain = new Set<FaultKind>([...nodeKinds, ...guardianKinds])
     const planned = planOf(run).map(({ kind }) => kind)
     expect(Object.keys(summary.faults)).toEqual(expect.arrayContaining(planned.filter((kind) => certain.has(kind))))

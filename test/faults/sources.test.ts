@@ -59,7 +59,7 @@ describe('sources that nodes or the spy show wrongly', { timeout: 600_000 }, () 
       await expectAllProved(stage, sent)
       return (active?.strikes ?? 0) > 0
     }
-    // A node that was slow or lagged is asked last for a while.
+    // A node that was slow or lagged is asked last for a while. Its fault strikes only when it is asked first again.
     await until(struck, { timeoutMs: 180_000, what: 'the fault to have struck' })
   })
 

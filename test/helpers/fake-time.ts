@@ -6,8 +6,8 @@ const really = setTimeout
 
 /**
  * Fakes the timers for the tests of the calling suite, so that minutes pass at once. Test files share a process: a loop
- * of another file that retries every few milliseconds would run through the whole faked time. So such a loop first sets
- * its next timer on a fake clock that never advances.
+ * of another file that retries every few milliseconds would run through the whole faked time. Therefore the timers are
+ * first faked for `cutMs`, by a clock that never advances: such a loop sets its next timer on this clock, and so ends.
  * @param now ms; absent: the machine's time
  */
 export function fakeTime(now?: number): void {

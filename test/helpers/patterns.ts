@@ -114,8 +114,8 @@ function timeOf(pattern: RegExp, { begin, pump, end }: WorstText, size: number, 
 }
 
 /**
- * Texts for which a pattern may try every split and every start. Each text has the part before a repetition, then many
- * repetitions (or both many times), then a character at which the match fails.
+ * Texts for which a pattern may try every split and every start. Each text has a beginning (empty, or the text before a
+ * repetition), a character or a part that is repeated many times, and an end at which the match may fail.
  */
 function worstTexts(pattern: Part, flags: string): WorstText[] {
   const parts: Part[] = []

@@ -25,7 +25,10 @@ export interface RpcProxy {
   retryAfter: string | undefined
   /** Delay of each answer, in addition to the node's own, ms. */
   delayMs: number
-  /** The node refuses larger batches as a whole with 413. */
+  /**
+   * Most calls of one HTTP request (a JSON-RPC batch), where a merged read counts once. The node refuses a request with
+   * more calls as a whole, with 413.
+   */
   largestBatch: number
   /** If false, `alter` and `refuse` get a merged read as a whole, and not its parts. */
   readsMerged: boolean

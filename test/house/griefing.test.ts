@@ -5,7 +5,7 @@ describe('a day of griefing', () => {
   test.each(attacks.map((attack) => [attack.name, attack] as const))('%s: costs stay within the stated bounds', (_, attack) => {
     const { attacker, operator, waits } = dayOf(attack)
     expect(operator).toBeGreaterThan(0n)
-    // An attacker who delivers first pays more than Portage pays for its reverted call.
+    // An attacker who delivers first pays at least twice as much as Portage pays for its reverted call.
     expect(operator).toBeLessThanOrEqual(attack.outruns ? attacker / 2n : mostLostPerDay())
     if (!attack.isOwnToken) expect(waits.accounts).toBe(0)
     if (attack.unwraps || attack.outruns) expect(waits.contracts).toBe(0)

@@ -111,7 +111,7 @@ test.runIf(found)('the objectives are what docs/operate/monitor/objectives.md sa
     'portage_transfer_seconds_count{chain="a",bridge="n",pod="1"}': '0+10x90',
     'portage_transfer_seconds_bucket{chain="a",bridge="n",le="300.0",pod="2"}': '0+10x90',
     'portage_transfer_seconds_count{chain="a",bridge="n",pod="2"}': '0+10x90',
-    // Until the first node stalls, its cursor is at most a minute behind. The second node reads nothing.
+    // Until the process of pod 1 stalls, its cursor is at most a minute behind. The process of pod 2 reads nothing.
     [`portage_stream_cursor_height{stream="${stream}",pod="1"}`]: '10+5x30 160x60',
     [`portage_stream_lag_blocks{stream="${stream}",pod="1"}`]: '5x30 5+5x60',
     [`portage_stream_cursor_height{stream="${stream}",pod="2"}`]: '10x90',

@@ -41,8 +41,8 @@ function setting() {
 const soon = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
 /**
- * Temporal may pause for seconds. A retry would only wait for the same answer, so a call whose time ends waits on for
- * it.
+ * Temporal may pause for seconds. A retry would only wait for the same answer, so a call keeps waiting for the answer
+ * after its time has ended.
  */
 describe('a call whose time ends while the ledger is asked for its nonce', () => {
   fakeTime()

@@ -49,7 +49,7 @@ const refusal = (type: string) => new WorkflowUpdateFailedError('refused', Appli
 describe('coalescing updates', () => {
   test('spaced updates keep their distance, except for a full update and for close', async () => {
     const real = performance.now.bind(performance)
-    // With this slow clock every timer seems to fire early. Node's timers fire up to two milliseconds early.
+    // With this slow clock every timer seems to fire early, as Node's timers may by up to two milliseconds.
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => real() * 0.9)
     cleanUp(() => clock.mockRestore())
     const { updates, sent, nth } = setting({ spacingMs: ([text]) => (text === 'a' ? 200 : 100) })

@@ -20,7 +20,7 @@ const sources: Record<string, readonly ProvedSource[]> = {
   [toAlice]: ['base', { sourceChain: 'ethereum', parties: { recipient: alice, payee, token } }],
 }
 
-/** A key of bsc, and a bridge that proves calls from these sources. */
+/** A key of bsc, and a bridge. `sources` has, by call, the sources that the bridge proves. */
 function setting() {
   const now: { settings: Settings } = { settings: noSettings }
   const policy = signingPolicy({

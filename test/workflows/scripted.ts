@@ -81,7 +81,7 @@ export interface Scripted {
     withdraw: WithdrawInput[]
     expedite: { lane: string; intentId: string }[]
   }
-  /** The headers of every step of this test in order, and the runs that were reported as ended parts of a trace. */
+  /** The headers of every step of this test in order, and the ended runs that the workflows reported for spans. */
   readonly traced: { readonly headers: Headers[]; readonly runs: TracedRun[] }
   logged(handle: WorkflowHandle): Record<string, unknown>[]
   /**

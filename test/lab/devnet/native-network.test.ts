@@ -95,7 +95,7 @@ describe('the native bridge of the devnet', () => {
     // The checker must also judge transfers that are missing from its list.
     expect(await devnet.check(sent)).toMatchObject({ delivered: sent.length, lost: 3, duplicates: 1 })
 
-    // From here on, the contract is one whose events lie and that pays nobody.
+    // For the next three completions, the contract is one whose events lie and that pays nobody.
     const code = await bsc.anvil.rpc<string>('eth_getCode', [bsc.bridge, 'latest'])
     await bsc.anvil.rpc('anvil_setCode', [bsc.bridge, logsItsInput])
     const [id, initiator, recipient, amount, nonce] = completion(elsewhere)
