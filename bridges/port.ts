@@ -68,8 +68,8 @@ export type NextStage =
 /** A delivery that takes several calls. Each call is sent once the effect of the previous call is final. */
 export interface Stages {
   /**
-   * Returns the first stage, if its call reverts whenever it is no longer needed. While a simulation of the call
-   * succeeds, the stage is due, and `next` is not asked. Undefined: `next` decides.
+   * Returns the first stage if a simulation of its call shows whether this stage is due: the call must revert once the
+   * stage is no longer needed. While the simulation succeeds, `next` is not asked. Undefined: `next` decides.
    */
   first?(transfer: Transfer): string | undefined
   /**

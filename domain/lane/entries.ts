@@ -3,7 +3,10 @@ import { fnv1a } from '../hash.ts'
 import { type Broke, type LaneState, roundOf, workflowOf, type Entry, type LaneCounts } from './lane.ts'
 import type { LaneAnswer, Refusal } from './messages.ts'
 
-/** Highest number of nonces in the ledger: 20 per second with 15 minutes to finality. A full ledger grants none. */
+/**
+ * Highest number of nonces in the ledger. 20 per second with 15 minutes to finality need 18,000. A full ledger grants
+ * none.
+ */
 const mostKept = 20_000
 /** Limit of packed entries, bytes. Fee raises and a deep reorg need the rest of the 2 MiB that a state may have. */
 const mostBytes = 1_572_864

@@ -1,7 +1,10 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 const hex = /^(0x)?([0-9a-f]{2})+$/i
-/** Hex in which a digit is missing. It cannot be base64: a message in base64 never begins with `0x`. */
+/**
+ * Broken hex: an odd number of digits, or any other text after `0x`. A VAA in base64 begins with `AQ`, so it never
+ * fits.
+ */
 const oddHex = /^(0x.*|[0-9a-f]+)$/i
 const base64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 

@@ -91,7 +91,7 @@ test.runIf(found)('no alert fires when a process starts or has ended, although i
 
 test.runIf(found)('a stream that was paused has an old checkpoint and cursor and raises no alert, also when it resumes', async () => {
   const paused = {
-    // The API got the last block shortly after the checkpoint was written. After 80 minutes the stream continues.
+    // The cursor rises for three minutes after the last checkpoint, and then the stream is paused until 80 minutes.
     [`portage_stream_cursor_height{stream="${stream}"}`]: '1+1x22 23x57 23x2 24+9x40',
     [`portage_stream_lag_blocks{stream="${stream}"}`]: '1x22 1+1x57 50x2 50-1x40',
     [`portage_stream_paused{stream="${stream}"}`]: '0+0x20 1x58 0+0x45',

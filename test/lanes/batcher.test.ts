@@ -77,7 +77,7 @@ describe('A batcher', () => {
       void come(name)
       await vi.advanceTimersByTimeAsync(500)
     }
-    // The fourth candidate kept the batcher busy, so the time of the second flush counts from the fifth.
+    // Each flush comes `fullBatchMs` after its first candidate: the fourth (at 1,500), and the tenth (at 4,500).
     expect(flushes.map(({ candidates, at }) => [candidates.length, at])).toEqual([
       [6, 4_500],
       [6, 7_500],
