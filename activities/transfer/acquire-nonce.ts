@@ -8,7 +8,7 @@ import type { LaneAgent } from '../../lanes/agent.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'
 import { callHash as hashOf } from '../../lanes/deps.ts'
 import type { NonceRequest, Refused } from '../../lanes/ledger/nonce-requests.ts'
-import { isOrdered } from '../../lanes/transaction/attempts.ts'
+import { signingRefusal } from '../../lanes/transaction/attempts.ts'
 import type { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
 import { defaultFailoverTimes } from '../../temporal/contracts/failover.ts'
 import type { BroadcastInput, BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
@@ -177,7 +177,7 @@ function isSame(before: readonly unknown[], now: readonly unknown[]): boolean {
  * without a message may come from several sources, so a halt of any of them makes it wait. Throws other errors.
  */
 export function noSlotIfOrdered(error: unknown): NoSlot {
-  if (!(error instanceof RelayerError) || !isOrdered(error)) throw error
+  if (!(error instanceof RelayerError) || signingRefusal(error) !== 'order') throw error
   return { kind: 'no-slot', code: error.code, reason: error.about }
 }
 

@@ -3,7 +3,7 @@ import { gasPaid } from '../../domain/fees/fees.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'
 import type { StepSlots } from '../../lanes/step-slots.ts'
-import { isOrdered } from '../../lanes/transaction/attempts.ts'
+import { signingRefusal } from '../../lanes/transaction/attempts.ts'
 import type { PendingTransaction, PendingTransactionState } from '../../lanes/transaction/pending-transaction.ts'
 import { failpoint } from '../../observability/failpoints.ts'
 import type { TimedStep } from '../../observability/step-times.ts'
@@ -115,7 +115,7 @@ async function signAndSend(agent: LaneAgent, pending: PendingTransaction): Promi
     return undefined
   } catch (error) {
     if (await agent.giveUp(pending, error)) return noSlotIfOrdered(error)
-    if (error instanceof RelayerError && isOrdered(error)) return undefined
+    if (signingRefusal(error) === 'order') return undefined
     throw error
   }
 }

@@ -1,4 +1,3 @@
-import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { gasPaid } from '../../domain/fees/fees.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { BatchEnd } from '../../temporal/contracts/batch.ts'
@@ -16,7 +15,7 @@ import { batchIntentId, batchPrefix } from '../../temporal/contracts/names.ts'
 import type { LaneAgent } from '../agent.ts'
 import { laneCall } from '../deps.ts'
 import type { NonceRequest, Refused } from '../ledger/nonce-requests.ts'
-import { isOrdered } from '../transaction/attempts.ts'
+import { signingRefusal } from '../transaction/attempts.ts'
 import type { PendingTransaction, PendingTransactionState } from '../transaction/pending-transaction.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
@@ -127,11 +126,12 @@ export class BatchTracker {
     } catch (error) {
       // If an order keeps the key from signing, an earlier process may have sent the batch before the order. So the
       // batch is followed.
-      const isFollowed = error instanceof RelayerError && isOrdered(error) && pending.grantedTo === undefined
-      if (isFollowed || !pending.unsigned) this.#drive(batch)
-      else await this.#giveUp(batch, error instanceof Error ? error.message : String(error))
-      if (!isFollowed) throw error
-      return []
+      const isFollowed = signingRefusal(error) === 'order' && pending.grantedTo === undefined
+      if (!isFollowed) {
+        if (pending.unsigned) await this.#giveUp(batch, error instanceof Error ? error.message : String(error))
+        else this.#drive(batch)
+        throw error
+      }
     }
     this.#drive(batch)
     return []

@@ -27,16 +27,11 @@ type AttemptTimes = { at: number } & { -readonly [Time in 'acceptedAt' | 'includ
 
 const passingLimits: readonly unknown[] = ['maxSpendingPerHourWei', 'maxSpendingPerDayWei']
 
-/** Whether an operator's order keeps the key from signing. The order may end. */
-export function isOrdered({ code }: RelayerError): boolean {
-  return ordered.has(code)
-}
-
 /** Why the signer refused. Undefined for any other error, after which the signer may sign the same transaction. */
 export function signingRefusal(error: unknown): SigningRefusal | undefined {
   if (!(error instanceof RelayerError)) return undefined
   if (error.code === 'CALL_UNJUSTIFIED') return 'call'
-  if (isOrdered(error)) return 'order'
+  if (ordered.has(error.code)) return 'order'
   if (error.code !== 'SIGNING_REFUSED') return undefined
   return error.facts['limit'] === undefined ? 'call' : 'limit'
 }

@@ -40,10 +40,7 @@ const taskTimeoutMs = 10_000
 const taskRetryMs = 1_000
 /** Share of workflow tasks before which the process drops the run from its cache. */
 const uncached = 0.002
-/**
- * Share of the moves to another process for which the history is really replayed. It is small, because a replay takes
- * much time.
- */
+/** Share of the moves to another process for which the history is really replayed. Small, because a replay is slow. */
 const replayed = 0.1
 
 export class Run {
