@@ -1,5 +1,5 @@
 import { concat, getBytes, hexlify, toBeHex } from 'ethers'
-import { signatureBytes } from './attestation.ts'
+import { signatureBytes } from './attesters.ts'
 import { loggedBytes, malformed, readMessage, zeroWord } from './message.ts'
 
 /** A message and the place where its source logged it. Attestation changes the bytes of v2 messages only. */

@@ -4,14 +4,15 @@ import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
 import type { PaidPlace, PaidProduct } from '../kit/paid.ts'
 import type { Attestation, Endpoint, NextStage } from '../port.ts'
-import { payDropOff, type TargetContracts } from './calls.ts'
+import { payDropOff } from './calls.ts'
+import type { TargetContracts } from './judge.ts'
 import type { RequestKind } from './kinds.ts'
 import { digestOf, type ExecutorMessage, writeMessage } from './message.ts'
-import type { RequestPrefix } from './requests.ts'
+import type { ProductPrefix } from './requests.ts'
 import { vaaPartiesOf } from './vaa-requests.ts'
 
 export interface ProductRequestsOptions<Asked> extends TargetContracts {
-  readonly prefix: Exclude<RequestPrefix, 'ERV1'>
+  readonly prefix: ProductPrefix
   readonly product: PaidProduct<Asked>
   readonly endpoint: Endpoint
   readonly sourceOf: (message: ExecutorMessage) => ChainName

@@ -3,8 +3,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 import { type Caps, exceeded } from './judge.ts'
-import { costOf, divideUp } from './price.ts'
-import { encodeQuote, type Quote } from './quote.ts'
+import { costOf, divideUp, encodeQuote, type Quote } from './quote.ts'
 import { decodeInstructions, type RequestPrefix } from './requests.ts'
 
 export interface ProviderChain {

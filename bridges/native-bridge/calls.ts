@@ -1,7 +1,6 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import type { ProvedSource } from '../port.ts'
-import { nativeBridgeAbi } from './contracts.ts'
 import {
   type CompletionArguments,
   completionArguments,
@@ -12,13 +11,17 @@ import {
   writeMessage,
 } from './message.ts'
 import { inTicks } from '../kit/contract-reader.ts'
-import { provedBy, unproved } from '../kit/calls.ts'
+import { decodeCall, encodeCall, provedBy, selectorOf, unproved } from '../kit/calls.ts'
 import { refusals } from './verify.ts'
 
-const selector = nativeBridgeAbi.getFunction('completeBridgeTransfer')?.selector ?? ''
+const complete = 'completeBridgeTransfer(bytes32,bytes32,address,uint256,uint256)'
+const completeAll = 'batchCompleteBridgeTransfer(bytes32[],bytes32[],address[],uint256[],uint256[])'
+/** The selectors of all calls that deliver. */
+export const selectors = [complete, completeAll].map(selectorOf)
+const selector = selectorOf(complete)
 const words = 5
 
-/** Encodes without ethers, which takes a hundred times as long. */
+/** Encodes a completion without ethers, which takes a hundred times as long. */
 export function encodeCompletion([id, initiator, recipient, amount, nonce]: CompletionArguments): string {
   const word = (value: bigint) => value.toString(16).padStart(64, '0')
   return `${selector}${id.slice(2)}${initiator.slice(2)}${recipient.slice(2).padStart(64, '0')}${word(amount)}${word(nonce)}`.toLowerCase()
@@ -45,11 +48,13 @@ export function batchIntent(targetBridge: string, transfers: readonly NativeTran
   if (ids.size < transfers.length) throw new RelayerError('INPUT_INVALID', { detail: 'A transfer is in the batch twice.' })
   const rows = transfers.map(completionArguments)
   const columns = ([0, 1, 2, 3, 4] as const).map((column) => rows.map((row) => row[column]))
-  const data = nativeBridgeAbi.encodeFunctionData('batchCompleteBridgeTransfer', columns)
-  return { to: targetBridge.toLowerCase(), data, value: '0' }
+  return { to: targetBridge.toLowerCase(), data: encodeCall({ function: completeAll, args: columns }), value: '0' }
 }
 
-/** Makes `Endpoint.proveCall`. Checks the source's table, because the target trusts every account with RELAYER_ROLE. */
+/**
+ * Makes `Endpoint.proveCall`, which proves a call by the source's table: the target contract checks nothing, because it
+ * trusts every account with RELAYER_ROLE.
+ */
 export function createProveCall(routes: readonly NativeRoute[], verify: (message: Uint8Array) => Promise<void>) {
   const byTarget = new Map(routes.map((route) => [route.targetBridge, route]))
   return async function proveCall({ to, data, value }: Intent): Promise<readonly ProvedSource[]> {
@@ -73,20 +78,14 @@ export function createProveCall(routes: readonly NativeRoute[], verify: (message
   }
 }
 
+/** Returns the completions of a call. Undefined unless the call is exactly encoded. */
 function completionsOf(data: string): readonly CompletionArguments[] | undefined {
   const single = decodeCompletion(data)
   if (single) return [single]
-  try {
-    const call = nativeBridgeAbi.parseTransaction({ data })
-    if (!call || nativeBridgeAbi.encodeFunctionData(call.fragment, call.args) !== data.toLowerCase()) return undefined
-    if (call.name !== 'batchCompleteBridgeTransfer') return undefined
-    const columns = call.args.toArray(true) as unknown[][]
-    const [ids = []] = columns
-    if (columns.some((column) => column.length !== ids.length)) return undefined
-    return ids.map((_, index) => rowOf(columns.map((column) => column[index])))
-  } catch {
-    return undefined
-  }
+  const columns = decodeCall(completeAll, data) as readonly (readonly unknown[])[] | undefined
+  const ids = columns?.[0]
+  if (!ids || columns.some(({ length }) => length !== ids.length)) return undefined
+  return ids.map((_, index) => rowOf(columns.map((column) => column[index])))
 }
 
 function rowOf([id, initiator, recipient, amount, nonce]: readonly unknown[]): CompletionArguments {
