@@ -143,7 +143,7 @@ export function namesOf({ chains }: BridgesOptions): ChainNames {
   return new Map(Object.entries(chains).map(([name, chain]) => [wormholeOf(name, chain).wormholeChainId, name]))
 }
 
-/** Returns a chain's Wormhole ids and contracts. Throws CONFIG_INVALID without them (see config/load/cross-checks.ts). */
+/** Returns a chain's Wormhole ids and contracts. Throws CONFIG_INVALID without them (config/load/cross-checks.ts). */
 export function wormholeOf(name: ChainName, { wormholeChainId, contracts }: Partial<BridgesOptions['chains'][ChainName]> = {}) {
   if (wormholeChainId === undefined || !contracts)
     throw new RelayerError('CONFIG_INVALID', { detail: `chains.${name} has no wormholeChainId or no contracts.` })

@@ -53,7 +53,7 @@ export function createVerify(options: VerifyOptions) {
     throw new RelayerError('CCTP_EXPIRED', { facts: { chain: chain.name, expirationBlock: String(expirationBlock), last: String(last) } })
   }
 
-  /** Checks everything except finality and expiration. Throws CCTP_ATTESTATION, the errors of `routeOf`, read errors. */
+  /** Checks all except finality and expiration. Throws CCTP_ATTESTATION, the errors of `routeOf` and read errors. */
   async function verifySigned(attested: Attested): Promise<CctpRoute> {
     const message = readMessage(attested.bytes)
     const route = routeOf(message)

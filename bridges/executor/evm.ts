@@ -78,8 +78,8 @@ function createRequests(options: ExecutorEndpointOptions) {
   }
 
   function accept(message: ExecutorMessage): Accepted {
-    // `requestedAt` is 0, because the Executor's contract refuses expired quotes itself. `now` is 0 for a transfer with
-    // attested messages, because it was in time when it was first judged.
+    // `requestedAt` is 0, because the Executor's contract refuses expired quotes itself. `now` is 0 for a request with
+    // attested messages, because the request was in time when it was judged without them.
     const now = message.attested.length > 0 ? 0 : Math.floor(clock() / 1_000)
     const judged = judge(message.request, message.sourceChain, { requestedAt: 0, now }, terms)
     if (judged.kind === 'refused') throw new RelayerError(judged.code, { detail: judged.reason })
@@ -188,7 +188,7 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
     chain: chain.name,
     verify: (bytes) => toVerdict(verifyRequest(readMessage(bytes)), executorRefusals),
     validate: (transfer) => unlessRefused(validate(transfer), executorRefusals),
-    /** Undefined for a request that `accept` refuses, or that the attestation would make too large. */
+    /** Undefined for a request that `accept` refuses, or whose message the attestation would make too large. */
     async attest(transfer) {
       const message = readOf(transfer)
       const judged = await unlessRefused((async () => accept(message))(), executorRefusals)
@@ -234,7 +234,7 @@ function readOf({ message }: Transfer): ExecutorMessage {
   return readMessage(decodeBase64(message))
 }
 
-/** Undefined if the request's quote or instructions cannot be read, or if the quote has no target price. */
+/** Returns the payment of a request. Undefined if quote or instructions cannot be read, or without a target price. */
 export function paymentOf({ request }: ExecutorMessage): Payment | undefined {
   const [quote, wanted] = [decodeQuote(request.signedQuote), decodeInstructions(request.instructions)]
   if (!quote || !wanted || quote.targetPrice === 0n) return undefined

@@ -73,7 +73,7 @@ export function judge(request: RequestForExecution, sourceChain: number, times: 
   if (request.quoter !== terms.quoter) return refused('EXECUTOR_QUOTE_UNKNOWN', `another provider signs for ${request.quoter}`)
   if (quote?.quoter !== terms.quoter || !isSignedBy(terms.quoter, request.signedQuote))
     return refused('EXECUTOR_QUOTE_UNKNOWN', 'the quoter did not sign these bytes')
-  const problem = problemOfChains(request, quote, { sourceChain, terms })
+  const problem = problemOfChains(request, quote, sourceChain, terms)
   if (problem !== undefined) return refused('EXECUTOR_UNSUPPORTED', problem)
   const [message, wanted] = [decodeRequest(request.request), decodeInstructions(request.instructions)]
   const target = terms.chains.get(quote.targetChain)
@@ -98,7 +98,8 @@ export function judge(request: RequestForExecution, sourceChain: number, times: 
 function problemOfChains(
   { targetChain }: RequestForExecution,
   quote: Quote,
-  { sourceChain, terms }: { readonly sourceChain: number; readonly terms: ExecutorTerms },
+  sourceChain: number,
+  terms: ExecutorTerms,
 ): string | undefined {
   if (quote.sourceChain !== sourceChain) return `the quote is for requests on chain ${quote.sourceChain}, not ${sourceChain}`
   if (quote.targetChain !== targetChain) return `the quote is for chain ${quote.targetChain}, not ${targetChain}`

@@ -38,7 +38,7 @@ export function writeMessage({ request, attested, ...place }: ExecutorMessage): 
   return Buffer.from(coder.encode(types, [...placed, ...asked]).slice(2), 'hex')
 }
 
-/** Reads a message. Throws EXECUTOR_MESSAGE for bytes that `writeMessage` does not make, MESSAGE_TOO_LARGE for long bytes. */
+/** Reads a message. Throws EXECUTOR_MESSAGE for bytes that `writeMessage` does not make, and MESSAGE_TOO_LARGE. */
 export function readMessage(bytes: Uint8Array): ExecutorMessage {
   demandSize(bytes)
   return kept.memo(Buffer.from(bytes).toString('base64'))

@@ -141,8 +141,8 @@ function firstDue(answers: readonly NextStage[]): NextStage {
 const notFinal: readonly ErrorCode[] = ['PLACE_NOT_FINAL', 'PLACE_MISMATCH']
 
 /**
- * If most nodes do not show the request in a final block, it has no transfers. The error is dropped here, because
- * `validate` refuses such a request.
+ * Returns no transfers for a request that most nodes do not show in a final block, because `validate` refuses such a
+ * request. Throws other errors.
  */
 function unlessNotFinal(error: unknown): readonly Transfer[] {
   if (notFinal.includes(toRelayerError(error).code)) return []

@@ -24,7 +24,7 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
   /** Place of a message → its VAA, which was found for a request without an attested message. */
   const found = boundedMap<string, Uint8Array>(1_000)
 
-  /** Returns the VAA of a request. A request from a stream has none, so the APIs are asked: undefined without a valid VAA. */
+  /** Returns the VAA of a request, or a valid VAA of the APIs for a request from a stream, which has none yet. */
   async function vaaOf({ attested: [vaa], request }: ExecutorMessage): Promise<Uint8Array | undefined> {
     const asked = decodeRequest(request.request)
     if (vaa || asked?.prefix !== 'ERV1') return vaa

@@ -51,7 +51,7 @@ export function encodeBytesCall(selector: string, ...args: readonly Uint8Array[]
   return `${selector.toLowerCase()}${heads}${tails}`
 }
 
-/** Returns the `count` arguments of a call. Undefined unless the data is exactly what `encodeBytesCall` makes of them. */
+/** Returns `count` arguments. Undefined unless the data is exactly what `encodeBytesCall` makes of them. */
 export function decodeBytesCall(data: string, count = 1): readonly Uint8Array[] | undefined {
   if (!/^0x[0-9a-fA-F]*$/.test(data)) return undefined
   const digits = data.slice(selectorDigits).toLowerCase()
@@ -82,7 +82,7 @@ export function unproved(detail: string, facts: Facts, cause?: unknown): Relayer
   return new RelayerError('CALL_UNJUSTIFIED', { detail, facts, cause })
 }
 
-/** Returns the result of `check`. A refusal that rejects the message becomes CALL_UNJUSTIFIED. Rethrows other errors. */
+/** Resolves like `check`. A refusal that rejects the message becomes CALL_UNJUSTIFIED. Rethrows other errors. */
 export async function provedBy<T>(check: () => Promise<T>, refusals: Refusals): Promise<T> {
   try {
     return await check()

@@ -25,7 +25,7 @@ export interface View {
 /** After a malformed answer of one node, most nodes are asked, so that a lying node cannot stop reads. */
 const ofMost: Partial<Record<At, At>> = { latest: 'majority-latest', finalized: 'agreed' }
 
-/** Returns all values of a view. Throws the errors of `call`, and NODE_REFUSED for an answer that the ABI cannot read. */
+/** Returns all values of a view. Throws the errors of `call`, and NODE_REFUSED for an answer of another form. */
 export async function read(chain: ContractReader, view: View): Promise<Result> {
   const { abi, to, method, args = [], at = 'latest' } = view
   const answer = await chain.call(to, abi.encodeFunctionData(method, args), at)
@@ -73,7 +73,7 @@ export const agreedPerTick = 1_000
 
 export type Finality = Extract<At, 'finalized' | 'agreed'>
 
-/** Asks one node for each key, then most nodes for each doubtful answer. Undefined for a key on which nodes disagree. */
+/** Asks one node for each key, then most nodes for doubtful answers. Undefined for a key on which nodes disagree. */
 export async function askMostIf<K, V>(
   keys: readonly K[],
   readAt: (key: K, at: Finality) => Promise<V>,
@@ -95,7 +95,7 @@ export async function deliveredBy(
   return shown.map((delivered) => delivered === true)
 }
 
-/** Returns the error in a revert's data. Undefined if the ABI does not have this error, or if its values are invalid. */
+/** Returns the error in a revert's data. Undefined if the ABI lacks this error, or if its values are invalid. */
 export function parseRevert(abi: Interface, data: string): Pick<ErrorDescription, 'name' | 'args'> | undefined {
   try {
     const error = abi.parseError(data)

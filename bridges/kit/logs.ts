@@ -4,7 +4,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ContractReader } from './contract-reader.ts'
 import type { FoundDelivery } from '../port.ts'
 
-/** Both need the same answer from more than half of the nodes. Of an only node, `agreed` asks twice, `majority` once. */
+/** Both need the same answer from most nodes. If there is only one node, `agreed` asks it twice, `majority` once. */
 export type LogsAt = 'agreed' | 'majority'
 
 export interface LogReader extends ContractReader {

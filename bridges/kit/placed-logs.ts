@@ -77,7 +77,7 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
 
   return {
     source,
-    /** Returns the transfers of a final block by number, as most nodes show them. Throws PLACE_NOT_FINAL, read errors. */
+    /** Returns a final block's transfers by number, as most nodes show them. Throws PLACE_NOT_FINAL and read errors. */
     async inBlock(height: number): Promise<ReadonlyMap<string, PlacedTransfer>> {
       demandFinal(chain, height)
       return blocks.get(height)

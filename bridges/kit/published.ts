@@ -33,7 +33,7 @@ interface PublishedOptions {
   readonly at?: LogsAt | undefined
 }
 
-/** Returns the messages of an emitter in a range of blocks, with the contents of `wanted` numbers. See `SignedSource`. */
+/** Returns an emitter's messages in a range of blocks, with the contents of `wanted` numbers. See `SignedSource`. */
 export async function publishedIn(
   chain: SourceReader,
   source: EmitterWithNode,

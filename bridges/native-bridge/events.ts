@@ -17,7 +17,7 @@ export async function transfersIn(chain: LogReader, bridge: string, topic: strin
   return logs.map((log) => ({ transfer: checkId(transferOf(log, topic)), block: log.block, txHash: log.transactionHash }))
 }
 
-/** Returns the log of a completion. A log that contradicts itself does not count, because a node must have invented it. */
+/** Returns the log of a completion. A log that contradicts itself does not count, because a node invented it. */
 export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>): Required<DeliveryLog> {
   return {
     address: bridge,

@@ -133,7 +133,7 @@ function demandAmount({ amount, nonce }: NativeMessage, { minimumAmount = '0' }:
 
 const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
 
-/** Whether the target shows the completion. If one node shows another nonce, most nodes are asked: this node may lie. */
+/** Whether the target shows the completion. Asks most nodes if one node shows another nonce, because it may lie. */
 async function isDelivered(chain: ContractReader, { message, route }: DecodedTransfer, at: At): Promise<boolean> {
   const nonceAt = (state: At) => readInboundNonce(chain, route.targetBridge, message.id, state)
   const first = await nonceAt(at)

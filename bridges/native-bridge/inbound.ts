@@ -11,7 +11,7 @@ type Entrant = Pick<NativeTransfer, 'id' | 'amount'>
 
 export type Inbound = ReturnType<typeof createInbound>
 
-/** Maximum number of blocks of one search. Reservations that were completed in blocks before the search lapse by age. */
+/** Maximum number of blocks of a search. Reservations that were completed in earlier blocks lapse by age. */
 const mostBlocks = 1_000
 
 export function createInbound(chain: LimitsChain & LogReader, contract: string) {

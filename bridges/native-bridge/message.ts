@@ -116,7 +116,7 @@ export function toTransfer(route: NativeRoute, transfer: NativeTransfer): Transf
 
 export type Routes<Route extends NativeRoute> = ReturnType<typeof createRoutes<Route>>
 
-/** Throws CONFIG_INVALID if routes share a contract: ids contain no chain, so their transfers could look equal. */
+/** Throws CONFIG_INVALID if routes share a contract: their transfers could have equal ids, which contain no chain. */
 export function createRoutes<Route extends NativeRoute>(routes: readonly Route[]) {
   const all = routes.map((route) => ({
     ...route,
