@@ -88,8 +88,8 @@ export type Attestation =
 export type RouteWithin = Pick<TransferRoute, 'bridge' | 'sourceChain'>
 
 /**
- * The source of messages in a call: a chain or, for messages of another bridge, a chain and this bridge. `payment` is the
- * digest of the request that pays for the coins of the call.
+ * The source of messages in a call: a chain or, for messages of another bridge, a chain and this bridge. `payment` is
+ * the digest of the request that pays for the coins of the call.
  */
 export type ProvedSource =
   | ChainName

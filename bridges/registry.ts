@@ -99,7 +99,7 @@ function tokenBridgeOf(
   return createTokenBridge({ targets: new Map(targets), assets, isFree, tariff, decimals: createAmountDecimals(bridgeOf) })
 }
 
-/** The bridge of a plug-in. Without `loaded`, the process knows only the routes of the config, and runs no plug-in code. */
+/** The bridge of a plug-in. Without `loaded`, the process runs no plug-in code and knows only the plug-in's routes. */
 function packageBridge({ name, routes }: Pick<Plugin<unknown>, 'name' | 'routes'>, options: BridgesOptions, links: Links): Bridge {
   const { signed, loaded } = links
   const chainNames = namesOf(options)

@@ -35,15 +35,15 @@ interface AttestOptions {
 }
 
 /**
- * Number of target blocks for which an attestation must stay valid, so that the delivery is mined before the attestation
- * expires.
+ * Number of target blocks for which an attestation must stay valid, so that the delivery is mined before the
+ * attestation expires.
  */
 const spareBlocks = 50
 /** Time between two tries to get an attestation, ms. Attestations at finality take minutes. */
 const retryMs = { fast: 5_000, finalized: 15_000 } as const
 /**
- * Time (ms) after which `reattest` is repeated. Circle answers within seconds, so a request without an effect after this
- * time must have been lost.
+ * Time (ms) after which `reattest` is repeated. Circle answers within seconds, so a request without an effect after
+ * this time must have been lost.
  */
 const askAgainMs = 600_000
 const mostRemembered = 4_096

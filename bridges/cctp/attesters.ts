@@ -85,7 +85,7 @@ export function createAttesters(chain: ContractReader, transmitter: string, cloc
   return (maxAgeMs = ttlMs) => reads.get('set', maxAgeMs)
 }
 
-/** Checks an attestation. If refused, checks it with newly read attesters. Throws CCTP_ATTESTATION and read errors. */
+/** Checks an attestation, a refused one again with newly read attesters. Throws CCTP_ATTESTATION and read errors. */
 export async function verifyAttested(attested: Attested, attesters: ReadAttesters): Promise<void> {
   try {
     checkAttestation(attested, await attesters())

@@ -46,8 +46,8 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     try {
       await prove(bytes)
     } catch (error) {
-      // A delivered message counts as valid even if its signatures are refused now, because Circle may have replaced its
-      // attesters since they signed.
+      // A delivered message counts as valid even if its signatures are refused now, because Circle may have replaced
+      // its attesters since they signed.
       if (!(error instanceof RelayerError) || error.code !== 'CCTP_ATTESTATION' || !(await delivered(transfer, 'latest'))) throw error
     }
   }
@@ -91,8 +91,8 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
 }
 
 /**
- * Reads the message of a transfer. Unless `isAttested`, the nonce shows nothing: an unattested v2 message has nonce zero,
- * and the target contract shows nonce zero as used.
+ * Reads the message of a transfer. Unless `isAttested`, the nonce shows nothing: an unattested v2 message has nonce
+ * zero, and the target contract shows nonce zero as used.
  */
 function read(routes: CctpRoutes, transfer: Transfer) {
   const carried = readCarried(decodeBase64(transfer.message))

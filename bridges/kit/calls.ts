@@ -111,7 +111,7 @@ interface ProofOptions<C> {
   readonly product?: Pick<Plugin<C>, 'decode' | 'parties'>
 }
 
-/** Makes `Endpoint.proveCall`, which proves a call by the rules of the routes, without code of the product. */
+/** Makes `Endpoint.proveCall`. The rules of the routes prove a call. The product only names the message's parties. */
 export function createProveCall<C>({ chain, routes, chainNames, prove, product }: ProofOptions<C>) {
   const own = routes.filter(({ to }) => to === chain.name).flatMap(({ calls }) => calls)
   return async function proveCall({ to, data, value }: Intent): Promise<readonly ProvedSource[]> {

@@ -29,8 +29,8 @@ export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): 
 }
 
 /**
- * Returns the arguments of an event. Throws NODE_REFUSED for a log of another event, and for arguments that do not encode
- * to the data of the log, because ethers truncates long numbers.
+ * Returns the arguments of an event. Throws NODE_REFUSED for a log of another event, and for arguments that do not
+ * encode to the data of the log, because ethers truncates long numbers.
  */
 export function eventArguments({ name }: Pick<ContractReader, 'name'>, abi: Interface, event: string, log: Log): Result {
   try {

@@ -70,7 +70,7 @@ export function createPluginMessages<C>(
     return { vaa, signed, route, message, parties: parties(message) }
   }
   const kept = new LRUCache<string, Owned<C>>({ max: mostKept, memoMethod: (message) => readOwned(decodeBase64(message)) })
-  /** Throws VAA_*, PAYLOAD_LENGTH, and PAYLOAD_KIND for a message that is not of this product. */
+  /** Reads a message (base64). Throws VAA_*, PAYLOAD_LENGTH and, for a message of no route, the error of `unrouted`. */
   const read = (message: string) => (message.length > (mostKeptBytes * 4) / 3 ? readOwned(decodeBase64(message)) : kept.memo(message))
   const readBytes = (bytes: Uint8Array) => read(encodeBase64(bytes))
   const about: Pick<Bridge, 'content' | 'signedBy'> = {
@@ -80,7 +80,7 @@ export function createPluginMessages<C>(
   return { read, readBytes, about }
 }
 
-/** Throws MESSAGE_TOO_LARGE and the errors of `PluginMessages.read`. */
+/** Makes `Bridge.decode`, which throws MESSAGE_TOO_LARGE and the errors of `PluginMessages.read`. */
 export function createPluginDecode<C>({ name }: Pick<Product<C>, 'name'>, messages: PluginMessages<C>): Decode {
   return (bytes) => {
     const { route, message } = messages.readBytes(bytes)
@@ -201,8 +201,8 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
   return {
     chain: chain.name,
     verify: (message) => toVerdict(verify(message), refusals),
-    // `accept` runs plug-in code in the intake, where this code may fail. So `accept` is absent unless decimals or a view
-    // of a route need it.
+    // `accept` runs plug-in code in the intake, where this code may fail. So `accept` is absent unless decimals or a
+    // view of a route need it.
     ...((product.decimals ?? routes.some((route) => route.accepts)) && { accept }),
     validate: (transfer) => toVerdict(check(transfer), refusals),
     delivered: (transfer, at) => isShown(transfer, at),

@@ -61,8 +61,8 @@ export interface CallRule {
   readonly contract: string
   readonly function: string
   /**
-   * How the call is proved. `message`: by its only argument, which is the signed message. An object: the call succeeds on
-   * most nodes, and a view of the target with the call's only argument, one word, does not answer `isNot`.
+   * How the call is proved. `message`: by its only argument, which is the signed message. An object: the call succeeds
+   * on most nodes, and a view of the target with the call's only argument, one word, does not answer `isNot`.
    */
   readonly proof: 'message' | (Pick<Shown, 'view' | 'returns'> & { readonly isNot: readonly unknown[] })
 }

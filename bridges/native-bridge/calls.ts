@@ -2,6 +2,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import type { ProvedSource } from '../port.ts'
 import {
+  argumentsIn,
   type CompletionArguments,
   completionArguments,
   contentOf,
@@ -19,7 +20,7 @@ const completeAll = 'batchCompleteBridgeTransfer(bytes32[],bytes32[],address[],u
 /** The selectors of all calls that deliver. */
 export const selectors = [complete, completeAll].map(selectorOf)
 const selector = selectorOf(complete)
-const words = 5
+const completionForm = /^([0-9a-f]{64})([0-9a-f]{64})0{24}([0-9a-f]{40})([0-9a-f]{64})([0-9a-f]{64})$/
 
 /** Encodes a completion without ethers, which takes a hundred times as long. */
 export function encodeCompletion([id, initiator, recipient, amount, nonce]: CompletionArguments): string {
@@ -29,12 +30,7 @@ export function encodeCompletion([id, initiator, recipient, amount, nonce]: Comp
 
 /** Returns the arguments, lower case. Undefined unless the data is exactly what `encodeCompletion` makes. */
 export function decodeCompletion(data: string): CompletionArguments | undefined {
-  const text = data.toLowerCase()
-  if (!text.startsWith(selector) || text.length !== selector.length + words * 64 || !/^0x[0-9a-f]*$/.test(text)) return undefined
-  const word = (place: number) => text.slice(selector.length + place * 64, selector.length + (place + 1) * 64)
-  const recipient = word(2)
-  if (!recipient.startsWith('0'.repeat(24))) return undefined
-  return [`0x${word(0)}`, `0x${word(1)}`, `0x${recipient.slice(24)}`, BigInt(`0x${word(3)}`), BigInt(`0x${word(4)}`)]
+  return data.slice(0, selector.length).toLowerCase() === selector ? argumentsIn(data.slice(selector.length), completionForm) : undefined
 }
 
 export function completionIntent(targetBridge: string, transfer: NativeTransfer): Intent {

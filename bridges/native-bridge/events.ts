@@ -3,7 +3,7 @@ import type { Log } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type DeliveryLog, type LogReader, readLogs } from '../kit/logs.ts'
 import type { BlockRange } from '../port.ts'
-import { checkId, type CompletionArguments, type NativeTransfer, transferOfCompletion } from './message.ts'
+import { argumentsIn, checkId, type CompletionArguments, type NativeTransfer, transferOfCompletion } from './message.ts'
 
 export const initiatedTopic = topicOf('BridgeTransferInitiated(bytes32,address,bytes32,uint256,uint256)')
 export const completedTopic = topicOf('BridgeTransferCompleted(bytes32,bytes32,address,uint256,uint256)')
@@ -36,8 +36,9 @@ export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer
 
 /**
  * Whether the target completed the transfer.
- * @param completedUnder the nonce under which the target completed the id, 0 if it did not. Throws NATIVE_NONCE_MISMATCH
- *   for another nonce.
+ * @param completedUnder the nonce under which the target completed the id, 0 if it did not. Throws
+ * NATIVE_NONCE_MISMATCH
+ * for another nonce.
  */
 export function isCompleted(chain: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>, completedUnder: bigint): boolean {
   if (completedUnder === 0n || completedUnder === nonce) return completedUnder !== 0n
@@ -51,19 +52,17 @@ function transferOf(log: Log, topic: string): NativeTransfer {
   return topic === completedTopic ? transferOfCompletion(values) : { id, initiator, recipient, amount, nonce }
 }
 
-const [word, address] = ['0x([0-9a-f]{64})', '0x0{24}([0-9a-f]{40})']
-/** The amount, and a nonce of 64 bits. */
-const numbers = '0x([0-9a-f]{64})0{48}([0-9a-f]{16})'
-/** The form of a log: its topics and its data, separated by spaces. */
-const formOf = (...parts: readonly string[]) => new RegExp(`^${parts.join(' ')}$`)
-const initiated = { name: 'BridgeTransferInitiated', form: formOf(initiatedTopic, word, address, word, numbers) }
-const completed = { name: 'BridgeTransferCompleted', form: formOf(completedTopic, word, word, address, numbers) }
+/** Forms of the indexed topics and the data, separated by spaces. The data is the amount, and a nonce of 64 bits. */
+const initiatedForm = /^0x([0-9a-f]{64}) 0x0{24}([0-9a-f]{40}) 0x([0-9a-f]{64}) 0x([0-9a-f]{64})0{48}([0-9a-f]{16})$/
+const completedForm = /^0x([0-9a-f]{64}) 0x([0-9a-f]{64}) 0x0{24}([0-9a-f]{40}) 0x([0-9a-f]{64})0{48}([0-9a-f]{16})$/
 
 /** Decodes a log faster than ethers. Hex is lower case. Throws NODE_REFUSED for a log of another form. */
 export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topic: string): CompletionArguments {
-  const { name, form } = topic === completedTopic ? completed : initiated
-  const match = topics.length === 4 && form.exec([...topics, data].join(' ').toLowerCase())
-  if (!match) throw new RelayerError('NODE_REFUSED', { detail: `A node answered with a log that is no ${name}.` })
-  const [, id, from, to, amount, nonce] = match
-  return [`0x${id}`, `0x${from}`, `0x${to}`, BigInt(`0x${amount}`), BigInt(`0x${nonce}`)]
+  const isCompletion = topic === completedTopic
+  const [signature, ...indexed] = topics
+  const isWhole = signature?.toLowerCase() === topic && indexed.length === 3
+  const values = isWhole ? argumentsIn([...indexed, data].join(' '), isCompletion ? completedForm : initiatedForm) : undefined
+  if (values) return values
+  const name = isCompletion ? 'BridgeTransferCompleted' : 'BridgeTransferInitiated'
+  throw new RelayerError('NODE_REFUSED', { detail: `A node answered with a log that is no ${name}.` })
 }

@@ -144,8 +144,8 @@ export function createNtt(deployments: readonly NttDeployment[], numbers: Readon
       if (opensAt <= now) return { stage: 'complete' }
       return { wait: `It is in the queue of the manager until ${new Date(opensAt * 1_000).toISOString()}.`, opensAt }
     },
-    // The views do not show whether the message is consumed: if the threshold is low, messages of some transceivers stay
-    // unused although the transfer is paid.
+    // The views do not show whether the message is consumed: if the threshold is low, messages of some transceivers
+    // stay unused although the transfer is paid.
     delivered: ({ content }) => [bool(content.manager, 'isMessageExecuted(bytes32)', content.id), { ...queued(content), is: noQueue }],
     reverts,
     parties: ({ content: { recipient, manager, amount } }) => ({ recipient, token: manager, amount }),

@@ -22,7 +22,7 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
   return {
     ...endpoint,
     plan,
-    // Runs no code of the plug-in.
+    // `product` is absent, so that no code of the plug-in runs.
     proveCall: createProveCall({ chain, chainNames, routes: plugin.routes, prove: createProve(chain, verify) }),
     delivery(transfer, stage) {
       const delivery = endpoint.delivery(transfer, stage)
@@ -30,8 +30,8 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
     },
     async validate(transfer) {
       const verdict = await waitIfFailed(() => endpoint.validate(transfer), true)
-      // Plans the call here, so that a failure of the plug-in becomes a wait. The verdict has no `delivery`, because the
-      // delivery of `endpoint` lacks the `bytes` that the method `delivery` below adds.
+      // Plans the call here, so that a failure of the plug-in becomes a wait. The verdict has no `delivery`, because
+      // the delivery of `endpoint` lacks the `bytes` that the method `delivery` below adds.
       return verdict.kind === 'valid' ? waitIfFailed(async () => (plan(transfer), { kind: 'valid' as const })) : verdict
     },
     ...(stages && {

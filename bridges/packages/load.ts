@@ -38,8 +38,8 @@ export interface PluginFile {
 }
 
 /**
- * Reads the file of a plug-in package and imports it. Imports a copy of the hashed bytes, so that the file cannot change
- * between the check and the import. Throws PLUGIN_INVALID, PLUGIN_CHANGED.
+ * Reads the file of a plug-in package and imports it. Imports a copy of the hashed bytes, so that the file cannot
+ * change between the check and the import. Throws PLUGIN_INVALID, PLUGIN_CHANGED.
  * @param expected the SHA-256 that the config pins
  */
 export async function readPlugin(file: string, expected?: string): Promise<PluginFile> {
