@@ -1,7 +1,6 @@
 import { concat, getBytes, keccak256, SigningKey, toBeHex } from 'ethers'
 import { describe, expect, test } from 'vitest'
-import { checkAttestation } from '../../bridges/cctp/attestation.ts'
-import { createAttesters, verifyAttested } from '../../bridges/cctp/attesters.ts'
+import { checkAttestation, createAttesters, verifyAttested } from '../../bridges/cctp/attesters.ts'
 import { curveOrder } from '../../chains/crypto/curve.ts'
 import { attest, attesters, burnBytes, transmitterReader } from '../helpers/cctp.ts'
 import { codeOf, codeOfAsync } from '../helpers/refusals.ts'

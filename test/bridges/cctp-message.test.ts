@@ -13,11 +13,11 @@ import {
   readBurn,
   readMessage,
   usedNonceKey,
-  writeMessage,
   zeroWord,
 } from '../../bridges/cctp/message.ts'
 import { contentOf, createDecode, createRoutes } from '../../bridges/cctp/routes.ts'
 import { mayDeliver } from '../../bridges/cctp/verify.ts'
+import { writeMessage } from '../../lab/devnet/cctp/write-message.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { attest, burnBody, burnBytes, burnMessage, carriedOf, cctpChains, cctpRoutes, word } from '../helpers/cctp.ts'
 import { codeOf } from '../helpers/refusals.ts'

@@ -4,10 +4,10 @@ import { concat, getBytes, id, toBeHex, zeroPadValue } from 'ethers'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { executorAbi, readRequest, type RequestForExecution, requestTopics } from '../../bridges/executor/event.ts'
-import { decodeQuote, encodeQuote, highestU64, isSignedBy } from '../../bridges/executor/quote.ts'
+import { decodeQuote, encodeQuote, isSignedBy } from '../../bridges/executor/quote.ts'
 import { decodeInstructions, decodeRequest } from '../../bridges/executor/requests.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
-import { bytesOf, hex, instruction, quoter, quotes, signed, u16 } from '../helpers/executor.ts'
+import { bytesOf, hex, highestU64, instruction, quoter, quotes, signed, u16 } from '../helpers/executor.ts'
 import { codeOf } from '../helpers/refusals.ts'
 
 describe("the bytes of Wormhole's Executor, with its SDK as the judge", () => {

@@ -4,11 +4,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RequestForExecution } from '../../bridges/executor/event.ts'
 import { exceeded, type ExecutorTerms, judge } from '../../bridges/executor/judge.ts'
-import { costOf, evmDecimals } from '../../bridges/executor/price.ts'
-import { encodeQuote, highestU64, type Quote } from '../../bridges/executor/quote.ts'
+import { costOf, encodeQuote, type Quote } from '../../bridges/executor/quote.ts'
 import type { RequestPrefix } from '../../bridges/executor/requests.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
-import { bytesOf, type Instruction, key, price as anyPrice, quoter, signed, u128, u64 } from '../helpers/executor.ts'
+import { bytesOf, highestU64, type Instruction, key, price as anyPrice, quoter, signed, u128, u64 } from '../helpers/executor.ts'
 
 const wanted = fc.record({ gasLimit: u128, msgValue: u128, dropOff: u128 })
 const prices = fc.record({ baseFee: u64, gasPrice: u64, sourcePrice: anyPrice, targetPrice: u64 })
@@ -57,13 +56,9 @@ describe('the price', () => {
     expect(costOf(of, { gasLimit: 250_000n, msgValue: 0n, dropOff: 0n })).toBe(100_000_000_000_000n)
   })
 
-  test('takes coins and gas prices of other decimals', () => {
+  test('of coins and gas together is the base fee and their worth', () => {
     const of = { baseFee: 5n, gasPrice: 10n, sourcePrice: 2n, targetPrice: 4n }
-    const decimals = { sourceCoin: 9, targetCoin: 8, targetGasPrice: 15 }
-    // In 10^-9 coins: the base fee is 0.5, rounded up to 1. The rest is (3 × 10 / 10^15 + 7 / 10^8) × 2 × 10^9 =
-    // 140.00006, rounded up to 141.
-    expect(costOf(of, { gasLimit: 3n, msgValue: 7n, dropOff: 0n }, decimals)).toBe(1n + 141n)
-    expect(costOf(of, { gasLimit: 3n, msgValue: 7n, dropOff: 0n }, evmDecimals)).toBe(500_000_000n + 74n)
+    expect(costOf(of, { gasLimit: 3n, msgValue: 7n, dropOff: 0n })).toBe(500_000_000n + 74n)
   })
 })
 

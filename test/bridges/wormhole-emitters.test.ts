@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createBridges } from '../../bridges/registry.ts'
-import { emittersWithoutNode, spySources } from '../../bridges/configured-emitters.ts'
+import { sourcesWithoutNode, spySources } from '../../bridges/configured-emitters.ts'
 import { tokenBridgeEmitters } from '../../bridges/wormhole-token-bridge/emitters.ts'
 import { receiversSchema, wormholeTokenBridgeSchema } from '../../config/schema/bridge-schema.ts'
 import { mainnetVaa, signVaa, transferPayload } from '../helpers/vaa.ts'
@@ -67,7 +67,8 @@ describe('the sources of a config', () => {
 
   test('are those that it names, which outrank what is known', () => {
     expect(filters({ emitters: { 1: named, 34: named } })).toEqual([2, 1, 34])
-    const heard = emittersWithoutNode({ everySource: 'testnet', emitters: { 1: 'ab'.repeat(32) } }, new Set([21]))
+    const sui = { ...chains.ethereum, wormholeChainId: 21 }
+    const heard = sourcesWithoutNode({ ...config({ everySource: 'testnet', emitters: { 1: named } }), chains: { sui } })
     expect(heard.find(({ emitterChain }) => emitterChain === 1)).toEqual({
       emitterChain: 1,
       emitter: 'ab'.repeat(32),

@@ -1,7 +1,7 @@
 import { AbiCoder, concat, Interface } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { createProveCall, selectorOf } from '../../bridges/kit/calls.ts'
-import { createProof } from '../../bridges/kit/signed-messages.ts'
+import { createProve } from '../../bridges/kit/signed-messages.ts'
 import { tokenBridgeMessages } from '../../lab/devnet/wormhole/token-bridge-messages.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { unused } from '../helpers/unused.ts'
@@ -30,7 +30,7 @@ describe('Which call of the token bridge a VAA justifies', () => {
   const proving = (verify: () => Promise<void>, demandAccepted = verify, calls = {}) => {
     const { routes } = tokenBridgeMessages(names, { ethereum: { tokenBridge, calls } }).product
     const chain = { name: 'ethereum', call: unused('call') }
-    return createProveCall({ chain, routes, chainNames: names, proof: createProof(chain, verify, demandAccepted) })
+    return createProveCall({ chain, routes, chainNames: names, prove: createProve(chain, verify, demandAccepted) })
   }
   const proveCall = proving(async () => {}, undefined, { [redeemer]: call })
   const [plain, withCall, withOtherCall] = [message(1, stranger), message(3, redeemer), message(3, stranger)]
