@@ -1,6 +1,6 @@
 import type { TransferState } from '../../../domain/transfer/transfer.ts'
 
-/** The transfer states, `open` and `undone`. A copy, because the module of the states also has all error texts. */
+/** A copy of the states, because the module that has them would add all error texts to the page. */
 export const shownStates: readonly (TransferState | 'open' | 'undone')[] = [
   ...(['open', 'parked', 'waiting', 'admitting', 'broadcasting', 'pending', 'included'] as const),
   ...(['delivered', 'rejected', 'declined', 'cancelled', 'undone'] as const),

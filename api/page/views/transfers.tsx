@@ -69,13 +69,8 @@ function Filters({ filter, links }: { readonly filter: ShownFilter; readonly lin
   const others = (['code', 'bridge', 'sourceChain', 'targetChain'] as const).filter((name) => filter[name] !== undefined)
   return (
     <span class="buttons">
-      <Select name="State" of={shownStates.map((value) => ({ value }))} chosen={filter.state} onChoose={(state) => change({ state })} />
-      <Select
-        name="Chain"
-        of={Object.keys(links?.chains ?? {}).map((value) => ({ value }))}
-        chosen={filter.chain}
-        onChoose={(chain) => change({ chain })}
-      />
+      <Select name="State" of={shownStates} chosen={filter.state} onChoose={(state) => change({ state })} />
+      <Select name="Chain" of={Object.keys(links?.chains ?? {})} chosen={filter.chain} onChoose={(chain) => change({ chain })} />
       <Select
         name="Lane"
         of={lanes.map(({ lane, chain }) => ({ value: lane, label: `${chain ?? ''} ${shortHex(laneParts(lane).address ?? lane)}` }))}
