@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { transferStates } from '../domain/transfer/transfer.ts'
 
-/** The page bundles this file, so this file must not import Node modules. */
+/** The browser page bundles this file, so this file must not import Node modules. */
 
 /** Problem details (RFC 9457). */
 export const problemSchema = z
@@ -29,15 +29,17 @@ export const transferFields = {
   amount: z
     .string()
     .optional()
-    .describe("In the units of the message: of the token bridge with at most 8 decimals, of a native bridge the token's smallest."),
-  decimals: z.string().optional().describe('Decimals of `amount`. Absent: not known.'),
+    .describe(
+      "In the units of the message: with at most 8 decimals for the token bridge, in the token's smallest unit for a native bridge.",
+    ),
+  decimals: z.string().optional().describe('Decimals of `amount`. Absent if they are not known.'),
   tokenAmount: z.string().optional().describe('`amount` for people: `1.5`, or `1500000 raw units` if its decimals are not known.'),
   token: z.string().optional().describe('`<chain id>/<64 hex digits>`, as in the asset list and the deny-list.'),
   recipient: z.string().optional().describe('Address on the target chain.'),
   sourceTxHash: z
     .string()
     .optional()
-    .describe('Transaction on the source chain, as one node reported it. Absent: not known, as for a message from a guardian spy.'),
+    .describe('Transaction on the source chain, as one node reported it. Absent if it is not known, as for a message from a guardian spy.'),
   paid: z.string().optional().describe("Payment of an Executor request, wei of the source's coin."),
   worth: z.string().optional().describe("The payment in wei of the target's coin, at the prices of the quote."),
   coins: z.string().optional().describe("Wei of the target's coin that a paid delivery carries."),
@@ -61,7 +63,7 @@ export type TransferRow = z.output<typeof transferRowSchema>
 export const transferPageSchema = z
   .object({
     transfers: z.array(transferRowSchema),
-    next: z.string().optional().describe('The `cursor` of the next page; absent: this is the last one.'),
+    next: z.string().optional().describe('The `cursor` of the next page. Absent on the last page.'),
   })
   .meta({ id: 'TransferPage' })
 export type TransferPage = z.output<typeof transferPageSchema>
@@ -72,8 +74,8 @@ export const transactionSchema = z
     nonce: z.number(),
     round: z.number(),
     kind: z.enum(['call', 'noop']),
-    hash: z.string().optional().describe('Absent: the attempt is recorded, and no process has reported its hash yet.'),
-    to: z.string().optional().describe('Absent: no process has reported the attempt yet.'),
+    hash: z.string().optional().describe('Absent while no process has reported the hash of the recorded attempt.'),
+    to: z.string().optional().describe('Absent while no process has reported the attempt.'),
     value: z.string().optional().describe('Wei.'),
     gasLimit: z.string().optional().describe('Gas units.'),
     maxFee: z.string().describe('Wei per gas.'),
@@ -111,7 +113,7 @@ export const bulkOrderSchema = z
     results: z
       .array(z.union([orderedSchema, z.object({ id: z.string(), error: problemSchema })]))
       .optional()
-      .describe('The result of each; absent in a dry run.'),
+      .describe('The result of each transfer. Absent in a dry run.'),
   })
   .meta({ id: 'OrderedTransfers' })
 export type BulkOrder = z.output<typeof bulkOrderSchema>
@@ -121,7 +123,7 @@ export const lanesSchema = z
     lanes: z.array(
       z.object({
         lane: z.string(),
-        chain: z.string().optional().describe('Absent: not in this config, but its ledger runs.'),
+        chain: z.string().optional().describe('Absent if the lane is not in this config, although its ledger runs.'),
         status: z
           .string()
           .describe('active, syncing, paused, draining, forbidden, broke, chain replaced, unserved, chain away, no ledger yet, no answer.'),
@@ -136,7 +138,7 @@ export const lanesSchema = z
         balanceAt: z
           .string()
           .optional()
-          .describe('When the balance was read: now from a node, or earlier by the ledger if no node answers.'),
+          .describe('When the balance was read. If no node answers now, it is the balance that the ledger has read earlier.'),
         tokens: z
           .array(
             z.object({
@@ -165,9 +167,11 @@ export const spendingSchema = z
         spending: z
           .array(
             z.object({
-              kind: z.enum(['cost', 'payment', 'top-up']).describe('cost: gas and data fees. payment: coins paid. top-up: to other lanes.'),
+              kind: z
+                .enum(['cost', 'payment', 'top-up'])
+                .describe('cost: gas and data fees. payment: coins paid. top-up: coins sent to other lanes.'),
               window: z.enum(['hour', 'day']),
-              spent: z.string().describe('Wei: each nonce once, by its most expensive attempt.'),
+              spent: z.string().describe('Wei. Of the attempts for a nonce, only the most expensive one counts.'),
               limit: z.string().describe('Wei, by the config.'),
             }),
           )
@@ -186,12 +190,15 @@ const nodeSchema = z
     use: z.enum(['all', 'read', 'send', 'private']),
     state: z
       .enum(['unknown', 'up', 'failing', 'probing', 'wrong-network', 'disabled'])
-      .describe('failing: calls failed, and it rests. probing: it is tried again.'),
+      .describe('failing: calls failed, so the node gets none for a while. probing: the node is tried again.'),
     lag: z.number().optional().describe('Blocks behind the head of the majority.'),
-    latencyMs: z.number().optional().describe('Of its latest answers, ms.'),
+    latencyMs: z.number().optional().describe('Latency of its latest answers, ms.'),
     failures: z.number(),
-    asOf: z.string().optional().describe('End of its latest call, answered or not: the state is not newer. Absent: it was not called.'),
-    added: z.boolean().optional().describe('An operator added it; it counts in no majority.'),
+    asOf: z
+      .string()
+      .optional()
+      .describe('When its latest call ended, with or without an answer. `state` is of that time. Absent if the node was not called.'),
+    added: z.boolean().optional().describe('An operator added the node at runtime. Such a node counts in no majority.'),
   })
   .meta({ id: 'Node' })
 
@@ -201,7 +208,7 @@ export const nodesSchema = z
     chains: z.array(
       z.object({
         chain: z.string(),
-        latest: z.number().optional().describe('Height of the head; absent: no block was read yet.'),
+        latest: z.number().optional().describe('Height of the head. Absent if no block was read yet.'),
         latestAt: z.string().optional().describe('The block time that most of its nodes have reached.'),
         finalized: z.number().optional(),
       }),
@@ -228,8 +235,8 @@ export const linksSchema = z
 export type Links = z.output<typeof linksSchema>
 
 const times = {
-  medianMs: z.number().optional().describe('Half of the deliveries took no longer, from the start of the workflow until it ended, ms.'),
-  p95Ms: z.number().optional().describe('95 of 100 deliveries took no longer, ms.'),
+  medianMs: z.number().optional().describe('Half of the deliveries took at most this long, from the start of the workflow to its end, ms.'),
+  p95Ms: z.number().optional().describe('95 of 100 deliveries took at most this long, ms.'),
 }
 const counts = z.record(z.string(), z.number())
 
@@ -239,15 +246,18 @@ export const flowSchema = z
     minutes: z.number(),
     stepMs: z.number(),
     open: z.number(),
-    isOpenCut: z.boolean().describe('More are open than are listed; the counts are of the newest.'),
-    endedSince: z.string().optional().describe('Transfers that ended earlier are not listed. Absent: the window is complete.'),
+    isOpenCut: z.boolean().describe('More transfers are open than the server lists, so the counts are those of the newest.'),
+    endedSince: z
+      .string()
+      .optional()
+      .describe('Transfers that ended before this time are not counted. Absent if the whole window is counted.'),
     delivered: z.number().describe('Deliveries in the window.'),
     ...times,
     routes: z.array(
       z.object({
         ...{ bridge: z.string(), source: z.string(), target: z.string() },
         open: counts.describe('Open transfers, by state.'),
-        ended: counts.describe('Transfers that ended in the window, by outcome; undone: closed without one.'),
+        ended: counts.describe('Transfers that ended in the window, by outcome. `undone`: the workflow closed without an outcome.'),
         oldestOpenAt: z.number().optional().describe('ms since the epoch.'),
         ...times,
       }),

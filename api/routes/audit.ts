@@ -11,7 +11,7 @@ const keepMs = 3_000
 const orderSchema = z.object({
   at: z.string().describe('Time of the order.'),
   subject: z.enum(orderSubjects),
-  id: z.string().describe('Of the lane, the stream, the transfer or the transaction; of the settings `settings`.'),
+  id: z.string().describe('Id of the lane, stream, receiver, transfer or transaction. Orders about the settings have the id `settings`.'),
   kind: z.string(),
   by: z
     .string()
@@ -26,7 +26,7 @@ const orderSchema = z.object({
   times: z.number().optional().describe('How many times it came in a row; absent: once.'),
 })
 
-/** Drops malformed orders: anyone with access to Temporal can write orders. */
+/** Other orders are left out, because anyone with access to Temporal can write malformed orders. */
 const keptSchema = orderSchema.omit({ subject: true, id: true }).extend({ at: z.number().min(Date.UTC(2020)).lt(Date.UTC(2100)) })
 
 const schema = {

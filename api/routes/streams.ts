@@ -46,14 +46,14 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
   })
   const list = {
     summary: 'The numbered sources of transfers',
-    response: { 200: z.object({ asOf: z.string(), streams: z.array(streamReportSchema) }), 503: errorSchema },
+    response: { 200: z.object({ asOf: z.string(), streams: z.array(streamReportSchema) }) },
   }
   app.get('/v1/streams', { ...access, schema: list }, async () => ({
     asOf: new Date().toISOString(),
     streams: (await listStreams(client, heights, config.streams.auditMinutes)).map((row) => ({ ...row })),
   }))
 
-  const show = { summary: 'The whole state of a stream', params, response: { 200: shownSchema, 404: errorSchema, 503: errorSchema } }
+  const show = { summary: 'The whole state of a stream', params, response: { 200: shownSchema, 404: errorSchema } }
   app.get('/v1/streams/:stream', { ...access, schema: show }, async (request) => {
     const state = await readStream(client, request.params.stream)
     const view = toReport(viewStream(state), heights, config.streams.auditMinutes)
@@ -68,7 +68,7 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
   }
   app.get('/v1/streams/:stream/checkpoint', { ...access, schema: checkpoint }, async ({ params: { stream } }) => {
     const store = checkpointStoreOf(config, client.streamNames)
-    // Throws for an unknown stream: otherwise any text could become the name of a file or object.
+    // Throws for an unknown stream, so that a request cannot make any text the name of a file or object.
     await readStream(client, stream)
     const kept = await gate(() => store.read(stream))
     return { stream, ...(kept && { kept: { ...kept } }) }
@@ -77,8 +77,8 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
 }
 
 /**
- * Runs one audit at a time, because audits read tables and logs. Requests for the same stream share an audit, and
- * requests for another stream are refused meanwhile.
+ * Runs one audit at a time, because audits read tables and logs. During an audit, requests for the same stream share
+ * its result, and requests for other streams are refused (API_BUSY).
  */
 function auditRoute(app: Api, { client, logger, auditStream }: ApiDeps): void {
   const audits = createSharedReads<StreamAudit>(0, createReadGate({ atOnce: 1, waiting: 0 }))

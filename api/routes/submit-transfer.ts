@@ -212,11 +212,7 @@ export function relayVaaRoute(app: Api, deps: ApiDeps): void {
   const schema = {
     summary: "spy_relayer's route: submit a VAA as base64 in the path",
     params: z.object({ '*': z.string().describe('The VAA, base64.') }),
-    response: {
-      200: z.object({ message: z.literal('Scheduled') }),
-      400: failed,
-      503: failed,
-    },
+    response: { 200: z.object({ message: z.literal('Scheduled') }), 400: failed, 503: failed },
   }
   app.get('/relayvaa/*', { config: { access: 'transfer submit' }, schema }, async (request, reply) => {
     try {
@@ -225,8 +221,8 @@ export function relayVaaRoute(app: Api, deps: ApiDeps): void {
       await submit(deps, request, { bridge: defaultBridge(deps.network.bridges), message: messageBytes(vaa) })
       return await reply.status(200).send({ message: 'Scheduled' })
     } catch (error) {
-      const { status, retryAfter, body } = toErrorAnswer(error)
-      if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
+      const { status, headers, body } = toErrorAnswer(error)
+      void reply.headers(headers)
       // Clients of spy_relayer expect 400 for a refusal. Errors of the server are 503, so that a proxy may retry.
       return reply.status(status >= 500 ? 503 : 400).send({ message: 'Request failed', code: body.code, error: textOf(body) })
     }
@@ -234,7 +230,7 @@ export function relayVaaRoute(app: Api, deps: ApiDeps): void {
 }
 
 /** Throws INPUT_INVALID if no bridge is configured. */
-export function defaultBridge(bridges: Bridges): string {
+function defaultBridge(bridges: Bridges): string {
   const [first] = bridges.keys()
   if (first === undefined) throw new RelayerError('INPUT_INVALID', { detail: 'No bridge is configured.' })
   return first
@@ -247,7 +243,7 @@ interface Submission extends Pick<SubmitOptions, 'priority' | 'deadline'>, Terms
 }
 
 /** Submits under the token's name. Throws INPUT_INVALID, LANE_NOT_FOUND, ACCESS_SCOPE and the submitter's errors. */
-export async function submit(
+async function submit(
   { submitter, config, network: { bridges }, metrics }: ApiDeps,
   request: FastifyRequest,
   { bridge, message, reason = 'handed in', priority, deadline, ...terms }: Submission,
