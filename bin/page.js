@@ -27,6 +27,7 @@ export async function buildPage(folder) {
     target: ['chrome109', 'firefox115', 'safari16.4'],
     jsx: 'automatic',
     jsxImportSource: 'preact',
+    loader: { '.svg': 'dataurl' },
     legalComments: 'none',
     logLevel: 'silent',
     metafile: true,

@@ -16,9 +16,9 @@ export function transfersHref(filter: ShownFilter): string {
 }
 
 export function filterIn(hash: string): ShownFilter | undefined {
-  const [, query] = /^#\/transfers(?:\?(.*))?$/s.exec(hash) ?? []
-  if (!hash.startsWith('#/transfers') || (query === undefined && hash !== '#/transfers')) return undefined
-  const values = new URLSearchParams(query)
+  const match = /^#\/transfers(?:\?(.*))?$/s.exec(hash)
+  if (!match) return undefined
+  const values = new URLSearchParams(match[1])
   return Object.fromEntries(given(Object.fromEntries(names.map((name) => [name, values.get(name) ?? undefined]))))
 }
 

@@ -14,7 +14,7 @@ function pair(large: number, unit: string, small: number, smallUnit: string): st
   return small === 0 ? `${large} ${unit}` : `${large} ${unit} ${small} ${smallUnit}`
 }
 
-/** `2026-11-22 21:18:05` in the reader's time zone, which is the Swedish form of a time */
+/** A time in the reader's time zone, in the form that Sweden uses: `2026-11-22 21:18:05`. */
 export function clockText(at: number): string {
   return new Date(at).toLocaleString('sv-SE')
 }

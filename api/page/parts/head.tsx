@@ -17,7 +17,6 @@ export function Head({ namespace }: { readonly namespace: string | undefined }) 
     <header class="top">
       <div class="top-row">
         <a class="brand" href="#/">
-          <img src="page/icon.svg" width="26" height="26" alt="" />
           <h1 class="brand">Portage</h1>
         </a>
         {namespace !== undefined && <span class="quiet-text wrap">{namespace}</span>}
