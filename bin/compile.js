@@ -270,14 +270,6 @@ export function compile(folder, packagesFolder) {
 export async function compileKit(outfile) {
   const { build } = await import('esbuild')
   const entryPoints = [join(root, 'bridges/packages/author.ts')]
-  const { metafile } = await build({
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    metafile: true,
-    entryPoints,
-    outfile,
-  })
+  const { metafile } = await build({ ...common, format: 'esm', supported: {}, entryPoints, outfile })
   return Object.keys(metafile.inputs).filter((name) => name.includes('node_modules'))
 }
