@@ -13,11 +13,13 @@ const keepMs = 2_000
 const { fields } = orders['audit run']
 
 const startedSchema = z.object({ chain: z.string(), workflowId: z.string() })
-const reportSchema = z.looseObject({ checked: z.number(), undoneCount: z.number() }).describe('Its findings; lists have the first 200 ids.')
+const reportSchema = z
+  .looseObject({ checked: z.number(), undoneCount: z.number() })
+  .describe('Its findings. Each list has at most its first 200 ids.')
 const rowSchema = startedSchema.extend({
   execution: z.string(),
   startedAt: z.string(),
-  report: reportSchema.optional().describe('Absent: it is running, or has failed.'),
+  report: reportSchema.optional().describe('Absent if the audit is running or has failed.'),
 })
 
 export function auditsRoutes(app: Api, { client, config }: ApiDeps): void {

@@ -22,18 +22,21 @@ const shownSchema = z
   .looseObject({ asOf: z.string(), view: streamReportSchema })
   .meta({ id: 'StreamState', description: 'The whole state: open numbers, gaps, exceptions, blocks left of the backfill.' })
 
-const count = z.number().describe('Of numbers.')
+const count = z.number().describe('A count of numbers.')
 const auditSchema = z
   .object({
     stream: z.string(),
-    running: z.literal(true).optional().describe('The audit goes on: the same request again waits for its end. Absent: it has ended.'),
-    upTo: z.string().optional().describe("The source's own count; absent: the source has none yet, or does not answer."),
+    running: z
+      .literal(true)
+      .optional()
+      .describe('The audit goes on, and a repeated request waits for its end. Absent if the audit has ended.'),
+    upTo: z.string().optional().describe("The source's own count. Absent if the source has none yet, or does not answer."),
     height: z.number().optional().describe('The final block at which the count was read.'),
     gaps: count.optional(),
-    completed: count.optional().describe('Open ones that are delivered.'),
-    started: count.optional().describe('Started, or started again.'),
-    closed: count.optional().describe('Open ones that ended without a delivery.'),
-    undone: count.optional().describe('Deliveries that were undone: their transfers are started again.'),
+    completed: count.optional().describe('Open numbers whose transfers are delivered.'),
+    started: count.optional().describe('Numbers whose transfers were started, or started again.'),
+    closed: count.optional().describe('Open numbers whose transfers ended without a delivery.'),
+    undone: count.optional().describe('Deliveries that were undone. Their transfers are started again.'),
   })
   .meta({ id: 'StreamAudit' })
 

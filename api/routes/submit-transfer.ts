@@ -16,7 +16,7 @@ import { problemSchema } from '../answers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema, textOf, toErrorAnswer } from '../errors.ts'
 import { idempotencyHeaders, once } from '../idempotency.ts'
-import { sequenceSchema, textSchema, values } from '../../operations/orders/values.ts'
+import { sequenceSchema, textSchema, values, within } from '../../operations/orders/values.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 
 /** Maximum messages per request, and how many are submitted at a time, because each may need reads of a chain. */
@@ -32,13 +32,7 @@ const chainIdSchema = z
   .describe('Wormhole chain id, or the name of a configured chain.')
 
 const how = {
-  priority: z
-    .number()
-    .int()
-    .min(1)
-    .max(5)
-    .optional()
-    .describe('Rank if a lane has no room for all transfers: 1 (first) … 5. Absent: as configured.'),
+  priority: within(1, 5).schema.optional().describe('Rank if a lane has no room for all transfers: 1 (first) … 5. Absent: as configured.'),
   deadline: z
     .union([z.iso.datetime({ offset: true }), z.number().positive().max(5_256_000)])
     .optional()
@@ -101,7 +95,7 @@ const bulkSchema = z.strictObject({
 const bulkResultsSchema = z.object({
   results: z
     .array(z.union([acceptedSchema.extend({ index: z.number() }), z.object({ index: z.number(), error: problemSchema })]))
-    .describe('One for each, in order.'),
+    .describe('One result for each submission, in the same sequence.'),
 })
 
 /** 202: the transfer was started. 200: the transfer existed, and keeps its priority, deadline and terms. */
@@ -258,8 +252,8 @@ async function submit(
     const lane = terms.lane === undefined ? undefined : laneOfTarget(config, terms.lane, targetChain)
     const by = orderedBy(request, { ...aboutTransfer(targetChain), lane })
     const chosen = defined({ ...terms, lane })
-    const options = { priority, deadline, ...(Object.keys(chosen).length > 0 && { terms: chosen }) }
-    const answer = await submitter.submit(bridge, message, { ...options, order: { by, reason } })
+    const options = { priority, deadline, ...(Object.keys(chosen).length > 0 && { terms: chosen }), order: { by, reason } }
+    const answer = await submitter.submit(bridge, message, options)
     metrics.portage_intake_started_total.inc({ via: 'api', bridge, status: answer.status })
     return answer
   } catch (error) {
