@@ -42,17 +42,17 @@ const leastBytes = 6 + 66 + 51
 async function idInMessage(config: Config, given: string): Promise<string | undefined> {
   const bytes = bytesOf(given)
   if (!bytes || bytes.length < leastBytes) return undefined
-  return withChains(config, async (chains) => {
-    const read = [...createBridges(config, chains).values()].map((bridge) => {
+  return withChains(config, (chains) => {
+    const failures: unknown[] = []
+    for (const bridge of createBridges(config, chains).values()) {
       try {
-        return { id: transferId(bridge.decode(bytes)) }
+        return transferId(bridge.decode(bytes))
       } catch (error) {
-        return { error }
+        failures.push(error)
       }
-    })
-    const found = read.find((one) => 'id' in one)
-    if (!found && read[0]) throw read[0].error
-    return found?.id
+    }
+    if (failures.length > 0) throw failures[0]
+    return undefined
   })
 }
 

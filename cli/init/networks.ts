@@ -75,7 +75,7 @@ const advised: Readonly<Record<number, ChainAdvice>> = {
   ...{ 130: opStackOfViem, 1301: opStackOfViem, 480: opStackOfViem, 4801: opStackOfViem, 57073: opStackOfViem, 763373: opStackOfViem },
 }
 
-/** Returns the advice for a chain. Other chains get the node's finality tag, which never marks a block too early. */
+/** A chain that is not listed gets the node's finality tag, which never marks a block as final too early. */
 export function adviceOf({ networkId, finalityBlocks }: KnownChain): ChainAdvice {
   const known = advised[networkId]
   if (known) return known

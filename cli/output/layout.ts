@@ -98,12 +98,9 @@ function cellText(cell: Cell, width: Width): string {
 
 /** Wraps a text. Breaks words that are wider than a line. */
 export function wrap(text: string, width: number): string[] {
-  return stringWidth(text) <= width
-    ? [text]
-    : filled(
-        text.split(' ').flatMap((word) => pieces(word, width)),
-        width,
-      )
+  if (stringWidth(text) <= width) return [text]
+  const words = text.split(' ').flatMap((word) => pieces(word, width))
+  return filled(words, width)
 }
 
 function pieces(word: string, width: number): string[] {
