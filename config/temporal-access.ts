@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type ClientConfigProfile, loadClientConfigProfile } from '@temporalio/envconfig'
 import { z } from 'zod'
+import { defined } from '../domain/fees/fees.ts'
 import type { CredentialSource, PayloadEncryption, PayloadKeySource, TemporalAccess, TlsSettings } from '../domain/temporal-access.ts'
 import { fileSource, textSource, variableSource } from './credential-sources.ts'
 import { invalid } from './load/problems.ts'
@@ -165,7 +166,7 @@ const profileSchema = z.object({
   grpcMeta: z.record(z.string(), z.string().regex(/^[ -~]*$/)).optional(),
 })
 
-/** The error does not contain the file's text, which may have a secret. */
+/** Reads and checks a profile. Throws CONFIG_INVALID without the text of the file, which may contain a secret. */
 function load(where: string, read: () => ClientConfigProfile): z.output<typeof profileSchema> {
   let profile: ClientConfigProfile
   try {
@@ -200,7 +201,7 @@ function layerOf(profile: z.output<typeof profileSchema>, from: (name: keyof Lay
     apiKey: apiKey === undefined ? undefined : textSource(apiKey, from('apiKey')),
     headers: grpcMeta && Object.keys(grpcMeta).length > 0 ? { value: grpcMeta, from: from('headers') } : undefined,
   }
-  return Object.fromEntries(Object.entries(layer).filter(([, value]) => value !== undefined)) as Layer
+  return defined(layer) as Layer
 }
 
 function problem(path: string, what: string, remedy: string) {

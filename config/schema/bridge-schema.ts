@@ -1,10 +1,12 @@
-import { z } from 'zod'
+import { optional, z } from 'zod'
 import { limits } from '../../domain/stream/gaps.ts'
-import { address, chainName, decimal, hostAndPort, sequence, sourceName, text, url, whole } from '../load/values.ts'
+import { address, chainName, decimal, hostAndPort, sequence, sourceName, text, url, usually, whole } from '../load/values.ts'
 
 const originToken = text(/^[1-9][0-9]{0,4}\/(0x)?[0-9a-fA-F]{64}$/, 'must be <wormhole chain id>/<64 hex digits of the token>')
   .refine((value) => Number(value.split('/')[0]) <= 65_535, 'must begin with a wormhole chain id of at most 65535')
   .transform((value) => value.toLowerCase().replace('/0x', '/'))
+
+const ofTokens = z.record(chainName, z.record(originToken, decimal)).prefault({})
 
 const wormholeChainNumber = text(/^[1-9][0-9]{0,4}$/, "must be Wormhole's number of a chain").refine(
   (value) => Number(value) <= 65_535,
@@ -15,24 +17,25 @@ const emitter = text(
   'must be an emitter: 64 hex digits (20 bytes of an address have 24 zeros before them)',
 ).transform((value) => value.toLowerCase().replace('0x', ''))
 
+export const maxOpen = whole(1, limits.open).default(200)
 const changing = 'A running stream adopts a change when an intake starts, unless an operator set another number.'
 
 export const emitterStreamSchema = z.strictObject({
-  first: sequence
-    .optional()
-    .describe(
-      'Lowest sequence to deliver, used only when the stream begins. Absent: the first sequence of the last `streams.lookBackDays`, and at least the latest 1,000 sequences. For a chain without a node: the first received message.',
-    ),
-  startBlock: whole(0).optional().describe('Block of the sequence `first`. Absent: Portage reads only the latest blocks to identify gaps.'),
-  maxOpen: whole(1, limits.open).default(200).describe(`Highest number of open transfers of this emitter. ${changing}`),
+  first: optional(sequence).describe(
+    'Lowest sequence to deliver, used only when the stream begins. Absent: the first sequence of the last `streams.lookBackDays`, and at least the latest 1,000 sequences. For a chain without a node: the first received message.',
+  ),
+  startBlock: optional(whole(0)).describe('Block of the sequence `first`. Absent: Portage reads only the latest blocks to identify gaps.'),
+  maxOpen: maxOpen.describe(`Highest number of open transfers of this emitter. ${changing}`),
 })
+
+const vaaFunction = text(/^[A-Za-z_$][\w$]*\(bytes\)$/, 'must be a function that takes the signed VAA: name(bytes)')
 
 const spySchema = z.strictObject({
   address: hostAndPort.describe('host:port of the guardian spy (gRPC).'),
   tls: z
     .strictObject({
-      caFile: z.string().min(1).optional().describe("PEM file with the CAs of the spy's certificate. Absent: the CAs that Node trusts."),
-      serverName: z.string().min(1).optional().describe("Name in the spy's certificate. Absent: the host of the address."),
+      caFile: optional(z.string().min(1)).describe("PEM file with the CAs of the spy's certificate. Absent: the CAs that Node trusts."),
+      serverName: optional(z.string().min(1)).describe("Name in the spy's certificate. Absent: the host of the address."),
     })
     .optional()
     .describe('TLS to a proxy in front of the spy. The spy itself has no TLS. {}: TLS with the CAs that Node trusts. Absent: plain text.'),
@@ -47,42 +50,30 @@ export const wormholeTokenBridgeSchema = z.strictObject({
     .describe(
       'Guardian spies. The role intake reads all of them. A message that several spies send starts one transfer. Empty: transfers come only by API and CLI.',
     ),
-  guardianApis: z.array(url).default([]).describe('REST APIs of guardians from which Portage fetches signed VAAs.'),
-  wormholescanApis: z.array(url).default([]).describe('Wormholescan APIs (https://api.wormholescan.io), asked after the guardians.'),
-  everySource: z
-    .enum(['mainnet', 'testnet'])
-    .optional()
-    .describe(
-      "Deliver from all token bridges that Wormhole's SDK knows on this network. Such sources need no entry in `chains` and no node. Transfers name them `wormhole-<chain id>`. docs/concepts/streams.md lists the guarantees for chains without a node. Absent: only the chains of this config.",
-    ),
+  guardianApis: usually(z.array(url), []).describe('REST APIs of guardians from which Portage fetches signed VAAs.'),
+  wormholescanApis: usually(z.array(url), []).describe('Wormholescan APIs (https://api.wormholescan.io), asked after the guardians.'),
+  everySource: optional(z.enum(['mainnet', 'testnet'])).describe(
+    "Deliver from all token bridges that Wormhole's SDK knows on this network. Such sources need no entry in `chains` and no node. Transfers name them `wormhole-<chain id>`. docs/concepts/streams.md lists the guarantees for chains without a node. Absent: only the chains of this config.",
+  ),
   emitters: z
     .record(wormholeChainNumber, emitter)
     .prefault({})
     .describe(
       "Wormhole chain id of a chain without a node → emitter of its token bridge (64 hex digits). The emitter replaces the SDK's emitter, and works with or without `everySource`.",
     ),
-  streams: z
-    .record(sourceName, emitterStreamSchema)
-    .default({})
-    .describe(
-      'Source chain (without a node: `wormhole-<chain id>`) → settings of its stream. The streams of other chains use the defaults.',
-    ),
-  minimumFees: z
-    .record(chainName, z.record(originToken, decimal))
-    .prefault({})
-    .describe(
-      "Target chain → origin token → minimum fee, in the VAA's units of the token (at most 8 decimals). Portage declines transfers of other tokens (FEE_NOT_CONFIGURED), except on `freeRoutes`.",
-    ),
-  prices: z
-    .record(chainName, z.record(originToken, decimal))
-    .prefault({})
-    .describe(
-      "Target chain → origin token → value of one VAA unit of the token (at most 8 decimals), wei of the target's coin. A transfer waits (FEE_BELOW_COST) while its fee is worth less than the gas of its delivery. Absent: fees are not compared with costs.",
-    ),
+  streams: usually(z.record(sourceName, emitterStreamSchema), {}).describe(
+    'Source chain (without a node: `wormhole-<chain id>`) → settings of its stream. The streams of other chains use the defaults.',
+  ),
+  minimumFees: ofTokens.describe(
+    "Target chain → origin token → minimum fee, in the VAA's units of the token (at most 8 decimals). Portage declines transfers of other tokens (FEE_NOT_CONFIGURED), except on `freeRoutes`.",
+  ),
+  prices: ofTokens.describe(
+    "Target chain → origin token → value of one VAA unit of the token (at most 8 decimals), wei of the target's coin. A transfer waits (FEE_BELOW_COST) while its fee is worth less than the gas of its delivery. Absent: fees are not compared with costs.",
+  ),
   freeRoutes: z
     .array(
       z.strictObject({
-        source: sourceName.optional().describe('Source chain (without a node: `wormhole-<chain id>`). Absent: any.'),
+        source: optional(sourceName).describe('Source chain (without a node: `wormhole-<chain id>`). Absent: any.'),
         target: chainName.describe('Target chain.'),
       }),
     )
@@ -91,10 +82,10 @@ export const wormholeTokenBridgeSchema = z.strictObject({
       'Routes that are free for tokens without a minimum fee. Anyone can make your lanes pay for gas on a free route. Absent: none.',
     ),
   calls: z
-    .record(chainName, z.record(address, text(/^[A-Za-z_$][\w$]*\(bytes\)$/, 'must be a function that takes the signed VAA: name(bytes)')))
+    .record(chainName, z.record(address, vaaFunction))
     .prefault({})
     .describe('Target chain → recipient contract → function that redeems a payload 3, as name(bytes). Absent: declined.'),
-  assets: z.array(originToken).optional().describe('Origin tokens to deliver. Absent: all.'),
+  assets: optional(z.array(originToken)).describe('Origin tokens to deliver. Absent: all.'),
 })
 
 /** An emitter: 64 hex digits, or the address of a contract, which is padded to 64 digits. */
@@ -140,7 +131,7 @@ function fitsType(arg: string, type: string): boolean {
 
 export const deliveredViewSchema = z
   .strictObject({
-    contract: address.optional().describe('Contract that has the view. Absent: the contract that gets the message.'),
+    contract: optional(address).describe('Contract that has the view. Absent: the contract that gets the message.'),
     view: viewOfWords.describe(
       'The view, as name(types), such as isTransferCompleted(bytes32). The view answers with one word (32 bytes).',
     ),
@@ -149,13 +140,10 @@ export const deliveredViewSchema = z
       .refine((args) => args.includes('$digest'), 'must have $digest, because only the digest names one message')
       .default(['$digest'])
       .describe('Arguments of the view: `$digest` and, if needed, `$emitter`, `$emitterChain`, `$sequence` of the message, and values.'),
-    is: oneWord.default('true').describe('The answer of the view when the message is delivered.'),
+    is: usually(oneWord, 'true').describe('The answer of the view when the message is delivered.'),
   })
   .refine(({ view, args }) => {
-    const types = view
-      .slice(view.indexOf('(') + 1, -1)
-      .split(',')
-      .filter(Boolean)
+    const types = typesOf(view).filter(Boolean)
     return types.length === args.length && args.every((arg, index) => fitsType(arg, types[index] ?? ''))
   }, 'must have one argument of the right type for each type of the view')
 
@@ -163,19 +151,14 @@ export const deliveredViewSchema = z
 const receiverRouteSchema = z.strictObject({
   source: sourceName.describe('Source chain (without a node: `wormhole-<chain id>`).'),
   emitter: emitterOrAddress.describe('Emitter: the address of the emitting contract, or 64 hex digits.'),
-  where: z
-    .record(payloadOffset, payloadBytes)
-    .default({})
-    .describe(
-      'Offset in the payload, in bytes → the bytes at this offset. All pairs must match. Payload 3 of the token bridge has the recipient contract (32 bytes) at 67 and its chain (2 bytes) at 99.',
-    ),
+  where: usually(z.record(payloadOffset, payloadBytes), {}).describe(
+    'Offset in the payload, in bytes → the bytes at this offset. All pairs must match. Payload 3 of the token bridge has the recipient contract (32 bytes) at 67 and its chain (2 bytes) at 99.',
+  ),
   target: chainName.describe('Target chain.'),
   contract: address.describe('Contract that gets the message.'),
-  function: text(/^[A-Za-z_$][\w$]*\(bytes\)$/, 'must be a function that takes the signed VAA: name(bytes)')
-    .default('executeVAAv1(bytes)')
-    .describe(
-      "Function of the contract that takes the signed VAA, as name(bytes). The default is the function of Wormhole's Executor receivers.",
-    ),
+  function: usually(vaaFunction, 'executeVAAv1(bytes)').describe(
+    "Function of the contract that takes the signed VAA, as name(bytes). The default is the function of Wormhole's Executor receivers.",
+  ),
   delivered: deliveredViewSchema.describe('The view whose answer decides whether a transfer is delivered.'),
   free: z
     .literal(true)
@@ -214,12 +197,9 @@ export const nttSchema = z.strictObject({
           .record(sourceName, nttPeerSchema)
           .refine((peers) => Object.keys(peers).length > 1, 'must have at least two chains')
           .describe('Chain (without a node: `wormhole-<chain id>`) → contracts of the token on this chain.'),
-        free: z
-          .literal(true)
-          .optional()
-          .describe(
-            'Portage delivers all transfers. NTT pays the relayer nothing, so anyone who sends a transfer makes your lanes pay for gas. Absent: only transfers that a request of `bridges.executor` pays for.',
-          ),
+        free: optional(z.literal(true)).describe(
+          'Portage delivers all transfers. NTT pays the relayer nothing, so anyone who sends a transfer makes your lanes pay for gas. Absent: only transfers that a request of `bridges.executor` pays for.',
+        ),
         stream: emitterStreamSchema.prefault({}).describe("Settings of the streams of the token's emitters."),
       }),
     )
@@ -233,22 +213,18 @@ export const nativeRouteSchema = z.strictObject({
   target: chainName.describe('Target chain.'),
   sourceContract: address.describe('Bridge contract of the source.'),
   targetContract: address.describe('Bridge contract of the target, the only counterpart of the source contract.'),
-  startBlock: whole(0)
-    .default(0)
-    .describe('First block of the source to read: the block that deployed the contract. Used only when the stream begins.'),
-  maxOpen: whole(1, limits.open)
-    .default(200)
-    .describe(
-      `Highest number of open transfers, at which the scan waits. Transfers that are parked, or have waited long for a reason of their own, do not count. ${changing}`,
-    ),
-  minimumAmount: decimal
-    .optional()
-    .describe(
-      "Lowest amount, in the token's smallest unit. Smaller transfers are declined (AMOUNT_TOO_SMALL). The numbers of declined transfers are resolved as exceptions. Set the minimum to the value of a delivery's gas. '0': Portage delivers all transfers, which a bridge may require. Absent: like '0', but `config check` and `doctor` warn.",
-    ),
-  batch: whole(2, 100)
-    .optional()
-    .describe('Highest number of completions in one transaction (batchCompleteBridgeTransfer). Absent: no batches. Try 20.'),
+  startBlock: usually(whole(0), 0).describe(
+    'First block of the source to read: the block that deployed the contract. Used only when the stream begins.',
+  ),
+  maxOpen: maxOpen.describe(
+    `Highest number of open transfers, at which the scan waits. Transfers that are parked, or have waited long for a reason of their own, do not count. ${changing}`,
+  ),
+  minimumAmount: optional(decimal).describe(
+    "Lowest amount, in the token's smallest unit. Smaller transfers are declined (AMOUNT_TOO_SMALL). The numbers of declined transfers are resolved as exceptions. Set the minimum to the value of a delivery's gas. '0': Portage delivers all transfers, which a bridge may require. Absent: like '0', but `config check` and `doctor` warn.",
+  ),
+  batch: optional(whole(2, 100)).describe(
+    'Highest number of completions in one transaction (batchCompleteBridgeTransfer). Absent: no batches. Try 20.',
+  ),
 })
 
 export const nativeBridgeSchema = z.strictObject({

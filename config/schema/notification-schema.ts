@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net'
-import { z } from 'zod'
+import { optional, z } from 'zod'
 import { isLink } from '../../domain/text/forms.ts'
 import { notificationTypes } from '../../domain/notification/notification.ts'
-import { lane, name, oneOf, path, variable } from '../load/values.ts'
+import { lane, name, oneOf, path, usually, variable } from '../load/values.ts'
 
 /** Accepts https and, to this machine only, http, because notifications are confidential. */
 function isReceiverUrl(text: string): boolean {
@@ -39,10 +39,12 @@ function keepsCredentials(text: string): boolean {
 
 const secretSchema = z
   .strictObject({
-    secretFile: path.optional().describe('A file with only the secret, read at each notification.'),
-    secretVariable: variable.optional().describe('Environment variable with the secret.'),
+    secretFile: optional(path).describe('A file with only the secret, read at each notification.'),
+    secretVariable: optional(variable).describe('Environment variable with the secret.'),
   })
   .refine(...oneOf('secretFile', 'secretVariable'))
+
+const listOf = (entry: z.ZodType<string, string>, most: number) => z.array(entry).min(1).max(most).optional()
 
 const receiverSchema = z.strictObject({
   name: name.describe('A name of your choice, used in queues, metrics and commands.'),
@@ -62,28 +64,13 @@ const receiverSchema = z.strictObject({
     .array(z.enum(notificationTypes))
     .min(1)
     .describe('Events that the receiver gets. transfer.delivered includes transfer.reversed: docs/operate/notifications.md.'),
-  chains: z
-    .array(name)
-    .min(1)
-    .max(100)
-    .optional()
-    .describe('The receiver gets only events of these chains and of transfers from or to them. Absent: all chains.'),
-  bridges: z
-    .array(name)
-    .min(1)
-    .max(20)
-    .optional()
-    .describe('The receiver gets only events of these bridges and of their transfers. Absent: all bridges.'),
-  lanes: z
-    .array(lane)
-    .min(1)
-    .max(100)
-    .optional()
-    .describe('The receiver gets only events of these lanes and of transfers that they have sent. Absent: all lanes.'),
+  chains: listOf(name, 100).describe('The receiver gets only events of these chains and of transfers from or to them. Absent: all chains.'),
+  bridges: listOf(name, 20).describe('The receiver gets only events of these bridges and of their transfers. Absent: all bridges.'),
+  lanes: listOf(lane, 100).describe(
+    'The receiver gets only events of these lanes and of transfers that they have sent. Absent: all lanes.',
+  ),
 })
 
-export const notificationsSchema = z
-  .array(receiverSchema)
-  .max(20)
-  .default([])
-  .describe('Receivers of signed webhooks (Standard Webhooks). docs/operate/notifications.md')
+export const notificationsSchema = usually(z.array(receiverSchema).max(20), []).describe(
+  'Receivers of signed webhooks (Standard Webhooks). docs/operate/notifications.md',
+)
