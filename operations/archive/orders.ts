@@ -6,7 +6,7 @@ import type { KeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import { orderSchema } from './records.ts'
 import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeThrough } from './store.ts'
 
-/** `at`: time at which the order was obeyed. For the cancel of an operator transaction: time at which it was given. */
+/** `at`: time at which the order was obeyed or, if it cancels an operator transaction, at which it was given. */
 export interface OrderRecord extends Readonly<z.infer<typeof orderSchema>> {
   /** The version stays the same when a field is added. */
   readonly version: 1
@@ -25,14 +25,17 @@ const lineSchema = z
 /** Maximum characters of an order for a transfer or operator transaction, whose workflow a stranger can start. */
 const longestOrder = 500_000
 /**
- * Characters after which a day's file gets no more orders for transfers and operator transactions: V8 has no string of
- * 2^29 characters.
+ * Length (characters) at which a day's file gets no more orders for transfers and operator transactions, because V8 has
+ * no string of 2^29 characters.
  */
 const fullDay = 100_000_000
 const mostNamed = 20
 const progressName = 'orders/progress.json'
 
-/** Appends missing orders. `through`: end of the search (ms since the epoch) if it was complete. Throws ARCHIVE_*. */
+/**
+ * Appends orders that are missing. `through`: time (ms since the epoch) up to which `kept` has all orders. Throws
+ * ARCHIVE_*.
+ */
 export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], through: number | undefined) {
   const last = await lastExport(store)
   const skipped = new Set<string>()
@@ -92,7 +95,7 @@ function named(subjects: readonly string[]): readonly string[] {
   return subjects.length <= mostNamed ? subjects : [...subjects.slice(0, mostNamed), `and ${subjects.length - mostNamed} more`]
 }
 
-/** Throws ARCHIVE_INVALID with the number of the first line whose hash does not match. */
+/** Checks the hashes of a day's file. Throws ARCHIVE_INVALID with the number of the first line whose hash is wrong. */
 export async function verifyDay(store: ArchiveStore, day: string): Promise<{ readonly orders: number; readonly head: string }> {
   const lines = linesOf((await store.get(nameOf(day)))?.text)
   for (const [index, line] of lines.entries()) {
@@ -105,7 +108,10 @@ export async function verifyDay(store: ArchiveStore, day: string): Promise<{ rea
   return { orders: lines.length, head: hashOf(lines.at(-1), day) }
 }
 
-/** Returns ms since the epoch, or 0 if there was no export. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+/**
+ * Returns the end of the last export, ms since the epoch, or 0 without one. Throws ARCHIVE_UNAVAILABLE,
+ * ARCHIVE_INVALID.
+ */
 export async function lastExport(store: ArchiveStore): Promise<number> {
   return (await readThrough(store, progressName)) ?? 0
 }

@@ -19,7 +19,7 @@ import { readTemporal, temporalProblem, withoutTemporal } from './read-temporal.
 export interface CausesOptions {
   readonly config: Pick<Config, 'chains' | 'bridges' | 'notifications' | 'streams' | 'worker'>
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** The state of this process's subscriptions. If absent, each spy is probed by a new connection. */
+  /** Returns the state of this process's subscriptions. Other spies are probed by a new connection. */
   readonly spies?: (() => readonly SpyHealth[]) | undefined
 }
 
@@ -27,7 +27,7 @@ export interface CauseReport extends Omit<z.infer<typeof causeReportSchema>, 'ca
   readonly causes: readonly Cause[]
 }
 
-/** `temporal` is the client, or the error of connecting. Never throws. */
+/** Reports everything that is stuck. `temporal` is the client, or the error of connecting. Never throws. */
 export async function collectCauses(temporal: TemporalClient | RelayerError, options: CausesOptions): Promise<CauseReport> {
   const { config } = options
   const at = Date.now()
@@ -61,7 +61,7 @@ function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => read
   )
 }
 
-/** Only connects, because a subscription would take one of the spy's places. Throws SPY_UNAVAILABLE. */
+/** Connects to a spy without a subscription, which would take one of the spy's places. Throws SPY_UNAVAILABLE. */
 export async function reachSpy(target: SpyTarget, withinMs: number): Promise<undefined> {
   let client: ReturnType<typeof createSpyClient> | undefined
   try {

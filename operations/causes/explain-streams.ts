@@ -10,8 +10,8 @@ import type { Finding } from './finding.ts'
 
 const youngMs = 3_000
 /**
- * Gaps get no suggestion to skip a number until the oldest of them has this age (ms), because the guardians may only be
- * slow.
+ * Age (ms) of the oldest gap of a group from which on Portage suggests to skip a number. Before, the guardians may only
+ * be slow.
  */
 const skippableMs = 86_400_000
 
@@ -27,7 +27,10 @@ const gapKinds: Readonly<Record<GapState, { readonly row: CauseCode; readonly te
 
 const chainRows: readonly CauseCode[] = ['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STALLED', 'FINALITY_STALLED']
 
-/** One finding per reason. No intake reports on `silent` streams, so their gaps become part of INTAKE_SILENT. */
+/**
+ * Returns a finding per reason. Gaps of `silent` streams become part of INTAKE_SILENT, because no intake reports on
+ * them.
+ */
 export function explainStreams(
   { at, streams, chains, ledger }: Pick<Facts, 'at' | 'streams' | 'chains' | 'ledger'>,
   configured: readonly StreamName[],

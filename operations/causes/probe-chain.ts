@@ -99,7 +99,7 @@ async function headOf(reader: ConfiguredChain | undefined, { finality }: ChainCo
   }
 }
 
-/** The median of the nodes' balances, because one node may lie. */
+/** Returns the median of the nodes' balances, because one node may lie. */
 function middleBalances(all: readonly ChainFacts['balances'][]): ChainFacts['balances'] {
   const keys = new Set(all.flatMap((one) => [...one.keys()]))
   return new Map([...keys].map((key) => [key, String(middle(all.flatMap((one) => one.get(key) ?? []).map(BigInt)))]))

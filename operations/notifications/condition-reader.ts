@@ -42,7 +42,9 @@ export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs 
   const readStreams = kept(() => readAllStreams(client, ageMs))
 
   return {
-    /** Never throws. `holding` has the keys of conditions of which the receiver was notified. */
+    /**
+     * Returns the conditions that a receiver wants. `holding`: keys of those of which it was notified. Never throws.
+     */
     async read(filter: NotificationFilter, holding: Readonly<Record<string, number>>): Promise<readonly ConditionSource[]> {
       const wants = (...types: readonly Condition['type'][]) => types.some((type) => wantsType(filter, type))
       const found = await Promise.all([
@@ -77,7 +79,10 @@ async function readAllStreams(client: TemporalClient, ageMs: number): Promise<re
   )
 }
 
-/** The key is the run, so a transfer that is parked again after a retry does not begin a second condition. */
+/**
+ * A condition per parked transfer. The key is the run, so a transfer that parks again after a retry begins no second
+ * one.
+ */
 async function parkedConditions(
   client: TemporalClient,
   filter: NotificationFilter,

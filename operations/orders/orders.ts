@@ -2,10 +2,10 @@ import { laneOrders } from './lane.ts'
 import { notificationOrders } from './notifications.ts'
 import { paymentOrders } from './payments.ts'
 import { settingsCommands } from './settings.ts'
-import { field, type OrderSpec } from './spec.ts'
+import { option, type OrderSpec } from './spec.ts'
 import { streamOrders } from './stream.ts'
 import { transferOrderLevel, type TransferOrderName, transferOrderTexts } from './transfer-text.ts'
-import { optional, values } from './values.ts'
+import { values } from './values.ts'
 
 const someId = '6d1b4c0c5f0a3e21'
 
@@ -57,12 +57,8 @@ const localOrders = {
       'The command waits for the result. The exit code is 1 if a delivery was undone. An audit cannot look further back than the retention time of Temporal.',
     examples: ['portage audit run --chain ethereum --hours 48'],
     fields: {
-      chain: field('--chain <name>', optional(values.text), 'only this target chain'),
-      hours: field(
-        '--hours <number>',
-        optional(values.hours),
-        'audit the deliveries of this many hours (default: audit.hours of the config)',
-      ),
+      chain: option('--chain <name>', values.text, 'only this target chain'),
+      hours: option('--hours <number>', values.hours, 'audit the deliveries of this many hours (default: audit.hours of the config)'),
     },
     reason: 'optional',
   },

@@ -5,11 +5,22 @@ import { majorityWarnings } from '../../domain/settings/known-names.ts'
 import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
 import { changeSettings, readSettings } from '../../temporal/client/settings/settings.ts'
 import { aboutSettings } from '../access/subjects.ts'
-import { changesNothing, field, type Fields, type Given, invalid, type OrderContext, type OrderSpec, type OrderText } from './spec.ts'
+import {
+  changesNothing,
+  field,
+  type Fields,
+  type Given,
+  invalid,
+  option,
+  type OrderContext,
+  type OrderSpec,
+  type OrderText,
+  placeFields,
+} from './spec.ts'
 import { feeTexts } from './fees.ts'
 import { haltScopeText } from './scope-text.ts'
 import { tariffOrders, tariffScopeSchema, tariffSchema } from './tariff.ts'
-import { feeScopeSchema, nameSchema as name, oneOf, optional, settingsOrders, textSchema, usually, values } from './values.ts'
+import { feeScopeSchema, nameSchema as name, oneOf, textSchema, usually, type Value, values } from './values.ts'
 
 const text = textSchema()
 export const haltScopeSchema = z
@@ -48,6 +59,8 @@ const otherOrders = [
 const orderSchema = z.discriminatedUnion('kind', [...otherOrders, revokeToken(z.uuid())]).meta({ id: 'SettingsOrder' })
 /** Includes `addToken`, which requests do not have: tokens are made on the machine that has the signing key. */
 export const auditedOrderSchema = z.union([...otherOrders, revokeToken(text), z.looseObject({ kind: z.literal('addToken') })])
+
+const importedOrders: Value<SettingsOrder[]> = { kind: 'orders', schema: z.array(orderSchema).min(1).max(100) }
 
 const author = { reason: z.string(), by: z.string(), at: z.number().describe('ms since the epoch.') }
 
@@ -105,11 +118,8 @@ export function withoutAudit({ audit: _, tokens: __, ...settings }: Settings): O
 }
 
 const haltFields = {
-  bridge: field('--bridge <name>', optional(values.chainName), 'only transfers over this bridge'),
-  chain: field('--chain <name>', optional(values.chainName), 'only transfers from or to this chain'),
-  sourceChain: field('--source <chain>', optional(values.chainName), 'only transfers from this chain'),
-  targetChain: field('--target <chain>', optional(values.chainName), 'only transfers to this chain'),
-  all: field('--all', optional(values.flag), 'everything'),
+  ...placeFields,
+  all: option('--all', values.flag, 'everything'),
 }
 const scopeOf = ({ all: _, ...scope }: Given<typeof haltFields>) => scope
 const halt = {
@@ -246,7 +256,7 @@ not answer, and does not count in any majority.`,
       details: 'Settings that the orders do not name stay.',
       notes: 'The command reads a file that portage settings export wrote; - reads it from stdin.',
       examples: ['portage settings import settings.json --reason "Temporal was set up anew"'],
-      fields: { orders: field('<file>', settingsOrders(orderSchema), 'the orders') },
+      fields: { orders: field('<file>', importedOrders, 'the orders') },
       orders: ({ orders }) => orders,
       done: ({ orders }) => `${orders.length} orders`,
       same: () => 'everything in the file is set already',
