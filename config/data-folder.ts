@@ -3,10 +3,7 @@ import { join } from 'node:path'
 import { RelayerError } from '../domain/catalogue/errors.ts'
 import type { Config } from './schema/schema.ts'
 
-/**
- * Creates the data folder if it is missing (mode 0700, ignored by git), and returns its path. Throws
- * DATA_FOLDER_UNUSABLE.
- */
+/** Creates the data folder if it is missing (mode 0700, ignored by git). Throws DATA_FOLDER_UNUSABLE. */
 export async function makeDataFolder(path: string): Promise<string> {
   try {
     const made = await mkdir(path, { recursive: true, mode: 0o700 })

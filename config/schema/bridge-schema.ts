@@ -1,12 +1,12 @@
-import { optional, z } from 'zod'
+import { optional, prefault, z } from 'zod'
 import { limits } from '../../domain/stream/gaps.ts'
-import { address, chainName, decimal, hostAndPort, sequence, sourceName, text, url, usually, whole } from '../load/values.ts'
+import { address, chainName, decimal, hostAndPort, listOf, sequence, sourceName, text, url, usually, whole } from '../load/values.ts'
 
 const originToken = text(/^[1-9][0-9]{0,4}\/(0x)?[0-9a-fA-F]{64}$/, 'must be <wormhole chain id>/<64 hex digits of the token>')
   .refine((value) => Number(value.split('/')[0]) <= 65_535, 'must begin with a wormhole chain id of at most 65535')
   .transform((value) => value.toLowerCase().replace('/0x', '/'))
 
-const ofTokens = z.record(chainName, z.record(originToken, decimal)).prefault({})
+const ofTokens = prefault(z.record(chainName, z.record(originToken, decimal)), {})
 
 const wormholeChainNumber = text(/^[1-9][0-9]{0,4}$/, "must be Wormhole's number of a chain").refine(
   (value) => Number(value) <= 65_535,
@@ -55,12 +55,9 @@ export const wormholeTokenBridgeSchema = z.strictObject({
   everySource: optional(z.enum(['mainnet', 'testnet'])).describe(
     "Deliver from all token bridges that Wormhole's SDK knows on this network. Such sources need no entry in `chains` and no node. Transfers name them `wormhole-<chain id>`. docs/concepts/streams.md lists the guarantees for chains without a node. Absent: only the chains of this config.",
   ),
-  emitters: z
-    .record(wormholeChainNumber, emitter)
-    .prefault({})
-    .describe(
-      "Wormhole chain id of a chain without a node → emitter of its token bridge (64 hex digits). The emitter replaces the SDK's emitter, and works with or without `everySource`.",
-    ),
+  emitters: prefault(z.record(wormholeChainNumber, emitter), {}).describe(
+    "Wormhole chain id of a chain without a node → emitter of its token bridge (64 hex digits). The emitter replaces the SDK's emitter, and works with or without `everySource`.",
+  ),
   streams: usually(z.record(sourceName, emitterStreamSchema), {}).describe(
     'Source chain (without a node: `wormhole-<chain id>`) → settings of its stream. The streams of other chains use the defaults.',
   ),
@@ -81,10 +78,9 @@ export const wormholeTokenBridgeSchema = z.strictObject({
     .describe(
       'Routes that are free for tokens without a minimum fee. Anyone can make your lanes pay for gas on a free route. Absent: none.',
     ),
-  calls: z
-    .record(chainName, z.record(address, vaaFunction))
-    .prefault({})
-    .describe('Target chain → recipient contract → function that redeems a payload 3, as name(bytes). Absent: declined.'),
+  calls: prefault(z.record(chainName, z.record(address, vaaFunction)), {}).describe(
+    'Target chain → recipient contract → function that redeems a payload 3, as name(bytes). Absent: declined.',
+  ),
   assets: optional(z.array(originToken)).describe('Origin tokens to deliver. Absent: all.'),
 })
 
@@ -163,30 +159,22 @@ const receiverRouteSchema = z.strictObject({
   free: z
     .literal(true)
     .describe('Must be true: such messages pay no fee, so anyone who can make the emitter send a message makes your lanes pay for gas.'),
-  stream: emitterStreamSchema
-    .prefault({})
-    .describe(
-      "Settings of the emitter's stream. If an emitter has several routes, the settings of the first route count. Ignored for token bridges, which have `streams`.",
-    ),
+  stream: prefault(emitterStreamSchema, {}).describe(
+    "Settings of the emitter's stream. If an emitter has several routes, the settings of the first route count. Ignored for token bridges, which have `streams`.",
+  ),
 })
 
 export const receiversSchema = z.strictObject({
-  routes: z
-    .array(receiverRouteSchema)
-    .min(1)
-    .max(200)
-    .describe(
-      'Routes from an emitter to a contract. The first route that matches a message takes the message, before the token bridge does.',
-    ),
+  routes: listOf(receiverRouteSchema, 1, 200).describe(
+    'Routes from an emitter to a contract. The first route that matches a message takes the message, before the token bridge does.',
+  ),
 })
 
 const nttPeerSchema = z.strictObject({
   manager: emitterOrAddress.describe('Address of the NttManager, or 64 hex digits.'),
-  transceivers: z
-    .array(emitterOrAddress)
-    .min(1)
-    .max(10)
-    .describe('WormholeTransceivers of the manager. The transceivers at the same place of two chains are peers of each other.'),
+  transceivers: listOf(emitterOrAddress, 1, 10).describe(
+    'WormholeTransceivers of the manager. The transceivers at the same place of two chains are peers of each other.',
+  ),
 })
 
 export const nttSchema = z.strictObject({
@@ -200,7 +188,7 @@ export const nttSchema = z.strictObject({
         free: optional(z.literal(true)).describe(
           'Portage delivers all transfers. NTT pays the relayer nothing, so anyone who sends a transfer makes your lanes pay for gas. Absent: only transfers that a request of `bridges.executor` pays for.',
         ),
-        stream: emitterStreamSchema.prefault({}).describe("Settings of the streams of the token's emitters."),
+        stream: prefault(emitterStreamSchema, {}).describe("Settings of the streams of the token's emitters."),
       }),
     )
     .min(1)

@@ -1,5 +1,5 @@
 import { optional, z } from 'zod'
-import { address, chainName, url, usually, whole } from '../load/values.ts'
+import { address, chainName, listOf, url, usually, whole } from '../load/values.ts'
 import { emitterOrAddress, maxOpen } from './bridge-schema.ts'
 
 const versionSchema = z.strictObject({
@@ -20,11 +20,9 @@ const cctpChainSchema = z.strictObject({
 const accounts = z.array(emitterOrAddress).max(10_000).default([])
 
 export const cctpSchema = z.strictObject({
-  attestationApis: z
-    .array(url)
-    .min(1)
-    .max(10)
-    .describe("Circle's attestation APIs, asked in this order: https://iris-api.circle.com, for testnets iris-api-sandbox.circle.com."),
+  attestationApis: listOf(url, 1, 10).describe(
+    "Circle's attestation APIs, asked in this order: https://iris-api.circle.com, for testnets iris-api-sandbox.circle.com.",
+  ),
   requestsPerSecond: usually(whole(1, 1_000), 20).describe(
     'Highest number of requests per second from a process to each API. Circle refuses an IP address for 5 minutes after 35 requests in a second, from all processes behind this address.',
   ),

@@ -1,4 +1,4 @@
-import { optional, z } from 'zod'
+import { optional, prefault, z } from 'zod'
 import { feePolicySchema, laneSchema, signingLimitsSchema } from './lane-schema.ts'
 import {
   address,
@@ -95,13 +95,9 @@ export const chainSchema = z.strictObject({
   coin: text(/^(?!(wei|gwei|ether|coins?)$)[a-z]{1,10}$/i, 'must be a symbol of up to ten letters, like ETH, and no unit')
     .optional()
     .describe('Symbol of the coin that pays gas, for amounts. Absent: the usual symbol of the network, else "native coins".'),
-  urlVariables: z
-    .array(variable)
-    .max(100)
-    .prefault([])
-    .describe(
-      'Environment variables that URLs of nodes added at runtime may contain. The values go to the host of the URL, so list only variables for nodes.',
-    ),
+  urlVariables: prefault(z.array(variable).max(100), []).describe(
+    'Environment variables that URLs of nodes added at runtime may contain. The values go to the host of the URL, so list only variables for nodes.',
+  ),
   send: usually(z.enum(['public', 'private']), 'public').describe(
     'public: transactions go to nodes with use all or send. private: transactions go only to nodes with use private.',
   ),
@@ -119,14 +115,13 @@ export const chainSchema = z.strictObject({
     .prefault({})
     .describe('How Portage reads the market price of gas.'),
   fees: optional(feePolicySchema).describe('Fee limits of this chain.'),
-  callFees: z
-    .record(address, z.record(z.union([selector, z.literal('*')]), feePolicySchema))
-    .prefault({})
-    .describe('Contract → selector (or * for all) → fee limits of calls to the contract.'),
+  callFees: prefault(z.record(address, z.record(z.union([selector, z.literal('*')]), feePolicySchema)), {}).describe(
+    'Contract → selector (or * for all) → fee limits of calls to the contract.',
+  ),
   treasury: z
     .strictObject({
       address: address.describe('Receives earned fees and spare coins (portage lane sweep).'),
-      tokens: z.array(address).prefault([]).describe('ERC-20 tokens that are swept in addition to the coin.'),
+      tokens: prefault(z.array(address), []).describe('ERC-20 tokens that are swept in addition to the coin.'),
     })
     .optional()
     .describe('The account that a sweep pays.'),
@@ -150,5 +145,5 @@ export const chainSchema = z.strictObject({
     'Shadow mode: Portage checks and prices transfers to this chain, and sends no transactions. Portage loads no key of the chain.',
   ),
   signing: signingLimitsSchema,
-  lanes: z.array(laneSchema).prefault([]).describe('Keys that deliver on this chain. Without a key, transfers to the chain wait.'),
+  lanes: prefault(z.array(laneSchema), []).describe('Keys that deliver on this chain. Without a key, transfers to the chain wait.'),
 })

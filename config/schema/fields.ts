@@ -42,7 +42,5 @@ function withReferences(node: unknown): unknown {
   }
 }
 
-/**
- * Rules that a reference `${NAME}` would break. `const` is missing, because the kind of a union is never a reference.
- */
+/** Rules that a reference `${NAME}` would break. Not `const`, because the kind of a union is never a reference. */
 const ruled = ['pattern', 'format', 'enum', 'allOf', 'maxLength'] as const

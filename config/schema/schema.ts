@@ -22,9 +22,7 @@ const checkpointStoreSchema = z.discriminatedUnion('kind', [
     url: url.describe('Base URL of the object store. Credentials in the URL never appear in logs.'),
     authorization: optional(authorization).describe('Authorization header, best from an environment variable.'),
   }),
-  z.strictObject({
-    kind: z.literal('none').describe('No checkpoints. After a loss of Temporal, streams begin anew.'),
-  }),
+  z.strictObject({ kind: z.literal('none').describe('No checkpoints. After a loss of Temporal, streams begin anew.') }),
 ])
 
 const seconds = (least: number, usual: number) => between(least, 3_600).default(usual)

@@ -1,5 +1,5 @@
 import { optional, z } from 'zod'
-import { host, hostAndPort, linkUrl, oneOf, path, text, usually, variable } from '../load/values.ts'
+import { host, hostAndPort, linkUrl, listOf, oneOf, path, text, usually, variable } from '../load/values.ts'
 
 const tlsSchema = z.strictObject({
   caFile: optional(path).describe("PEM file with the CAs of the server's certificate. Absent: the CAs that Node trusts."),
@@ -22,10 +22,7 @@ const payloadKeySchema = z
   .refine(...oneOf('keyFile', 'keyVariable'))
 
 const encryptionSchema = z.strictObject({
-  keys: z
-    .array(payloadKeySchema)
-    .min(1)
-    .max(20)
+  keys: listOf(payloadKeySchema, 1, 20)
     .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length, 'must have an id of its own for each key')
     .describe('The first key encrypts, all keys decrypt. docs/operate/temporal/encryption.md, "Change the key".'),
   required: usually(z.boolean(), false).describe(

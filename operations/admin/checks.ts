@@ -19,10 +19,7 @@ export interface Check {
   readonly problem?: string | undefined
 }
 
-/**
- * Returns a check of Temporal, which never throws and asks Temporal at most once a second. Its `problem` is public, so
- * the text contains no address and no namespace.
- */
+/** Asks Temporal at most once a second. `problem` is public: it has no address and no namespace. Never throws. */
 export function createTemporalCheck(client: TemporalClient): () => Promise<Check> {
   const late = () => Promise.reject(new Error(`no answer within ${timeoutMs} ms`))
   const check = async () => {
@@ -37,10 +34,7 @@ function problemOf(error: unknown): string {
   return new RelayerError(code).message
 }
 
-/**
- * Returns a check per chain. The checks are `vital` only if no chain answers, because a chain that does not answer
- * delays only its own transfers.
- */
+/** A chain that does not answer delays only its transfers, so the checks are vital only if no chain answers. */
 export function checkChains(chains: Iterable<Pick<Chain, 'name' | 'heads' | 'nodes'>>): Check[] {
   const found = [...chains].map(({ name, heads, nodes }) => {
     const answers = votersOf(nodes()).some(({ state }) => state === 'up')

@@ -25,27 +25,20 @@ const lineSchema = z
 /** Maximum characters of an order for a transfer or operator transaction, whose workflow a stranger can start. */
 const longestOrder = 500_000
 /**
- * Length (characters) at which a day's file gets no more orders for transfers and operator transactions, because V8 has
- * no string of 2^29 characters.
+ * Length (characters) at which a file gets no more orders that strangers can give. V8 has no string of 2^29 characters.
  */
 const fullDay = 100_000_000
 const mostNamed = 20
 const progressName = 'orders/progress.json'
 
-/**
- * Appends orders that are missing. `through`: time (ms since the epoch) up to which `kept` has all orders. Throws
- * ARCHIVE_*.
- */
+/** Appends missing orders. `through`: ms since the epoch, up to which `kept` is complete. Throws ARCHIVE_*. */
 export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], through: number | undefined) {
   const last = await lastExport(store)
   const skipped = new Set<string>()
   const records = kept.flatMap((one) => recordsOf(one, skipped))
   const sorted = records.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
   const days = groupBy(sorted, ({ at }) => at.slice(0, 10))
-  /**
-   * SHA-256 of the last line of each day that got lines. Store these hashes elsewhere to prove that no line was cut
-   * off.
-   */
+  /** SHA-256 of the last line of each day that got lines. Stored elsewhere, it proves that no line was cut off. */
   const heads: Record<string, string> = {}
   let added = 0
   for (const [day, ofDay] of days) {
@@ -108,10 +101,7 @@ export async function verifyDay(store: ArchiveStore, day: string): Promise<{ rea
   return { orders: lines.length, head: hashOf(lines.at(-1), day) }
 }
 
-/**
- * Returns the end of the last export, ms since the epoch, or 0 without one. Throws ARCHIVE_UNAVAILABLE,
- * ARCHIVE_INVALID.
- */
+/** Returns the end of the last export (ms since the epoch), or 0 without an export. Throws ARCHIVE_*. */
 export async function lastExport(store: ArchiveStore): Promise<number> {
   return (await readThrough(store, progressName)) ?? 0
 }
@@ -134,9 +124,8 @@ function keyOf({ at, subject, id, kind, by, reason, facts, times, order }: Order
 }
 
 function hashOf(line: string | undefined, day: string): string {
-  return createHash('sha256')
-    .update(line ?? `portage:${day}`)
-    .digest('hex')
+  const hash = createHash('sha256').update(line ?? `portage:${day}`)
+  return hash.digest('hex')
 }
 
 function nameOf(day: string): string {

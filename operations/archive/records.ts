@@ -140,10 +140,7 @@ function shortRecord(record: TransferRecord): TransferRecord {
 /** Leaves out all texts that strangers can choose, so that about 2,000 characters are left. */
 export function shortestRecord(record: TransferRecord): TransferRecord {
   const { id, runId, execution, startedAt, closedAt, outcome, unreadable, invalid } = record
-  return {
-    ...{ version: 1, id, runId, execution, startedAt, closedAt },
-    ...{ outcome, unreadable, invalid, shortened: true },
-  }
+  return { version: 1, id, runId, execution, startedAt, closedAt, outcome, unreadable, invalid, shortened: true }
 }
 
 export function isUnreadable({ unreadable }: TransferRecord): boolean {
@@ -164,17 +161,12 @@ function outcomeOf(given: unknown): Partial<TransferRecord> | undefined {
 
 /** Returns records that the archive lacks, and records that are readable now but unreadable in the archive. */
 export function newOnes(archived: readonly TransferRecord[], records: readonly TransferRecord[]): TransferRecord[] {
-  const there = new Map<string, boolean>()
-  for (const record of archived) there.set(record.runId, isUnreadable(record) && there.get(record.runId) !== false)
-  return records.filter((record) => {
-    const mayBeBetter = there.get(record.runId)
-    return mayBeBetter === undefined || (mayBeBetter && !isUnreadable(record))
-  })
+  const known = new Set(archived.map(({ runId }) => runId))
+  const readable = new Set(archived.flatMap((record) => (isUnreadable(record) ? [] : [record.runId])))
+  return records.filter((record) => !known.has(record.runId) || (!readable.has(record.runId) && !isUnreadable(record)))
 }
 
-/**
- * Returns the text of a slice with added records, which have the shortest form where the slice is longer than `full`.
- */
+/** Returns a slice with added records, which have the shortest form where the slice is longer than `full`. */
 export function sliceText(lines: readonly string[], added: readonly TransferRecord[], full = fullSlice): string {
   const all = [...lines]
   let length = lines.reduce((sum, line) => sum + line.length, 0)

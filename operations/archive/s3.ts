@@ -19,9 +19,7 @@ interface Write {
 
 type Sign = Awaited<ReturnType<typeof createSigner>>
 
-/**
- * Stores texts in S3 or a compatible service. Requests are signed by the signer of the AWS SDK, without its S3 client.
- */
+/** Stores texts in S3 or a compatible service. Only the signer of the AWS SDK is used, and no S3 client. */
 export function createS3Store(place: S3Place): ArchiveStore {
   let signing: Promise<Sign> | undefined
 

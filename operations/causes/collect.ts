@@ -50,15 +50,17 @@ function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => read
   return Promise.all(
     spySources(config).map(async ({ address, tls, bridge }): Promise<SpyFacts> => {
       const health = healths.find((one) => one.address === address)
-      if (!health) {
-        const problem = await reachSpy({ address, tls }, limits.spyMs).catch(() => 'it cannot be reached from here')
-        return { address, bridge, kept: 0, unknownSets: 0, ...(problem !== undefined && { problem }), asOf: Date.now() }
-      }
-      const { connected, paused, problem, kept, unknownSets } = health
-      const why = paused ? `it is not read: ${kept} of its messages wait` : connected ? undefined : (problem ?? 'not connected yet')
-      return { address, bridge, kept, unknownSets, ...(why !== undefined && { problem: redactText(why) }), asOf: Date.now() }
+      const reach = () => reachSpy({ address, tls }, limits.spyMs).catch(() => 'it cannot be reached from here')
+      const problem = health ? problemOf(health) : await reach()
+      const { kept = 0, unknownSets = 0 } = health ?? {}
+      return { address, bridge, kept, unknownSets, ...(problem !== undefined && { problem: redactText(problem) }), asOf: Date.now() }
     }),
   )
+}
+
+function problemOf({ connected, paused, problem, kept }: SpyHealth): string | undefined {
+  if (paused) return `it is not read: ${kept} of its messages wait`
+  return connected ? undefined : (problem ?? 'not connected yet')
 }
 
 /** Connects to a spy without a subscription, which would take one of the spy's places. Throws SPY_UNAVAILABLE. */

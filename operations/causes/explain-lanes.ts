@@ -85,10 +85,8 @@ function explainClosed(one: LaneFacts, of: Of, state: LaneState | undefined, cha
     return [{ row, ...of, since: orderedAt(known, order), what, holds: holdsOf(one, refusalCodes[why]), useless }]
   }
   if (isEmpty) {
-    const what =
-      balance === '0'
-        ? 'The account of the lane is empty.'
-        : `The account of the lane has ${balance} wei, and the smallest transaction costs ${least} wei.`
+    const poor = `The account of the lane has ${balance} wei, and the smallest transaction costs ${least} wei.`
+    const what = balance === '0' ? 'The account of the lane is empty.' : poor
     return [{ row: 'LANE_FUNDS', ...of, what, holds: holdsOf(one, 'LANE_FUNDS'), useless: uselessTopUp(of) }]
   }
   if (state?.config.window === 0) {
@@ -163,10 +161,10 @@ function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFact
   const holds = ({ lane, state: now }: TransferFacts) => lane === one.lane && (now === 'broadcasting' || now === 'pending')
   const { attempts, nonce } = lowest
   const base = head.baseFee === undefined ? '' : `, and the base fee is ${gasPriceText(head.baseFee)}`
-  const tries = `Nonce ${nonce} was given ${blocks} blocks ago. ${attempts.length === 1 ? 'Its only attempt' : `The last of its ${attempts.length} attempts`} offers ${gasPriceText(attempt.maxFee)} per unit of gas${base}.`
+  const last = attempts.length === 1 ? 'Its only attempt' : `The last of its ${attempts.length} attempts`
+  const tries = `Nonce ${nonce} was given ${blocks} blocks ago. ${last} offers ${gasPriceText(attempt.maxFee)} per unit of gas${base}.`
   if (head.baseFee !== undefined && BigInt(attempt.maxFee) < BigInt(head.baseFee))
     return blocks >= 2 ? [{ row: 'FEE_LIMIT_REACHED', ...of, values, holds, what: tries }] : []
-  return blocks > stuckBlocks + mostGap
-    ? [{ row: 'NONCE_STUCK', ...of, values, holds, what: `The lowest nonce is not mined. ${tries}` }]
-    : []
+  if (blocks <= stuckBlocks + mostGap) return []
+  return [{ row: 'NONCE_STUCK', ...of, values, holds, what: `The lowest nonce is not mined. ${tries}` }]
 }

@@ -27,10 +27,7 @@ const gapKinds: Readonly<Record<GapState, { readonly row: CauseCode; readonly te
 
 const chainRows: readonly CauseCode[] = ['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STALLED', 'FINALITY_STALLED']
 
-/**
- * Returns a finding per reason. Gaps of `silent` streams become part of INTAKE_SILENT, because no intake reports on
- * them.
- */
+/** One finding per reason. Gaps of `silent` streams are part of INTAKE_SILENT: no intake reports on them. */
 export function explainStreams(
   { at, streams, chains, ledger }: Pick<Facts, 'at' | 'streams' | 'chains' | 'ledger'>,
   configured: readonly StreamName[],
@@ -77,11 +74,10 @@ function alarmsOf({ fork, vanished, distrusted, unknownCompletions }: StreamStat
     parts.push({ row: 'STREAM_COUNT', since: distrusted.at, what })
   }
   const [from, to] = unknownCompletions[0] ?? []
-  if (from !== undefined)
-    parts.push({
-      row: 'STREAM_COUNT',
-      what: `Completed on the target and never seen at the source: ${from === to ? from : `${from}-${to}`}…`,
-    })
+  if (from !== undefined) {
+    const numbers = from === to ? from : `${from}-${to}`
+    parts.push({ row: 'STREAM_COUNT', what: `Completed on the target and never seen at the source: ${numbers}…` })
+  }
   return parts
 }
 

@@ -80,9 +80,7 @@ function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: n
   }
 }
 
-/**
- * Returns the recipient or, failing that, the token that all these transfers share: the party that a denial may name.
- */
+/** Returns the recipient or, failing that, the token that all these transfers share, for a command that denies it. */
 function partyOf(group: readonly TransferFacts[]): Pick<CauseValues, 'kind' | 'party'> {
   const same = (of: 'recipient' | 'token') => (new Set(group.map((one) => one[of])).size === 1 ? group[0]?.[of] : undefined)
   const [recipient, token] = [same('recipient'), same('token')]
@@ -90,9 +88,7 @@ function partyOf(group: readonly TransferFacts[]): Pick<CauseValues, 'kind' | 'p
   return token === undefined ? {} : { kind: 'token', party: token }
 }
 
-/**
- * Names the contract and all lanes of the chain, because Portage tried each lane, and the gate's reason names neither.
- */
+/** Names the contract and the lanes of the chain, which were all tried, because the gate names neither. */
 function missingRole({ bridge, sourceChain, targetChain }: TransferFacts, { bridges, chains }: ExplainedConfig): string | undefined {
   const routes = bridge === 'native-bridge' ? bridges[bridge]?.routes : undefined
   const route = routes?.find(({ source, target }) => source === sourceChain && target === targetChain)

@@ -62,9 +62,7 @@ function explainWorkers({ temporal, ledger, chainWorkers, version, at }: Facts):
   return [...chains, ...explainQueue('ledger', ledger, at, { row: 'LEDGER_WITHOUT_WORKER', values: more, holds: goesOn, useless })]
 }
 
-/**
- * A queue is served if a queried workflow answers. Pollers prove less, because Temporal lists killed ones for a while.
- */
+/** A queue is served if a queried workflow answers. Pollers prove less: Temporal lists killed ones for a while. */
 function explainQueue(
   id: string,
   { queue, asked, answered }: ServedFacts,

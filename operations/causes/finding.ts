@@ -20,9 +20,7 @@ export interface Finding {
   readonly numbers?: Numbers
   /** Starts of catalogue commands that are not suggested: such a command would not help, or would do harm. */
   readonly useless?: readonly string[]
-  /**
-   * If there is a cause with one of these codes and this id, this finding follows from it and is merged into its row.
-   */
+  /** A cause with one of these codes and this id, if there is one, has this finding in its row. */
   readonly partOf?: { readonly rows: readonly CauseCode[]; readonly id: string }
 }
 

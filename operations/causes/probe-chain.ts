@@ -32,11 +32,14 @@ async function probeChain(
   changes: readonly NodeChange[],
   environment: Environment,
 ): Promise<ChainFacts> {
-  const wanted = nodesToAsk(chain, changes, nodeVariables(chain, environment))
-  const asked = wanted.map((node) => ({ ...node, reader: readerOf(name, chain, node) }))
+  const asked = nodesToAsk(chain, changes, nodeVariables(chain, environment)).map(({ url, authorization, ...facts }) => {
+    const nodes = [{ name: facts.node, url, authorization, use: facts.use }]
+    const reader = isOf(forms.url, url) ? createConfiguredChain(name, chain, { nodes, timeoutMs: limits.nodeMs }) : undefined
+    return { ...facts, reader }
+  })
   try {
     const nodes = await Promise.all(
-      asked.map(async ({ url: _, authorization: __, reader, ...facts }): Promise<NodeFacts> => {
+      asked.map(async ({ reader, ...facts }): Promise<NodeFacts> => {
         const head = await read(limits.chainMs - limits.nodeMs, () => headOf(reader, chain))
         return facts.isDisabled ? { ...facts, isBack: 'value' in head } : { ...facts, head }
       }),
@@ -73,11 +76,6 @@ function nodesToAsk({ nodes }: ChainConfig, changes: readonly NodeChange[], vari
     return [{ node, url: 'url' in resolved ? resolved.url : '', use, added: true, isDisabled: disabled }]
   })
   return [...configured, ...added]
-}
-
-function readerOf(name: ChainName, chain: ChainConfig, { node, url, authorization, use }: NodeToAsk): ConfiguredChain | undefined {
-  if (!isOf(forms.url, url)) return undefined
-  return createConfiguredChain(name, chain, { nodes: [{ name: node, url, authorization, use }], timeoutMs: limits.nodeMs })
 }
 
 async function headOf(reader: ConfiguredChain | undefined, { finality }: ChainConfig): Promise<NodeHead | undefined> {

@@ -34,9 +34,7 @@ function ledgerOf(client: TemporalClient, lane: LaneId): Promise<LaneState | und
   })
 }
 
-/**
- * Reads each stream (at most `most.streams`) by one call, after one visibility query. Throws the errors of the client.
- */
+/** Reads each stream (at most `most.streams`) by one call, after one query. Throws the errors of the client. */
 export async function readStreams(client: TemporalClient): Promise<StreamFacts[]> {
   const names = await within(client, limits.temporalMs, () => listStreamNames(client))
   const facts = await mapLimited(names.toSorted().slice(0, most.streams), most.atOnce, async (stream): Promise<StreamFacts[]> => {
@@ -51,10 +49,7 @@ export async function readStreams(client: TemporalClient): Promise<StreamFacts[]
   return facts.flat()
 }
 
-/**
- * Finds ledgers whose workflow task fails, by one visibility query and one call per workflow (at most
- * `most.workflows`). Throws the errors of the client.
- */
+/** Finds workflows whose task fails (of at most `most.workflows`). Throws the errors of the client. */
 export async function readFailing(client: TemporalClient): Promise<FailingWorkflow[]> {
   const types = `(${ledgerWorkflows.map((type) => `'${type}'`).join(', ')})`
   const query = `WorkflowType IN ${types} AND ExecutionStatus = 'Running'`

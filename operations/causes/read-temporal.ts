@@ -23,15 +23,8 @@ export function withoutTemporal(error: RelayerError): TemporalFacts {
   const away: Read<never> = { asOf: Date.now(), error }
   const { served: _, ...none } = nothing
   return {
-    temporal: away,
-    settings: away,
-    ledger: { queue: away, ...nobody },
-    chainWorkers: new Map(),
-    lanes: [],
-    streams: [],
-    receivers: [],
-    ...none,
-    unread: [],
+    ...{ temporal: away, settings: away, ledger: { queue: away, ...nobody }, chainWorkers: new Map() },
+    ...{ lanes: [], streams: [], receivers: [], unread: [], ...none },
   }
 }
 
@@ -97,10 +90,7 @@ function ask<Value>(what: () => Promise<Value>): Promise<Read<Value>> {
   )
 }
 
-/**
- * Counts workflows that were asked, and those that answered. A missing workflow (for settings: `noSettings`) counts as
- * neither, because it needs no worker.
- */
+/** Counts asked workflows and answers. Missing workflows and `noSettings` do not count, as they need no worker. */
 export function answersOf(answers: readonly Read<unknown>[]): { asked: number; answered: number } {
   const silent = answers.filter((answer) => 'error' in answer && unanswered.has(answer.error.code)).length
   const answered = answers.filter((answer) => 'value' in answer && answer.value !== undefined && answer.value !== noSettings).length

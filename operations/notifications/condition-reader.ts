@@ -42,9 +42,7 @@ export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs 
   const readStreams = kept(() => readAllStreams(client, ageMs))
 
   return {
-    /**
-     * Returns the conditions that a receiver wants. `holding`: keys of those of which it was notified. Never throws.
-     */
+    /** Returns the conditions that a receiver wants. `holding`: keys of those that it knows. Never throws. */
     async read(filter: NotificationFilter, holding: Readonly<Record<string, number>>): Promise<readonly ConditionSource[]> {
       const wants = (...types: readonly Condition['type'][]) => types.some((type) => wantsType(filter, type))
       const found = await Promise.all([
@@ -79,10 +77,7 @@ async function readAllStreams(client: TemporalClient, ageMs: number): Promise<re
   )
 }
 
-/**
- * A condition per parked transfer. The key is the run, so a transfer that parks again after a retry begins no second
- * one.
- */
+/** The key is the run, so a transfer that is parked again after a retry does not begin a second condition. */
 async function parkedConditions(
   client: TemporalClient,
   filter: NotificationFilter,

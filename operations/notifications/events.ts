@@ -32,15 +32,10 @@ export function idOf(...parts: readonly (string | number)[]): string {
 
 const atOnce = 4
 
-/**
- * Proof of an event. `encrypted`: the run has a payload that only a holder of a key can encrypt. `temporal`: only
- * Temporal's list has the run.
- */
+/** `encrypted`: the run has a payload that only a holder of a key could encrypt. `temporal`: Temporal lists the run. */
 export type Proof = 'encrypted' | 'temporal'
 
-/**
- * Returns the proof of each run, or undefined for a run that Portage did not write. Throws the errors of the client.
- */
+/** Returns each run's proof, or undefined if Portage did not write the run. Throws the errors of the client. */
 export function proofsOf(
   client: TemporalClient,
   listed: readonly NotifiedTransfer[],

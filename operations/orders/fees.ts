@@ -65,7 +65,7 @@ export async function feeOrders(
     const value = given[limit]
     return value === undefined ? [] : [[limit, typeof value === 'object' ? weiOf(value, coin, { scope: feeScopeText(wanted) }) : value]]
   })
-  const before = (await read()).fees.find((rule) => sameScope(rule.scope, wanted))?.policy
+  const before = (await read()).fees.find((rule) => comparable(rule.scope) === comparable(wanted))?.policy
   return [{ kind: 'setFees', scope: wanted, policy: { ...before, ...(Object.fromEntries(limits) as FeePolicy) } }]
 }
 
@@ -74,7 +74,7 @@ function coinOfScope(config: OrderContext['config'], wanted: FeeScope): string |
   return wanted.kind === 'chain' || wanted.kind === 'call' ? coinOfChain(config, wanted.chain) : undefined
 }
 
-function sameScope(a: FeeScope, b: FeeScope): boolean {
-  // Case matters only in the ids of transfers.
-  return a.kind === 'transfer' ? feeScopeText(a) === feeScopeText(b) : feeScopeText(a).toLowerCase() === feeScopeText(b).toLowerCase()
+/** Case matters only in the ids of transfers. */
+function comparable(scope: FeeScope): string {
+  return scope.kind === 'transfer' ? feeScopeText(scope) : feeScopeText(scope).toLowerCase()
 }

@@ -22,7 +22,13 @@ function transferOrder(name: TransferOrderName, ...examples: readonly string[]):
   }
 }
 
-const transferOrders = {
+const keys = 'The key file is on this machine alone.'
+
+/**
+ * Levels: `write` for transfers, audits, checkpoints, and orders to streams that only read again or start transfers.
+ * `sign` for lanes, payments and the other orders to streams. `admin` for all others (docs/operate/access.md).
+ */
+export const orders = {
   'transfer submit': {
     level: 'write',
     route: '/v1/transfers',
@@ -44,11 +50,11 @@ const transferOrders = {
   ),
   'transfer cancel': transferOrder('cancel', `portage transfer cancel ${someId} --reason "recipient asked for it"`),
   'transfer expedite': transferOrder('expedite', `portage transfer expedite ${someId} --reason "the recipient waits"`),
-} satisfies Record<string, OrderSpec>
-
-const keys = 'The key file is on this machine alone.'
-
-const localOrders = {
+  ...laneOrders,
+  ...paymentOrders,
+  ...streamOrders,
+  ...settingsCommands,
+  ...notificationOrders,
   'audit run': {
     level: 'write',
     route: '/v1/audits',
@@ -108,20 +114,6 @@ The same with Temporal's own tool:
     summary: 'Remove a key that no longer signs: every token that it signed is refused from now on',
     examples: ['portage token remove-key kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'],
   },
-} satisfies Record<string, OrderSpec>
-
-/**
- * Levels: `write` for transfers, audits, checkpoints, and orders to streams that only read again or start transfers.
- * `sign` for lanes, payments and the other orders to streams. `admin` for all others (docs/operate/access.md).
- */
-export const orders = {
-  ...transferOrders,
-  ...laneOrders,
-  ...paymentOrders,
-  ...streamOrders,
-  ...settingsCommands,
-  ...notificationOrders,
-  ...localOrders,
 } satisfies Record<string, OrderSpec>
 
 export type OrderName = keyof typeof orders

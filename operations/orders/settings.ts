@@ -25,7 +25,7 @@ import { feeScopeSchema, nameSchema as name, oneOf, textSchema, usually, type Va
 const text = textSchema()
 export const haltScopeSchema = z
   .strictObject({ bridge: name.optional(), chain: name.optional(), sourceChain: name.optional(), targetChain: name.optional() })
-  .meta({ id: 'HaltScope', description: 'Every field narrows the scope; without any it is everything.' })
+  .meta({ id: 'HaltScope', description: 'Each field narrows the scope. Without fields, the scope is everything.' })
 
 // `feePolicySchema` has no id: an id would give the policy a separate definition in the config's JSON Schema.
 const policySchema = feePolicySchema.meta({ id: 'FeePolicy' })
@@ -36,7 +36,7 @@ export const nodeChangeSchema = z
     chain: name,
     name,
     disabled: z.boolean(),
-    url: text.optional().describe('Only of an added node; a secret in it has to be a ${VARIABLE} of the workers.'),
+    url: text.optional().describe('URL of an added node. A secret in the URL must be a ${VARIABLE} of the workers.'),
     use: z.enum(nodeUses).optional(),
   })
   .meta({ id: 'NodeChange' })
@@ -66,7 +66,7 @@ const author = { reason: z.string(), by: z.string(), at: z.number().describe('ms
 
 export const settingsSchema = z
   .object({
-    version: z.number().describe('Counts changes; 0: nothing was ever changed.'),
+    version: z.number().describe('Number of changes. 0: nothing was ever changed.'),
     halts: z.array(z.object({ scope: haltScopeSchema, ...author })).readonly(),
     denied: z.array(z.object({ kind: denied.what, value: text, ...author })).readonly(),
     fees: z.array(z.object({ scope: feeScopeSchema, policy: policySchema })).readonly(),
@@ -117,10 +117,7 @@ export function withoutAudit({ audit: _, tokens: __, ...settings }: Settings): O
   return settings
 }
 
-const haltFields = {
-  ...placeFields,
-  all: option('--all', values.flag, 'everything'),
-}
+const haltFields = { ...placeFields, all: option('--all', values.flag, 'everything') }
 const scopeOf = ({ all: _, ...scope }: Given<typeof haltFields>) => scope
 const halt = {
   fields: haltFields,

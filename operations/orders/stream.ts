@@ -30,19 +30,16 @@ const common = { level: 'sign', subject: 'stream', reason: 'required' } as const
 export const streamReportSchema = z
   .looseObject({
     stream: z.string(),
-    workflowId: z.string().optional().describe('Of its workflow in Temporal.'),
+    workflowId: z.string().optional().describe("Id of the stream's workflow in Temporal."),
     problem: z.string().optional().describe('Why the stream did not answer; every other field is absent then.'),
     cursor: z.number().optional().describe('Last block of the live scan.'),
     lag: z.number().optional().describe("Blocks from the cursor to the source's finalized head, where this process reads it."),
-    headAt: z.string().optional().describe("When the source's head was made from which the lag is counted."),
+    headAt: z.string().optional().describe("Time of the source's head, up to which the lag is counted."),
     updatedAt: z.number().optional().describe('Time of the last update of the stream, ms since the epoch: its facts are not newer.'),
-    silentSince: z
-      .string()
-      .optional()
-      .describe('Time of the last report of an intake, if two audits have passed since; absent: it is followed.'),
-    asOf: z.string().optional().describe('When it was read.'),
-    completed_nonce_height: z.string().optional().describe('MIP-61: every number up to it is resolved.'),
-    completed_block_height: z.number().optional().describe('MIP-61: no block up to it can hold an unresolved number.'),
+    silentSince: z.string().optional().describe('Time of the last report of an intake, if two audits are overdue since then.'),
+    asOf: z.string().optional().describe('Time of this reading.'),
+    completed_nonce_height: z.string().optional().describe('MIP-61: all numbers up to this one are resolved.'),
+    completed_block_height: z.number().optional().describe('MIP-61: no block up to this one can hold an unresolved number.'),
     unproved: z
       .array(z.string())
       .readonly()
@@ -232,9 +229,7 @@ export function watermark({ completedNumber, completedHeight }: StreamView) {
   return { completed_nonce_height: completedNumber ?? 'none yet', completed_block_height: completedHeight ?? 'none yet' }
 }
 
-/**
- * Returns the last block that a backfill reads: `to` or, if lower, the cursor, because the live scan reads the rest.
- */
+/** Returns the last block to backfill. It is not above the cursor, because the live scan reads later blocks. */
 export function lastBackfilled({ nextHeight }: Pick<StreamView, 'nextHeight'>, from: number, to: number): number {
   return Math.min(to, (nextHeight ?? from + 1) - 1)
 }

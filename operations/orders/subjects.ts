@@ -22,18 +22,13 @@ export async function findLane(client: TemporalClient, config: Pick<Config, 'cha
   )
 }
 
-/**
- * Finds the lane of an order. Throws ACCESS_SCOPE if the token does not cover the lane, and the errors of `findLane`.
- */
+/** Finds the lane of an order. Throws ACCESS_SCOPE if the token does not cover it, and the errors of `findLane`. */
 export async function laneToOrder({ client, config, chain, allow }: OrderContext, name: string) {
   const lane = await findLane(client, config, name, chain)
   return { lane, order: allow(aboutLane(config, lane)) }
 }
 
-/**
- * Finds a stream by its name, short name or id. Throws STREAM_NOT_FOUND if no stream matches, or more than one, and
- * TEMPORAL_UNAVAILABLE.
- */
+/** Finds a stream by its name, short name or id. Throws STREAM_NOT_FOUND (none or several), TEMPORAL_UNAVAILABLE. */
 export async function findStream(client: TemporalClient, name: string): Promise<string> {
   if (!isShort(name)) return nameOf(client, name)
   const names = await listStreamNames(client).catch(rethrowAs({}))

@@ -16,10 +16,10 @@ export const tariffScopeSchema = z
   .meta({ id: 'TariffScope' })
 export const tariffSchema = z
   .strictObject({
-    delivered: z.boolean().optional().describe('Of an asset.'),
-    minimumFee: decimal.optional().describe("Of a fee: in the VAA's units of the token."),
-    price: decimal.optional().describe("Of a fee: value of one VAA unit, wei of the target's coin."),
-    free: z.boolean().optional().describe('Of a route.'),
+    delivered: z.boolean().optional().describe('For an asset: whether it is delivered.'),
+    minimumFee: decimal.optional().describe("For a fee: the minimum, in the VAA's units of the token."),
+    price: decimal.optional().describe("For a fee: value of one VAA unit, wei of the target's coin."),
+    free: z.boolean().optional().describe('For a route: whether it is free.'),
   })
   .meta({ id: 'Tariff', description: 'Fields for the kind of the scope. Without any, the config applies.' })
 

@@ -78,7 +78,7 @@ interface FilterSetting {
  */
 export async function toFilter({ client, config, mined }: FilterSetting, given: TransferSelection): Promise<TransferFilter> {
   const { state, execution, undone, code, bridge, chain, sourceChain, targetChain, sender, nonce, txHash, blocked, olderThan } = given
-  if (nonce !== undefined && given.lane === undefined) throw invalid('nonce: it is one of a lane: give the lane, too')
+  if (nonce !== undefined && given.lane === undefined) throw invalid('nonce: a nonce belongs to a lane, so give the lane, too')
   // If both were allowed, only the nonce would count, so an order could concern more transfers than intended.
   if (nonce !== undefined && txHash !== undefined)
     throw invalid('give either a nonce or a transaction: a nonce is looked up by its transaction')
