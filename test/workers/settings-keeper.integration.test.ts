@@ -138,7 +138,7 @@ describe('Settings that are kept outside Temporal', () => {
     ['nothing', ''],
     ['of another namespace', JSON.stringify({ version: 1, namespace: 'x', at: 1, settings: { ...noSettings, version: 5 } })],
     ['a list', '[]'],
-  ])('are not taken from a file that is %s: the process starts, and the next change writes it', async (_, text) => {
+  ])('settings are not taken from a file that is %s: the process starts, and the next change writes it', async (_, text) => {
     const name = `f${text.length}`
     await (await start(name)).stop()
     await writeFile(fileOf(name), text).catch(async () => {
