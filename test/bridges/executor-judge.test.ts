@@ -13,7 +13,7 @@ const wanted = fc.record({ gasLimit: u128, msgValue: u128, dropOff: u128 })
 const prices = fc.record({ baseFee: u64, gasPrice: u64, sourcePrice: anyPrice, targetPrice: u64 })
 
 describe('the price', () => {
-  test('is the least amount that is not below the exact one', () => {
+  test('the price is the least amount that is not below the exact one', () => {
     fc.assert(
       fc.property(prices, wanted, ({ baseFee, gasPrice, sourcePrice, targetPrice }, one) => {
         const cost = costOf({ baseFee, gasPrice, sourcePrice, targetPrice }, one)
@@ -25,7 +25,7 @@ describe('the price', () => {
     )
   })
 
-  test('never falls if more is wanted, or if the target or the gas become dearer', () => {
+  test('the price never falls if more is wanted, or if the target or the gas become dearer', () => {
     fc.assert(
       fc.property(
         prices,
@@ -45,18 +45,18 @@ describe('the price', () => {
     )
   })
 
-  test('of an empty request is the base fee, and of nothing is nothing', () => {
+  test('the price of an empty request is the base fee, and of nothing is nothing', () => {
     const none = { gasLimit: 0n, msgValue: 0n, dropOff: 0n }
     const of = { baseFee: 1n, gasPrice: highestU64, sourcePrice: 1n, targetPrice: highestU64 }
     expect([costOf(of, none), costOf({ ...of, baseFee: 0n }, none)]).toEqual([10n ** 8n, 0n])
   })
 
-  test('of 250,000 gas at 2 gwei for BNB at $600, paid in ETH at $3,000, is a fifth', () => {
+  test('the price of 250,000 gas at 2 gwei for BNB at $600, paid in ETH at $3,000, is a fifth', () => {
     const of = { baseFee: 0n, gasPrice: 2_000_000_000n, sourcePrice: 3_000n * 10n ** 10n, targetPrice: 600n * 10n ** 10n }
     expect(costOf(of, { gasLimit: 250_000n, msgValue: 0n, dropOff: 0n })).toBe(100_000_000_000_000n)
   })
 
-  test('of coins and gas together is the base fee and their worth', () => {
+  test('the price of coins and gas together is the base fee and their worth', () => {
     const of = { baseFee: 5n, gasPrice: 10n, sourcePrice: 2n, targetPrice: 4n }
     expect(costOf(of, { gasLimit: 3n, msgValue: 7n, dropOff: 0n })).toBe(500_000_000n + 74n)
   })
@@ -168,7 +168,7 @@ describe('the judgement of a request', () => {
     }
     const asked = { request: getBytes(bytes) }
 
-    test('is accepted without a view of its contract, with a drop-off that its contract pays', () => {
+    test('a paid transfer needs no view of a contract, and may have a drop-off that its contract pays', () => {
       const one = request({ ...asked, instructions: bytesOf([gas(500_000n), drop(600n)]), amountPaid: 2n * price })
       expect(judged(one, at, paying)).toMatchObject({ kind: 'accepted', message: { prefix } })
       const unpaid = { ...terms, chains: new Map([[4, { caps, receivers: {}, prefixes: [prefix] }]]) }
@@ -183,7 +183,7 @@ describe('the judgement of a request', () => {
       ['that asks for msg.value', request({ ...asked, instructions: bytesOf([gas(1n, 1n)]) }), 'EXECUTOR_UNSUPPORTED'],
       ['with gas above the cap', request({ ...asked, instructions: bytesOf([gas(1_000_001n)]) }), 'EXECUTOR_UNSUPPORTED'],
       ['with a byte too many', request({ request: getBytes(concat([bytes, '0x00'])) }), 'EXECUTOR_UNSUPPORTED'],
-    ])('is refused %s', (_, one, code) => {
+    ])('a request for a paid transfer is refused %s', (_, one, code) => {
       expect(judged(one, at, paying)).toMatchObject({ kind: 'refused', code })
     })
   })

@@ -98,7 +98,7 @@ describe('The drop-off of a transfer of NTT', () => {
     ['in order', [first, second], [[payer, '5'], plain('b2')]],
     ['in another order', [second, first], [plain('b2'), [payer, '5']]],
     ['without that of the first', [second], [plain('b2')]],
-  ])('goes with the message of the first transceiver: messages %s', async (_, emitters, wanted) => {
+  ])('the drop-off of an NTT transfer goes with the message of the first transceiver: messages %s', async (_, emitters, wanted) => {
     expect(await values(emitters)).toEqual(wanted)
   })
 })

@@ -39,7 +39,7 @@ describe('The route of a message', () => {
     expect(codeOf(() => owner('0x'))).toBe('PAYLOAD_KIND')
   })
 
-  test('is the first whose bytes are all there, whatever the payload and the places', () => {
+  test('the route of a message is the first whose bytes are all there, whatever the payload and the places', () => {
     const place = fc.tuple(fc.nat({ max: 6 }), fc.uint8Array({ minLength: 1, maxLength: 3 }))
     const wheres = fc.array(fc.array(place, { maxLength: 3 }), { minLength: 1, maxLength: 4 })
     fc.assert(
