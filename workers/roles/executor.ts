@@ -34,7 +34,9 @@ export async function openProvider({
   if (!settings?.signer) return undefined
   const sign = await openQuoter(settings, settings.signer, logger)
   const chains = new Map([...settings.chains].filter(([, { name }]) => network.served.includes(name)))
-  const usual = pricesOf(settings)
+  // Prices of the config, dollars per coin, 10 decimals.
+  const prices = new Map([...settings.chains.values()].map(({ name, price }) => [name, price]))
+  const usual = (chain: ChainName) => ofChain(prices, { chain })
   const priceOf = settings.priceFeed ? createPriceFeed(settings.priceFeed, usual) : usual
   return createProvider({ ...settings, chains, sign, priceOf, gasPriceOf, assertOpen })
 
@@ -46,12 +48,6 @@ export async function openProvider({
   async function gasPriceOf(chain: ChainName): Promise<bigint> {
     return costNow({ gasLimit: '1' }, await ofChain(network.chains, { chain }).quote())
   }
-}
-
-/** Prices of the config, dollars per coin, 10 decimals. */
-function pricesOf({ chains }: ExecutorSettings): (chain: ChainName) => bigint {
-  const prices = new Map([...chains.values()].map(({ name, price }) => [name, price]))
-  return (chain) => ofChain(prices, { chain })
 }
 
 /** Opens the quoter's key. While the signing service is offline, each quote tries to open it again. */
