@@ -31,7 +31,8 @@ interface NetworkOptions {
   readonly only?: readonly ChainName[] | undefined
   readonly stopping?: AbortSignal
   /**
-   * Called for each unreachable chain, if at least one connects. Without this function, all chains must connect. `close` aborts `closing`.
+   * Called for each unreachable chain, if at least one connects. Without this function, all chains must connect.
+   * `close` aborts `closing`.
    */
   readonly onAway?: (chain: Chain, closing: AbortSignal) => void
   readonly logger?: Logger

@@ -7,7 +7,9 @@ export interface DeploymentVersion {
   readonly buildId: string
 }
 
-/** The work that a version gets. `inactive`: none. `ramping`: a share of new work. `draining`: only its open transfers. */
+/**
+ * The work that a version gets. `inactive`: none. `ramping`: a share of new work. `draining`: only its open transfers.
+ */
 export type VersionStatus = 'unknown' | 'inactive' | 'current' | 'ramping' | 'draining' | 'drained'
 
 export type DeploymentStatus = Awaited<ReturnType<typeof describeDeployment>>
