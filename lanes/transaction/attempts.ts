@@ -5,7 +5,7 @@ import type { Intent, Attempt } from '../../domain/lane/lane.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { operatorTransactionPrefix } from '../../temporal/contracts/names.ts'
 import type { SignedHash } from '../../temporal/contracts/operator-transaction.ts'
-import type { SignedAttempt } from '../../domain/transfer/attempts.ts'
+import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
 import { callHash, type LaneDeps } from '../deps.ts'
 import type { RaiseReason } from './fee-escalator.ts'
 
@@ -95,11 +95,11 @@ export class Attempts {
     return this.#signed.get(Math.max(...this.#signed.keys()))
   }
 
-  get tried(): SignedAttempt[] {
+  get tried(): AttemptRecord[] {
     const { inclusion } = this.watch
     const receipt = inclusion.kind === 'included' ? inclusion.receipt : undefined
     const place = receipt && this.#places.get(receipt.hash)
-    return this.recorded.flatMap((attempt, index): SignedAttempt[] => {
+    return this.recorded.flatMap((attempt, index): AttemptRecord[] => {
       const signed = this.#signed.get(index)
       const call = this.#callOf(attempt)
       if (!signed || !call) return []

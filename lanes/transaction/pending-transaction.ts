@@ -5,7 +5,7 @@ import type { Intent, Attempt } from '../../domain/lane/lane.ts'
 import type { Terms } from '../../domain/transfer/transfer.ts'
 import { failpoint } from '../../observability/failpoints.ts'
 import type { SignedHash } from '../../temporal/contracts/operator-transaction.ts'
-import type { SignedAttempt } from '../../domain/transfer/attempts.ts'
+import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
 import type { LaneDeps } from '../deps.ts'
 import { Wait } from '../../runtime/wait.ts'
 import { Attempts, signingRefusal } from './attempts.ts'
@@ -88,7 +88,7 @@ export class PendingTransaction {
     return this.#usedExternally ? { kind: 'spent', by: 'external' } : { kind: 'pending', note: this.#sender.note }
   }
 
-  get tried(): SignedAttempt[] {
+  get tried(): AttemptRecord[] {
     return this.#attempts.tried
   }
 

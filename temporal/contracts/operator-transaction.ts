@@ -1,8 +1,7 @@
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Intent, LaneId } from '../../domain/lane/lane.ts'
-import type { SignedAttempt } from '../../domain/transfer/attempts.ts'
-import type { Landed } from './transfer-steps.ts'
+import type { AttemptRecord, Landed } from './transfer-steps.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
 /** Input of `operatorTransaction`, which sends one intent with a lane's key. */
@@ -33,7 +32,7 @@ export interface OperatorTransactionProgress {
 }
 
 /** Hash of a signed transaction, recorded because a KMS makes another signature, so another hash, each time. */
-export type SignedHash = Pick<SignedAttempt, 'kind' | 'hash'>
+export type SignedHash = Pick<AttemptRecord, 'kind' | 'hash'>
 
 /** A nonce with its transactions' hashes, which the chain shows even if the ledger has forgotten the nonce. */
 export interface Held {

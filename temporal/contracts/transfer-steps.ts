@@ -98,6 +98,8 @@ export interface BroadcastInput extends Omit<Ready, 'kind' | 'local' | 'parkAfte
  */
 export type BroadcastMode = 'new' | 'requeued' | 'follow'
 
+export type AttemptRecord = SignedAttempt
+
 export interface Landed {
   nonce: number
   txHash: string
@@ -106,7 +108,7 @@ export interface Landed {
   /** Decimal wei. */
   gasPaid: string
   attempts: number
-  tried: SignedAttempt[]
+  tried: AttemptRecord[]
   /** Workflow id of the batch that delivered the transfer. `gasPaid` is then the transfer's share. */
   batch?: string
   /** When a block first showed the transaction, ms since the epoch, for metrics. Only set at the first try. */
@@ -119,13 +121,13 @@ export type BroadcastResult =
   | { kind: 'passed'; landed: Landed }
   | { kind: 'included'; landed: Landed; finalInMs: number }
   /** The transaction is in no block. Call the step again with this intent. `tried`: attempts of this process. */
-  | { kind: 'pending'; nonce: number; attempts: number; reason: string; tried: SignedAttempt[] }
+  | { kind: 'pending'; nonce: number; attempts: number; reason: string; tried: AttemptRecord[] }
   /** The lane grants no nonce (paused, full, out of funds). With `retryInMs`, other lanes would not help. */
   | { kind: 'no-slot'; code: ErrorCode; reason: string; retryInMs?: number }
   /** The call is final, but it reverted or had no effect. */
   | { kind: 'reverted'; landed: Landed; reason: string }
   /** A no-op or an external transaction used the nonce in a final block. */
-  | { kind: 'spent'; nonce: number; by: 'noop' | 'external'; tried: SignedAttempt[] }
+  | { kind: 'spent'; nonce: number; by: 'noop' | 'external'; tried: AttemptRecord[] }
   /** The intent was withdrawn, or its nonce is final without the effect. */
   | { kind: 'withdrawn' }
   /** The transfer is admitted again: the chain may show the effect, or the transfer's batch failed. */

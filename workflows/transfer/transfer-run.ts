@@ -1,7 +1,7 @@
 import { searchAttributes } from '../../temporal/contracts/names.ts'
 import { type TimelineEntry, timelineOf } from '../../domain/transfer/timeline.ts'
-import { dropAttempts, recordAttempts, rollBackAttempts, type SignedAttempt } from '../../domain/transfer/attempts.ts'
-import type { Landed, Waiting } from '../../temporal/contracts/transfer-steps.ts'
+import { dropAttempts, recordAttempts, rollBackAttempts } from '../../domain/transfer/attempts.ts'
+import type { AttemptRecord, Landed, Waiting } from '../../temporal/contracts/transfer-steps.ts'
 import { backoffMs } from '../../domain/backoff.ts'
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import { type LaneId, intentIdOf } from '../../domain/lane/lane.ts'
@@ -173,7 +173,7 @@ export class TransferRun {
     return woken
   }
 
-  record(lane: LaneId, { nonce, tried = [] }: { nonce: number; tried?: readonly SignedAttempt[] }, landed?: Landed): void {
+  record(lane: LaneId, { nonce, tried = [] }: { nonce: number; tried?: readonly AttemptRecord[] }, landed?: Landed): void {
     const { transactions = [], round } = this.progress
     if (tried.length === 0) return
     this.progress.transactions = recordAttempts(transactions, { lane, nonce, round, at: Date.now(), tried, ...(landed && { landed }) })
