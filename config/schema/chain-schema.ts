@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { sendErrorClasses } from '../../domain/lane/send-errors.ts'
 import { feePolicySchema, laneSchema, signingLimitsSchema } from './lane-schema.ts'
 import { address, authorization, between, decimal, linkUrl, name, selector, text, url, variable, wei, whole } from '../load/values.ts'
 
@@ -31,22 +32,6 @@ const nodeSchema = z.strictObject({
     .describe('all: reads and sends. read: never sends. send: only sends. private: only sends, hidden from the public pool.'),
   requestsPerSecond: between(0.1, 100_000).optional().describe('Highest number of calls per second. Absent: no limit.'),
 })
-
-/** The same classes as SendErrorClass (chains/port.ts). */
-const sendErrorSchema = z.enum([
-  'nonce-too-low',
-  'already-known',
-  'own-nonce-used',
-  'replacement-underpriced',
-  'underpriced',
-  'nonce-too-high',
-  'pool-limit',
-  'insufficient-funds',
-  'fee-cap',
-  'fatal',
-  'terminally-stuck',
-  'ambiguous',
-])
 
 const watchedTokenSchema = z.strictObject({
   token: address.describe('Contract of the token.'),
@@ -98,7 +83,7 @@ export const chainSchema = z.strictObject({
     .default('public')
     .describe('public: transactions go to nodes with use all or send. private: transactions go only to nodes with use private.'),
   errors: z
-    .partialRecord(sendErrorSchema, z.array(z.string().min(3)))
+    .partialRecord(z.enum(sendErrorClasses), z.array(z.string().min(3)))
     .optional()
     .describe(
       "Class of error → texts that mean this class in messages of this chain's nodes. Case does not matter. These texts are compared before the built-in texts.",
