@@ -22,8 +22,6 @@ export const wordBytes = 32
 /** Order of the group of secp256k1 (SEC 2, §2.4.1). */
 export const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-export const orderBytes = Buffer.from(curveOrder.toString(16), 'hex')
-
 export function isRecoverable(digest: Uint8Array, compact: Uint8Array, yParity: number): boolean {
   return digest.length === wordBytes && compact.length === 2 * wordBytes && (yParity === 0 || yParity === 1)
 }

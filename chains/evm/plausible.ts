@@ -19,8 +19,3 @@ export function createPlausible({ lowest, highest }: { readonly lowest: number; 
     forget: (kind: string) => void ranges.delete(kind),
   }
 }
-
-/** The lower median. One lying node out of three cannot choose it. */
-export function medianOf<T extends number | bigint>(values: readonly T[]): T | undefined {
-  return values.toSorted((a, b) => (a < b ? -1 : Number(a > b)))[Math.floor((values.length - 1) / 2)]
-}

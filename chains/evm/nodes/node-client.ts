@@ -169,7 +169,9 @@ export function createNodeHealth(now: () => number) {
       return now() - failedAt >= restMs
     },
     get figures() {
-      return { latencyMs: latencyMs && Math.round(latencyMs), failures, ...asked(now() - Math.max(answeredAt, failedAt)) }
+      const agoMs = now() - Math.max(answeredAt, failedAt)
+      const asked = Number.isFinite(agoMs) && { askedAt: Math.round(Date.now() - agoMs) }
+      return { latencyMs: latencyMs && Math.round(latencyMs), failures, ...asked }
     },
     answered(tookMs: number) {
       answeredAt = now()
@@ -198,8 +200,4 @@ export function createNodeHealth(now: () => number) {
     },
     forgetNetwork: () => void (network = 'unknown'),
   }
-}
-
-function asked(agoMs: number): { askedAt?: number } {
-  return Number.isFinite(agoMs) ? { askedAt: Math.round(Date.now() - agoMs) } : {}
 }
