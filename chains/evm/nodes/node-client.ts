@@ -62,9 +62,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     get revivable(): boolean {
       return !health.held && health.state !== 'wrong-network' && (checking !== undefined || health.rested)
     },
-    get waitMs() {
-      return limiter.waitMs
-    },
+    limiter,
     ask,
     check() {
       const read = () => ask('eth_chainId', [], readNetworkId)
@@ -132,6 +130,8 @@ const longestMs = 30_000
 const latencyWeight = 0.2
 const restMs = 100
 
+const asked = (agoMs: number) => Number.isFinite(agoMs) && { askedAt: Math.round(Date.now() - agoMs) }
+
 export function createNodeHealth(now: () => number) {
   let network: 'unknown' | 'right' | 'wrong' = 'unknown'
   let phase: 'well' | 'failing' | 'probing' = 'well'
@@ -169,9 +169,7 @@ export function createNodeHealth(now: () => number) {
       return now() - failedAt >= restMs
     },
     get figures() {
-      const agoMs = now() - Math.max(answeredAt, failedAt)
-      const asked = Number.isFinite(agoMs) && { askedAt: Math.round(Date.now() - agoMs) }
-      return { latencyMs: latencyMs && Math.round(latencyMs), failures, ...asked }
+      return { latencyMs: latencyMs && Math.round(latencyMs), failures, ...asked(now() - Math.max(answeredAt, failedAt)) }
     },
     answered(tookMs: number) {
       answeredAt = now()

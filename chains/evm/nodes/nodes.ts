@@ -188,7 +188,7 @@ function createAskOne(chain: string, readers: () => readonly NodeClient[], timeo
       const node = choose(readers().filter((candidate) => candidate.up && !tried.has(candidate)))
       if (!node) return undefined
       tried.add(node)
-      if (node.waitMs > timeoutMs) {
+      if (node.limiter.waitMs > timeoutMs) {
         problems.push(new Error(`${node.origin}: over its ${node.spec.requestsPerSecond} requests per second`))
         continue
       }
@@ -225,7 +225,7 @@ async function revive(nodes: readonly NodeClient[], problems: Error[]): Promise<
 function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
   const added = ({ spec }: NodeClient) => Number(spec.added ?? false)
   const lags = ({ lag = 0 }: NodeClient) => Number(lag > mostLag)
-  const rated = candidates.map((node) => ({ node, waitMs: node.waitMs }))
+  const rated = candidates.map((node) => ({ node, waitMs: node.limiter.waitMs }))
   return rated.sort((a, b) => added(a.node) - added(b.node) || a.waitMs - b.waitMs || lags(a.node) - lags(b.node))[0]?.node
 }
 

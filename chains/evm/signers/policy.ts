@@ -179,9 +179,7 @@ function recipientOf(data: string): string | undefined {
 
 const mostProved = 4_096
 
-/**
- * A proof is remembered only for this time (ms), because it may become void, for example when a guardian set expires.
- */
+/** Time (ms) for which a proof is remembered. It may become void, for example when a guardian set expires. */
 const rememberMs = 10 * 60_000
 
 interface Proof {

@@ -108,9 +108,8 @@ function createReceiptReads(heads: EvmHeads, receipts: Receipts, hashes: Readonl
   }
 
   function readBlock(block: BlockRef, listed: readonly { readonly watched: WatchedHash }[]): void {
-    const inBlock = kept.at(block.height)?.transactions.length ?? listed.length
     const wanted = listed.map(({ watched }) => watched.hash)
-    const found = receipts.ofBlock(block, wanted, inBlock)
+    const found = receipts.ofBlock(block, wanted, kept.at(block.height)?.transactions.length ?? wanted.length)
     for (const { watched } of listed) {
       start(watched, async () => {
         const receipt = (await found).find(({ hash }) => hash === watched.hash)
