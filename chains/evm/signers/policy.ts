@@ -179,7 +179,7 @@ function recipientOf(data: string): string | undefined {
 
 const mostProved = 4_096
 
-/** Time (ms) for which a proof is remembered. It may become void, for example when a guardian set expires. */
+/** Time (ms) for which a proof counts, because it may become void, for example when a guardian set expires. */
 const rememberMs = 10 * 60_000
 
 interface Proof {

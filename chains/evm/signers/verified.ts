@@ -13,7 +13,7 @@ export interface Key {
   sign(signable: Signable): Promise<Signature | SignatureNumbers>
 }
 
-/** Makes a signer of a key. It throws SIGNER_UNAVAILABLE for a bad field, SIGNER_OFFLINE for a bad signature. */
+/** Makes a signer of a key. The signer throws SIGNER_UNAVAILABLE for bad fields, SIGNER_OFFLINE for bad signatures. */
 export function verified(key: Key): Signer {
   const { address } = key
   return {
