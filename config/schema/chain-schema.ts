@@ -1,4 +1,5 @@
 import { optional, prefault, z } from 'zod'
+import { sendErrorClasses } from '../../domain/lane/send-errors.ts'
 import { feePolicySchema, laneSchema, signingLimitsSchema } from './lane-schema.ts'
 import {
   address,
@@ -43,22 +44,6 @@ const nodeSchema = z.strictObject({
   requestsPerSecond: optional(between(0.1, 100_000)).describe('Highest number of calls per second. Absent: no limit.'),
 })
 
-/** The classes of SendErrorClass (chains/port.ts). */
-const sendErrorSchema = z.enum([
-  'nonce-too-low',
-  'already-known',
-  'own-nonce-used',
-  'replacement-underpriced',
-  'underpriced',
-  'nonce-too-high',
-  'pool-limit',
-  'insufficient-funds',
-  'fee-cap',
-  'fatal',
-  'terminally-stuck',
-  'ambiguous',
-])
-
 const watchedTokenSchema = z.strictObject({
   token: address.describe('Contract of the token.'),
   symbol: optional(text(/^[\w.$-]{1,20}$/, 'must have 1 to 20 letters, digits, or . $ _ -')).describe(
@@ -101,7 +86,7 @@ export const chainSchema = z.strictObject({
   send: usually(z.enum(['public', 'private']), 'public').describe(
     'public: transactions go to nodes with use all or send. private: transactions go only to nodes with use private.',
   ),
-  errors: optional(z.partialRecord(sendErrorSchema, z.array(z.string().min(3)))).describe(
+  errors: optional(z.partialRecord(z.enum(sendErrorClasses), z.array(z.string().min(3)))).describe(
     "Class of error → texts that mean this class in messages of this chain's nodes. Case does not matter. These texts are compared before the built-in texts.",
   ),
   feeModel: usually(z.enum(['ethereum', 'op-stack', 'arbitrum']), 'ethereum').describe(

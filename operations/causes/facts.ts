@@ -1,4 +1,4 @@
-import { middle, votersOf } from '../../chains/heads.ts'
+import { medianOf, votersOf } from '../../chains/heads.ts'
 import type { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { LaneId, LaneState } from '../../domain/lane/lane.ts'
 import type { TokenReading, WatchedToken } from '../../domain/lane/tokens.ts'
@@ -148,7 +148,7 @@ export function majorityHead(chain: ChainFacts | undefined): NodeHead | undefine
   const heads = headsOf(votersOf(chain?.nodes ?? []))
   const of = <T extends number | bigint>(figure: (head: NodeHead) => T | undefined) => {
     const shown = heads.flatMap((head) => figure(head) ?? [])
-    return shown.length * 2 > heads.length ? middle(shown) : undefined
+    return shown.length * 2 > heads.length ? medianOf(shown) : undefined
   }
   const [height, at, finalized] = [of((head) => head.height), of((head) => head.at), of((head) => head.finalized)]
   if (height === undefined || at === undefined || finalized === undefined) return undefined

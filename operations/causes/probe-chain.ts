@@ -1,4 +1,4 @@
-import { middle, votersOf } from '../../chains/heads.ts'
+import { medianOf, votersOf } from '../../chains/heads.ts'
 import { type ConfiguredChain, createConfiguredChain } from '../../chains/registry.ts'
 import { nodeVariables } from '../../config/chains.ts'
 import type { ChainConfig, Config } from '../../config/schema/schema.ts'
@@ -100,7 +100,7 @@ async function headOf(reader: ConfiguredChain | undefined, { finality }: ChainCo
 /** Returns the median of the nodes' balances, because one node may lie. */
 function middleBalances(all: readonly ChainFacts['balances'][]): ChainFacts['balances'] {
   const keys = new Set(all.flatMap((one) => [...one.keys()]))
-  return new Map([...keys].map((key) => [key, String(middle(all.flatMap((one) => one.get(key) ?? []).map(BigInt)))]))
+  return new Map([...keys].map((key) => [key, String(medianOf(all.flatMap((one) => one.get(key) ?? []).map(BigInt)))]))
 }
 
 async function readBalances(reader: ConfiguredChain, { lanes, watchTokens = [] }: ChainConfig): Promise<ChainFacts['balances']> {

@@ -56,11 +56,10 @@ describe("The policy of a lane's key", () => {
   test('by default a key signs calls of its bridges and no coins to other lanes', () => {
     expect(policyOf()).toMatchObject({
       calls: { [bridge]: complete, [redeemer]: [selector('redeem(bytes)')] },
-      coinPayees: [],
+      payees: [],
       otherLanes: [other.address],
       topUps: false,
       tokens: [],
-      tokenPayees: [],
     })
   })
 
@@ -70,10 +69,9 @@ describe("The policy of a lane's key", () => {
     expect(policyOf({ allow, operatorCalls }, { treasury: { address: treasury, tokens: [token] } })).toMatchObject({
       calls: allow,
       operatorCalls,
-      coinPayees: [treasury],
+      payees: [treasury],
       otherLanes: [other.address],
       tokens: [token],
-      tokenPayees: [treasury],
     })
   })
 

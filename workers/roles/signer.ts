@@ -44,13 +44,12 @@ export function signingPolicy(parts: PolicyParts): SigningPolicy {
     // A lane with a list of allowed calls makes no other calls.
     openCalls: allow ? {} : Object.assign({}, ...bridges.map((bridge) => bridge.openCalls ?? {})),
     operatorCalls,
-    coinPayees: payees,
+    payees,
     otherLanes: others,
     // If the config names the lane that pays top-ups, no other key signs them. So a thief of another key can pay none.
     topUps: chain.signing.topUps && (topUp === undefined || topUp.from === address),
     topUpLimits: topUp,
     tokens: treasury?.tokens ?? [],
-    tokenPayees: payees,
     proveCall: (call, gasLimit) => proveCall({ bridges, targetChain: chainName }, call, gasLimit),
     settings: () => demandRead(settings()),
     packages,
