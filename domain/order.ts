@@ -1,7 +1,8 @@
+import { defined } from './defined.ts'
 import { cut, oneLine } from './text/printable.ts'
 import { foreign, timeText } from './text/web-ui-text.ts'
 
-/** `by` is the name of a person, or `portage` if Portage itself gave the order. */
+/** `by` is the name of a person, `portage` if Portage itself gave the order, or `unnamed`. */
 export interface Order {
   readonly by: string
   readonly reason: string
@@ -64,8 +65,7 @@ export function orderLines(orders: readonly GivenOrder[] = []): string[] {
 }
 
 export function orderFacts(named: Readonly<Record<string, string | number | undefined>>): { facts?: OrderFacts } {
-  const facts: Record<string, string | number> = {}
-  for (const [name, value] of Object.entries(named)) if (value !== undefined) facts[name] = value
+  const facts = defined(named) as OrderFacts
   return Object.keys(facts).length > 0 ? { facts } : {}
 }
 

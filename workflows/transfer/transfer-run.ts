@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
 import { type TimelineEntry, timelineOf } from '../../domain/transfer/timeline.ts'
 import { dropAttempts, recordAttempts, rollBackAttempts } from '../../domain/transfer/attempts.ts'
@@ -94,18 +95,9 @@ export class TransferRun {
     const { txHash, attempts, tried, batch } = landed ?? {}
     const delivery = this.#outcome?.kind === 'delivered' ? this.#outcome.delivery : undefined
     const cancelledBy = this.#outcome?.kind === 'cancelled' ? this.#outcome.by : undefined
-    const facts = { lane, nonce, txHash: delivery?.txHash ?? txHash, attempts, tried, batch, delivery, cancelledBy, code, reason }
+    const facts = { lane, nonce, txHash: delivery?.txHash ?? txHash, attempts, tried, batch, delivery, cancelledBy, code, reason, rounds }
     const all = timelineOf(timeline, transactions)
-    return {
-      id: this.id,
-      transfer,
-      state,
-      ...facts,
-      rounds,
-      timeline: all,
-      ...(transactions && { transactions }),
-      ...(orders && { orders }),
-    }
+    return { id: this.id, transfer, state, ...facts, timeline: all, ...defined({ transactions, orders }) }
   }
 
   enter(state: TransferState, note: string, facts: StateFacts = {}): void {
