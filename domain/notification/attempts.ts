@@ -16,8 +16,8 @@ export const attemptSchedule: AttemptSchedule = {
 }
 const longestRestMs = hourMs
 /**
- * When the receiver answers again, notifications with fewer tries than this are sent at once. Those with more tries
- * keep their wait, because one of them may have caused the failure.
+ * When the receiver answers again, notifications with fewer tries than this are sent at once. The others keep their
+ * wait, because one of them may have caused the failure.
  */
 const triesUntilAlone = 3
 

@@ -51,7 +51,7 @@ export function isShortFor(short: string, id: string): boolean {
   return whole.length - last.length >= at && whole.endsWith(last)
 }
 
-/** Fewest characters of a short form, apart from `…`. Fewer would match nearly every id. */
+/** Fewest characters of a short form, apart from `…`, because fewer characters would match nearly every id. */
 const fewestLeft = 8
 
 export function isShort(text: string): boolean {
