@@ -68,7 +68,7 @@ function details(state: LaneState): string {
   const { granted, filled, external, rolledBack } = state.counts
   const { lane } = state.config
   return paragraphs(
-    `**${lane}** ${closed ? `takes no new work: ${closed.why}` : state.synced ? 'active' : 'not synced: it has not read its account yet'}`,
+    `**${lane}** ${closed ? `takes no new work: ${closed.why}` : state.synced ? 'active' : 'not synced: the account has not been read yet'}`,
     ...(closed ? whyClosed(lane, closed) : []),
     `next nonce ${next}, on chain ${latest}, in flight ${inFlight} of ${window}`,
     `granted ${granted}, filled ${filled}, external ${external}, rolled back ${rolledBack}`,

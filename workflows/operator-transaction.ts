@@ -64,10 +64,8 @@ function isAfterReset(): boolean {
   return runId !== originalExecutionRunId
 }
 
-function send(
-  { lane, intent, by, reason, onlyBelow }: contract.OperatorTransactionInput,
-  progress: contract.OperatorTransactionProgress,
-): Promise<LaneStepResult> {
+function send(input: contract.OperatorTransactionInput, progress: contract.OperatorTransactionProgress): Promise<LaneStepResult> {
+  const { lane, intent, by, reason, onlyBelow } = input
   const { round, held, earlier, cancelledBy, orderedAt } = progress
   const intentId = intentIdOf(workflowInfo().workflowId, round)
   // If the intent may have been sent, the step only looks for its nonce. A new nonce could cause a second payment.

@@ -97,18 +97,14 @@ export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: R
   if (atLeast?.maxFee !== undefined || atLeast?.tip !== undefined) return fees
   if (kind === 'call' && (BigInt(fees.maxFee) > cap || BigInt(fees.tip) > tipCap)) return undefined
   const limited = feeLimitReached(offered, market)
-  if (raising.outpriced && limited) return beyondLimit(fees, market, raising, { isCapped: set < uncapped, tipCap })
+  if (raising.outpriced && limited) return beyondLimit(fees, market, { ...raising, isCapped: set < uncapped, tipCap })
   if (urgent || (kind === 'call' && set < uncapped)) return fees
   return limited ? undefined : fees
 }
 
 /** Doubles the tip up to `maxFee`, to outbid a foreign transaction. Without a cap, `limitFactor` ends the raises. */
-function beyondLimit(
-  fees: Fees,
-  market: Fees,
-  { kind, balance, ...cost }: Raising,
-  { isCapped, tipCap }: { isCapped: boolean; tipCap: bigint },
-): Fees | undefined {
+function beyondLimit(fees: Fees, market: Fees, raising: Raising & { isCapped: boolean; tipCap: bigint }): Fees | undefined {
+  const { kind, balance, isCapped, tipCap, ...cost } = raising
   const [maxFee, raised] = [BigInt(fees.maxFee), BigInt(fees.tip)]
   const twice = least(raised * 2n, kind === 'call' ? least(tipCap, maxFee) : maxFee)
   const offer = { maxFee: fees.maxFee, tip: String(twice > raised ? twice : raised) }

@@ -117,6 +117,7 @@ export interface Remembered extends Observed {
   readonly at: number
   /** Time of the last report with this `height` or a higher one. Lagging nodes report lower heights. */
   readonly leadAt: number
+  /** Height at which `finalized` was first reported. If a later block has a lower nonce, final blocks were lost. */
   readonly finalizedAt: number
   /** Height since which the lowest unmined nonce waits with its newest attempt. Absent in ledgers of release 1.0.0. */
   readonly lowestSince?: number

@@ -111,8 +111,8 @@ export interface LaneView
   extends
     Pick<ledger.LaneState, 'synced' | 'next' | 'era' | 'republish' | 'forgotten'>,
     Pick<ledger.Observed, 'latest' | 'finalized' | 'final'>,
+    Partial<Pick<ledger.Remembered, 'height' | 'finalizedAt' | 'lowestSince'>>,
     Pick<ledger.LaneCounts, 'external'> {
-  readonly height?: number
   readonly window: number
   readonly inFlight: number
   readonly closed?: Closed
@@ -122,9 +122,6 @@ export interface LaneView
   readonly granted: number
   /** Run id of the ledger that answers. After a reset, requests with an older id get no nonce. Absent in queries. */
   readonly run?: string
-  /** Height at which `finalized` was first reported. If a later block has a lower nonce, final blocks were lost. */
-  readonly finalizedAt?: number
-  readonly lowestSince?: number
 }
 
 export type ClosedFor = 'paused' | 'draining' | 'forbidden' | 'funds' | 'replaced'

@@ -65,11 +65,8 @@ function afterTest(state: NotifierState, { id }: Notification, answer: SendAnswe
   return { ...state, ...after, tests: [...state.tests, result].slice(-notifierLimits.tests) }
 }
 
-function receiverAfter(
-  { failure }: NotifierState,
-  answer: SendAnswer,
-  { now, jitter, schedule: { restsMs } = attemptSchedule }: AttemptFacts,
-): Partial<Pick<NotifierState, 'failure' | 'disabled'>> {
+function receiverAfter({ failure }: NotifierState, answer: SendAnswer, facts: AttemptFacts): Partial<NotifierState> {
+  const { now, jitter, schedule: { restsMs } = attemptSchedule } = facts
   if (answer.kind === 'gone') return { disabled: { why: 'gone', at: now } }
   if (answer.kind !== 'failed') return {}
   // Parallel tries fail together, so only the first failure counts.

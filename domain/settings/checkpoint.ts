@@ -15,10 +15,8 @@ export interface KeptSettings extends Pick<SettingsCheckpoint, 'settings' | 'at'
   readonly refused: number
 }
 
-const list = listOf(
-  rule((row) => typeof row === 'object' && row !== null, 'a row'),
-  2_000,
-)
+const row = rule((given) => typeof given === 'object' && given !== null, 'a row')
+const list = listOf(row, 2_000)
 
 /**
  * Reads the settings of a checkpoint. Each row is checked like an order and left out if it is invalid, because a

@@ -88,7 +88,7 @@ function assertNode({ chain, name, url }: NodeChange, path: string, { nodes }: K
   one(chain, Object.keys(nodes), 'chain', `${path}.chain`)
   const configured = nodes[chain] ?? []
   if (url === undefined) return one(name, configured, `node of ${chain}`, `${path}.name`)
-  if (configured.includes(name)) fail(`${path}.name: ${chain} has a node ${name} in the config; call the new one something else`)
+  if (configured.includes(name)) fail(`${path}.name: ${chain} has a node ${name} in the config; give the new node another name`)
 }
 
 function assertScope({ bridge, chain, sourceChain, targetChain }: HaltScope, path: string, known: KnownNames): void {

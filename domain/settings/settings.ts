@@ -108,10 +108,8 @@ export function denialOf(
   const accounts = [recipient, payee].map((account) => account.toLowerCase())
   const recipients = [...accounts, ...accounts.map((account) => `${targetChain}/${account}`)]
   const searched = bytes.toLowerCase()
-  const rule = denied.find(
-    (one) =>
-      (one.kind === 'token' ? one.value === token.toLowerCase() : recipients.includes(one.value)) || isAmong(searched, one, targetChain),
-  )
+  const names = (one: DenyRule) => (one.kind === 'token' ? one.value === token.toLowerCase() : recipients.includes(one.value))
+  const rule = denied.find((one) => names(one) || isAmong(searched, one, targetChain))
   if (!rule) return undefined
   const { kind, value, by, reason } = rule
   const code = kind === 'token' ? 'TOKEN_DENIED' : 'RECIPIENT_DENIED'

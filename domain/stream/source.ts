@@ -5,7 +5,7 @@ import { without } from './intervals.ts'
 import { done, earlier, isAnyWanted, later, learn, present, refused, reopen, room, type StreamStep, withPassed, count } from './numbers.ts'
 import { bringBack } from './outside-window.ts'
 import { firstIn, heightOf } from './places.ts'
-import type { RequestOf, StreamState, Gap, GapState } from './stream.ts'
+import type { Distrusted, RequestOf, StreamState, Gap, GapState } from './stream.ts'
 
 /**
  * The only request that raises the cursor (MIP-61's CONTINUOUS_BLOCK_PROCESSING). Before sending it, the agent has
@@ -175,10 +175,7 @@ function beyondKnown({ next, cursor }: StreamState, { number, height }: RequestO
 }
 
 /** Resolves numbers up to `number`. The watermark never falls. `undone` gaps stay: the chain outranks an order. */
-export function trusted(
-  state: StreamState,
-  { number, height, by }: Pick<RequestOf<'trust'>, 'number' | 'height'> & { readonly by: string },
-): StreamStep {
+export function trusted(state: StreamState, { number, height, by }: Omit<Distrusted, 'at'>): StreamStep {
   const first = BigInt(number) + 1n
   if (first <= BigInt(state.first)) return present(state)
   const read = state.config.placed ? Math.max(height ?? -1, heightOf(first) - 1) : height

@@ -7,13 +7,8 @@ const longest = 300
 export const invisible = (): RegExp => /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
 export function printable(text: string): string {
-  return cut(
-    text
-      .slice(0, 4 * longest)
-      .replaceAll(invisible(), ' ')
-      .trim(),
-    longest,
-  )
+  const visible = text.slice(0, 4 * longest).replaceAll(invisible(), ' ')
+  return cut(visible.trim(), longest)
 }
 
 /** Shortens a text without cutting a surrogate pair in half. */

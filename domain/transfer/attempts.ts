@@ -93,5 +93,5 @@ export function waitsForNonces(what: string, nonces: readonly { readonly lane: L
   const held = nonces.map(({ lane, nonce }) =>
     nonce === undefined ? `the earlier grants of ${lane}, whose ledger began anew` : `nonce ${nonce} of ${lane}`,
   )
-  return `${what} once nothing of it can be mined: waits for ${held.join(', ')} to be final`
+  return `${what} once none of its transactions can be mined: waits for ${held.join(', ')} to be final`
 }

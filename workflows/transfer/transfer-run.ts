@@ -235,7 +235,7 @@ export class TransferRun {
   /** Logs only the states that people search for. The SDK's log adds no command, and is silent during a replay. */
   #logState({ code, reason, txHash }: StateFacts): void {
     const { state, lane } = this.progress
-    const about = { ...this.#logIds, ...(lane && { lane }), ...(code && { code }), ...(reason && { reason }), ...(txHash && { txHash }) }
+    const about = defined({ ...this.#logIds, lane, code, reason: reason || undefined, txHash })
     if (state === 'parked') log.warn('transfer parked', about)
     else if (isOutcome(state)) log.info(`transfer ${state}`, { ...about, tookMs: Date.now() - this.seenAt })
     else if (state === 'waiting' && this.#waitsFor !== code) log.info('transfer waits', about)
