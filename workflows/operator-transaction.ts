@@ -24,8 +24,9 @@ export function operatorTransaction(input: contract.OperatorTransactionInput): P
 }
 
 async function sendUntilFinal(input: contract.OperatorTransactionInput, cancelRequested: Promise<never>) {
-  const progress: contract.OperatorTransactionProgress = { ...(input.progress ?? begun(input.firstRound)) }
-  const { lane, intent, by, reason } = input
+  const { lane, intent, by, reason, firstRound: round = 1 } = input
+  const begun = { round, sentBefore: false, waits: 0, orderedAt: workflowInfo().startTime.getTime() }
+  const progress: contract.OperatorTransactionProgress = { ...(input.progress ?? begun) }
   const { orderedAt, cancelledBy: before } = progress
   let status: contract.OperatorTransactionStatus = {
     ...{ lane, intent, by, reason, orderedAt, state: 'waiting', detail: 'not sent yet' },
@@ -51,12 +52,9 @@ async function sendUntilFinal(input: contract.OperatorTransactionInput, cancelRe
     if (status.state !== 'waiting' && status.state !== 'pending') return status
     const waitMs = backoffMs(progress.waits++, firstWaitMs, longestWaitMs)
     if (result.kind === 'spent' || result.kind === 'superseded') continue
-    await condition(() => progress.cancelledBy !== cancelledBy, waitMs, { summary: waitText(status, waitMs) })
+    const summary = summaryText(`${status.state}: ${status.detail}; checks again in ${durationText(waitMs)}`)
+    await condition(() => progress.cancelledBy !== cancelledBy, waitMs, { summary })
   }
-}
-
-function begun(round = 1): contract.OperatorTransactionProgress {
-  return { round, sentBefore: false, waits: 0, orderedAt: workflowInfo().startTime.getTime() }
 }
 
 function isAfterReset(): boolean {
@@ -146,10 +144,6 @@ function applySpent({ nonce, by }: Extract<LaneStepResult, { kind: 'spent' }>, p
 
 function cancelledText({ cancelledBy }: contract.OperatorTransactionProgress, what: string): string {
   return `cancelled by ${cancelledBy?.by ?? 'the lane'}: ${cancelledBy?.reason ?? ''}; ${what}`
-}
-
-function waitText({ state, detail }: contract.OperatorTransactionStatus, waitMs: number): string {
-  return summaryText(`${state}: ${detail}; checks again in ${durationText(waitMs)}`)
 }
 
 function show({ lane, intent, by, reason, orderedAt, state, detail, nonce, cancelledBy }: contract.OperatorTransactionStatus): void {
