@@ -212,7 +212,7 @@ export class TransferRun {
   /** Call this only while no activity runs. */
   async continueAsNew(): Promise<void> {
     const { transfer, progress, signals: unacknowledged, deadline, seenAt } = this
-    // Only here can a transfer move to another worker version. So no version has to run for months.
+    // A run keeps its worker version, and the next run takes the current one, so no version has to run for months.
     const next = makeContinueAsNewFunc<(input: TransferInput) => Promise<TransferStatus>>({ initialVersioningBehavior: 'AUTO_UPGRADE' })
     await next({ transfer, progress, unacknowledged, deadline, seenAt })
   }
@@ -274,8 +274,8 @@ export function includedAt({ txHash, tried }: Pick<Landed, 'txHash' | 'tried'>):
 }
 
 /**
- * Reasons that usually pass within minutes. A transfer that waits for one tries again after at most a minute, if
- * `retryInMs` is not longer.
+ * Reasons that usually pass within minutes. A transfer that waits for one of them tries again after at most a minute,
+ * unless `retryInMs` is longer.
  */
 const passing: readonly ErrorCode[] = ['LANE_NONE', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT', 'NONCE_NOT_FINAL']
 
