@@ -96,10 +96,7 @@ function trustedBelow(state: StreamState, height: number, marks: StreamState['ma
   return { first: held.first, ...defined({ start: held.start }) }
 }
 
-/**
- * Applies the source's count and table. Unseen numbers become gaps: `hidden` if the stream has scanned their blocks,
- * else `unasked`.
- */
+/** Applies the source's count and table. Unseen numbers become gaps: `hidden` in scanned blocks, else `unasked`. */
 export function audited(state: StreamState, request: RequestOf<'audited'>, at: number): StreamStep {
   const { cursor, start, backfill: unread } = state
   const { upTo, height, present: table } = request
@@ -155,10 +152,7 @@ export function backfilled(state: StreamState, request: RequestOf<'backfilled'>,
   return done({ ...learnt, backfill: { ...learnt.backfill, left } })
 }
 
-/**
- * Trusts a watermark. If it is above the known numbers or above the cursor, it would skip transfers, so it is refused,
- * and raises an alarm.
- */
+/** Trusts a watermark. One above the known numbers or the cursor could skip transfers, so it only raises an alarm. */
 export function trust(state: StreamState, request: RequestOf<'trust'>, at: number): StreamStep {
   const { number, height } = request
   const { by } = orderOf(request)

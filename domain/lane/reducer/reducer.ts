@@ -27,10 +27,7 @@ export function apply(
   return { state: current, response, rolledBack: seen.rolledBack }
 }
 
-/**
- * Repairs a reset or restored ledger. Changes nothing if the account's nonce is below a final one, because another
- * chain then answers.
- */
+/** Repairs a reset or restored ledger, unless the account's nonce is below a final one: another chain then answers. */
 export function reconcileKnown(state: LaneState, { known, observe }: ApplyRequest, now: number, fromEarlierRun: boolean): LaneState {
   const latest = observe?.latest ?? state.observed?.latest
   if (!known || state.replaced || known.era !== state.era) return state
