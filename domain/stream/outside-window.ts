@@ -21,10 +21,15 @@ const crowdedBytes = maxOutsideBytes / 2
 type Outside = Pick<StreamState, 'outside'>
 type Reason = Pick<OutsideNumbers, 'code' | 'waits'>
 
-/** Caches an object's unpacked intervals, because each request needs them several times, and objects never change. */
-const unpacked = new WeakMap<OutsideNumbers, { readonly intervals: Intervals; readonly size: bigint }>()
+interface Unpacked {
+  readonly intervals: Intervals
+  readonly size: bigint
+}
 
-function unpackedOf(numbers: OutsideNumbers) {
+/** Caches an object's unpacked intervals, because each request needs them several times, and objects never change. */
+const unpacked = new WeakMap<OutsideNumbers, Unpacked>()
+
+function unpackedOf(numbers: OutsideNumbers): Unpacked {
   const known = unpacked.get(numbers)
   if (known) return known
   const intervals = unpack(numbers.packed)
