@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { type Form, forms, isLink } from '../../domain/text/forms.ts'
 
 export const text = (form: RegExp, rule: string) => z.string().regex(form, rule)
-/** Arguments for `refine`: exactly one of the two fields must be set. Checked even if other fields are wrong. */
+/** The schema of a field, with the value that counts if the field is missing. */
+export const usually = z._default
+export const listOf = <Entry extends z.ZodType>(entry: Entry, least: number, most: number) => z.array(entry).min(least).max(most)
+/** Arguments for `refine`: exactly one of two fields must be set. Checked even if other fields are wrong. */
 export const oneOf = <A extends string, B extends string>(one: A, other: B) =>
   [
     (fields: { readonly [Field in A | B]?: unknown }) => (fields[one] === undefined) !== (fields[other] === undefined),

@@ -30,21 +30,22 @@ export async function overspend(scene: AttackScene): Promise<string> {
   await halt(scene)
   let price: bigint | undefined = steep
   const dear = keepDear(scene, () => price)
-  const payAll = async (wei: bigint, times: number) => {
+  const payAll = async (wei: bigint, times: number): Promise<number> => {
     price = wei
     await isDear(scene, wei)
     const ordered: Payment[] = []
     for (let index = 0; index < times; index++)
       for (const { chain, address } of lanes) ordered.push(await pay(scene, chain as ChainKey, address))
-    await Promise.all(ordered.map((one) => decided(scene, one)))
+    const ends = await Promise.all(ordered.map((one) => decided(scene, one)))
+    return ends.filter((ended) => !ended).length
   }
   try {
     await payAll(steep, 1)
     const before = await counts(scene)
-    await payAll(spike, payments)
+    const open = await payAll(spike, payments)
     const mined = (await counts(scene)).map((count, index) => count - (before[index] ?? 0))
     if (mined.every((count) => count === 0)) throw new Error('no lane paid anything')
-    return `${mined.join(', ')} of ${payments} payments mined`
+    return `${mined.join(', ')} of ${payments} payments mined, ${open} still open`
   } finally {
     price = undefined
     await dear
@@ -52,8 +53,8 @@ export async function overspend(scene: AttackScene): Promise<string> {
 }
 
 /**
- * Halts transfers and waits until the lanes are idle. Otherwise, a transfer of an attacker could hold a nonce below the
- * payments and stay unmined at the new price.
+ * Halts transfers and waits until the lanes are idle, because a transfer of an attacker could hold a nonce below those
+ * of the payments, and stay unmined at the new price.
  */
 async function halt(scene: AttackScene): Promise<void> {
   const order = { by: 'dora', reason: 'prices rise', orders: [{ kind: 'halt', scope: {} } as const] }
@@ -78,13 +79,21 @@ async function pay({ client, devnet, payments: paid }: AttackScene, chain: Chain
   return payment
 }
 
-/** Resolves when the payment is final, or refused by the signer. Throws Error after `decidedWithinMs`. */
-async function decided({ client }: AttackScene, { id }: Payment): Promise<void> {
+/**
+ * Resolves with true when the payment is final or refused by the signer, and with false after `decidedWithinMs`. A
+ * payment that was refused in a second try stays open while no-ops fill its nonces. The judge counts its transactions
+ * too, because it adds up all transactions of a key.
+ */
+async function decided({ client }: AttackScene, { id }: Payment): Promise<boolean> {
   const isDecided = async () => {
     const { state, detail } = await client.workflow.getHandle(id).query(operatorTransactionStatusQuery)
     return (state !== 'waiting' && state !== 'pending') || detail.includes('refused')
   }
-  await until(isDecided, { timeoutMs: decidedWithinMs, everyMs: 500, growingToMs: 5_000, what: `an end of ${id}` })
+  const wait = { timeoutMs: decidedWithinMs, everyMs: 500, growingToMs: 5_000, what: `an end of ${id}` }
+  return until(isDecided, wait).then(
+    () => true,
+    () => false,
+  )
 }
 
 function counts({ devnet: { lanes, chains } }: AttackScene): Promise<number[]> {

@@ -1,8 +1,11 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { namesOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
+import type { SettingsCheckpoint } from '../../domain/settings/checkpoint.ts'
 import { type SettingsOrder, noSettings } from '../../domain/settings/settings.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { silentLogger } from '../../observability/logger.ts'
@@ -10,10 +13,12 @@ import { isGone } from '../../temporal/client/connection/errors.ts'
 import { changeSettings, readSettings } from '../../temporal/client/settings/settings.ts'
 import { watchSettings } from '../../temporal/client/settings/settings-watch.ts'
 import { settingsWorkflowId } from '../../temporal/contracts/names.ts'
+import type { Role } from '../../workers/roles/roles.ts'
 import { keepSettings } from '../../workers/roles/settings-keeper.ts'
 import { deadConfig } from '../api/setting.ts'
 import { type Ledgers, startLedgers } from '../lanes/setting.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
+import { listenHttp } from '../helpers/servers.ts'
 
 const logger = silentLogger()
 const halt = (chain: string): SettingsOrder => ({ kind: 'halt', scope: { chain } })
@@ -58,11 +63,12 @@ describe('Settings that are kept outside Temporal', () => {
   const kept = async (name: string) =>
     JSON.parse(await readFile(fileOf(name), 'utf8').catch(() => '{}')) as { settings?: { version: number; halts: object[] } }
 
-  /** Starts a process with its own data folder. `merges`: the process has the role `ledger`. */
-  async function start(name: string, merges = true) {
-    const config = configOf(name)
+  /** Starts a process with its own data folder. */
+  async function start(name: string, role: Role = 'all', streams: Partial<Config['streams']> = {}) {
+    const base = configOf(name)
+    const config = { ...base, streams: { ...base.streams, ...streams } }
     const watch = await watchSettings({ client: client(), logger })
-    const keeper = await keepSettings({ config, client: client(), namespace: 'default', watch, logger, merges })
+    const keeper = await keepSettings({ config, client: client(), namespace: 'default', watch, logger, role })
     const stop = async () => {
       await keeper.stop()
       await watch.stop()
@@ -133,18 +139,62 @@ describe('Settings that are kept outside Temporal', () => {
     expect(await readSettings(client())).toEqual(noSettings)
   })
 
+  describe('in an object store that only intake and API may use', () => {
+    const objects = new Map<string, string>()
+    const authorization = 'Bearer of-intake'
+    let checkpoints: { kind: 'http'; url: string; authorization: string }
+    beforeAll(async () => {
+      const url = await listenHttp((request, response) => void answer(request, response))
+      checkpoints = { kind: 'http', url: `${url}/`, authorization }
+    })
+
+    async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+      const path = request.url ?? ''
+      const body = await text(request)
+      if (request.headers.authorization !== authorization) return void response.writeHead(401).end()
+      if (request.method === 'PUT') objects.set(path, body)
+      const found = objects.get(path)
+      response.writeHead(found === undefined ? 404 : 200).end(found)
+    }
+
+    test.each(['lane', 'chain', 'ledger'] as const)('a process of role %s needs no authorization of the store', async (role) => {
+      const withheld = { checkpoints: { ...checkpoints, authorization: 'withheld' } }
+      const first = await start(`g-${role}`, role, withheld)
+      const { after } = await first.change(halt('bsc'))
+      await until(async () => (await kept(`g-${role}`)).settings?.version === after.version, { timeoutMs, what: 'the file' })
+      await first.stop()
+      await wipe()
+      expect((await start(`g-${role}`, role, withheld)).watch.current().halts).toHaveLength(1)
+    })
+
+    test('intake restores the settings of the store, and repeats a halt that Temporal does not have', async () => {
+      const first = await start('h', 'intake', { checkpoints })
+      await first.change(halt('ethereum'), halt('bsc'))
+      const stored = () => objects.get('/settings.json') ?? ''
+      await until(() => stored().includes('bsc'), { timeoutMs, what: 'the object' })
+      await first.stop()
+      await wipe()
+      const changed = await start('i', 'lane', { checkpoints: { ...checkpoints, authorization: 'withheld' } })
+      await changed.change(halt('ethereum'))
+      const found = JSON.parse(stored()) as SettingsCheckpoint
+      objects.set('/settings.json', JSON.stringify({ ...found, settings: { ...found.settings, version: 9 } }))
+      await start('j', 'intake', { checkpoints })
+      await expect.poll(async () => (await readSettings(client())).halts.map(({ scope }) => scope.chain)).toEqual(['ethereum', 'bsc'])
+    })
+  })
+
   test.each([
     ['no JSON', '{'],
     ['nothing', ''],
     ['of another namespace', JSON.stringify({ version: 1, namespace: 'x', at: 1, settings: { ...noSettings, version: 5 } })],
     ['a list', '[]'],
-  ])('are not taken from a file that is %s: the process starts, and the next change writes it', async (_, text) => {
-    const name = `f${text.length}`
+  ])('settings are not taken from a file that is %s: the process starts, and the next change writes it', async (_, content) => {
+    const name = `f${content.length}`
     await (await start(name)).stop()
-    await writeFile(fileOf(name), text).catch(async () => {
+    await writeFile(fileOf(name), content).catch(async () => {
       const { mkdir } = await import('node:fs/promises')
       await mkdir(join(folder, name, 'checkpoints'), { recursive: true })
-      await writeFile(fileOf(name), text)
+      await writeFile(fileOf(name), content)
     })
     const { change } = await start(name)
     expect(await readSettings(client())).toEqual(noSettings)

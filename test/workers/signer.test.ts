@@ -64,7 +64,7 @@ describe("The policy of a lane's key", () => {
     })
   })
 
-  test('with a treasury and an own list a key signs only those', () => {
+  test('a key with a treasury and lists of calls signs only these payments and calls', () => {
     const allow = { [redeemer]: ['0x12345678'] }
     const operatorCalls = { [token]: ['0x87654321'] }
     expect(policyOf({ allow, operatorCalls }, { treasury: { address: treasury, tokens: [token] } })).toMatchObject({

@@ -107,7 +107,7 @@ async function startRole(
   const hosting = { temporal, tuning: tuningFrom(config, options.env), tracing: options.tracing, deployment: deploymentOf(config) }
 
   const { client } = temporal
-  services.push(await keepSettings({ config, client, namespace: target.namespace, watch, logger, merges: serves(role, 'ledger') }))
+  services.push(await keepSettings({ config, client, namespace: target.namespace, watch, logger, role }))
   if (serves(role, 'ledger')) {
     ledgers.push(await createLedgerWorker({ ...hosting, logger }))
     services.push(startWorkflowRecovery(context))

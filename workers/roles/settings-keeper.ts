@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema/schema.ts'
-import { checkpointPlaceOf, makeDataFolder } from '../../config/data-folder.ts'
+import { makeDataFolder, settingsPlaceOf } from '../../config/data-folder.ts'
 import { namesOf } from '../../config/chains.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import {
@@ -16,6 +16,7 @@ import { changeSettings, readSettings, restoreSettings } from '../../temporal/cl
 import type { SettingsWatch } from '../../temporal/client/settings/settings-watch.ts'
 import { type Service, within } from '../../runtime/wait.ts'
 import { problemOf } from '../../observability/severity.ts'
+import { type Role, serves } from './roles.ts'
 
 interface SettingsKeeperOptions {
   readonly config: Config
@@ -23,7 +24,7 @@ interface SettingsKeeperOptions {
   readonly namespace: string
   readonly watch: SettingsWatch
   readonly logger: Logger
-  readonly merges: boolean
+  readonly role: Role
 }
 
 const name = 'settings'
@@ -32,11 +33,13 @@ const stopMs = 2_000
 
 /**
  * Keeps a checkpoint of the settings. If Temporal has no settings, those of the checkpoint are restored before any
- * work. If the checkpoint is newer, the role `ledger` repeats only the checkpoint's halts, denials and revocations.
+ * work. If the checkpoint is newer, the roles `ledger` and `intake` repeat only the checkpoint's halts, denials and
+ * revocations. Throws CHECKPOINT_UNAVAILABLE.
  */
 export async function keepSettings(options: SettingsKeeperOptions): Promise<Service> {
-  const { config, client, namespace, watch, logger, merges } = options
-  const place = checkpointPlaceOf(config)
+  const { config, client, namespace, watch, logger, role } = options
+  const merges = serves(role, 'ledger') || serves(role, 'intake')
+  const place = settingsPlaceOf(config, serves(role, 'intake') || serves(role, 'api'))
   if (!place) return { stop: async () => {} }
   if (place.kind === 'directory')
     await makeDataFolder(config.dataFolder).catch((error: unknown) => logger.warn('checkpoints cannot be kept', { ...problemOf(error) }))
