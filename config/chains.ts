@@ -1,5 +1,6 @@
 import { RelayerError } from '../domain/catalogue/errors.ts'
-import { defined, type FeeDefaults, type FeeRule } from '../domain/fees/fees.ts'
+import { defined } from '../domain/defined.ts'
+import type { FeeDefaults, FeeRule } from '../domain/fees/fees.ts'
 import { laneAddress, laneId, type LaneId } from '../domain/lane/lane.ts'
 import type { KnownNames } from '../domain/settings/known-names.ts'
 import type { NodeUse } from '../domain/settings/settings.ts'

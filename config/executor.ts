@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defined } from '../domain/fees/fees.ts'
+import { defined } from '../domain/defined.ts'
 import { dollars } from './schema/executor-schema.ts'
 import type { ChainConfig, Config } from './schema/schema.ts'
 

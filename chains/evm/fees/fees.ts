@@ -68,15 +68,17 @@ export function createFees(
   }
 
   async function readMarket(baseFee: bigint): Promise<Price> {
-    const markets = usual.isSeeded() ? [] : await readMarkets(historyBlocks)
-    const enough = markets.length >= nodes.needed
-    const middle = enough ? medianOf(markets.flatMap(({ baseFees }) => medianOf(baseFees) ?? [])) : undefined
+    const first = usual.isSeeded() ? undefined : await readHistory(baseFee)
+    return first ?? middleOf(await readMarkets(feeHistory.blocks), baseFee) ?? (await marketByPrice(baseFee))
+  }
+
+  /** Begins the samples of the usual fee. Returns undefined if too few nodes answer. Their history is then not used. */
+  async function readHistory(baseFee: bigint): Promise<Price | undefined> {
+    const markets = await readMarkets(historyBlocks)
+    if (markets.length < nodes.needed) return void usual.seed([baseFee])
+    const middle = medianOf(markets.flatMap(({ baseFees }) => medianOf(baseFees) ?? []))
     usual.seed(markets.find(({ baseFees }) => medianOf(baseFees) === middle)?.baseFees ?? [baseFee])
-    return (
-      (enough ? middleOf(markets, baseFee) : undefined) ??
-      middleOf(await readMarkets(feeHistory.blocks), baseFee) ??
-      (await marketByPrice(baseFee))
-    )
+    return middleOf(markets, baseFee)
   }
 
   async function readMarkets(blocks: number): Promise<readonly Market[]> {
