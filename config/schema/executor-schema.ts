@@ -1,5 +1,5 @@
-import { optional, z } from 'zod'
-import { address, chainName, decimal, gasUnits, path, text, url, usually, whole } from '../load/values.ts'
+import { optional, prefault, z } from 'zod'
+import { address, amount, chainName, gasUnits, path, text, url, usually, whole } from '../load/values.ts'
 import { deliveredViewSchema, maxOpen } from './bridge-schema.ts'
 import { signerSchema } from './lane-schema.ts'
 
@@ -11,7 +11,7 @@ export const dollars = text(
   /^[0-9]{1,8}(\.[0-9]{1,10})?$/,
   'must be dollars in quotes, like 3000.25: at most 8 digits, and 10 after the point',
 ).refine((value) => /[1-9]/.test(value), 'must be above 0')
-const coins = decimal.refine((value) => !/^[0-9]+$/.test(value) || BigInt(value) < 2n ** 128n, 'must be below 2^128')
+const coins = amount.refine((value) => BigInt(value) < 2n ** 128n, 'must be below 2^128')
 
 const payerOf = (call: string, contract: string) =>
   optional(address).describe(`Contract on this chain that pays the drop-off with ${call} (${contract}).`)
@@ -22,17 +22,14 @@ const executorChainSchema = z.strictObject({
     'Account that gets the payments of requests on this chain, at once. A contract as payee must accept coins with 2,300 gas.',
   ),
   price: dollars.describe("Dollars that one of the chain's coins is worth, as text."),
-  baseFee: decimal
-    .refine(
-      (value) => !/^[0-9]+$/.test(value) || BigInt(value) <= 2n ** 64n * 10n ** 8n - 10n ** 8n,
-      'must fit into 64 bits with 10 decimals',
-    )
-    .default('0')
+  baseFee: amount
+    .refine((value) => BigInt(value) <= 2n ** 64n * 10n ** 8n - 10n ** 8n, 'must fit into 64 bits with 10 decimals')
+    .prefault('0')
     .describe(
       "Fixed part of the price of each request on this chain, wei of its coin, rounded up to 10 decimals. The fixed part must cover costs that gas does not cover: an L2's fee for data.",
     ),
   maxGasLimit: usually(gasUnits, '1000000').describe('Highest gas limit of a delivery to this chain that a request may ask for.'),
-  maxMsgValue: usually(coins, '0').describe(
+  maxMsgValue: prefault(coins, '0').describe(
     'Highest amount of coins that a delivery to this chain may carry, including the drop-off, wei.',
   ),
   receivers: usually(z.record(address, deliveredViewSchema), {}).describe(
@@ -49,7 +46,7 @@ const executorChainSchema = z.strictObject({
     'First block of this chain to read requests from. Absent: the blocks of the last `streams.lookBackDays`.',
   ),
   maxOpen: maxOpen.describe('Highest number of open transfers of requests on this chain.'),
-  maxGasDropOff: usually(coins, '0').describe(
+  maxGasDropOff: prefault(coins, '0').describe(
     'Highest amount of coins that a delivery to this chain may pay to a recipient (gas drop-off), wei.',
   ),
 })

@@ -1,30 +1,14 @@
 import { optional, z } from 'zod'
-import {
-  address,
-  between,
-  callStart,
-  decimal,
-  gasUnits,
-  oneOf,
-  path,
-  selector,
-  url,
-  usually,
-  variable,
-  wei,
-  whole,
-} from '../load/values.ts'
+import { address, amount, between, callStart, gasUnits, oneOf, path, selector, url, usually, variable, wei, whole } from '../load/values.ts'
 
 /** If several rules set a field, the most specific rule decides (domain/fees/fees.ts). */
 export const feePolicySchema = z.strictObject({
-  maxFeePerGas: optional(decimal).describe('Highest price per unit of gas, wei.'),
-  maxTip: optional(decimal).describe(
-    "Highest tip per unit of gas, wei. The tip is the part of the price that goes to the block's builder.",
-  ),
+  maxFeePerGas: optional(amount).describe('Highest price per unit of gas, wei.'),
+  maxTip: optional(amount).describe("Highest tip per unit of gas, wei. The tip is the part of the price that goes to the block's builder."),
   tipFactor: optional(between(0.5, 10)).describe("Factor of the market's tip in the first offer, with two decimals. Default: 1."),
   bumpPercent: optional(whole(10, 100)).describe('How much each new attempt raises both fees, percent. Default: 20.'),
-  maxFeePerTransaction: optional(decimal).describe('Highest cost of a transaction, including the data fee of an L2, wei.'),
-  baseFeeCeiling: optional(decimal).describe('Highest base fee, wei. Above this ceiling, new transfers wait without a nonce.'),
+  maxFeePerTransaction: optional(amount).describe('Highest cost of a transaction, including the data fee of an L2, wei.'),
+  baseFeeCeiling: optional(amount).describe('Highest base fee, wei. Above this ceiling, new transfers wait without a nonce.'),
   gasFactor: optional(between(1, 5)).describe('Factor of the gas estimate that gives the gas limit. Default: 1.2.'),
   gasLimit: optional(gasUnits).describe('Highest gas limit of a transaction. A call that needs more gas is not sent.'),
 })
@@ -77,12 +61,12 @@ export const signingLimitsSchema = z
     ...limits,
     // Ethereum's limit per transaction (EIP-7825).
     maxGasPerTransaction: limits.maxGasPerTransaction.default(16_777_216),
-    maxTipPerGasWei: limits.maxTipPerGasWei.default('10000000000000'),
-    maxDataFeePerTransactionWei: limits.maxDataFeePerTransactionWei.default('100000000000000000'),
-    maxCostPerTransactionWei: limits.maxCostPerTransactionWei.default(coins(1)),
-    maxSpendingPerHourWei: limits.maxSpendingPerHourWei.default(coins(10)),
-    maxSpendingPerDayWei: limits.maxSpendingPerDayWei.default(coins(50)),
-    maxPaymentWei: limits.maxPaymentWei.default(coins(10)),
+    maxTipPerGasWei: limits.maxTipPerGasWei.prefault('10000000000000'),
+    maxDataFeePerTransactionWei: limits.maxDataFeePerTransactionWei.prefault('100000000000000000'),
+    maxCostPerTransactionWei: limits.maxCostPerTransactionWei.prefault(coins(1)),
+    maxSpendingPerHourWei: limits.maxSpendingPerHourWei.prefault(coins(10)),
+    maxSpendingPerDayWei: limits.maxSpendingPerDayWei.prefault(coins(50)),
+    maxPaymentWei: limits.maxPaymentWei.prefault(coins(10)),
     topUps: usually(z.boolean(), false).describe(
       "Whether a key of this chain may pay coins to the chain's other lanes (portage lane top-up). If true, a thief of one key who can reach Temporal can make the other keys pay coins to this key, within their limits.",
     ),
@@ -111,7 +95,7 @@ export const laneSchema = z.strictObject({
     'Contract → prefixes of the data of calls that operators may order (portage lane send --data): a selector and any number of leading arguments of 32 bytes. No proof protects operator calls: anyone with access to Temporal can order such a call with any further arguments.',
   ),
   signing: laneLimitsSchema.optional(),
-  minimumBalance: optional(decimal).describe(
+  minimumBalance: optional(amount).describe(
     'Lowest balance, wei. A lane with less takes no new work. Absent: the balance must only cover the transactions in flight.',
   ),
   fees: optional(feePolicySchema).describe('Fee limits of this lane.'),

@@ -1,4 +1,4 @@
-import { optional, z } from 'zod'
+import { optional, prefault, z } from 'zod'
 import { nativeBridgeSchema, nttSchema, receiversSchema, wormholeTokenBridgeSchema } from './bridge-schema.ts'
 import { cctpSchema } from './cctp-schema.ts'
 import { pluginsSchema } from './plugin-schema.ts'
@@ -83,7 +83,7 @@ const transfersSchema = z
     quarantineSeconds: usually(between(0, 3_600), 60).describe(
       'How long a recipient is quarantined for a token (QUARANTINED) after a delivery reverted although its simulation succeeded. The time doubles after each further revert, up to an hour. A retry by an operator is not delayed.',
     ),
-    maxLossPerTokenPerHourWei: usually(wei, '50000000000000000').describe(
+    maxLossPerTokenPerHourWei: prefault(wei, '50000000000000000').describe(
       'Highest cost of reverted deliveries of one token on a target chain within an hour, wei (default: 0.05 coins of 18 decimals). Above this cost, transfers of the token wait (QUARANTINED), or are paid as the wrapped coin if the bridge unwraps. Contracts, batches and lost races each have a budget of this size. All tokens of a chain together have four such budgets (docs/concepts/threat-model.md). Each process counts the cost from its start.',
     ),
   })

@@ -132,7 +132,10 @@ describe('names and numbers', () => {
       'streams.ethereum.first must be a whole number below 2^64',
       good.replace('bridge: {}', "bridge: { streams: { ethereum: { first: '18446744073709551616' } } }"),
     ],
-    ['maxFeePerGas must be a decimal number below 2^256', `${good}fees: { maxFeePerGas: '${'9'.repeat(78)}' }`],
+    ['maxFeePerGas must be wei, or a number with its unit', `${good}fees: { maxFeePerGas: '${'9'.repeat(78)}' }`],
+    ['maxFeePerGas must be wei, or a number with its unit', `${good}fees: { maxFeePerGas: '0.5 wei' }`],
+    ['maxFeePerGas must be wei, or a number with its unit', `${good}fees: { maxFeePerGas: '50 ETH' }`],
+    ['maxPaymentWei must be wei, or a number with its unit', withChains(`  ethereum: ${chain(', signing: { maxPaymentWei: "0 gwei" }')}`)],
   ])('a number or name beyond its bounds is refused: %s', (problem, text) => {
     expect(refusal(text)).toContain(problem)
   })

@@ -28,6 +28,22 @@ function problemsOf(text: string, environment: NodeJS.ProcessEnv = env): string 
 }
 
 describe('a good config', () => {
+  test.each([
+    ['50 gwei', '50000000000'],
+    ['2.5gwei', '2500000000'],
+    ['0.05 coins', '50000000000000000'],
+    ['7 wei', '7'],
+    ['7', '7'],
+  ])('the amount %s of a config is %s wei', (text, wei) => {
+    const { fees, chains } = parseConfig(
+      `${least.replace('blockTimeMs', `signing: { maxPaymentWei: '${text}' }\n    blockTimeMs`)}fees: { maxFeePerGas: '${text}' }\n`,
+      env,
+      'portage.yaml',
+    )
+    expect(fees?.maxFeePerGas).toBe(wei)
+    expect(chains['ethereum']?.signing.maxPaymentWei).toBe(wei)
+  })
+
   test('a good config gets its defaults', () => {
     const config = parseConfig(least, env, 'portage.yaml')
     expect(config).toMatchInlineSnapshot(`

@@ -75,10 +75,10 @@ export function createFees(
   /** Begins the samples of the usual fee. Returns undefined if too few nodes answer. Their history is then not used. */
   async function readHistory(baseFee: bigint): Promise<Price | undefined> {
     const markets = await readMarkets(historyBlocks)
-    if (markets.length < nodes.needed) return void usual.seed([baseFee])
-    const middle = medianOf(markets.flatMap(({ baseFees }) => medianOf(baseFees) ?? []))
+    const enough = markets.length >= nodes.needed
+    const middle = enough ? medianOf(markets.flatMap(({ baseFees }) => medianOf(baseFees) ?? [])) : undefined
     usual.seed(markets.find(({ baseFees }) => medianOf(baseFees) === middle)?.baseFees ?? [baseFee])
-    return middleOf(markets, baseFee)
+    return enough ? middleOf(markets, baseFee) : undefined
   }
 
   async function readMarkets(blocks: number): Promise<readonly Market[]> {
