@@ -4,6 +4,7 @@ import { checkCctp } from './cctp-checks.ts'
 import { checkExecutor } from './executor-checks.ts'
 import { isShownName, pathText, type Problem } from './problems.ts'
 import { type Chains, checkChain, type Fields, listed, map, maps, repeated, unless } from './raw-tree.ts'
+import { weiOf } from './values.ts'
 
 /** Finds problems between fields of the unchecked tree, so that one error lists them and those of the schema. */
 export function crossCheck(raw: unknown): Problem[] {
@@ -97,7 +98,7 @@ function checkLanes(path: string, lanes: readonly Fields[]): Problem[] {
 function checkTopUp(path: string, { topUp, signing, lanes }: Fields): Problem[] {
   if (topUp === undefined) return []
   const { from, minimum, level } = map(topUp)
-  const wei = (value: unknown) => BigInt(typeof value === 'string' && /^\d{1,30}$/.test(value) ? value : 0)
+  const wei = (value: unknown) => BigInt(weiOf(value) ?? 0)
   const isLane = maps(lanes).some(({ address }) => String(address).toLowerCase() === String(from).toLowerCase())
   const minima = [minimum, ...maps(lanes).map(({ minimumBalance }) => minimumBalance)]
   const isAbove = minima.every((one) => wei(level) > wei(one))

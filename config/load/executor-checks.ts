@@ -1,5 +1,6 @@
 import { isShownName, type Problem } from './problems.ts'
 import { type Chains, checkChain, type Fields, map, maps, unless } from './raw-tree.ts'
+import { weiOf } from './values.ts'
 
 export function checkExecutor({ quoter, chains: own }: Fields, chains: Chains): Problem[] {
   const path = 'bridges.executor'
@@ -44,5 +45,5 @@ function checkExecutorChain(path: string, name: string, fields: Fields, chains: 
 const payers = ['dropOffContract', 'recordContract', 'nttDropOffContract', 'cctpV1DropOffContract', 'cctpV2DropOffContract']
 
 function number(value: unknown, absent = '0'): bigint {
-  return BigInt(/^\d{1,78}$/.test(String(value)) ? String(value) : absent)
+  return BigInt(weiOf(String(value)) ?? absent)
 }

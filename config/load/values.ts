@@ -33,12 +33,23 @@ export const selector = lowerCase(ofForm(forms.selector))
 export const lane = lowerCase(ofForm(forms.lane))
 export const decimal = ofForm(forms.decimal, quoted)
 
+/**
+ * Returns decimal wei for decimal wei or a number with its unit (`50 gwei`), and undefined for anything else. Cross-checks
+ * of the config also use it, because they see the values before the schema changes them.
+ */
+export function weiOf(value: unknown): string | undefined {
+  if (typeof value !== 'string' || !amountForm.test(value)) return undefined
+  return /^[0-9]+$/.test(value) ? value : parseAmount(value)?.wei
+}
+
+const amountForm = /^[0-9]{1,77}(\.[0-9]{1,18})?( ?(wei|gwei|ether|coins))?$|^[0-9]{78}$/
+
 /** An amount of coins as text, because numbers in JSON and YAML lose digits. The value is decimal wei. */
 const amountOf = (range: string, holds: (wei: bigint) => boolean) => {
   const rule = `must be wei, or a number with its unit like 50 gwei or 0.05 coins, in quotes, ${range}`
-  return text(/^[0-9]{1,77}(\.[0-9]{1,18})?( ?(wei|gwei|ether|coins))?$/, rule).transform((value, { issues }) => {
-    const found = parseAmount(value)
-    if (found && holds(BigInt(found.wei))) return found.wei
+  return text(amountForm, rule).transform((value, { issues }) => {
+    const found = weiOf(value)
+    if (found !== undefined && holds(BigInt(found))) return found
     issues.push({ code: 'custom', message: rule, input: value })
     return z.NEVER
   })

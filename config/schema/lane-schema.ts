@@ -1,17 +1,37 @@
 import { optional, z } from 'zod'
-import { address, amount, between, callStart, gasUnits, oneOf, path, selector, url, usually, variable, wei, whole } from '../load/values.ts'
+import {
+  address,
+  amount,
+  between,
+  callStart,
+  decimal,
+  gasUnits,
+  oneOf,
+  path,
+  selector,
+  url,
+  usually,
+  variable,
+  wei,
+  whole,
+} from '../load/values.ts'
 
 /** If several rules set a field, the most specific rule decides (domain/fees/fees.ts). */
-export const feePolicySchema = z.strictObject({
-  maxFeePerGas: optional(amount).describe('Highest price per unit of gas, wei.'),
-  maxTip: optional(amount).describe("Highest tip per unit of gas, wei. The tip is the part of the price that goes to the block's builder."),
-  tipFactor: optional(between(0.5, 10)).describe("Factor of the market's tip in the first offer, with two decimals. Default: 1."),
-  bumpPercent: optional(whole(10, 100)).describe('How much each new attempt raises both fees, percent. Default: 20.'),
-  maxFeePerTransaction: optional(amount).describe('Highest cost of a transaction, including the data fee of an L2, wei.'),
-  baseFeeCeiling: optional(amount).describe('Highest base fee, wei. Above this ceiling, new transfers wait without a nonce.'),
-  gasFactor: optional(between(1, 5)).describe('Factor of the gas estimate that gives the gas limit. Default: 1.2.'),
-  gasLimit: optional(gasUnits).describe('Highest gas limit of a transaction. A call that needs more gas is not sent.'),
-})
+const feePolicyOf = <Wei extends z.ZodType<string, string>>(wei: Wei) =>
+  z.strictObject({
+    maxFeePerGas: optional(wei).describe('Highest price per unit of gas, wei.'),
+    maxTip: optional(wei).describe("Highest tip per unit of gas, wei. The tip is the part of the price that goes to the block's builder."),
+    tipFactor: optional(between(0.5, 10)).describe("Factor of the market's tip in the first offer, with two decimals. Default: 1."),
+    bumpPercent: optional(whole(10, 100)).describe('How much each new attempt raises both fees, percent. Default: 20.'),
+    maxFeePerTransaction: optional(wei).describe('Highest cost of a transaction, including the data fee of an L2, wei.'),
+    baseFeeCeiling: optional(wei).describe('Highest base fee, wei. Above this ceiling, new transfers wait without a nonce.'),
+    gasFactor: optional(between(1, 5)).describe('Factor of the gas estimate that gives the gas limit. Default: 1.2.'),
+    gasLimit: optional(gasUnits).describe('Highest gas limit of a transaction. A call that needs more gas is not sent.'),
+  })
+
+export const feePolicySchema = feePolicyOf(amount)
+/** The policy in orders and answers of the API: decimal wei only, because an answer cannot be changed back. */
+export const orderedFeePolicySchema = feePolicyOf(decimal)
 
 /** `environment` is only for development, because keys in environment variables leak easily. */
 export const signerSchema = z.discriminatedUnion('kind', [

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { chainOf, namesOf } from '../../config/chains.ts'
-import { feePolicySchema } from '../../config/schema/lane-schema.ts'
+import { orderedFeePolicySchema } from '../../config/schema/lane-schema.ts'
 import { majorityWarnings } from '../../domain/settings/known-names.ts'
 import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
 import { changeSettings, readSettings } from '../../temporal/client/settings/settings.ts'
@@ -27,8 +27,8 @@ export const haltScopeSchema = z
   .strictObject({ bridge: name.optional(), chain: name.optional(), sourceChain: name.optional(), targetChain: name.optional() })
   .meta({ id: 'HaltScope', description: 'Each field narrows the scope. Without fields, the scope is everything.' })
 
-// `feePolicySchema` has no id: an id would give the policy a separate definition in the config's JSON Schema.
-const policySchema = feePolicySchema.meta({ id: 'FeePolicy' })
+// The schema has no id of its own: an id would give the policy a separate definition in the config's JSON Schema.
+const policySchema = orderedFeePolicySchema.meta({ id: 'FeePolicy' })
 
 const nodeUses = ['all', 'read', 'send', 'private'] as const
 export const nodeChangeSchema = z

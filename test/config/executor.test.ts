@@ -110,6 +110,12 @@ test.each<[string, object, object, string[]]>([
     { bsc: { ...chains.bsc, signing: { maxPaymentWei: '7' } } },
     ['bridges.executor.chains.bsc.maxMsgValue'],
   ],
+  [
+    'more coins than a key pays, in other units',
+    { chains: { ...executor.chains, bsc: { ...own, maxMsgValue: '1 coins' } } },
+    { bsc: { ...chains.bsc, signing: { maxPaymentWei: '7 gwei' } } },
+    ['bridges.executor.chains.bsc.maxMsgValue'],
+  ],
   ['junk', { chains: 7, quoter: [] }, {}, ['bridges.executor.chains']],
 ])('an Executor with %s is refused, and the field is named', (_, changes, config, paths) => {
   expect(problems(changes, config)).toEqual(paths)

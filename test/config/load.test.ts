@@ -28,6 +28,11 @@ function problemsOf(text: string, environment: NodeJS.ProcessEnv = env): string 
 }
 
 describe('a good config', () => {
+  test('the highest amount of a config is below 2^256, so that it can mean no limit', () => {
+    const most = String(2n ** 256n - 1n)
+    expect(parseConfig(`${least}fees: { maxFeePerGas: '${most}' }\n`, env, 'portage.yaml').fees).toEqual({ maxFeePerGas: most })
+  })
+
   test.each([
     ['50 gwei', '50000000000'],
     ['2.5gwei', '2500000000'],

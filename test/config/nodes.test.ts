@@ -58,5 +58,6 @@ test('automatic top-ups need a lane that pays, top-ups that are on, and a level 
   expect(problems({ topUp })).toEqual([])
   expect(problems({ topUp: { ...topUp, from: '0x2' }, signing: {} })).toEqual(['chains.one.topUp.from', 'chains.one.topUp'])
   expect(problems({ topUp: { ...topUp, level: '5' } })).toEqual(['chains.one.topUp.level'])
+  expect(problems({ topUp: { ...topUp, minimum: '2 coins', level: '1000 gwei' } })).toEqual(['chains.one.topUp.level'])
   expect(problems({ topUp, lanes: [{ address: '0x1' }, { address: '0x3', minimumBalance: '9' }] })).toEqual(['chains.one.topUp.level'])
 })

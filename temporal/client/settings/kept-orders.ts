@@ -51,10 +51,10 @@ export async function readKeptOrders(client: TemporalClient, since: number, of: 
 
 function ofEach(subject: Subject, ids: Iterable<string>, read: (id: string) => Promise<Kept>): Promise<KeptOrders[]> {
   return mapLimited([...ids], 1, (id) =>
-    read(id).then(
-      (state) => keptBy(subject, id, state),
-      (error: unknown) => unreadOf(subject, id, error),
-    ),
+    // Also catches the error of a forged state, because anyone with access to Temporal can run a workflow of this id.
+    read(id)
+      .then((state) => keptBy(subject, id, state))
+      .catch((error: unknown) => unreadOf(subject, id, error)),
   )
 }
 

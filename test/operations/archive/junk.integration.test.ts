@@ -44,6 +44,16 @@ describe('The archive of a Temporal that strangers write to', () => {
     const commands = [{ commandType: complete, completeWorkflowExecutionCommandAttributes: { result } }]
     await client.workflowService.respondWorkflowTaskCompleted({ namespace, taskToken, commands })
   }
+  /** Serves a queue as a stranger's worker: answers each query with null, until the connection is closed. */
+  const answerNull = async (queue: string): Promise<void> => {
+    const { namespace } = client.options
+    const queryResult = { payloads: [{ metadata: { encoding: Buffer.from('binary/null') } }] }
+    for (;;) {
+      const { taskToken, query } = await client.workflowService.pollWorkflowTaskQueue({ namespace, taskQueue: { name: queue } })
+      if (query) await client.workflowService.respondQueryTaskCompleted({ namespace, taskToken, completedType: 1, queryResult })
+      else await client.workflowService.respondWorkflowTaskCompleted({ namespace, taskToken })
+    }
+  }
   const json = (type: string, id: string, value: unknown) => ended(type, id, 'json/plain', JSON.stringify(value))
 
   beforeAll(async () => {
@@ -95,15 +105,17 @@ describe('The archive of a Temporal that strangers write to', () => {
     await json('operatorTransaction', 'sent', { state: 'done', by: 'dora', reason: 'a test', lane: 'bsc:0xa', intent })
     for (const type of ['transfer', 'lane'])
       await client.workflow.start(type, { workflowId: `${type}:unserved`, taskQueue: 'nobody', args: [] })
+    await client.workflow.start('stream', { workflowId: 'stream:null', taskQueue: 'strangers', args: [] })
+    void answerNull('strangers').catch(() => {})
     const kept = await until(
       async () => {
         const found = await readKeptOrders(client, at - hour)
-        return found.length === 7 && found
+        return found.length === 8 && found
       },
       { timeoutMs: 120_000, what: 'all runs to be listed' },
     )
     const unread = kept.flatMap(({ id, unread: is }) => (is ? [id] : [])).toSorted()
-    expect(unread).toEqual(['nothing', 'sealed', 'transfer:unserved', 'unserved'])
+    expect(unread).toEqual(['nothing', 'null', 'sealed', 'transfer:unserved', 'unserved'])
     const done = await exportOrders(createArchiveStore({ kind: 'directory', path: join(dir, 'log') }), kept, Date.now())
     expect(done).toMatchObject({ found: 1, added: 1, skipped: ['no transaction'] })
     expect(done.maybeIncomplete.toSorted()).toEqual(unread)
