@@ -103,7 +103,9 @@ function prepared(devnet: Devnet, canary: string): Devnet {
         const signing = { ...chain.signing, ...sums, maxCostPerTransactionWei: String(worstCost) }
         return [name, { ...chain, treasury: { address: treasury }, signing }]
       })
-      return { ...config, chains: Object.fromEntries(chains) as typeof config.chains }
+      // A high limit, so that only the keys' limits refuse the payments of `overspend`.
+      const fees = { maxFeePerGas: '100000 gwei' }
+      return { ...config, fees, chains: Object.fromEntries(chains) as typeof config.chains }
     },
   }
 }

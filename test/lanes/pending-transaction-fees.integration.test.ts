@@ -124,6 +124,7 @@ describe('A pending transaction under a policy', () => {
   })
 
   test('all attempts that the base fee has left behind are repriced at once, not one after the other', async () => {
+    policy = { maxFeePerGas: String(3n * dear) }
     const agent = await fresh({ bumpAfterBlocks: 4 })
     const transactions: PendingTransaction[] = []
     for (const name of ['a', 'b', 'c', 'd']) transactions.push(await signedAndSent(agent, request(`priced out ${name}`)))
