@@ -60,7 +60,7 @@ interface BatchLoss {
 export class Losses {
   readonly #recipients = new LRUCache<string, { readonly count: number; readonly last: number }>({ max: mostKept })
   readonly #tokens = new LRUCache<string, { readonly last: number; readonly costs: HourlyCosts }>({ max: mostKept })
-  /** Losses by transaction hash. `explained`: another relayer had delivered one of the transfers before. */
+  /** Losses of batches by transaction hash. `explained`: another relayer had delivered one of the transfers before. */
   readonly #batches = new LRUCache<string, BatchLoss | 'explained'>({ max: mostBatches })
   readonly #transactions = new LRUCache<string, true>({ max: mostKept })
   readonly #firstWaitMs: number

@@ -112,7 +112,7 @@ function beyondLimit(fees: Fees, market: Fees, raising: Raising & { isCapped: bo
   return balance !== undefined && worstCost({ ...cost, ...offer }) > BigInt(balance) ? undefined : offer
 }
 
-/** Returns fees `percent` above the highest previous fees (at least 1 wei), or the market's fees if they are higher. */
+/** Returns fees `percent` (at least 1 wei) above the highest previous fees, or the market's fees if they are higher. */
 export function bumpFees(previous: readonly Fees[], market: Fees, percent = defaultBumpPercent): Fees {
   const maxFee = highest([market.maxFee, ...previous.map((fees) => raise(fees.maxFee, percent))])
   const tip = highest([market.tip, ...previous.map((fees) => raise(fees.tip, percent))])

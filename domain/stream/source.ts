@@ -57,7 +57,7 @@ function withSpy(known: StreamState, { received, missedBySpy = [] }: RequestOf<'
   return { ...state, missedBySpy: { ...before, from: earlier(from, before.from), to: later(to, before.to) } }
 }
 
-/** Moves the cursor below a fork. Numbers above it become unknown: new blocks may give them to other transfers. */
+/** Moves the cursor below a fork. Later blocks' numbers become unknown: new blocks may give them to other transfers. */
 export function reread(state: StreamState, request: RequestOf<'reread'>): StreamStep {
   const { block } = request
   if (!state.cursor || block.height >= state.cursor.height) return present(state)

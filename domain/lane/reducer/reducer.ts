@@ -99,7 +99,7 @@ function meets({ maxFee = '0', tip = '0' }: Raise, made: Attempt): boolean {
   return BigInt(made.maxFee) >= BigInt(maxFee) && BigInt(made.tip) >= BigInt(tip)
 }
 
-/** go-ethereum's pool keeps 64 transactions of an account, reth's 16. A node that counts more than this is wrong. */
+/** A node that counts more pending transactions is wrong: go-ethereum's pool keeps 64 of an account, reth's 16. */
 const mostPending = 1_000
 
 const block = fields({ height: whole, hash: text() })
