@@ -10,7 +10,7 @@ import type { RoundCall, StepDeps } from './deps.ts'
 
 const haltedMs = 5_000
 
-/** A transfer's bridge on its target, with call and effect of the stage, if any. Throws TARGET_CHAIN_UNSUPPORTED. */
+/** Bridge of a transfer on its target. A stage brings its own call and effect. Throws TARGET_CHAIN_UNSUPPORTED. */
 export function endpointOf({ bridges }: Pick<StepDeps, 'bridges'>, transfer: Transfer, { stage, plan }: RoundCall = {}): Endpoint {
   const { bridge, targetChain: chain } = transfer
   const own = ofChain(bridges.get(bridge)?.endpoints, { bridge, chain })

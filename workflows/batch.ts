@@ -44,7 +44,7 @@ export async function batch(input: contract.BatchInput): Promise<contract.BatchS
   }
 }
 
-/** Undefined while the batch goes on, even after `refused`: a permanent failure concerns only the key. */
+/** Undefined while the batch goes on. It goes on after `refused` too: a permanent failure concerns only the key. */
 function endOf(result: LaneStepResult): contract.BatchEnd | undefined {
   switch (result.kind) {
     case 'final': {

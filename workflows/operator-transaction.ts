@@ -16,7 +16,7 @@ const firstWaitMs = 2_000
 const longestWaitMs = 60_000
 const checksPerRun = 200
 
-/** Sends one intent until it is final. An intent with an unknown fate is not sent again, because it could pay twice. */
+/** Sends one intent until it is final. An intent of unknown fate is not sent again: that could pay twice. */
 export function operatorTransaction(input: contract.OperatorTransactionInput): Promise<contract.OperatorTransactionStatus> {
   const { cancelRequested } = CancellationScope.current()
   // A cancel by Temporal becomes an order, and interrupts no step: the use of the nonce decides how the workflow ends.

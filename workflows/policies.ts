@@ -12,7 +12,7 @@ const forever = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval:
 export const policies = {
   local: { startToCloseTimeout: '8s', retry: { maximumAttempts: 1 } },
   keyless: { startToCloseTimeout: '30s', retry: forever },
-  /** Long, because an audit checks every transfer of a day. Until it ends, the schedule starts no other audit. */
+  /** Long, because an audit checks every transfer of a day. Until the audit ends, the schedule starts no other one. */
   audit: { startToCloseTimeout: '1h', heartbeatTimeout: '1m', retry: forever },
   expedite: { startToCloseTimeout: '10s', scheduleToStartTimeout: '1m', retry: { maximumAttempts: 3 } },
 } as const satisfies Record<string, ActivityOptions | LocalActivityOptions>
@@ -35,7 +35,7 @@ export function laneStepPolicy() {
   return { ...withKey, heartbeatTimeout: failoverTimesOf(workflowInfo().memo).heartbeatMs }
 }
 
-/** Heartbeats carry the progress, so that another process can continue from there. */
+/** Heartbeats carry the progress, so that another process can continue the step. */
 export function notifyPolicy() {
   return { startToCloseTimeout: '30m', heartbeatTimeout: failoverTimesOf(workflowInfo().memo).heartbeatMs, retry: forever } as const
 }

@@ -5,7 +5,10 @@ import { changeSettingsUpdate, type SettingsInput, settingsQuery } from '../temp
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
-/** This limit is low, because an answer may have 100 KB, and the server suggests a new run at 4 MB. */
+/**
+ * Lower than in other workflows, because an answer may be 100 KB long. With such answers, the server suggests a new run
+ * (at 4 MB of history) even earlier.
+ */
 const updatesPerRun = 100
 
 /** The only writer of a namespace's settings. domain/settings has the rules. */

@@ -24,7 +24,7 @@ export interface AuditDeps extends Pick<StepDeps, 'bridges' | 'chains'> {
   readonly metrics: Metrics
 }
 
-/** `undone`: the effect is gone. `reopened`: the run closed without an outcome. `idle`: the run waited for nothing. */
+/** `undone`: the effect is gone. `reopened`: the run closed without an outcome. `idle`: nothing could wake the run. */
 type Found = 'undone' | 'reopened' | 'idle'
 
 /** Heartbeats carry the progress, so that the activity's next try continues from this page. */
@@ -115,7 +115,10 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
   }
 }
 
-/** Undefined if only this read fails: anyone can list an unreadable transfer. Throws NODE_UNAVAILABLE. */
+/**
+ * Returns undefined if only this transfer cannot be read, because anyone with access to Temporal can start an
+ * unreadable transfer. Throws NODE_UNAVAILABLE.
+ */
 async function unlessUnreadable<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading
@@ -142,7 +145,7 @@ async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): P
   return blockCame ? Promise.all(missing.map((one) => unlessUnreadable(read(one)))) : missing.map(() => undefined)
 }
 
-/** Recovers a run, which counts as unsure if this fails. Throws only errors that concern all runs. */
+/** Recovers a run. If the recovery fails, the run is counted in `unsure`. Throws only errors that concern all runs. */
 async function recoverFound(deps: AuditDeps, report: AuditReport, run: RunId, finding: Finding, found: Found): Promise<void> {
   try {
     await recover(deps.client, run, finding)

@@ -5,7 +5,7 @@ import type { Batch } from '../../lanes/batch/batch-tracker.ts'
 import { type BatchAnswer, type BatchCandidate, type BatchDeps, createBatchBuilder } from './build-batch.ts'
 
 export const waitForBatchMs = 30_000
-/** Limits of `periodMs`, ms, below `waitForBatchMs`: no candidate may give up while its batch is built. */
+/** Limits of `periodMs`, ms: below `waitForBatchMs`, so that no candidate gives up while its batch is built. */
 const shortestPeriodMs = 1_000
 const longestPeriodMs = waitForBatchMs / 2
 /** Longest wait for a full batch, ms: less than the interval of heartbeats, which cost state transitions. */

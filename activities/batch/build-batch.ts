@@ -103,7 +103,8 @@ async function send(
   const sent = await deps.batches.send(call, {
     timeoutMs: nonceMs,
     async unfit() {
-      // An earlier try may have sent a call that a block since the last read contains. Then the effects are read again.
+      // If an earlier try may have sent a call, a block since the last read may contain the call. So the effects are
+      // read again after a new block.
       const passed = ready.some(({ maybeSent }) => maybeSent) && latestBlock(deps) !== lastRead.block
       const late = passed || ready.some(({ trustedMs }) => Date.now() - lastRead.at > trustedMs)
       const fit = new Set(await check(deps, ready, answers, late))
@@ -132,7 +133,10 @@ async function check(deps: BatchBuilderDeps, candidates: readonly BatchCandidate
   return found.flatMap(({ candidate, answer }) => (answer ? [] : [candidate]))
 }
 
-/** Undefined if the candidate stays. On a permanent error it leaves, and its own admission judges the error. */
+/**
+ * Returns undefined if the candidate stays. After a permanent error, the candidate leaves the batch, and its own
+ * admission judges the error.
+ */
 async function effectAnswer({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer): Promise<BatchAnswer | undefined> {
   const shown = await isDelivered(chain, endpoint, transfer).catch(permanentOnly)
   if (shown === false) return undefined

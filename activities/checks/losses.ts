@@ -18,7 +18,7 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 /** The losses of a chain's tokens together may be this many times the hourly budget of one token. */
 export const budgetsPerChain = 4n
-/** ms after contracts have begun to wait. Until then, a block may still include an earlier call to a contract. */
+/** For this time (ms) after contracts have begun to wait, a block may still include an earlier call to a contract. */
 const pendingMs = 2 * minuteMs
 /** While other relayers make Portage's calls revert, they get this time to deliver a transfer first, ms. */
 export const othersFirstMs = 60_000
@@ -60,7 +60,7 @@ interface BatchLoss {
 export class Losses {
   readonly #recipients = new LRUCache<string, { readonly count: number; readonly last: number }>({ max: mostKept })
   readonly #tokens = new LRUCache<string, { readonly last: number; readonly costs: HourlyCosts }>({ max: mostKept })
-  /** Losses by transaction hash. `explained`: another relayer had delivered one of the transfers before. */
+  /** Losses of batches by transaction hash. `explained`: another relayer had delivered one of the transfers before. */
   readonly #batches = new LRUCache<string, BatchLoss | 'explained'>({ max: mostBatches })
   readonly #transactions = new LRUCache<string, true>({ max: mostKept })
   readonly #firstWaitMs: number
@@ -106,8 +106,8 @@ export class Losses {
   }
 
   /**
-   * Whether contracts have had to wait since `since`. If so, a recipient that was admitted later had no code at that
-   * time, even if it has code now (EIP-7702).
+   * Whether contracts have had to wait since `since`. If so, a recipient that was admitted after `since` had no code at
+   * its admission, even if it has code now (EIP-7702).
    */
   #haveContractsWaited(parties: Parties, since: number, now: number): boolean {
     const costs = lastHour(this.#tokens.get(tokenKey(parties, true))?.costs, now)

@@ -21,7 +21,7 @@ export type Order = Pick<SendOperatorTransactionInput, 'lane' | 'intent'> & { re
 export interface Search {
   readonly chain: Chain
   readonly known: FinalNonces
-  /** Number of resets of the lane's ledger. Earlier answers are not used, because the chain may be another one. */
+  /** Number of resets of the lane's ledger. After a reset, old answers are not used: the chain may be another one. */
   readonly era: number
   readonly signal: AbortSignal
   readonly forMs?: number

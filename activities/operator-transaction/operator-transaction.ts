@@ -54,8 +54,8 @@ async function run(one: Try): Promise<Result> {
   if (acquired.kind !== 'acquired') return acquired
   const { pending } = acquired
   if (pending.unsigned && input.members && (await agent.notFree(input.members)).length > 0) {
-    // The process that got this nonce died before it checked the members, and one of them is not free. A withdrawn
-    // member must not be delivered.
+    // The process that got this nonce died before it checked the members. Now a member was withdrawn or holds another
+    // nonce, and a withdrawn member must not be delivered.
     await agent.cancel(input.intentId)
     return resultOf(one, pending)
   }
@@ -134,7 +134,8 @@ async function acquire(one: Try): Promise<Exclude<Acquired, Refused> | Result> {
     // The ledger may have forgotten the nonce, because it is final or because an earlier ledger granted it. So the
     // result is read from the chain.
     if (lookUpOnly && (found.why === 'none' || (found.why === 'withdrawn' && found.later === undefined && held))) return findFinal(one)
-    // A transaction of an earlier try may be final already. Only the workflow knows what was signed, so it decides.
+    // A transaction of an earlier try may be final already. Only the workflow knows whether one was signed, so the
+    // workflow decides what to do.
     if (found.why === 'none') return { kind: 'none' }
     return refused(found)
   }
@@ -160,7 +161,10 @@ async function isStillBelow({ chain, input: { onlyBelow } }: Try): Promise<boole
   return !onlyBelow || BigInt(await chain.balanceOf(onlyBelow.address)) < BigInt(onlyBelow.minimum)
 }
 
-/** Finds a payment of an earlier ledger, not to pay twice. A batch needs no search: its contract delivers once. */
+/**
+ * Finds a payment under an earlier ledger, so that Portage does not pay twice. A batch needs no search, because its
+ * contract delivers only once.
+ */
 async function madeBefore({ chain, known, agent: { view }, input, context }: Try): Promise<Result | undefined> {
   const { lane, intent, orderedAt } = input
   if (orderedAt === undefined) return undefined

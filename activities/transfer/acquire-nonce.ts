@@ -59,7 +59,7 @@ export async function acquire(
   const restriction = () => restrictionOf(deps, endpoint, candidate, lane)
 
   if (await isSeen()) return { kind: 'seen' }
-  // There is no nonce to follow: it is final without the effect, or was lost with the ledger. So a new round simulates
+  // The nonce to follow is gone: it is final without the effect, or was lost with the ledger. So a new round simulates
   // the call again.
   if (mode === 'follow') return { kind: 'withdrawn' }
   // The values that can bring new restrictions, apart from the bridge's gate. Time alone only ends restrictions.

@@ -183,7 +183,10 @@ async function nextCall(
   return { kind: 'waiting', code, reason, retryInMs: Math.max(waitMs, opensInMs) }
 }
 
-/** Chooses the call: after a revert, or in a quarantine, one that runs no code of the recipient, if any. */
+/**
+ * Chooses the call. After a revert, or in a quarantine, this is the call that runs no code of the recipient, if the
+ * bridge has such a call.
+ */
 async function chooseCall(
   { losses }: StepDeps,
   { retriedAt, wrapped: isNeeded }: AdmitInput,
@@ -207,7 +210,8 @@ export async function promiseSlot(
   const height = chain.heads.current?.latest.height
   const isFast = height !== undefined && chain.blockTimeMs + chain.msToFinality(height + 1) <= fastFinalityMs
   if (!slots || !isFast || endpoint.batches?.groupOf(transfer)) return ready
-  // The call of a stage or of a plan has another endpoint, so it is not kept, and the broadcast asks for it.
+  // The call of a stage or of a plan has another endpoint, so the call is not kept, and the broadcast asks the bridge
+  // for it.
   const kept = ready.stage === undefined && ready.plan === undefined ? call : undefined
   return (await slots.promise(transferId(transfer), kept)) ? { ...ready, local: true } : ready
 }

@@ -102,9 +102,9 @@ async function deliver(deps: BroadcastDeps, input: BroadcastInput, { context, en
 }
 
 /**
- * Signs and sends. After a failure, gives the nonce back. If that is impossible, and the key refused because of an
- * order that is newer than the admission, returns undefined. The nonce is then followed, because an earlier process may
- * have sent the call before the order. Throws all other errors.
+ * Signs and sends. After a failure, gives the nonce back. Returns undefined if the nonce cannot be given back, and the
+ * key refused because of an order that is newer than the admission. The nonce is then followed, because an earlier
+ * process may have sent the call before the order. Throws all other errors.
  */
 async function signAndSend(agent: LaneAgent, pending: PendingTransaction): Promise<NoSlot | undefined> {
   try {
@@ -143,7 +143,8 @@ async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Fol
     const { state } = pending
     if (state.kind !== 'included') return unincluded(pending, state)
     const includedAt = reached('included')
-    // Recorded before the block is final: many more transfers could be lost to the same recipient until then.
+    // The loss is recorded before the block is final. Otherwise many more calls to the same recipient could revert
+    // until then.
     if (!state.noop) await recordLoss(deps, transfer, state.receipt, { shared: batch !== undefined, call: input })
     // The batch used its nonce without an effect. So its members are admitted again, and need not wait for finality.
     if (batch && (state.noop || endpointOf(deps, transfer).hasEffect(state.receipt, transfer) === false)) return { kind: 'seen' }

@@ -10,13 +10,13 @@ import type { AdmitInput, KeylessSteps, Stopped } from '../../temporal/contracts
 import type { StepDeps } from '../deps.ts'
 import { lanesOf } from '../route.ts'
 
-/** Wait while no lane takes work, ms, short so that a resumed lane is found soon. */
+/** Wait while no lane takes work, ms. The wait is short, so that a resumed lane is found soon. */
 const laneWaitMs = 5_000
 const unwatchedMs = 15_000
 /** Limits of a transfer's own wait for a watched gate, ms. Normally the watcher wakes the transfer earlier. */
 const leastWatchedMs = 15 * 60_000
 const mostWatchedMs = 30 * 60_000
-/** A transfer itself checks a gate only this time (ms) after the gate opens, so that the watcher comes first. */
+/** A transfer itself checks a gate no earlier than this (ms) after the gate opens, so that the watcher comes first. */
 const leastLateMs = 60_000
 
 type Deps = Pick<StepDeps, 'gates' | 'openLanes'>

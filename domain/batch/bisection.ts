@@ -12,7 +12,7 @@ export function bisection<T>({ size = firstSize, most = 40 } = {}): Bisection<T>
   return { halves: [], size: Math.min(size, most), most }
 }
 
-/** Records the result of a batch. Do not call it for a failure of the whole route, which a gate handles. */
+/** Records the result of a batch. Do not call this function for a failure of the whole route, which a gate handles. */
 export function tried<T>(state: Bisection<T>, batch: readonly T[], result: 'completed' | 'failed' | 'unanswered'): Bisection<T> {
   const { size, most } = state
   const isNew = state.halves.length === 0

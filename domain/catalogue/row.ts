@@ -34,7 +34,7 @@ export interface CauseRow extends Row {
   /** `portage stuck` shows a `note` too, but a `note` is no fault: the exit code stays 0. */
   readonly severity: Severity
   readonly does: string
-  /** Commands for the operator, in this order. `<name>` is replaced by this value of `CauseValues` (cause.ts). */
+  /** Commands for the operator in the order of use. Each `<name>` becomes the value with this name in `CauseValues`. */
   readonly next: readonly string[]
 }
 

@@ -73,7 +73,7 @@ export interface Raising extends CallCost {
   readonly policy: CallPolicy
   /** If true, `feeLimitReached` does not end the raises. The policy's caps still apply. */
   readonly urgent?: boolean | undefined
-  /** Fees that an operator ordered, also above the policy's caps. An absent fee follows the market. */
+  /** Fees that an operator ordered, which may be above the policy's caps. An absent fee follows the market. */
   readonly atLeast?: Partial<Fees> | undefined
   /** The nodes refuse every attempt, because a transaction from outside Portage has this nonce at a higher fee. */
   readonly outpriced?: boolean | undefined
@@ -112,14 +112,14 @@ function beyondLimit(fees: Fees, market: Fees, raising: Raising & { isCapped: bo
   return balance !== undefined && worstCost({ ...cost, ...offer }) > BigInt(balance) ? undefined : offer
 }
 
-/** Returns fees `percent` above the highest previous fees (at least 1 wei), or the market's fees if they are higher. */
+/** Returns fees `percent` (at least 1 wei) above the highest previous fees, or the market's fees if they are higher. */
 export function bumpFees(previous: readonly Fees[], market: Fees, percent = defaultBumpPercent): Fees {
   const maxFee = highest([market.maxFee, ...previous.map((fees) => raise(fees.maxFee, percent))])
   const tip = highest([market.tip, ...previous.map((fees) => raise(fees.tip, percent))])
   return { maxFee: String(maxFee < tip ? tip : maxFee), tip: String(tip) }
 }
 
-/** Raises end at this multiple of the market's fee or of the first attempt's, if higher (as in Optimism's txmgr). */
+/** Raises end at this multiple of the market's fee or the first attempt's, the higher one (as in Optimism's txmgr). */
 const limitFactor = 5n
 
 /** Whether raises must end. Without a limit, a nonce that is stuck for other reasons than fees would cost ever more. */

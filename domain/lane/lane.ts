@@ -99,8 +99,8 @@ export interface FinalBlock {
 }
 
 /**
- * The account at the newest block (`height`, `hash`). `latest` and `finalized`: its nonce there and in the newest final
- * block.
+ * The account at the newest block (`height`, `hash`). `latest`: its nonce at this block. `finalized`: its nonce at the
+ * newest final block.
  */
 export interface Observed {
   readonly latest: number

@@ -91,7 +91,7 @@ export interface ApplyRequest {
 /** An order to a process to fill a nonce with a no-op. Every answer repeats the order until the nonce is in a block. */
 export interface FillOrder extends Pick<ledger.Entry, 'nonce' | 'attempts'> {
   readonly reason: ledger.FillReason
-  /** The call that the no-op replaces, if known. If it is mined instead, the nonce was not used outside Portage. */
+  /** The call that the no-op replaces, if known. If this call is mined, the nonce was not used outside Portage. */
   readonly callHash?: string
 }
 

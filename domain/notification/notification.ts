@@ -52,8 +52,8 @@ export function wantsSubject({ chains, bridges, lanes }: NotificationFilter, abo
 }
 
 /**
- * A number by which receivers can sort notifications, the same at each try: µs since the epoch, last digits from the
- * id.
+ * A number by which receivers can sort notifications: µs since the epoch, with the last three digits from the id. It is
+ * the same at each try.
  */
 export function sequenceOf({ at, id }: Pick<Notification, 'at' | 'id'>): number {
   return at * 1_000 + (fnv1a(id) % 1_000)

@@ -5,7 +5,7 @@ import type { Notification } from './notification.ts'
 
 /** The notifier's progress in Temporal's list of closed transfers. Times: ms by Temporal's clock, except `since`. */
 export interface NotifierCursor {
-  /** The receiver was notified of every transfer that closed earlier, or the notification waits for another try. */
+  /** The receiver was notified of all transfers that closed before this time, or the notification waits for a retry. */
   readonly from: number
   readonly seen: number
   /**
@@ -85,7 +85,7 @@ const silentMs = 5 * 60_000
 
 export function silentSince({ disabled, failure, recordedAt, cursor, orders = [] }: NotifierState, now: number): number | undefined {
   if (disabled || failure) return disabled?.at ?? failure?.since
-  // The workflow was running when it obeyed its newest order.
+  // The workflow obeyed its newest order, so it was running then.
   const last = Math.max(recordedAt ?? cursor.from, orders.at(-1)?.at ?? 0)
   return now - last > silentMs ? last : undefined
 }

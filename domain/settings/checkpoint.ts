@@ -2,7 +2,7 @@ import { type Check, fields, listOf, optional, rule, time, whole } from '../fiel
 import { assertSettingsFit, assertSettingsOrders } from './request.ts'
 import { applySettingsOrders, type SettingsOrders, type Halt, noSettings, type Settings } from './settings.ts'
 
-/** A copy of the settings outside Temporal, so that halts, deny-list and revoked tokens survive a loss of Temporal. */
+/** A copy of the settings outside Temporal. Halts, deny-list and revocations thus survive a loss of Temporal. */
 export interface SettingsCheckpoint {
   readonly version: 1
   readonly namespace: string

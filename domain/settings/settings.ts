@@ -120,8 +120,8 @@ export function denialOf(
 const leastSearched = 24
 
 /**
- * Whether the bytes contain the rule's address. If a recipient's rule names a chain, this must be the target. The chain
- * of a token's rule is the token's origin, so it is not compared.
+ * Whether the bytes contain the rule's address. If a recipient's rule names a chain, this chain must be the target. The
+ * chain of a token's rule is the token's origin, so it is not compared.
  */
 function isAmong(bytes: string, { kind, value }: DenyRule, targetChain: ChainName): boolean {
   if (bytes === '') return false

@@ -8,7 +8,7 @@ import type { Gap, StreamState } from './stream.ts'
 
 type Marks = StreamState['marks']
 
-/** Limits of items, and for `text` of bytes. A full state is below 80 KiB without the numbers outside the window. */
+/** Limits of items (`text`: of bytes). A full state is below 80 KiB without the numbers outside the window. */
 export const limits = { open: 360, gaps: 80, unknownCompletions: 48, exceptions: 40, marks: 32, backfill: 32, text: 60 } as const
 
 export const gapAt = (gaps: readonly Gap[], number: bigint) => gaps.find(({ from, to }) => BigInt(from) <= number && number <= BigInt(to))

@@ -55,7 +55,7 @@ export function isResolved(state: StreamState, number: string): boolean {
   return isKnown && !isUnresolved(state, number) && !isExcepted(state, number)
 }
 
-/** Returns the number's `counted` (see `OpenNumber`), whether it is in `open`, in a gap, or outside the window. */
+/** Returns `counted` (see `OpenNumber`) of a number that is in `open`, in a gap, or outside the window. */
 export function countedOf({ open, gaps, outside }: StreamState, number: string): OpenNumber['counted'] {
   const holder = open.find((one) => one.number === number) ?? gapAt(gaps, BigInt(number)) ?? outsideReason({ outside }, number)
   return holder?.counted === undefined ? undefined : holder.counted > 0 ? 1 : 0
@@ -97,8 +97,8 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
   const isNew = hasNumber(unread(draft.state), number) || hasGap(draft.state.gaps, BigInt(number))
   if (!isNew && !known && !isOutside) return
   const { placed } = draft.state.config
-  // The stream has read this block before and may have counted the end of this number then, so it does not count the
-  // end again.
+  // The stream has read this block before and may have counted this number's outcome then. So the outcome is not
+  // counted again.
   const isAgain = placed && isNew && compare(number, draft.state.next) < 0
   const end = endOf(finding, number)
   const counted = known ? known.counted : countedOf(draft.state, number)
@@ -111,7 +111,7 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
     open.delete(number)
     draft.state = count(bringBack(draft.state, number, number, end === 'completed'), end, isCounted || isAgain ? 0 : 1)
   } else if (isNew && isExcepted(draft.state, number)) {
-    // The number stays an exception: a checkpoint lists it, or a merge of gaps has included it.
+    // The number is not opened, because it is an exception: a checkpoint lists it, or a merge of gaps has included it.
     open.delete(number)
   } else if (known) {
     if (height !== undefined) open.set(number, { ...known, height: known.height ?? height })

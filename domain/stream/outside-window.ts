@@ -143,7 +143,7 @@ export function lowestOutside({ outside }: Outside): { readonly number: string; 
 
 /**
  * Counts the numbers of each item outside the window. In a condensed item of a placed stream, the `counted` numbers are
- * left out: they include the places between joined intervals, few of which are logs.
+ * subtracted: they include the places between joined intervals, and few of these places are logs.
  */
 export function countOutside({ outside, config }: Pick<StreamState, 'outside' | 'config'>) {
   const nothing = ({ condensed, counted = 0 }: OutsideNumbers) => (config.placed && condensed ? counted : 0)

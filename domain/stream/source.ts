@@ -47,7 +47,7 @@ export function seen(state: StreamState, request: RequestOf<'seen'>, at: number)
   return done(withSpy(cleared, request, at))
 }
 
-/** With `received`, the spy sent a message or the subscription is new: `missedBySpy` is cleared. */
+/** With `received`, the spy has sent a message or the subscription is new, so `missedBySpy` is cleared. */
 function withSpy(known: StreamState, { received, missedBySpy = [] }: RequestOf<'seen'>, at: number): StreamState {
   const { missedBySpy: before, ...state } = known
   if (received) return state
@@ -57,7 +57,7 @@ function withSpy(known: StreamState, { received, missedBySpy = [] }: RequestOf<'
   return { ...state, missedBySpy: { ...before, from: earlier(from, before.from), to: later(to, before.to) } }
 }
 
-/** Moves the cursor below a fork. Numbers above it become unknown: new blocks may give them to other transfers. */
+/** Moves the cursor below a fork. Later blocks' numbers become unknown: new blocks may give them to other transfers. */
 export function reread(state: StreamState, request: RequestOf<'reread'>): StreamStep {
   const { block } = request
   if (!state.cursor || block.height >= state.cursor.height) return present(state)
@@ -103,8 +103,8 @@ export function audited(state: StreamState, request: RequestOf<'audited'>, at: n
   if (state.config.placed) return done(bounded(table.reduce((known, [from, to]) => reopen(known, from, to, at, 'hidden'), state)))
   const isBehind = cursor !== undefined && height <= cursor.height
   const found: Gap['state'] = isBehind && unread.left.length === 0 ? 'hidden' : 'unasked'
-  // The scan will read the blocks above the cursor, so their numbers are no gap. But a stream without a scan learns new
-  // numbers only from the count.
+  // The scan will read the blocks above the cursor, so the numbers of these blocks become no gap. But a stream without
+  // a scan learns new numbers only from the count.
   const isTail = (isBehind || start === undefined) && BigInt(upTo) >= BigInt(state.next)
   const tail = isTail ? [newGap(state, BigInt(state.next), BigInt(upTo), found, at)] : []
   const next = isTail ? String(BigInt(upTo) + 1n) : state.next
@@ -152,7 +152,7 @@ export function backfilled(state: StreamState, request: RequestOf<'backfilled'>,
   return done({ ...learnt, backfill: { ...learnt.backfill, left } })
 }
 
-/** Trusts a watermark. One above the known numbers or the cursor could skip transfers, so it only raises an alarm. */
+/** Trusts a watermark. Above the known numbers or the cursor, it could skip transfers, so it only raises an alarm. */
 export function trust(state: StreamState, request: RequestOf<'trust'>, at: number): StreamStep {
   const { number, height } = request
   const { by } = orderOf(request)

@@ -10,7 +10,7 @@ export interface Amount {
   readonly coin?: string
 }
 
-/** Highest number of digits before the point. 2^256 has 78 digits. */
+/** Highest number of digits before the point: one fewer than 2^256 has. */
 const mostDigits = 77
 
 /** Parses `5gwei`, `0.05 ETH` or a number of wei. Returns undefined for a fraction of a wei or any other text. */

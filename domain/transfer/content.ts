@@ -19,7 +19,7 @@ export interface Payment {
   readonly paid: string
   /** Value of the payment in wei of the target's coin, at the quote's prices. */
   readonly worth: string
-  /** Wei of the target's coin that the delivery passes on. */
+  /** Wei of the target's coin that the delivery passes on to the called contract and as drop-off. */
   readonly coins: string
 }
 
@@ -56,7 +56,10 @@ export function shownContent(memo: unknown): KnownContent & { readonly tokenAmou
   return { ...content, tokenAmount: decimals === undefined ? `${amount} raw units` : scaled(amount, Number(decimals)) }
 }
 
-/** Payment minus coins and gas of Portage's transactions, wei of the target. Undefined without payment or delivery. */
+/**
+ * Payment minus the coins that the delivery passes on and the gas of Portage's transactions, wei of the target.
+ * Undefined without payment or delivery.
+ */
 export function profitOf(
   { worth, coins = '0' }: KnownContent,
   { delivery, transactions = [] }: { readonly delivery?: Delivery; readonly transactions?: readonly TransferTransaction[] },

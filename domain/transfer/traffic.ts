@@ -15,7 +15,7 @@ const stepsOfWindow = 60
 /** Anyone with access to Temporal can invent names of chains, so only the busiest routes are listed. */
 const mostRoutes = 100
 
-/** The steps of the last `minutes`; the last step contains `now`. Steps begin at multiples of their length. */
+/** Cuts the last `minutes` into steps. The last step contains `now`. All steps begin at multiples of their length. */
 export function trafficWindow(minutes: number, now: number) {
   const stepMs = (minutes * 60_000) / stepsOfWindow
   return { from: (Math.floor(now / stepMs) + 1 - stepsOfWindow) * stepMs, stepMs, steps: stepsOfWindow }

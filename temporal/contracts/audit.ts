@@ -20,8 +20,8 @@ export interface AuditReport extends Pick<AuditInput, 'chain' | 'hours'> {
   idle: string[]
   underway: number
   /**
-   * Transfers that could not be read or recovered, or on which nodes disagree. Also those whose effect was missing, if
-   * no later block came to read it again. The next audit checks them again.
+   * Transfers that could not be read or recovered, or on which nodes disagree. Also those whose effect was missing and
+   * could not be read again, because no later block came. The next audit checks all of them again.
    */
   unsure: number
 }

@@ -29,7 +29,7 @@ export interface BatchSteps {
   broadcastBatch(input: Omit<SendOperatorTransactionInput, 'lookUpOnly' | 'cancel'>): Promise<SendOperatorTransactionResult>
 }
 
-/** Sent right before the first signing: no member was withdrawn or has a nonce. Later signings check no members. */
+/** Sent right before the first signing, if no member was withdrawn or has a nonce. Later signings check no members. */
 export const batchClearedSignal = defineSignal('cleared')
 export const batchOverSignal = defineSignal<[BatchEnd]>('over')
 export const batchStatusQuery = defineQuery<BatchStatus>('status')

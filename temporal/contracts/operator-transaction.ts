@@ -69,7 +69,7 @@ export interface SendOperatorTransactionInput extends Pick<OperatorTransactionIn
   lookUpOnly: boolean
   held?: Held
   earlier?: Held[]
-  /** A no-op is mined instead of the call. */
+  /** If true, a no-op fills the intent's nonce, and an intent without a nonce is withdrawn. */
   cancel: boolean
   /** Start of the search for a payment, epoch ms. Absent for a batch, whose contract delivers only once. */
   orderedAt?: number

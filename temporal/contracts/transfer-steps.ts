@@ -185,7 +185,8 @@ export interface WithdrawInput {
   lane: LaneId
   intentId: string
   /**
-   * `leave`: if the intent has no nonce. `cancel`: a no-op fills the nonce. `abandon`: the nonce becomes the lane's.
+   * `leave`: withdraws only an intent without a nonce. `cancel`: also fills the intent's nonce with a no-op. `abandon`:
+   * also leaves an unmined nonce to the lane.
    */
   how: 'leave' | 'cancel' | 'abandon'
 }

@@ -19,7 +19,7 @@ const names = { encoding: 'encoding', key: 'encryption-key-id', workflow: 'encry
  */
 const scheduledAt = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
-// tsx runs these sources as ES modules, in which Node does not find the named exports of this CommonJS package.
+// tsx runs this file as an ES module, in which Node does not find the named exports of the CommonJS package `proto`.
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1
 
 /** Moves messages and stack traces of failures into a payload, which the codec encrypts. */

@@ -48,7 +48,7 @@ export function diagnoseTask(
   return undefined
 }
 
-/** Whether a run waits for nothing, and has done nothing since `quietSince` (ms since the epoch). */
+/** Whether no timer or task can wake a run, and the run has done nothing since `quietSince` (ms since the epoch). */
 export function isIdle(events: readonly HistoryEvent[], quietSince: number): boolean {
   const timers = new Set<string>()
   for (const { timerStartedEventAttributes: started, timerFiredEventAttributes: fired, timerCanceledEventAttributes: canceled } of events) {

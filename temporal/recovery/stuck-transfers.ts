@@ -7,7 +7,7 @@ import { diagnoseTask, type Finding, isIdle } from './remedies.ts'
 const atOnce = 20
 /** A run that was active within this time, ms, may be between two tasks. */
 const betweenTasksMs = 20_000
-/** A task without an answer is stuck after this many tries, more than a process that stops or pauses causes. */
+/** A task that no process answers is stuck after this many tries. A process that stops or pauses causes fewer. */
 const triesUnanswered = 3
 
 type StuckTransfer = RunId & { readonly finding: Extract<Finding, 'idle' | 'unanswered'> }

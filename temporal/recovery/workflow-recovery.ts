@@ -11,7 +11,7 @@ import { diagnoseTask, recover } from './remedies.ts'
 const everyMs = 10_000
 /** ms in which a run is not reset again. Otherwise two versions on one queue could undo each other's resets. */
 const restMs = 60_000
-/** A task is stuck after this many tries, because the first try may have ended with its process. */
+/** A task is stuck after this many tries. Fewer tries may have failed just because a process ended. */
 const triesUntilStuck = 3
 /** A task that no process answered is stuck only after this many more tries, because a process may have been paused. */
 const moreUnanswered = 1

@@ -61,7 +61,8 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
         return afterWithdrawal(run, lane, underway.nonce)
       case 'seen':
       case 'cancelled':
-        // A nonce that the intent held is used up, so a new round begins. An intent without a nonce stays.
+        // If the intent held a nonce, `seen` means that the nonce is used up, so a new round begins. An intent without
+        // a nonce stays in its round.
         if (result.kind === 'seen' && underway.nonce !== undefined) run.nextRound()
         run.stopFollowing()
         return
@@ -175,14 +176,14 @@ export class LaneIntent {
     this.#withdrawing = true
     this.#withdraw('cancel').then(
       ({ kind }) => void (this.#withdrawn = kind === 'free'),
-      // The broadcast fails for the same reason, and its error is handled.
+      // If the withdrawal fails, the broadcast fails for the same reason, and the broadcast's error is handled.
       () => {},
     )
   }
 
   /**
    * Leaves the nonce to a lane that has not worked for `abandonAfterMs`, if another lane is open or the deadline has
-   * passed. A cancelled transfer instead waits until no nonce can be mined.
+   * passed. A cancelled transfer instead waits until none of its nonces can be mined.
    */
   async abandon(): Promise<{ code: ErrorCode; reason: string } | undefined> {
     const status = await this.#laneStatus()

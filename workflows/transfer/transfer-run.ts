@@ -26,7 +26,7 @@ interface StateFacts {
   readonly at?: number | undefined
 }
 
-/** Highest number of entries. The first one stays, and the oldest others are dropped. */
+/** Highest number of entries in the timeline. The first entry stays, and the oldest of the others are dropped. */
 const timelineLimit = 40
 
 /** State that all steps of a transfer share. A round has one intent: one call on one lane, with at most one nonce. */

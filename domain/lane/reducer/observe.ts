@@ -10,7 +10,7 @@ const coveredLimit = 1_000
 /** For this time (ms) after the last report of the greatest height, a lower height counts as a lagging node's. */
 const leadMs = 60_000
 
-/** Applies a report. A synced ledger adds missing entries for the 1,000 lowest unmined nonces, to fill them. */
+/** Applies a report. A synced ledger adds missing entries for the 1,000 lowest unmined nonces, which no-ops fill. */
 export function observe(state: LaneState, observation: Observation, now: number): { state: LaneState; rolledBack: RolledBack[] } {
   const known = state.observed
   if (state.replaced) return { state, rolledBack: [] }

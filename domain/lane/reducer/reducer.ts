@@ -27,7 +27,10 @@ export function apply(
   return { state: current, response, rolledBack: seen.rolledBack }
 }
 
-/** Repairs a reset or restored ledger, unless the account's nonce is below a final one: another chain then answers. */
+/**
+ * Repairs a reset or restored ledger. Does nothing if the account's nonce is below a nonce that was final, because then
+ * another chain answers.
+ */
 export function reconcileKnown(state: LaneState, { known, observe }: ApplyRequest, now: number, fromEarlierRun: boolean): LaneState {
   const latest = observe?.latest ?? state.observed?.latest
   if (!known || state.replaced || known.era !== state.era) return state
@@ -76,8 +79,8 @@ function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attemp
   const entry = state.entries[request.nonce]
   if (!entry) return refuse(state, 'none', `nonce ${request.nonce} is not in the ledger`)
   const isNoop = request.attempt.kind === 'noop'
-  // A nonce to fill takes no call, which would outbid the no-op. Any other nonce takes no no-op, because the process's
-  // order to fill is outdated.
+  // A nonce that must be filled gets no attempt with a call, because the call would outbid the no-op. Any other nonce
+  // gets no attempt with a no-op, because the process's order to fill is outdated.
   if (request.index !== entry.attempts.length || (entry.fill !== undefined) !== isNoop) {
     return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
   }
@@ -96,7 +99,7 @@ function meets({ maxFee = '0', tip = '0' }: Raise, made: Attempt): boolean {
   return BigInt(made.maxFee) >= BigInt(maxFee) && BigInt(made.tip) >= BigInt(tip)
 }
 
-/** go-ethereum's pool keeps 64 transactions of an account, reth's 16. A node that counts more than this is wrong. */
+/** A node that counts more pending transactions is wrong: go-ethereum's pool keeps 64 of an account, reth's 16. */
 const mostPending = 1_000
 
 const block = fields({ height: whole, hash: text() })

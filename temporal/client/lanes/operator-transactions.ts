@@ -46,7 +46,7 @@ export async function findOperatorTransaction(client: TemporalClient, given: str
   )
 }
 
-/** Starts an operator transaction, unless this person has used `key`. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
+/** Starts an operator transaction, unless the person used `key` before. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
 export async function startOperatorTransaction(
   client: TemporalClient,
   input: Pick<OperatorTransactionInput, 'lane' | 'intent'>,

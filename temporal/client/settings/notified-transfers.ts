@@ -18,7 +18,7 @@ export interface NotifiedTransfer extends Pick<
   readonly runId: string
   /** ms since the epoch. 0 while the run is open. */
   readonly closedAt: number
-  /** ms since the epoch. Of a reversal, the time of its record. Of a parked transfer, 0. */
+  /** Closing time, ms since the epoch. For a reversal: the time of its record. For a parked transfer: 0. */
   readonly at: number
 }
 

@@ -71,7 +71,7 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
     /** Before the first read, everything counts as halted, so that nothing is signed against an operator's halt. */
     current: (): Settings => known ?? unread,
     isRead: () => known !== undefined,
-    /** Applies the settings of a checkpoint at once, because no worker may be there to answer with the settings. */
+    /** Applies the settings of a checkpoint at once, because there may be no worker that answers with the settings. */
     learn: take,
     /** Calls the listener after each change and, if the settings are known, at once. Catches the listener's errors. */
     subscribe(listener: (settings: Settings) => void): () => void {

@@ -63,8 +63,8 @@ export async function changeSettings(client: TemporalClient, known: KnownNames, 
 }
 
 /**
- * Wakes transfers that may go on after the orders. Without the signal, they could notice it half an hour later. Never
- * throws.
+ * Wakes transfers that may go on after the orders. Without the signal, the transfers could notice the orders half an
+ * hour later. Never throws.
  */
 async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
   // The list lags, and a transfer in it may be parked by now. With `gate`, the signal wakes no parked transfer.

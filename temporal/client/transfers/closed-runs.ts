@@ -80,7 +80,7 @@ export async function readClosedRun(
       unlessUnreadable(storedTransfer(client, workflowId, runId)),
       unlessUnreadable(execution === 'COMPLETED' ? result() : Promise.resolve(undefined)),
     ])
-    // Only an input that no key decrypts makes the run unreadable. An input that is no transfer does not.
+    // A run is unreadable if its result is, or if no key decrypts its input. An input that is no transfer is readable.
     const unreadable = ended.code ?? (transfer.code?.startsWith('ENCRYPTION_') ? transfer.code : undefined)
     return { transfer: transfer.value, result: ended.value, ...(unreadable && { unreadable }) }
   }

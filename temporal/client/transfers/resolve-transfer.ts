@@ -38,7 +38,7 @@ const numbered = /^(.+)[:/]([^:/]+)[:/]([0-9]{1,20})$/
  */
 export async function resolveTransfer(client: TemporalClient, text: string, known: KnownPlaces = {}): Promise<string> {
   const given = text.trim()
-  // Ids have no other characters. `notFound` replaces all others, because errors must not contain them.
+  // Ids consist of these characters only. `notFound` replaces all others, because errors must not contain them.
   if (given === '' || given.length > longestText || !/^[\w.:/-]+$/.test(given)) throw notFound(given)
   if (await isTransfer(client, given)) return given
   const { gate = (read) => read() } = known

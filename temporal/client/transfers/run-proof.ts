@@ -16,11 +16,11 @@ export function isPlausibleTransfer({ workflowId, taskQueue, typedSearchAttribut
   return parts !== undefined && parts.bridge === bridge && target !== undefined && taskQueue === chainQueue(target)
 }
 
-/** A listed run against its history. `unread`: unreadable or gone. `foreign`: contradictory, or not encrypted. */
+/** A listed run compared with its history. `unread`: unreadable or gone. `foreign`: contradictory, or not encrypted. */
 export type RunProof = 'same' | 'unread' | 'foreign'
 
 const proofTimeoutMs = 10_000
-/** While its record is younger, ms, a reversal without a run is foreign, because servers keep closed runs for days. */
+/** A reversal with a record younger than this, ms, and no run is foreign, because servers keep closed runs for days. */
 const keptMs = 3_600_000
 
 /** Compares a listed transfer with its history. Throws the errors of `fromTemporal`. */

@@ -17,7 +17,7 @@ export async function listOpenAndEnded(client: TemporalClient, since: number) {
   return { open, ended: await list(closed, `CloseTime >= '${new Date(since).toISOString()}'`) }
 }
 
-/** Finds transfers that changed since the last `look`. The first finds none. Throws the errors of `fromTemporal`. */
+/** Finds transfers that changed since the last `look`, the first time none. Throws the errors of `fromTemporal`. */
 export function createTransferWatch(client: TemporalClient) {
   let known: ReadonlyMap<string, string> | undefined
   let lookedAt = 0

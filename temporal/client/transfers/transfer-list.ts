@@ -167,7 +167,10 @@ function fromCursor(mark: string, cursor: string): Uint8Array {
   throw unknownCursor()
 }
 
-/** Marks the cursors of a filter. Times are left out, because an age in a filter gives another time at each page. */
+/**
+ * Returns the text with which all cursors of a filter begin. Times are left out, because an age in a filter gives
+ * another time at each page.
+ */
 function markOf({ startedBefore: _, startedAfter: __, ...filter }: TransferFilter): string {
   return createHash('sha256').update(queryOf(filter)).digest('hex').slice(0, 12)
 }

@@ -52,7 +52,7 @@ export async function selectTransfers(client: TemporalClient, kind: TransferOrde
 
 export type ManyResult = { readonly id: string; readonly result: OrderResult } | { readonly id: string; readonly error: RelayerError }
 
-/** Orders many transfers. Throws only errors that concern all of them, such as TEMPORAL_UNAVAILABLE. */
+/** Gives an order to many transfers. Throws only errors that concern all of them, such as TEMPORAL_UNAVAILABLE. */
 export async function orderTransfers(
   client: TemporalClient,
   transfers: readonly TransferRow[],

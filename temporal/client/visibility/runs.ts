@@ -15,8 +15,8 @@ export interface RunId {
 export type OpenRun = NonNullable<Awaited<ReturnType<typeof describeOpenRun>>>
 
 /**
- * Returns the ids of running workflows without `prefix`. A workflow without the prefix is not Portage's, and is left
- * out.
+ * Returns the ids of running workflows, with `prefix` removed. A workflow whose id lacks the prefix is not Portage's,
+ * and is left out.
  */
 export async function runningNames(client: TemporalClient, type: 'lane' | 'stream' | 'notifier', prefix: string): Promise<string[]> {
   const runs = await listWorkflows(client, `WorkflowType = '${type}' AND ExecutionStatus = 'Running'`)
