@@ -95,7 +95,7 @@ export async function cachedCode({ directory, key }: BundleCache, make: () => Pr
   return code
 }
 
-/** The code after its digest, which reveals a corrupted file. */
+/** Returns the content of a kept file: a digest, then the code. The digest reveals a corrupted file. */
 export function keptCode(code: string): string {
   return `${digest(code)}\n${code}`
 }

@@ -171,7 +171,9 @@ function selectorOf(data: string): string | undefined {
   return /^0x[0-9a-f]{8}/i.exec(data)?.[0].toLowerCase()
 }
 
-/** Undefined unless the data is exactly ABI-encoded, because the token must read the same address. */
+/**
+ * Undefined unless the data is exactly ABI-encoded: from other data, the token's contract might read another address.
+ */
 function recipientOf(data: string): string | undefined {
   const recipient = /^0x[0-9a-f]{8}0{24}([0-9a-f]{40})[0-9a-f]{64}$/.exec(data)?.[1]
   return recipient === undefined ? undefined : `0x${recipient}`
