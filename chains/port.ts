@@ -28,7 +28,7 @@ export interface HeadEvent {
   readonly rolledBack: readonly BlockRef[]
   readonly latest: Block
   readonly finalized: number
-  /** Block time that most nodes have reached, seconds since the epoch. Absent until most nodes have shown a head. */
+  /** Latest block timestamp that most nodes have reached, in seconds. Absent until most nodes have shown a head. */
   readonly time?: number | undefined
 }
 

@@ -15,7 +15,7 @@ const rooms = ['domain', 'temporal', 'workflows']
 const bundles = new Map<boolean, Promise<WorkflowBundle>>()
 
 /**
- * Returns the workflows' code. All callers share it, because it takes 2 s of CPU. `traced` adds
+ * Returns the workflows' code. All callers share it, because making it takes 2 s of CPU. `traced` adds
  * workflows/trace-headers.ts.
  */
 export function workflowBundle(logger: Logger, traced = false): Promise<WorkflowBundle> {

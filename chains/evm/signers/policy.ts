@@ -181,7 +181,10 @@ function recipientOf(data: string): string | undefined {
 
 const mostProved = 4_096
 
-/** Time (ms) for which a proof counts, because it may become void, for example when a guardian set expires. */
+/**
+ * Time (ms) for which a proof counts. It is limited, because a proof may become void, for example when a guardian set
+ * expires.
+ */
 const rememberMs = 10 * 60_000
 
 interface Proof {
@@ -230,7 +233,7 @@ function demandOpen(
   }
 }
 
-/** The key contains the gas limit. A fee raise keeps it, so a raised attempt has the same key. */
+/** The key of a proof contains the gas limit. A fee raise keeps the gas limit, so a raised attempt has the same key. */
 function keyOf({ to, value, data, gasLimit }: Pick<Proposed, 'to' | 'value' | 'data' | 'gasLimit'>): string {
   return fingerprint(`${to}|${value}|${gasLimit}|${data}`.toLowerCase())
 }
