@@ -27,8 +27,8 @@ const slotsPerNonce = 2
 const batchesOfSlots = 4
 
 /**
- * An orphan is filled after at least this many blocks. With fewer, a process whose report comes a block late would lose
- * nonces.
+ * An orphan is filled after at least this many blocks. With fewer, a process whose report comes a block or two late
+ * would lose nonces.
  */
 const leastFillBlocks = 3
 
