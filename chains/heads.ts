@@ -82,8 +82,9 @@ export function medianOf<T extends number | bigint>(values: readonly T[]): T | u
 }
 
 /**
- * Returns the blocks between a head and the majority's head (`reached`). 0 for a head that is at most `mostAhead`
- * blocks higher. A head above that is false, so its distance counts as lag. Undefined if a height is unknown.
+ * Returns the number of blocks between a head and the majority's head (`reached`). A head that is at most `mostAhead`
+ * blocks higher has the lag 0. A head that is even higher is false, so its distance counts as lag. Undefined if a
+ * height is unknown.
  */
 export function lagOf(height: number | undefined, reached: number | undefined): number | undefined {
   if (height === undefined || reached === undefined) return undefined

@@ -28,7 +28,7 @@ export interface HeadEvent {
   readonly rolledBack: readonly BlockRef[]
   readonly latest: Block
   readonly finalized: number
-  /** Block time that most nodes have reached, seconds since the epoch. Absent until most nodes have shown a head. */
+  /** Latest block timestamp that most nodes have reached, in seconds. Absent until most nodes have shown a head. */
   readonly time?: number | undefined
 }
 
@@ -161,8 +161,9 @@ export interface Chain {
   /**
    * Whether the account has code. An EIP-7702 delegation counts as code. More than half of the nodes must agree. A
    * single node is asked once. Throws NODES_DISAGREE.
-   * @param during the block to check. Default: the latest block. Code before the block counts too, and so does a
-   * transaction of the account in the block. If nodes have pruned the state, the latest block is checked instead.
+   * @param during the block to check. Default: the latest block. Also true if the account had code before the block, or
+   * if its transaction count changed in the block, because EIP-7702 may add and remove code within one block. If nodes
+   * have pruned the state, the latest block is checked instead.
    */
   hasCode(address: string, during?: number): Promise<boolean>
   /** Returns the market's fees. They are read at most once per block. */
@@ -194,9 +195,9 @@ export interface Chain {
    */
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
   /**
-   * Whether most nodes show another block of this height, or no block there and a head at least 128 blocks lower. With
-   * a finality tag, this head is the finalized one. A low head proves nothing while most nodes sync. Throws
-   * NODES_DISAGREE.
+   * Whether most nodes show another block of this height. Also true if most nodes show no block of this height, and
+   * their head is at least 128 blocks lower (on chains with a finality tag: their finalized head). A low head proves
+   * nothing while most nodes sync. Throws NODES_DISAGREE.
    */
   denies(block: BlockRef): Promise<boolean>
   /** Undefined if there is no such block yet. `agreed` asks most nodes for a final block, and throws NODES_DISAGREE. */

@@ -13,7 +13,7 @@ const identity = [
   ...['chain', 'node', 'lane', 'stream', 'source', 'target', 'contract', 'taskQueue'],
   ...['transfer', 'workflow', 'batch', 'id', 'by', 'address', 'file', 'route'],
   ...['from', 'to', 'numbers', 'bridge', 'receiver', 'place', 'name'],
-  // The first of several transfers. If it differs, the line is about other transfers, and is no repetition.
+  // The lowest of several numbers of transfers. If it differs, the line is about other transfers, and is no repetition.
   ...['lowest'],
 ] as const
 

@@ -1,6 +1,6 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 
-// Functions that read values in nodes' answers. All throw NODE_REFUSED for a value of another form.
+// Functions that read values in nodes' answers. All throw NODE_REFUSED for a malformed value.
 
 export function toNumber(value: unknown, what: string): number {
   const number = Number(quantity(value, what))

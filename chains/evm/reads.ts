@@ -11,7 +11,10 @@ import { isVerdict } from './nodes/node-errors.ts'
 import type { Quorum } from './nodes/quorum.ts'
 import { createLogReads } from './transactions/logs.ts'
 
-/** Maximum number of an account's pending transactions that is believed, because no pool holds more of an account. */
+/**
+ * A node's transaction count is ignored if it is further than this above the median of all nodes' counts, because no
+ * pool holds more pending transactions of one account.
+ */
 const mostPending = 1_000
 
 const transactionCount = 'eth_getTransactionCount'

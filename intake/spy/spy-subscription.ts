@@ -34,7 +34,10 @@ interface SpyAnswer {
 type VaaStream = ClientReadableStream<SpyAnswer>
 
 const connectTimeoutMs = 10_000
-/** Maximum wait (ms) after a failed connection. After a lost subscription, which costs the spy more, it is longer. */
+/**
+ * Maximum wait (ms) after a failed connection. The wait after a lost subscription may be longer, because a new
+ * subscription costs the spy more than a failed connection.
+ */
 const mostConnectWaitMs = 5_000
 /** Interval of pings (ms). grpc-go servers close connections that ping more often than every 5 minutes. */
 const keepaliveMs = 310_000

@@ -37,7 +37,8 @@ export async function listStreams(client: TemporalClient, heights: Heights, audi
           workflowId: workflowIdOf(client, stream),
         }
       } catch (error) {
-        // The error is shown per stream: anyone with access to Temporal can start a false workflow under its id.
+        // An error is shown only for its own stream, because anyone with access to Temporal can start a false workflow
+        // under a stream's id.
         const known = toRelayerError(error)
         if (known.code === 'TEMPORAL_UNAVAILABLE') throw known
         return { stream, problem: known.message }
@@ -74,7 +75,7 @@ export function toReport(view: StreamView, heights: Heights, auditMinutes?: numb
   }
 }
 
-/** Longest usual time (ms) of an audit. */
+/** An audit rarely takes longer than this (ms). */
 const auditTakesMs = 15_000
 
 export function silentSince({ updatedAt }: Pick<StreamView, 'updatedAt'>, auditMinutes: number, now: number): number | undefined {

@@ -24,7 +24,7 @@ export class StreamClient {
   readonly #updates: CoalescingUpdates<StreamRequest, StreamResponse>
   #era = 0
   #view: StreamView | undefined
-  /** Aborted at the next change. */
+  /** Aborted at the next change of the view. */
   #change = new AbortController()
 
   constructor(options: StreamClientOptions) {

@@ -33,7 +33,9 @@ const pendingShape = z.object({ status: state, delayReason: state.nullish() })
 const messagesShape = z.object({ messages: z.array(z.unknown()).max(1_000) })
 const attestationShape = z.object({ status: state, attestation: z.string().max(20_000).nullish() })
 
-/** Hosts by URL. All clients of a process share their limits. */
+/**
+ * Hosts by URL. All clients of a process share the hosts, because each host limits the requests of the whole process.
+ */
 const hosts = new Map<string, HttpHost>()
 
 /** Circle's attestation API ("Iris"). Does not check signatures. */

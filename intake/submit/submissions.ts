@@ -21,9 +21,9 @@ export interface SubmissionsOptions {
   readonly limit: number
   /** Maximum bytes of the messages that `limit` counts. Default: 64 MiB. */
   readonly limitBytes?: number
-  /** Maximum messages with an unknown guardian set. Above it, the oldest is dropped. Default: 200. */
+  /** Maximum messages with an unknown guardian set. If exceeded, the oldest is dropped. Default: 200. */
   readonly limitUnknown?: number
-  /** Maximum bytes of messages with an unknown guardian set. Above it, the oldest is dropped. Default: 2 MiB. */
+  /** Maximum bytes of messages with an unknown guardian set. If exceeded, the oldest is dropped. Default: 2 MiB. */
   readonly limitUnknownBytes?: number
   readonly retry: Retry
 }

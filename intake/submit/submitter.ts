@@ -149,7 +149,9 @@ async function accepted(endpoint: Endpoint, message: Uint8Array): Promise<number
   return undefined
 }
 
-/** Shares the start of a copy, because several spies send the same copy at the same time. */
+/**
+ * Starts a transfer once for calls that submit the same copy at the same time, because several spies send each copy.
+ */
 function createSharedStarts() {
   const underWay = new Map<string, Promise<SubmitResult>>()
   return async (key: string, start: () => Promise<SubmitResult>): Promise<SubmitResult> => {
@@ -180,7 +182,7 @@ function inputOf(transfer: Transfer, options: SubmitOptions, { priority: usual, 
   }
 }
 
-/** Returns -1 for unreadable bytes, with which a stranger may have started the transfer: any copy is newer. */
+/** Returns -1 for unreadable bytes. A stranger may have started the transfer with such bytes, so any copy is newer. */
 function signersOf(bridge: Bridge, message: string): number {
   try {
     return bridge.signedBy?.(Buffer.from(message, 'base64')) ?? -1

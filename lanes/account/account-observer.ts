@@ -6,7 +6,7 @@ import type { NonceRequests } from '../ledger/nonce-requests.ts'
 import type { PendingTransactions } from './pending-transactions.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** Blocks between reads of an idle lane's account, which show new funds, and use of the key outside Portage. */
+/** Blocks between reads of an idle lane's account. The reads show new funds, and use of the key outside Portage. */
 const idleBlocks = 10
 /** Interval of queries to the ledger while the lane has no work, ms. It is long, because a query may cost a replay. */
 const idleQueryMs = 20_000
@@ -80,7 +80,8 @@ export class AccountObserver {
   #isTime(height: number): boolean {
     const { view } = this.#deps.ledger
     const isAfter = (blocks: number) => height - this.#readAt >= blocks || height < this.#readAt
-    // On a replaced chain, each read first asks the ledger whether an operator has reset the lane.
+    // On a replaced chain, reads are rare, because each read first asks the ledger whether an operator has reset the
+    // lane.
     if (view?.closed?.why === 'replaced') return isAfter(idleBlocks)
     const owesFinality = (view?.next ?? 0) > (this.account?.finalizedNonce ?? 0)
     if (this.#hasWork || !view?.synced || owesFinality) return true

@@ -6,7 +6,7 @@ import { type Intent, laneAddress, type LaneId } from '../../domain/lane/lane.ts
 const paymentGas = 21_000n
 /** The gas price may rise by this factor before the payment is sent. */
 const priceRoom = 2n
-/** Factor on `paymentGas`, because the gas limit that is signed is 1.2 times the estimate. */
+/** Factor on `paymentGas`. It must be above 1.2, because the signed gas limit is 1.2 times the estimate. */
 const limitRoom = 2n
 
 /**

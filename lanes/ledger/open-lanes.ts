@@ -63,7 +63,7 @@ interface OpenLaneWatcherOptions {
 
 export type OpenLaneWatcher = ReturnType<typeof createOpenLaneWatcher>
 
-/** Wakes waiting transfers of this process once a lane of their chain takes work, earlier than their own timers. */
+/** Wakes waiting transfers of this process before their own timers fire, once a lane of their chain takes work. */
 export function createOpenLaneWatcher({ lanes, wake, logger, everyMs = checkEveryMs }: OpenLaneWatcherOptions) {
   const waiting = new Set<string>()
   const check = async (signal: AbortSignal) => {

@@ -146,8 +146,8 @@ export class Attempts {
   }
 
   /**
-   * Tries refused attempts again. Returns true if the last one is now signed and serves the reason, so that no raise is
-   * needed.
+   * Tries refused attempts again. Returns true if the last one is now signed and does what the raise was for, so that
+   * no raise is needed.
    */
   async signLater(reason: RaiseReason): Promise<boolean> {
     if (!this.#mayBeSignedLater || this.isLastSigned) return false
@@ -157,8 +157,8 @@ export class Attempts {
   }
 
   /**
-   * Proposes an attempt with higher fees than all that a pool may hold. If limits forbid such fees, attempts that the
-   * signer has refused do not count. Throws read errors.
+   * Proposes an attempt with higher fees than every attempt that a pool may hold. If limits forbid such fees, they need
+   * to be higher only than those of the attempts that the signer has not refused. Throws read errors.
    */
   async propose(
     reason: RaiseReason,

@@ -33,7 +33,10 @@ export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: num
       finalBlocks = 0
       silent = 0
     },
-    /** Call this at each block after the nonce's use. Undefined while its user is unknown. Throws read errors. */
+    /**
+     * Call this at each block after the nonce's use. Undefined while the transaction that used the nonce is unknown.
+     * Throws read errors.
+     */
     async check(account: Account, attempts: Attempts): Promise<NonceUser | undefined> {
       const final = nonce < account.finalizedNonce
       blocks += 1

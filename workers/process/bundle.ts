@@ -15,7 +15,7 @@ const rooms = ['domain', 'temporal', 'workflows']
 const bundles = new Map<boolean, Promise<WorkflowBundle>>()
 
 /**
- * Returns the workflows' code. All callers share it, because it takes 2 s of CPU. `traced` adds
+ * Returns the workflows' code. All callers share it, because making it takes 2 s of CPU. `traced` adds
  * workflows/trace-headers.ts.
  */
 export function workflowBundle(logger: Logger, traced = false): Promise<WorkflowBundle> {
@@ -95,7 +95,7 @@ export async function cachedCode({ directory, key }: BundleCache, make: () => Pr
   return code
 }
 
-/** The code after its digest, which reveals a corrupted file. */
+/** Returns the content of a kept file: a digest, then the code. The digest reveals a corrupted file. */
 export function keptCode(code: string): string {
   return `${digest(code)}\n${code}`
 }

@@ -72,8 +72,8 @@ export function watchDeployment({ client, deployment, logger, atStart, onDrained
   let wasDrained = atStart === 'drained'
   const check = async (signal: AbortSignal): Promise<boolean> => {
     const read = await versionStatus(client, deployment)
-    // The first version promotes itself: without a current version, no ledger works, and nobody gets a token to promote
-    // it.
+    // The first version promotes itself. Without a current version, no ledger works, and nobody could get a token for
+    // the promotion.
     const isFirst = read === 'inactive' && read !== before && (await isFirstVersion(client, deployment))
     if (isFirst) await promoteVersion(client, { ...deployment, by: 'portage: the first version of the fleet' })
     const status = isFirst ? 'current' : read

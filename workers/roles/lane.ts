@@ -26,7 +26,10 @@ const slotsPerNonce = 2
 /** With batches, the steps of this many full batches are in memory too. A step takes some kilobytes. */
 const batchesOfSlots = 4
 
-/** An orphan is filled after at least this many blocks. With fewer, a slow block would cost live processes nonces. */
+/**
+ * An orphan is filled after at least this many blocks. With fewer, a process whose report comes a block or two late
+ * would lose nonces.
+ */
 const leastFillBlocks = 3
 
 export function laneConfigs(config: Config, name: ChainName): Map<LaneId, LaneConfig> {

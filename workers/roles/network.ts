@@ -93,7 +93,7 @@ async function readPlugins(config: Config, logger?: Logger): Promise<LoadedPlugi
   return loaded
 }
 
-/** Throws CONFIG_INVALID if a source chain of the target, which proves deliveries, is not connected. */
+/** Throws CONFIG_INVALID if a source chain, whose table proves deliveries to the target, is not connected. */
 export function demandSources({ config, network }: { config: Config; network: Pick<Network, 'chains'> }, target: ChainName): void {
   const missing = sourcesOf(config, [target]).filter((source) => !network.chains.has(source))
   if (missing.length === 0) return

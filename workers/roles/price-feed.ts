@@ -10,7 +10,7 @@ type Source = Feed['sources'][number]
 
 const mostBytes = 65_536
 const timeoutMs = 5_000
-/** Prices may be this far ahead, because clocks differ. */
+/** A source's prices may have a time this far in the future, because clocks differ. */
 const mostAheadSeconds = 60
 
 /**

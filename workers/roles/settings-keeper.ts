@@ -127,8 +127,8 @@ async function merge(parts: Parts, newer: KeptSettings): Promise<void> {
 }
 
 /**
- * Undefined if there is no usable checkpoint. Throws CHECKPOINT_UNAVAILABLE if it cannot be read, because it may have
- * halts.
+ * Undefined if there is no usable checkpoint. Throws CHECKPOINT_UNAVAILABLE if the checkpoint cannot be read, because
+ * it may have halts.
  */
 async function readKept(
   files: ReturnType<typeof createCheckpointFiles>,

@@ -46,7 +46,8 @@ export function signingPolicy(parts: PolicyParts): SigningPolicy {
     operatorCalls,
     payees,
     otherLanes: others,
-    // If the config names the lane that pays top-ups, no other key signs them. So a thief of another key can pay none.
+    // If the config names the lane that pays top-ups, only this lane's key signs them. So a thief of another key can
+    // pay no top-ups.
     topUps: chain.signing.topUps && (topUp === undefined || topUp.from === address),
     topUpLimits: topUp,
     tokens: treasury?.tokens ?? [],

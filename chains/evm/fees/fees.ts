@@ -72,7 +72,10 @@ export function createFees(
     return first ?? middleOf(await readMarkets(feeHistory.blocks), baseFee) ?? (await marketByPrice(baseFee))
   }
 
-  /** Begins the samples of the usual fee. Returns undefined if too few nodes answer. Their history is then not used. */
+  /**
+   * Begins the samples of the usual fee with a node's fee history. If too few nodes answer, begins them with `baseFee`,
+   * and returns undefined.
+   */
   async function readHistory(baseFee: bigint): Promise<Price | undefined> {
     const markets = await readMarkets(historyBlocks)
     const enough = markets.length >= nodes.needed
@@ -141,8 +144,8 @@ export function readFeeHistory(value: unknown, blocks: number): Market {
 const plausibleDataFee = { lowest: 0.5, highest: 2 }
 
 /**
- * Asks one node for the data fee, and all nodes if this fee is far from the last agreed fee per byte, or if the node
- * reports a revert. Unless most nodes then answer with a fee, the last agreed fee is used, if there is one.
+ * Asks one node for the data fee. Asks all nodes if this fee is far from the last agreed fee per byte, or if the node
+ * reports a revert. If no majority then gives a fee, the last agreed fee is used, if there is one.
  */
 function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Nodes) {
   const known = createPlausible(plausibleDataFee)

@@ -166,7 +166,10 @@ function contentOf({ height, parentHash, timestamp, baseFee, gasLimit, transacti
   return [height, parentHash, timestamp, baseFee, gasLimit, ...transactions].join()
 }
 
-/** Records the highest cached block that each node has shown, because a single node may invent blocks. */
+/**
+ * Records the highest cached block that each node has shown. Other blocks do not count, because a single node may
+ * invent blocks.
+ */
 export function createShownHeads(nodes: Pick<Nodes, 'readers' | 'needed'>, kept: Pick<BlockCache, 'isCanonical' | 'latest'>) {
   const shared = new Map<string, number>()
   const above = new Map<string, readonly BlockRef[]>()

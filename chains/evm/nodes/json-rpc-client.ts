@@ -31,7 +31,7 @@ const longAnswers: Readonly<Record<string, number>> = {
   eth_getTransactionReceipt: 24 * mib,
 }
 
-/** Whether strangers choose the length of the answer. */
+/** Whether strangers choose the length of the method's answer. */
 export const isOfAnyLength = (method: string) => Object.hasOwn(longAnswers, method)
 
 const mostBytes = 32 * mib

@@ -115,7 +115,7 @@ export function createLimiter(perSecond: number | undefined, now: () => number) 
     get waitMs() {
       return waitMs()
     },
-    /** Takes the turn of one request, and returns the time (ms) to wait before it is sent. */
+    /** Takes one request's place in the rate limit, and returns the time (ms) to wait before the request is sent. */
     take() {
       const wait = waitMs()
       tokens--
@@ -182,8 +182,9 @@ export function createNodeHealth(now: () => number) {
       pauseNode(retryAfterMs)
     },
     /**
-     * Without `mustSay` (a node that only sends), a node's refusal to name its network counts as the right network,
-     * unless a rate limit is the cause. This is safe, because an EIP-155 signature is valid on one network only.
+     * `mustSay`: whether the node must name its network. False for a node that only sends: if such a node refuses to
+     * name its network, this counts as the right network, unless a rate limit is the cause. This is safe, because an
+     * EIP-155 signature is valid on one network only.
      */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       phase = 'probing'

@@ -171,7 +171,9 @@ function selectorOf(data: string): string | undefined {
   return /^0x[0-9a-f]{8}/i.exec(data)?.[0].toLowerCase()
 }
 
-/** Undefined unless the data is exactly ABI-encoded, because the token must read the same address. */
+/**
+ * Undefined unless the data is exactly ABI-encoded: from other data, the token's contract might read another address.
+ */
 function recipientOf(data: string): string | undefined {
   const recipient = /^0x[0-9a-f]{8}0{24}([0-9a-f]{40})[0-9a-f]{64}$/.exec(data)?.[1]
   return recipient === undefined ? undefined : `0x${recipient}`
@@ -179,7 +181,10 @@ function recipientOf(data: string): string | undefined {
 
 const mostProved = 4_096
 
-/** Time (ms) for which a proof counts, because it may become void, for example when a guardian set expires. */
+/**
+ * Time (ms) for which a proof counts. It is limited, because a proof may become void, for example when a guardian set
+ * expires.
+ */
 const rememberMs = 10 * 60_000
 
 interface Proof {
@@ -228,7 +233,7 @@ function demandOpen(
   }
 }
 
-/** The key contains the gas limit. A fee raise keeps it, so a raised attempt has the same key. */
+/** The key of a proof contains the gas limit. A fee raise keeps the gas limit, so a raised attempt has the same key. */
 function keyOf({ to, value, data, gasLimit }: Pick<Proposed, 'to' | 'value' | 'data' | 'gasLimit'>): string {
   return fingerprint(`${to}|${value}|${gasLimit}|${data}`.toLowerCase())
 }

@@ -52,8 +52,8 @@ export class SpendingCounter {
   }
 
   /**
-   * Also checks an attempt that adds nothing. Its nonce may be counted because of a parallel attempt that was then
-   * refused. Refused attempts stay counted, so the sum may exceed the limit already.
+   * Also checks an attempt that adds nothing to the sum. Its nonce may be counted only because of a parallel attempt
+   * that was then refused: refused attempts stay counted, so the sum may exceed the limit already.
    */
   exceeded(limits: SigningLimits, cost: bigint, nonce: number | undefined, nowMs: number): Exceeded | undefined {
     const added = this.added(cost, nonce)

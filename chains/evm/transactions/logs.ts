@@ -95,8 +95,8 @@ export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agr
       const isLimited = error instanceof RpcError && error.limited
       const isRefused = error instanceof RelayerError && error.code === 'NODE_REFUSED' && !isLimited
       if (!isRefused || range.fromBlock !== range.toBlock) throw error
-      // Without `at`, the block may not be final, so nodes may know different blocks. If they disagree, the refusal is
-      // thrown.
+      // Without `at`, the block may not be final, so nodes may know different blocks. If they disagree, the refusal of
+      // the range is thrown.
       return keptByReceipts(range, at ?? 'majority').catch((other: unknown) => {
         throw at === undefined ? error : other
       })

@@ -106,7 +106,10 @@ function readMined(raw: Record<string, unknown>) {
   return { hash: toHash(raw['hash'], 'transaction hash'), signingHash: signingHashOf(raw), call }
 }
 
-/** Returns the hash itself for types that Portage never signs. Throws if the fields do not match the hash. */
+/**
+ * Returns the signing hash or, for types that Portage never signs, the transaction's hash. Throws if the fields do not
+ * match the hash.
+ */
 export function signingHashOf(raw: Record<string, unknown>): string {
   const hash = toHash(raw['hash'], 'transaction hash')
   const type = raw['type'] == null ? 0 : toNumber(raw['type'], 'transaction type')

@@ -5,7 +5,7 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** The whole block is read for this number of receipts or more, if they are at least a quarter of the block's. */
+/** If at least this number of a block's receipts are wanted, and at least a quarter of all, the whole block is read. */
 const wholeBlockFrom = 4
 
 /** Number of blocks for which receipts are read one by one, after a node lacked eth_getBlockReceipts. */

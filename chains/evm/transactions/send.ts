@@ -196,7 +196,10 @@ export type ErrorTexts = Readonly<Partial<Record<SendErrorClass, readonly string
 
 type Classify = ReturnType<typeof createClassifier>
 
-/** Classifies a node's message, but no revert data. Compares `overrides` first. `ambiguous` if nothing matches. */
+/**
+ * Classifies the text of a node's error, but reads no revert data. Compares `overrides` first. `ambiguous` if nothing
+ * matches.
+ */
 export function createClassifier(overrides: ErrorTexts = {}) {
   const order = new Set(classes.map(([errorClass]) => errorClass))
   const own = [...order].flatMap((errorClass) => (overrides[errorClass] ?? []).map((text) => [errorClass, text.toLowerCase()] as const))

@@ -28,7 +28,10 @@ const panics: Readonly<Record<string, string>> = {
 
 const method = 'eth_estimateGas'
 
-/** An estimate is plausible between these multiples of agreed ones. A call with less gas may run out of gas. */
+/**
+ * An estimate is plausible between these multiples of estimates on which most nodes agreed. A call with less gas may
+ * run out of gas.
+ */
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
 /** Time (ms) for which all nodes are asked after an estimate was too low. */
 const distrustMs = 600_000

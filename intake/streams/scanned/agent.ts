@@ -36,7 +36,10 @@ export function createScannedAgent(options: ScannedAgentOptions) {
   const lookBack = () => firstSince(sourceChain, Date.now() - lookBackMs, finalizedOf(sourceChain))
   const bootstrap = createScannedBootstrap(context, keeper, config.start === undefined ? lookBack : undefined)
 
-  /** Reads again if the chain lost the checkpoint's block during the first read. Block hashes show later forks. */
+  /**
+   * Reads again from below the checkpoint if the chain lost the checkpoint's block while the stream began. Block hashes
+   * show forks that come later.
+   */
   async function onBegun(): Promise<void> {
     const worthless = await bootstrap.denied()
     if (worthless) await rereadBelow(context, worthless.completedHeight ?? config.start ?? 0)

@@ -19,7 +19,10 @@ import { compare } from '../../../domain/stream/gaps.ts'
 import { firstIn, heightOf } from '../../../domain/stream/places.ts'
 import { inParts } from '../split-range.ts'
 
-/** Maximum wait (ms) for the scan to reach the counted block, or else the next audit checks the newest numbers. */
+/**
+ * Maximum wait (ms) until the scan reaches the counted block. If the scan takes longer, the next audit checks the
+ * newest numbers.
+ */
 const scanMs = 30_000
 
 /** Compares the stream with source, target and workflows. Throws the first failure. Audits may overlap. */

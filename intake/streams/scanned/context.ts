@@ -59,7 +59,7 @@ export type ReadingContext = Omit<ScannedContext, 'client' | 'targets' | 'cursor
 const rememberedForMs = 3_600_000
 /** Temporal's minimum retention, used if the namespace cannot be read. */
 const leastRetentionHours = 24
-/** Only this part of Temporal's retention counts, because a run may have closed soon after its block. */
+/** Only this part of Temporal's retention counts. The rest is a margin for runs that closed soon after their block. */
 const rememberedPart = 0.75
 
 function createRemembered({ client, sourceChain }: Pick<ScannedDeps, 'client' | 'sourceChain'>): () => Promise<number> {

@@ -16,7 +16,10 @@ const mostNumbers = 500
 const restartsAtOnce = 20
 const again = { firstMs: 2_000, mostMs: 60_000 } as const
 
-/** Starts transfers in gaps that no running backfill may fill: undone, or in the source's table but in no log. */
+/**
+ * Starts the transfers of gaps. A running backfill fills most gaps by itself. Then only two kinds are filled here:
+ * undone numbers, and numbers that are in the source's table but in no log.
+ */
 export function createGapFiller(context: ScannedContext): Step {
   const { streamClient, sourceChain } = context
   const cursor = createAuditCursor()

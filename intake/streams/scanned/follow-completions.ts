@@ -69,7 +69,7 @@ async function readCompletions(context: ScannedContext, route: Route, range: Blo
     const wrong = await contradicting(context, found)
     // Most nodes must show completions, because a completion resolves its number for good.
     if (wrong.length === 0) return at === 'agreed' || found.length === 0 ? found : readAgreed()
-    // Most nodes are asked only about a single block, because they may refuse a long range.
+    // Most nodes check a contradiction only in a single block, because they may refuse a long range.
     if (split()) return undefined
     await nextHead(target, stopping)
     const agreed = await source.completed(range, 'agreed')

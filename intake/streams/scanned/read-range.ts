@@ -66,9 +66,8 @@ async function startWanted(context: ReadingContext, placed: Placed, live: boolea
   while (!stopping.aborted && streamClient.era === era) {
     const state = await streamClient.state()
     if (!state || state.paused || streamClient.era !== era) return undefined
-    // These numbers may be delivered already, so the target is read for them. In a placed stream, these are also
-    // numbers below `next` (recorded before the cursor reached them), because no completion event reports their
-    // delivery.
+    // Old numbers may be delivered already, so the target is read for them. In a placed stream, numbers below `next`
+    // (recorded before the cursor reached them) are old too, because no completion event reports their delivery.
     const isOld = (number: string) => !live || (source.config.placed === true && compare(number, state.next) < 0)
     const isDue = (number: string) => hasNumber(state.unknownCompletions, number) || (isOld(number) && !asked.has(number))
     const wanted = placed.filter(({ transfer }) => isWanted(state, transfer.sequence))

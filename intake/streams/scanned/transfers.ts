@@ -128,7 +128,7 @@ export async function sortedByRun(context: ScannedContext, transfers: readonly T
   return { again: [...gone, ...(await undelivered(context, doubtful))], ended }
 }
 
-/** Returns transfers whose delivery neither one node nor most nodes show at the next head. */
+/** Awaits the next head. Then returns the transfers whose delivery neither one node nor most nodes show. */
 export async function undelivered({ targets, stopping }: ScannedContext, doubtful: readonly Transfer[]): Promise<Transfer[]> {
   const names = [...new Set(doubtful.map(({ targetChain }) => targetChain))]
   await Promise.all(names.map((name) => ofChain(targets, { chain: name })).map(({ chain }) => nextHead(chain, stopping)))

@@ -13,7 +13,10 @@ export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'c
   const numbers = boundedMap<string, true>(mostReceived, receivedMs)
   const open = new Map<string, { readonly openedAt: number; readonly since: number }>()
   return {
-    /** Call this at each new subscription. Messages have the chain's time, so `since` is at least the chain's time. */
+    /**
+     * Call this at each new subscription. `since` is at least the chain's time, because it is compared with times of
+     * messages, which are the chain's.
+     */
     begin(spy: string): void {
       const openedAt = now()
       open.set(spy, { openedAt, since: Math.max(openedAt, (heads.current?.time ?? 0) * 1_000) })

@@ -25,7 +25,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
   let isAuditOwed = false
   let missing = 0
   const hasGoneBack = createLossWatch()
-  /** Time (ms) for which a new subscription last planned an audit. */
+  /** Time (ms) of the latest audit that a new subscription has planned. */
   let plannedAt = -Infinity
 
   /** Fills gaps before the audit, because filling gaps needs no node of the source. */

@@ -108,7 +108,7 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
       upTo = await source.highest(upTo)
       if (height === undefined) return {}
       const { stream, origin, maxOpen } = source.config
-      // A source without a number also updates the stream, to show that an intake runs.
+      // A source that has no number yet also updates the stream, to show that an intake runs.
       const report =
         upTo === undefined
           ? { kind: 'configured' as const, stream, origin, maxOpen }

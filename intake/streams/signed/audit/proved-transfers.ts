@@ -51,7 +51,8 @@ export function createProvedTransfers(deps: ProvedDeps) {
 
   async function proofs(listed: readonly ListedTransfer[]): Promise<ReadonlyMap<ListedTransfer, Proof>> {
     const all = byNumber(listed.filter((one) => !knownProof(one)))
-    // A new cursor begins at random. The list differs in each call, so an old cursor might never reach some numbers.
+    // Each call has a new cursor, which begins at a random number. The list differs in each call, so a cursor that is
+    // kept might never reach some numbers.
     const unknown = createAuditCursor()
       .take(singles(all.keys()), mostReads)
       .flatMap((number) => (all.get(number) ?? []).slice(0, mostOfNumber))

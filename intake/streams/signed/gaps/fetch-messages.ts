@@ -127,7 +127,7 @@ export async function isIgnorable(deps: Pick<Deps, 'source' | 'bridge'>, vaa: Ui
   return !read(deps.bridge, '', vaa).transfer && (await verify(deps, vaa)).kind === 'valid'
 }
 
-/** Whether the target has not registered a source without a node, whose messages nobody can then deliver. */
+/** Whether a source without a node is not registered at the target. Nobody can then deliver the source's messages. */
 export function isUnregistered({ withoutNode }: Pick<SignedSource, 'withoutNode'>, { code }: Pick<RelayerError, 'code'>): boolean {
   return withoutNode !== undefined && code === 'EMITTER_UNKNOWN'
 }
@@ -162,7 +162,8 @@ export async function deliveredByTarget(
     } catch (thrown) {
       const error = toRelayerError(thrown)
       if (!error.retriable) throw error
-      // Halves the list, because the view of a receiver may refuse a single message.
+      // Asks for each half again: the view of a receiver may refuse one message, which fails the read of the whole
+      // list.
       const middle = some.length >> 1
       if (error.code === 'NODE_REFUSED' && middle > 0)
         return void (await Promise.all([ask(some.slice(0, middle)), ask(some.slice(middle))]))
