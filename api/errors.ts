@@ -86,7 +86,7 @@ interface RawIssue {
   readonly keys?: readonly string[]
 }
 
-/** Most wrong fields that an answer lists, because a body of 256 KB can have a hundred thousand wrong fields. */
+/** Maximum number of wrong fields in an answer, because a body of 256 KB can have a hundred thousand wrong fields. */
 const mostNamed = 50
 const longest = 200
 

@@ -56,7 +56,10 @@ export interface ConfiguredEmitter extends Emitter {
   readonly bridge: BridgeName
 }
 
-/** All emitters of the config, each once, under the token bridge or else under the first bridge that names it. */
+/**
+ * All emitters of the config, each once. An emitter that several bridges name is listed under the token bridge or, if
+ * the token bridge does not have it, under the first of these bridges.
+ */
 export function emittersOf(options: BridgesOptions): readonly ConfiguredEmitter[] {
   const { chains, bridges } = options
   const own = bridges[wormholeTokenBridge]

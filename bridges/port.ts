@@ -95,7 +95,7 @@ export type ProvedSource =
   | ChainName
   | (Pick<RouteWithin, 'sourceChain'> & Partial<RouteWithin> & { readonly payment?: string; readonly parties?: DeniableParties })
 
-/** The parties for which the deny-list holds. */
+/** The parties that are compared with the deny-list. */
 export type DeniableParties = Pick<Parties, 'recipient' | 'payee' | 'token'>
 
 export interface Parties extends Pick<Transfer, 'bridge' | 'targetChain'>, Omit<TransferContent, 'amount'> {
@@ -149,15 +149,18 @@ export interface Endpoint {
    * `validate` refuses the message.
    */
   attest?(transfer: Transfer): Promise<Attestation | undefined>
-  /** Contract (0x, lower case) → selectors of delivering calls. A key signs no other calls for this bridge. */
+  /**
+   * Contract (0x, lower case) → selectors of delivering calls. A key signs no other calls for this bridge, except
+   * `openCalls`.
+   */
   readonly calls: Readonly<Record<string, readonly string[]>>
   /** Selector of a delivering call to any contract → its maximum coins (wei, decimal). Absent: none. */
   readonly openCalls?: Readonly<Record<string, string>>
   /**
    * Proves, right before a key signs, that every transfer in the call is genuine and goes to this chain. Resolves to
    * the sources of these transfers. For a call without a message, resolves to all chains from which its transfer may
-   * come. Keys always give `gasLimit`, because a payment may bound the gas. Throws CALL_UNJUSTIFIED and read errors.
-   * Also throws NATIVE_NOT_FINAL and GUARDIAN_SET_UNKNOWN, which time may cure.
+   * come. Before a signature, `gasLimit` is always given, because the payment for a request may bound the gas. Throws
+   * CALL_UNJUSTIFIED and read errors. Also throws NATIVE_NOT_FINAL and GUARDIAN_SET_UNKNOWN, which time may cure.
    */
   proveCall(intent: Intent, gasLimit?: string): Promise<readonly ProvedSource[]>
   /** With `transfer`, the bridge can distinguish an amount that never fits from a spent budget. */
@@ -165,7 +168,10 @@ export interface Endpoint {
   /** Reserves the amount if the gate is open. Absent: no gate. */
   reserve?(transfer: Transfer, relayer: string): Promise<Gate>
   release?(transfer: Transfer): void
-  /** Returns why an account may not deliver. `everywhere`: by no contract of the bridge. Undefined: it may deliver. */
+  /**
+   * Returns why an account may not deliver. If `everywhere`, no contract of the bridge lets it. Undefined: it may
+   * deliver.
+   */
   unauthorized?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
   readonly batches?: SharedCalls
   /** Whether the receipt shows the effect. Undefined after a success that only the state can confirm. */
@@ -233,9 +239,9 @@ export interface ScannedSource extends CountedSource {
   readonly kind: 'scanned'
   readonly targetChain: ChainName
   /**
-   * Returns the transfers in a range of blocks. Without `at`, one node answers, and its answer halts no route. Throws
-   * NODE_REFUSED (range too long, or logs that do not belong there), NODE_UNAVAILABLE and contradictions (`haltRoute`).
-   * With `agreed`, also throws NODES_DISAGREE, even for a refused range.
+   * Returns the transfers in a range of blocks. Throws NODE_REFUSED (range too long, or logs that do not belong there),
+   * NODE_UNAVAILABLE and contradictions (`haltRoute`). Without `at`, one node answers, so its contradiction halts no
+   * route yet. With `agreed`, also throws NODES_DISAGREE, even for a refused range.
    */
   initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]>
   /**
@@ -282,8 +288,8 @@ export interface SignedSource extends CountedSource {
   /** Set if Portage reads no node of the source. `judges` are chains whose core contracts can check signatures. */
   readonly withoutNode?: { readonly judges: readonly ChainName[] }
   /**
-   * The beginning of the stream in the config. No block below `block` has a number from `first` on. Absent: the
-   * stream's agent decides.
+   * The beginning of the stream in the config. No block below `block` has a message with the number `first` or a higher
+   * one. Absent: the stream's agent decides.
    */
   readonly begins: { readonly first?: string; readonly block?: number }
   /**

@@ -33,8 +33,8 @@ export function executorOf({ bridges, chains }: ExecutorConfig) {
 type Prefix = 'ERV1' | 'ERN1' | 'ERC1' | 'ERC2'
 
 /**
- * Returns the kinds of requests that are delivered to a chain. If the config delivers an NTT token or CCTP for free,
- * there are no requests for them.
+ * Returns the kinds of requests that are delivered to a chain. Transfers that the config delivers for free (NTT tokens,
+ * CCTP) need no requests.
  */
 function prefixesOf(name: string, { ntt, cctp }: ExecutorConfig['bridges']): readonly Prefix[] {
   const isNtt = ntt?.tokens.some(({ free, peers }) => !free && Object.hasOwn(peers, name))

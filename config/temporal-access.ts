@@ -10,11 +10,11 @@ import { hostAndPort } from './load/values.ts'
 
 type TemporalConfig = Config['temporal']
 
-/** Settings of one place: the variables, a profile, or the config. `from` names the place of a setting. */
+/** Settings from one place: the TEMPORAL_* variables, a profile, or the config. `from` names the place of a setting. */
 interface Layer {
   readonly profile: Profile
   readonly from: (name: Name, isFile?: boolean) => string
-  /** The API key of the config, because in a profile the key can only be a text. */
+  /** The API key of the config. It is not part of `profile`, because there the key can only be a text. */
   readonly apiKey?: CredentialSource
 }
 

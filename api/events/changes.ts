@@ -46,8 +46,8 @@ export function causeChanges(readCauses: () => Promise<Pick<CauseReport, 'causes
 }
 
 /**
- * Returns the parts of a cause by which changes are noticed: its number and its examples. Its texts contain heights and
- * ages, which change at every read.
+ * Returns the parts of a cause that are compared to notice a change: its count and its examples. Its texts are not
+ * compared, because they contain heights and ages, which change at every read.
  */
 function markOf(cause: Cause | undefined): string | undefined {
   return cause && `${cause.count} ${cause.examples.join(' ')}`

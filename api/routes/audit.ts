@@ -26,7 +26,7 @@ const orderSchema = z.object({
   times: z.number().optional().describe('How many times the same order came in a row. Absent if it came once.'),
 })
 
-/** Orders of another form are left out, because anyone with access to Temporal can write orders. */
+/** Orders that do not have this form are left out, because anyone with access to Temporal can write orders. */
 const keptSchema = orderSchema.omit({ subject: true, id: true }).extend({ at: z.number().min(Date.UTC(2020)).lt(Date.UTC(2100)) })
 
 const schema = {

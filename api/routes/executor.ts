@@ -138,7 +138,8 @@ export function executorRoutes(app: Api, deps: ApiDeps): void {
 function openTo({ logger }: Pick<ApiDeps, 'logger'>) {
   const errorHandler = (error: Error, request: FastifyRequest, reply: FastifyReply) => {
     const { status: usual, headers, body } = toErrorAnswer(error)
-    // No request can cause an error with the usual status 422 here. A fault of this server can, such as a missing key.
+    // On these routes, no request can cause an error whose usual status is 422. Only a fault of this server can, such
+    // as a missing key.
     const status = usual === 422 ? 503 : usual
     logFailure(logger, request, { status, error })
     void reply

@@ -7,7 +7,10 @@ import { countTransfers, parkedTransfers } from '../../temporal/client/transfers
 import { keptRead } from '../../runtime/shared-read.ts'
 import { type Api, type ApiDeps } from '../deps.ts'
 
-/** Minimum time (ms) between counts. Each takes eleven visibility queries, but Temporal allows only ten per second. */
+/**
+ * Minimum time (ms) between counts. Each count takes eleven visibility queries, and Temporal allows only ten per
+ * second.
+ */
 const countsMs = 30_000
 const streamsMs = 10_000
 /** Maximum wait for a refresh (ms), because Prometheus waits only 10 s for a whole scrape. */

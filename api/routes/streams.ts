@@ -71,7 +71,7 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
   }
   app.get('/v1/streams/:stream/checkpoint', { ...access, schema: checkpoint }, async ({ params: { stream } }) => {
     const store = checkpointStoreOf(config, client.streamNames)
-    // Throws for an unknown stream, so that a request cannot make any text the name of a file or object.
+    // `readStream` throws for an unknown stream, so that a request cannot choose the name of a file or object freely.
     await readStream(client, stream)
     const kept = await gate(() => store.read(stream))
     return { stream, ...(kept && { kept: { ...kept } }) }

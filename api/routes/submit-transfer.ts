@@ -19,7 +19,7 @@ import { idempotencyHeaders, once } from '../idempotency.ts'
 import { sequenceSchema, textSchema, values, within } from '../../operations/orders/values.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 
-/** Maximum messages per request, and how many are submitted at a time, because each may need reads of a chain. */
+/** Maximum messages in a request, and maximum that are submitted at a time. Each message may need reads of a chain. */
 const [mostInBulk, atOnce] = [100, 4]
 
 const emitterSchema = z

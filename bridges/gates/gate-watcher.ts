@@ -37,8 +37,8 @@ interface Waiter {
 }
 
 /**
- * Checks the gates once per block while transfers wait. A transfer that is woken because its gate is open keeps the
- * reserved amount, unless the transfer is gone.
+ * Checks the gates once per block while transfers wait. If a gate is open, it reserves the amount of the transfer, and
+ * the transfer is woken. The reservation ends at once if the transfer is gone.
  */
 export class GateWatcher {
   readonly #options: GateWatcherOptions

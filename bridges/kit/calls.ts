@@ -154,7 +154,7 @@ function sourcesOf(routes: readonly Route[], chainNames: ChainNames): readonly C
 
 /**
  * Proves a call without a message: a view must show a reason for the call, and the call must succeed. This proof
- * suffices, because the contract lets any account send the call, and so limits the effect of the call itself.
+ * suffices: the contract lets any account send the call, so the contract itself must limit what the call can do.
  */
 async function proveState(
   chain: ContractReader,

@@ -34,7 +34,9 @@ export function createEmitterSource(options: SourceOptions & EmitterWithNode & {
   }
 }
 
-/** A source without a node, known from received messages. `judges` are chains that can check signatures. */
+/**
+ * A source without a node: only received messages show what it has sent. `judges` are chains that can check signatures.
+ */
 export function createSourceWithoutNode(options: SourceOptions & Emitter & { readonly judges: readonly ChainName[] }): SignedSource {
   const { sourceChain, emitter, judges } = options
   return {

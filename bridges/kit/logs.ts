@@ -4,7 +4,9 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ContractReader } from './contract-reader.ts'
 import type { FoundDelivery } from '../port.ts'
 
-/** Both need the same answer from most nodes. If there is only one node, `agreed` asks it twice, `majority` once. */
+/**
+ * Both values need the same answer from most nodes. If there is only one node, `agreed` asks it twice, `majority` once.
+ */
 export type LogsAt = 'agreed' | 'majority'
 
 export interface LogReader extends ContractReader {

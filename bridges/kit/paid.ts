@@ -15,8 +15,8 @@ export interface PaidPlace {
 export interface PaidProduct<Asked> {
   readonly endpoints: ReadonlyMap<ChainName, Endpoint>
   /**
-   * Returns the transfers that the request asks for, not attested, as most nodes show them in a final block of the
-   * source. Throws PLACE_NOT_FINAL, TARGET_CHAIN_UNSUPPORTED and read errors.
+   * Returns the transfers that the request asks for, as most nodes show them in a final block of the source. The
+   * returned messages have no attestations. Throws PLACE_NOT_FINAL, TARGET_CHAIN_UNSUPPORTED and read errors.
    */
   transfersOf(place: PaidPlace, asked: Asked): Promise<readonly Transfer[]>
   /** Whether the request asks for this transfer, whose message is attested. Throws the errors of `transfersOf`. */

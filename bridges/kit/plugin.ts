@@ -61,8 +61,9 @@ export interface CallRule {
   readonly contract: string
   readonly function: string
   /**
-   * How the call is proved. `message`: by its only argument, which is the signed message. An object: the call succeeds
-   * on most nodes, and a view of the target with the call's only argument, one word, does not answer `isNot`.
+   * How the call is proved. `message`: the call's only argument is the signed message, which proves the call. An
+   * object: the call must succeed on most nodes, and `view` of the called contract must not answer `isNot`. The view
+   * gets the call's only argument, which is one word.
    */
   readonly proof: 'message' | (Pick<Shown, 'view' | 'returns'> & { readonly isNot: readonly unknown[] })
 }
@@ -133,7 +134,7 @@ export interface PluginPackage<S, C> {
   create(settings: S, context: PluginContext): Omit<Plugin<C>, 'name'>
 }
 
-/** Returns the definition unchanged. It only gives the package its types. */
+/** Returns the definition unchanged. This function only gives the package its types. */
 export function plugin<S, C>(definition: PluginPackage<S, C>): PluginPackage<S, C> {
   return definition
 }

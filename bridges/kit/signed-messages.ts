@@ -157,7 +157,10 @@ export function createGuardianSets(chain: ContractReader, core: string, clock = 
   }
 
   return {
-    /** Throws GUARDIAN_SET_UNKNOWN for the next index, GUARDIAN_SET_IMPOSSIBLE for higher indexes, and read errors. */
+    /**
+     * Throws GUARDIAN_SET_UNKNOWN for the index after the newest, GUARDIAN_SET_IMPOSSIBLE for higher indexes, and read
+     * errors.
+     */
     async get(index: number): Promise<GuardianSet> {
       let current = await newest.get('index', ttlMs)
       if (index > current) current = await newest.get('index', doubtedEveryMs)

@@ -18,7 +18,10 @@ export async function unlessRefused<T>(check: Promise<T>, refusals: Refusals): P
   }
 }
 
-/** Turns the end of `check` into a verdict, with the delivery that `check` resolves to. Throws as `unlessRefused`. */
+/**
+ * Returns the verdict `valid`, with the delivery that `check` resolves to, or the verdict of a refusal. Throws the
+ * errors of `unlessRefused`.
+ */
 export function toVerdict(check: Promise<PlannedDelivery | void>, refusals: Refusals): Promise<Verdict> {
   const verdict = check.then((delivery): Verdict => (delivery ? { kind: 'valid', delivery } : { kind: 'valid' }))
   return unlessRefused(verdict, refusals)

@@ -60,7 +60,7 @@ export function createProveCall(routes: readonly NativeRoute[], verify: (message
     const rows = completionsOf(data)
     if (!rows) throw unproved('It is no exactly encoded completion.', { to, selector: data.slice(0, 10) })
     const transfers = rows.map(transferOfCompletion)
-    // The second of two equal rows would revert the whole batch.
+    // A transfer that is in the batch twice would revert the whole batch.
     const isOnce = new Set(transfers.map(({ id }) => id)).size === transfers.length
     if (!isOnce || transfers.length === 0) throw unproved('It completes nothing, or a transfer twice.', { to })
     const { sourceBridge } = route

@@ -54,7 +54,10 @@ export async function readOutbound(chain: ContractReader, bridge: string, nonce:
 
 type TokenRoute = Pick<NativeRoute, 'sourceChain' | 'targetChain' | 'targetBridge'> & { readonly target: ContractReader }
 
-/** Makes a function that reads the decimals of the token that a route pays. Amounts are in its smallest unit. */
+/**
+ * Makes a function that reads the decimals of the token that a route pays. Amounts are in the smallest unit of this
+ * token.
+ */
 export function createTokenDecimals(routes: readonly TokenRoute[]) {
   const decimals = createDecimals()
   return async ({ sourceChain, targetChain }: Pick<NativeRoute, 'sourceChain' | 'targetChain'>): Promise<number | undefined> => {

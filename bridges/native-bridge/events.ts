@@ -35,10 +35,8 @@ export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer
 }
 
 /**
- * Whether the target completed the transfer.
- * @param completedUnder the nonce under which the target completed the id, 0 if it did not. Throws
- * NATIVE_NONCE_MISMATCH
- * for another nonce.
+ * Whether the target completed the transfer. Throws NATIVE_NONCE_MISMATCH if it completed the id under another nonce.
+ * @param completedUnder the nonce under which the target completed the id, 0 if it did not
  */
 export function isCompleted(chain: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>, completedUnder: bigint): boolean {
   if (completedUnder === 0n || completedUnder === nonce) return completedUnder !== 0n
@@ -52,7 +50,9 @@ function transferOf(log: Log, topic: string): NativeTransfer {
   return topic === completedTopic ? transferOfCompletion(values) : { id, initiator, recipient, amount, nonce }
 }
 
-/** Forms of the indexed topics and the data, separated by spaces. The data is the amount, and a nonce of 64 bits. */
+/**
+ * Forms of a log's three indexed topics and its data, joined by spaces. The data is the amount, and a nonce of 64 bits.
+ */
 const initiatedForm = /^0x([0-9a-f]{64}) 0x0{24}([0-9a-f]{40}) 0x([0-9a-f]{64}) 0x([0-9a-f]{64})0{48}([0-9a-f]{16})$/
 const completedForm = /^0x([0-9a-f]{64}) 0x([0-9a-f]{64}) 0x0{24}([0-9a-f]{40}) 0x([0-9a-f]{64})0{48}([0-9a-f]{16})$/
 

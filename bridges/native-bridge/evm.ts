@@ -46,7 +46,8 @@ export function createEvmEndpoint({ chain, routes: given, verified, decimals }: 
   async function check(transfer: Transfer): Promise<void> {
     const { message, route } = decode(transfer)
     demandSame(transfer, toTransfer(route, message))
-    // The source's table is checked first, because a decline is permanent, so the declined amount must be the true one.
+    // The source's table is checked before the amount: a decline is permanent, so the declined amount must be the true
+    // one.
     await verify(decodeBase64(transfer.message))
     demandAmount(message, route)
   }

@@ -143,7 +143,8 @@ function createReads(chain: LimitsChain, bridge: string) {
         balanceOf(likely),
       ])
       known = { token, fund }
-      // The balance is read again only once, because a lying node could name another fund each time.
+      // If the fund has changed, the balance of the new fund is read. There is no further read, because a lying node
+      // could name another fund each time.
       const held = fund === likely ? balance : await balanceOf(fund)
       return { day, used, cap: denominator === 0n ? 0n : held / denominator, paused, height }
     },

@@ -11,7 +11,10 @@ type Entrant = Pick<NativeTransfer, 'id' | 'amount'>
 
 export type Inbound = ReturnType<typeof createInbound>
 
-/** Maximum number of blocks of a search. Reservations that were completed in earlier blocks lapse by age. */
+/**
+ * Maximum number of blocks of a search for completions. Reservations of transfers that were completed in earlier blocks
+ * lapse by age.
+ */
 const mostBlocks = 1_000
 
 export function createInbound(chain: LimitsChain & LogReader, contract: string) {
@@ -21,8 +24,8 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
   /**
-   * Drops reservations that were completed in blocks below the head. An amount that was completed in the head block
-   * counts twice until the next head, as used and as reserved, which only closes the gate too early.
+   * Drops the reservations of transfers that were completed in blocks below the head. An amount that was completed in
+   * the head block counts twice until the next head, as used and as reserved, which only closes the gate too early.
    */
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
@@ -35,7 +38,8 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
       reserved.complete(ids, toBlock)
       seenTo = toBlock
     } catch (error) {
-      // A range that the node refuses is skipped. Reservations that were completed in these blocks lapse by age.
+      // A range that the node refuses is skipped. Reservations of transfers that were completed in its blocks lapse by
+      // age.
       if (toRelayerError(error).code === 'NODE_REFUSED') seenTo = toBlock
     }
   }

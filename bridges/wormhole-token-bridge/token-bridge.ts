@@ -47,9 +47,9 @@ export interface TokenBridgeOptions {
   readonly targets: ReadonlyMap<ChainName, TokenBridgeTarget>
   /** Origin tokens that are delivered. Absent: all tokens. */
   readonly assets?: readonly string[] | undefined
-  /** Whether tokens without a minimum fee are delivered on this route. Absent: on no route. */
+  /** Whether tokens without a minimum fee are delivered from `source` to `target`. Absent: on no route. */
   readonly isFree?: (source: ChainName, target: ChainName) => boolean
-  /** Rules that operators ordered, which override the rules of the config. Absent: none. */
+  /** Rules that operators have set by orders, which override the rules of the config. Absent: none. */
   readonly tariff?: (() => readonly TariffRule[]) | undefined
   readonly decimals?: ((content: TokenTransfer) => Promise<number | undefined>) | undefined
 }

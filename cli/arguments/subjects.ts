@@ -64,7 +64,7 @@ function bytesOf(text: string): Uint8Array | undefined {
   }
 }
 
-/** Calls `use` with all chains of the config, which are not connected, and then closes them. */
+/** Calls `use` with all chains of the config, without connecting the chains first. Closes them afterwards. */
 export async function withChains<Result>(
   config: Config,
   use: (chains: ReadonlyMap<string, ConfiguredChain>) => Result | Promise<Result>,

@@ -70,8 +70,8 @@ export const runCommand: CommandSpec = {
       }
       const version = deploymentOf(loaded)
       const isNeeded = async () => version && mustStartAgain(() => withTemporal((client) => versionStatus(client, version)), { stopping })
-      // Without a signal, a role ends only if its version is drained. The role starts again if the version has been
-      // promoted since then.
+      // Without a signal, `serve` ends only if the version of this process is drained. The process serves again if its
+      // version is promoted after that.
       do await serve()
       while (await isNeeded())
       await listed

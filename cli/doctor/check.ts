@@ -33,8 +33,8 @@ export function ifReachable(temporal: TemporalAccess, use: (client: TemporalClie
 }
 
 /**
- * Returns an error with one of these codes instead of throwing it, so that a check can have a finding of its own for
- * it, for example the warning that no worker answers yet.
+ * Returns an error with one of these codes instead of throwing it. A check can then make its own finding of the error,
+ * for example the warning that no worker answers yet.
  */
 export function orError<Answer>(answer: Promise<Answer>, ...codes: readonly ErrorCode[]): Promise<Answer | RelayerError> {
   return answer.catch((error: unknown) => {

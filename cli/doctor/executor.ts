@@ -30,7 +30,7 @@ export async function checkExecutor(config: Config): Promise<Check[]> {
   })
 }
 
-/** Makes the key sign, but only bytes that are not a quote. */
+/** Checks that the key signs. The signed bytes are not a quote, so the signature is harmless. */
 export async function checkQuoter({ quoter, signer }: Pick<ExecutorSettings, 'quoter' | 'signer'>): Promise<Finding> {
   if (!signer) return 'not on this machine'
   const sign = await createQuoteSigner(signer, quoter)

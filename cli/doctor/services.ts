@@ -32,7 +32,7 @@ export async function checkServices({ bridges, chains }: Config): Promise<Check[
   ])
 }
 
-/** Warns of a chain without a fee or a free route, because all its transfers are declined (FEE_NOT_CONFIGURED). */
+/** Warns of a chain that has neither a fee nor a free route: all transfers to it are declined (FEE_NOT_CONFIGURED). */
 function feesFinding(chain: string, { minimumFees, freeRoutes }: NonNullable<Config['bridges']['wormhole-token-bridge']>): Finding {
   const tokens = Object.keys(minimumFees[chain] ?? {}).length
   const isFree = freeRoutes.some(({ target }) => target === chain)

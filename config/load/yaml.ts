@@ -17,7 +17,7 @@ const words: Readonly<Partial<Record<ErrorCode, string>>> = {
   UNEXPECTED_TOKEN: 'something is where it does not belong',
 }
 
-/** Maximum depth of the tree, because functions read the tree recursively. No config nests this deep. */
+/** Maximum depth of the tree. Functions read the tree recursively, so a very deep tree would exhaust the stack. */
 const deepest = 50
 
 const options: ParseOptions & DocumentOptions & SchemaOptions = {

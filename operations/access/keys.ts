@@ -54,7 +54,7 @@ export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
 /** Makes a key file in a folder that exists. Returns false if the file already exists. Throws ACCESS_KEYS. */
 export async function makeKeys(file: string): Promise<boolean> {
   if (await readKeys(file)) return false
-  // A link, because a rename could replace the file of another process.
+  // Puts the file in place by a link, because a rename could replace the file of another process.
   const place = (written: string) =>
     link(written, file).then(
       () => true,

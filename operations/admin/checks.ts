@@ -34,7 +34,10 @@ function problemOf(error: unknown): string {
   return new RelayerError(code).message
 }
 
-/** A chain that does not answer delays only its transfers, so the checks are vital only if no chain answers. */
+/**
+ * Makes a check for each chain. A chain that does not answer delays only its own transfers, so the checks are vital
+ * only if all of them fail.
+ */
 export function checkChains(chains: Iterable<Pick<Chain, 'name' | 'heads' | 'nodes'>>): Check[] {
   const found = [...chains].map(({ name, heads, nodes }) => {
     const answers = votersOf(nodes()).some(({ state }) => state === 'up')

@@ -25,7 +25,8 @@ const lineSchema = z
 /** Maximum characters of an order for a transfer or operator transaction, whose workflow a stranger can start. */
 const longestOrder = 500_000
 /**
- * Length (characters) at which a file gets no more orders that strangers can give. V8 has no string of 2^29 characters.
+ * Length (characters) at which a file gets no more orders that strangers can give. V8's strings are shorter than 2^29
+ * characters.
  */
 const fullDay = 100_000_000
 const mostNamed = 20

@@ -106,7 +106,7 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
   readonly outcome?: Ended['state']
   readonly attempts?: Ended['tried']
   readonly unreadable?: string
-  /** Portage did not write the result. */
+  /** The run completed with a result that Portage does not write. */
   readonly invalid?: true
   readonly dropped?: number
   /** The record was too long. It has no lists and, if that was not enough, no texts. */
@@ -115,7 +115,10 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
 
 /** Maximum characters of a record. The longest possible message takes about 300,000 of them. */
 export const longestRecord = 400_000
-/** Length (characters) of a slice from which on records have the shortest form. V8 has no string of 2^29 characters. */
+/**
+ * Length (characters) of a slice from which on records have the shortest form. V8's strings are shorter than 2^29
+ * characters.
+ */
 const fullSlice = 100_000_000
 
 export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferRecord {

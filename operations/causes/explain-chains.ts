@@ -63,7 +63,8 @@ function explainNodes({ chain, nodes }: ChainFacts, asOf: number): Finding[] {
   const voters = votersOf(nodes)
   const heights = voters.map(({ head }) => valueOf(head)?.height)
   const reached = comparedHeight(heights, voters.length)
-  // Disabled nodes count, too. Without a majority, disabling a node does not help and only delays its return.
+  // Disabled nodes count as nodes that do not answer. Unless a majority answers, disabling a node does not help and
+  // only delays its return.
   const hasMajority = 2 * heights.filter((height) => height !== undefined).length > voters.length
   return nodes.flatMap(({ node, head, added, isBack }): Finding[] => {
     const useless = [...(added || !hasMajority ? ['portage node disable'] : []), ...(added ? [] : ['portage node remove'])]

@@ -10,7 +10,10 @@ import type { Finding } from './finding.ts'
 
 /** A stream lags if it is behind the final head by more than `blocks` blocks and by more than `ms`. */
 const lagging = { blocks: 20, ms: 60_000 } as const
-/** A lagging stream is silent after this time (ms) without an update, because each range of blocks causes an update. */
+/**
+ * A lagging stream counts as silent after this time (ms) without an update, because each range of blocks causes an
+ * update.
+ */
 const unreadMs = 60_000
 
 export const intakePlace = { kind: 'worker', id: 'intake' } as const

@@ -154,8 +154,9 @@ function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFact
   // nonce at an old height: counted up to the head, the nonce would look older than it is.
   const { height = 0, reportedSince = 0 } = state.observed ?? {}
   const blocks = height - Math.max(lowest.sinceBlock, reportedSince)
-  // Allowance for blocks without a report: `reportedSince` changes only after a longer gap, so `blocks` may count up to
-  // this many of them. After a fee raise the allowance is 0, because only a process that reports raises a fee.
+  // Allowance for blocks without a report. A gap changes `reportedSince` only if it is longer than this number of
+  // blocks, so `blocks` may contain a gap of this length. After a fee raise the allowance is 0, because only a process
+  // that reports raises a fee.
   const mostGap = lowest.attempts.length > 1 ? 0 : Math.floor(state.config.fillAfterBlocks / 2)
   const values = { ...of.values, nonce: String(lowest.nonce) }
   const holds = ({ lane, state: now }: TransferFacts) => lane === one.lane && (now === 'broadcasting' || now === 'pending')

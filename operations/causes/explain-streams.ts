@@ -10,8 +10,8 @@ import type { Finding } from './finding.ts'
 
 const youngMs = 3_000
 /**
- * Age (ms) of the oldest gap of a group from which on Portage suggests to skip a number. Before, the guardians may only
- * be slow.
+ * Age (ms) of the oldest gap of a group from which on Portage suggests skipping a number. Before this age, the
+ * guardians may only be slow.
  */
 const skippableMs = 86_400_000
 

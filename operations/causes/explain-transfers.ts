@@ -64,7 +64,7 @@ function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: n
   const reported = group.find(({ failure }) => failure !== undefined)?.failure
   const reason = code === 'BRIDGE_ROLE_MISSING' ? (missingRole(first, config) ?? reported) : reported
   const title = isErrorCode(code) ? errorCatalogue[code].title : 'no process reported a reason'
-  // The message of a failure begins with the title and ends with the remedy.
+  // Cuts off title and remedy: the message of a failure begins with its title and ends with its remedy.
   const about = reason?.replace(title, '').split(' → ')[0]?.trim() ?? ''
   const isLong = title.length + about.length > mostWords
   const why = about === '' ? title : isLong ? about : `${title} (${about})`
@@ -96,7 +96,7 @@ function missingRole({ bridge, sourceChain, targetChain }: TransferFacts, { brid
   return route && `grant RELAYER_ROLE of ${route.targetContract} to ${lanes.join(' or ')}`
 }
 
-/** Commands that would not raise the limit in `reason`. */
+/** Returns the beginnings of useless commands: those that do not raise the limit in `reason`. */
 function uselessFor(reason: string, { targetChain, workflowId }: TransferFacts): string[] {
   const raise = (option: string) => `portage fees set --scope chain:${targetChain} --max-fee-per-${option}`
   const cancel = `portage transfer cancel ${workflowId}`

@@ -18,9 +18,14 @@ export interface Finding {
   readonly values?: CauseValues
   readonly holds?: (transfer: TransferFacts) => boolean
   readonly numbers?: Numbers
-  /** Starts of catalogue commands that are not suggested: such a command would not help, or would do harm. */
+  /**
+   * Beginnings of those commands in the catalogue that would not help here, or would do harm. They are not suggested.
+   */
   readonly useless?: readonly string[]
-  /** A cause with one of these codes and this id, if there is one, has this finding in its row. */
+  /**
+   * If there is a finding with one of these codes and with this id, this finding becomes part of it, without a row of
+   * its own.
+   */
   readonly partOf?: { readonly rows: readonly CauseCode[]; readonly id: string }
 }
 

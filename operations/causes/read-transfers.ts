@@ -14,7 +14,7 @@ const declinedMs = 24 * 3_600_000
 export type TransfersRead = Awaited<ReturnType<typeof readTransfers>>
 
 /**
- * Lists open and declined transfers (up to four lists and three counts), and asks selected transfers by two calls each.
+ * Lists open and declined transfers (up to four lists and four counts), and asks selected transfers by two calls each.
  * Throws the errors of the client.
  */
 export async function readTransfers(client: TemporalClient, hasDenyRules: Promise<boolean>) {
@@ -38,7 +38,11 @@ export async function readTransfers(client: TemporalClient, hasDenyRules: Promis
   }
 }
 
-/** Selects the oldest transfers of each target chain, state and error code, but only one for each error code. */
+/**
+ * Selects the transfers to ask, at most `most.asked`. Of all transfers with the same target chain, state and error
+ * code, only the oldest is asked. Transfers without an error code may all be asked, in turn from each target chain and
+ * state.
+ */
 function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
   const oldestFirst = open.toSorted((a, b) => a.startedAt - b.startedAt)
   const groups = groupBy(oldestFirst, ({ targetChain, state, code }) => JSON.stringify([targetChain, state, code]))

@@ -42,7 +42,10 @@ export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs 
   const readStreams = kept(() => readAllStreams(client, ageMs))
 
   return {
-    /** Returns the conditions that a receiver wants. `holding`: keys of those that it knows. Never throws. */
+    /**
+     * Returns the conditions that a receiver wants. `holding`: keys of the conditions that it knows already. Never
+     * throws.
+     */
     async read(filter: NotificationFilter, holding: Readonly<Record<string, number>>): Promise<readonly ConditionSource[]> {
       const wants = (...types: readonly Condition['type'][]) => types.some((type) => wantsType(filter, type))
       const found = await Promise.all([
@@ -65,7 +68,7 @@ async function readSource(source: string, conditions: () => Promise<readonly Con
 
 async function readAllStreams(client: TemporalClient, ageMs: number): Promise<readonly ConditionSource[]> {
   const names = await listStreamNames(client).catch(() => undefined)
-  // If the streams cannot be listed, no condition of a stream ends.
+  // A source without `conditions` was not read. So if the streams cannot be listed, no condition of a stream ends.
   if (!names) return [{ source: 'stream' }]
   return Promise.all(
     names.map((name) =>

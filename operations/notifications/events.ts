@@ -48,7 +48,10 @@ export function proofsOf(
   })
 }
 
-/** Replaces the proof `encrypted` unless encryption is required, because otherwise a stranger can forge this proof. */
+/**
+ * Replaces the proof `encrypted` by `temporal` unless encryption is required. If it is not required, a stranger can
+ * forge the proof `encrypted`.
+ */
 export function withProvable(notification: Notification, requiresEncryption: boolean): Notification {
   const { data } = notification
   return requiresEncryption || data['proof'] !== 'encrypted'

@@ -167,7 +167,10 @@ export class NotifyRound {
     this.state = { ...this.state, cursor: { ...next, notified: this.#notified.carried() } }
   }
 
-  /** Returns the latest closing time, or undefined if a notification was neither sent nor put in `unsent`. */
+  /**
+   * Notifies of the runs of a period. Returns their latest closing time, or undefined if a notification was neither
+   * sent nor put in `unsent`.
+   */
   async #notifyPeriod(period: NotifiedPeriod, onlyNew: boolean): Promise<number | undefined> {
     let seen = 0
     let found: { run: string; row: NotifiedTransfer }[] = []

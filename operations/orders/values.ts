@@ -6,7 +6,7 @@ import { forms, parseTime } from '../../domain/text/forms.ts'
 import type { Amount } from '../../domain/text/amounts.ts'
 
 export interface Value<Type = unknown> {
-  /** Name of the parser in `cli/arguments/options.ts`. `flag`, `choice` and `orders` need no parser. */
+  /** Names the parser in `cli/arguments/options.ts`. `flag`, `choice` and `orders` need no parser. */
   readonly kind: keyof typeof schemas | 'choice' | 'orders' | 'within'
   readonly schema: z.ZodType<Type>
   readonly choices?: readonly string[]

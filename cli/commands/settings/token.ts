@@ -25,7 +25,7 @@ import type { CliContext } from '../../context.ts'
 import { collect, invalid, type Reasoned, textOfFile, withReason } from '../../arguments/options.ts'
 import { orderText } from '../../orders.ts'
 
-/** The name of the author of orders without a token, who can read the key file and so could sign any token. */
+/** Author of orders that are given without a token. This author can read the key file, and so could sign any token. */
 const keyHolder = 'key-file'
 
 interface CreateOptions {
