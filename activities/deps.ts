@@ -14,7 +14,7 @@ import type { StepSlots } from '../lanes/step-slots.ts'
 import type { StepTimes } from '../observability/step-times.ts'
 import type { BroadcastInput, BroadcastResult, Ready } from '../temporal/contracts/transfer-steps.ts'
 
-/** The call that this process made when it admitted the transfer: its local broadcast need not ask the bridge again. */
+/** The call that this process made at the admission, so that the local broadcast need not ask the bridge again. */
 export interface AdmittedCall extends Pick<PlannedDelivery, 'parties'>, Pick<Transfer, 'message'>, Pick<Ready, 'callHash'> {
   readonly endpoint: Endpoint
   readonly intent: Intent

@@ -23,10 +23,8 @@ export function createNotify(deps: NotifyDeps): NotifierSteps['notify'] {
     const signal = AbortSignal.any([deps.stopping, context.cancellationSignal])
     const start = (context.info.heartbeatDetails as NotifierState | undefined) ?? state
     const round = new NotifyRound(deps, receiver, { state: start, notified, signal })
-    const beat = setInterval(
-      () => context.heartbeat(round.state),
-      (context.info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs) / 3,
-    )
+    const timeoutMs = context.info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs
+    const beat = setInterval(() => context.heartbeat(round.state), timeoutMs / 3)
     try {
       await round.run()
     } finally {

@@ -1,4 +1,4 @@
-import type { Endpoint, Parties } from '../bridges/port.ts'
+import type { Bridge, Endpoint, Parties } from '../bridges/port.ts'
 import type { Chain } from '../chains/port.ts'
 import { laneAddress, type LaneId } from '../domain/lane/lane.ts'
 import { denialOf, haltOf } from '../domain/settings/settings.ts'
@@ -43,23 +43,27 @@ export function haltedBy(deps: Pick<StepDeps, 'settings' | 'bridges'>, transfer:
 }
 
 /** The transfer's source, from the message, because anyone with access to Temporal can write `transfer.sourceChain`. */
-export function sourceOf({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, message, sourceChain }: Transfer): ChainName {
-  try {
-    return bridges.get(bridge)?.decode(Buffer.from(message, 'base64')).sourceChain ?? sourceChain
-  } catch {
-    // The unverified name does no harm, because no key signs a call whose message cannot be decoded.
-    return sourceChain
-  }
+export function sourceOf(deps: Pick<StepDeps, 'bridges'>, transfer: Transfer): ChainName {
+  return readMessage(deps, transfer, (bridge, bytes) => bridge.decode(bytes).sourceChain) ?? transfer.sourceChain
 }
 
 /** Routes of other bridges' messages that the transfer's message asks to deliver. */
-export function routesWithin({ bridges }: Pick<StepDeps, 'bridges'>, { bridge, message, targetChain }: Transfer): readonly TransferRoute[] {
+function routesWithin(deps: Pick<StepDeps, 'bridges'>, transfer: Transfer): readonly TransferRoute[] {
+  const routes = readMessage(deps, transfer, (bridge, bytes) => bridge.within?.(bytes)) ?? []
+  return routes.map((route) => ({ ...route, targetChain: transfer.targetChain }))
+}
+
+/** Undefined if the message cannot be decoded. This does no harm, because no key signs a call with such a message. */
+function readMessage<T>(
+  { bridges }: Pick<StepDeps, 'bridges'>,
+  { bridge: name, message }: Transfer,
+  read: (bridge: Bridge, bytes: Uint8Array) => T,
+): T | undefined {
+  const bridge = bridges.get(name)
   try {
-    const routes = bridges.get(bridge)?.within?.(Buffer.from(message, 'base64')) ?? []
-    return routes.map((route) => ({ ...route, targetChain }))
+    return bridge && read(bridge, Buffer.from(message, 'base64'))
   } catch {
-    // The empty list does no harm, because no key signs a call whose message cannot be decoded.
-    return []
+    return undefined
   }
 }
 
@@ -87,7 +91,7 @@ export async function restrictionOf(
   const gate = known ?? (await endpoint.reserve?.(transfer, laneAddress(lane))) ?? { kind: 'open' }
   if (gate.kind === 'open') return undefined
   endpoint.release?.(transfer)
-  // `retryInMs` makes the transfer wait. Otherwise a process that does not know these losses could admit it at once.
+  // Without `retryInMs`, a process that does not know these losses could admit the transfer at once.
   const again = known?.kind === 'waiting' && known.code !== 'HALTED' ? { retryInMs: known.retryInMs } : {}
   return { kind: 'no-slot', code: gate.code, reason: gate.reason, ...again }
 }

@@ -9,7 +9,7 @@ import { isUnread } from '../temporal/client/settings/settings-watch.ts'
 import type { Api, ApiDeps } from './deps.ts'
 import { errorSchema } from './errors.ts'
 
-/** `open`: no token. `read`: any valid token. Name of an order: a token of that order's level or a higher one. */
+/** `open`: no token. `read`: any valid token. Name of an order: a token of at least the level of that order. */
 export type RouteAccess = 'open' | 'read' | OrderName
 
 declare module 'fastify' {
@@ -26,7 +26,7 @@ function identify(request: FastifyRequest, check: TokenCheck): Promise<Principal
   return (request.identity ??= authenticate(bearerOf(request.headers.authorization), check))
 }
 
-/** Counts requests by valid token, else by address, so that clients without a token cannot use up a token's limit. */
+/** Counts requests by valid token, else by address, so that clients without one cannot use up the limit of a token. */
 export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promise<string | number> {
   return async (request) => {
     if (request.headers.authorization === undefined) return normalizeIP(request.ip)
@@ -38,26 +38,24 @@ export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promis
 }
 
 /**
- * Checks the token before Fastify reads the body, except on `open` routes. Every route that is added afterwards must
- * name its access.
+ * Makes each route that is added afterwards check the token before Fastify reads the body, unless the route is `open`.
+ * Adding a route that does not name its access throws an Error.
  */
 export function guardRoutes(app: Api, check: TokenCheck): void {
   app.decorateRequest('principal', undefined)
   app.decorateRequest('identity', undefined)
 
-  const guard = async (request: FastifyRequest): Promise<void> => {
-    const principal = await identify(request, check)
-    const { access } = request.routeOptions.config
-    if (access && access !== 'read' && access !== 'open') assertLevel(principal, access, orderOf(access).level)
-    request.principal = principal
-  }
-
   app.addHook('onRoute', (route) => {
     const access = route.config?.access
     if (access === undefined) throw new Error(`the route ${route.url} does not name its access`)
     if (access === 'open') return
+    const level = access === 'read' ? access : orderOf(access).level
+    const guard = async (request: FastifyRequest): Promise<void> => {
+      const principal = await identify(request, check)
+      if (access !== 'read') assertLevel(principal, access, level)
+      request.principal = principal
+    }
     route.onRequest = [...[route.onRequest ?? []].flat(), guard]
-    const level = access === 'read' ? 'read' : orderOf(access).level
     const description = [route.schema?.description, `The request needs a token of level ${level}.`].filter(Boolean).join(' ')
     const response = { ...refusals, ...(route.schema?.response as object | undefined) }
     route.schema = { ...route.schema, description, security: [{ token: [] }], response }
@@ -74,7 +72,7 @@ export function tokenCheckOf({ access, config, settings }: Pick<ApiDeps, 'config
 
 const refusals = { 400: errorSchema, 401: errorSchema, 403: errorSchema, 429: errorSchema, 431: errorSchema, 503: errorSchema }
 
-/** Returns the token's name. Throws ACCESS_SCOPE if the token's scope does not cover the subject. */
+/** Returns the name of the token that gives the order. Throws ACCESS_SCOPE unless the token's scope covers `about`. */
 export function orderedBy({ principal, routeOptions }: FastifyRequest, about: OrderSubject): string {
   const { access } = routeOptions.config
   if (!principal || access === undefined || access === 'open' || access === 'read') throw new RelayerError('ACCESS_TOKEN_MISSING')

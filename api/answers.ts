@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { transferStates } from '../domain/transfer/transfer.ts'
 
-/** The page bundles this file, so this file must not import Node modules. */
+/** The browser page bundles this file, so this file must not import Node modules. */
+
+const optionalText = (about: string) => z.string().optional().describe(about)
+const optionalNumber = (about: string) => z.number().optional().describe(about)
 
 /** Problem details (RFC 9457). */
 export const problemSchema = z
@@ -24,29 +27,27 @@ export type Problem = z.output<typeof problemSchema>
 export const transferFields = {
   id: z.string(),
   state: z.enum(transferStates).optional(),
-  mip61: z.string().optional().describe("MIP-61's word for the state, of transfers of the native bridge."),
+  mip61: optionalText("MIP-61's word for the state, of transfers of the native bridge."),
   execution: z.string().describe("The workflow's own status: RUNNING, COMPLETED, TERMINATED…"),
-  amount: z
-    .string()
-    .optional()
-    .describe("In the units of the message: of the token bridge with at most 8 decimals, of a native bridge the token's smallest."),
-  decimals: z.string().optional().describe('Decimals of `amount`. Absent: not known.'),
-  tokenAmount: z.string().optional().describe('`amount` for people: `1.5`, or `1500000 raw units` if its decimals are not known.'),
-  token: z.string().optional().describe('`<chain id>/<64 hex digits>`, as in the asset list and the deny-list.'),
-  recipient: z.string().optional().describe('Address on the target chain.'),
-  sourceTxHash: z
-    .string()
-    .optional()
-    .describe('Transaction on the source chain, as one node reported it. Absent: not known, as for a message from a guardian spy.'),
-  paid: z.string().optional().describe("Payment of an Executor request, wei of the source's coin."),
-  worth: z.string().optional().describe("The payment in wei of the target's coin, at the prices of the quote."),
-  coins: z.string().optional().describe("Wei of the target's coin that a paid delivery carries."),
+  amount: optionalText(
+    "In the units of the message: with at most 8 decimals for the token bridge, in the token's smallest unit for a native bridge.",
+  ),
+  decimals: optionalText('Decimals of `amount`. Absent if they are not known.'),
+  tokenAmount: optionalText('`amount` for people: `1.5`, or `1500000 raw units` if its decimals are not known.'),
+  token: optionalText('`<chain id>/<64 hex digits>`, as in the asset list and the deny-list.'),
+  recipient: optionalText('Address on the target chain.'),
+  sourceTxHash: optionalText(
+    'Transaction on the source chain, as one node reported it. Absent if it is not known, as for a message from a guardian spy.',
+  ),
+  paid: optionalText("Payment of an Executor request, wei of the source's coin."),
+  worth: optionalText("The payment in wei of the target's coin, at the prices of the quote."),
+  coins: optionalText("Wei of the target's coin that a paid delivery carries."),
 }
 
 export const transferRowSchema = z
   .object({
     ...transferFields,
-    code: z.string().optional().describe('Why it waits, is parked or was refused: docs/reference/errors.md.'),
+    code: optionalText('Why it waits, is parked or was refused: docs/reference/errors.md.'),
     bridge: z.string().optional(),
     sourceChain: z.string().optional(),
     targetChain: z.string().optional(),
@@ -61,7 +62,7 @@ export type TransferRow = z.output<typeof transferRowSchema>
 export const transferPageSchema = z
   .object({
     transfers: z.array(transferRowSchema),
-    next: z.string().optional().describe('The `cursor` of the next page; absent: this is the last one.'),
+    next: optionalText('The `cursor` of the next page. Absent on the last page.'),
   })
   .meta({ id: 'TransferPage' })
 export type TransferPage = z.output<typeof transferPageSchema>
@@ -72,10 +73,10 @@ export const transactionSchema = z
     nonce: z.number(),
     round: z.number(),
     kind: z.enum(['call', 'noop']),
-    hash: z.string().optional().describe('Absent: the attempt is recorded, and no process has reported its hash yet.'),
-    to: z.string().optional().describe('Absent: no process has reported the attempt yet.'),
-    value: z.string().optional().describe('Wei.'),
-    gasLimit: z.string().optional().describe('Gas units.'),
+    hash: optionalText('Absent while no process has reported the hash of the recorded attempt.'),
+    to: optionalText('Absent while no process has reported the attempt.'),
+    value: optionalText('Wei.'),
+    gasLimit: optionalText('Gas units.'),
     maxFee: z.string().describe('Wei per gas.'),
     tip: z.string().describe('Wei per gas.'),
     fate: z
@@ -83,12 +84,12 @@ export const transactionSchema = z
       .describe(
         'signed: no node has accepted it yet. pending: a node accepted it. reverted: mined without effect. replaced: another transaction of Portage used its nonce. dropped: abandoned, or its nonce was used from outside Portage.',
       ),
-    gasUsed: z.string().optional().describe('Gas units of the whole transaction.'),
-    gasPaid: z.string().optional().describe('Cost, wei; for a batch the share of the transfer.'),
-    at: z.number().optional().describe('When it was recorded in the ledger, ms since the epoch.'),
-    acceptedAt: z.number().optional().describe('When a node accepted it first.'),
-    includedAt: z.number().optional().describe('When it was seen in a block.'),
-    reorgedAt: z.number().optional().describe('When its block left the chain.'),
+    gasUsed: optionalText('Gas units of the whole transaction.'),
+    gasPaid: optionalText('Cost, wei; for a batch the share of the transfer.'),
+    at: optionalNumber('When it was recorded in the ledger, ms since the epoch.'),
+    acceptedAt: optionalNumber('When a node accepted it first.'),
+    includedAt: optionalNumber('When it was seen in a block.'),
+    reorgedAt: optionalNumber('When its block left the chain.'),
   })
   .meta({ id: 'Transaction', description: 'A transaction that any process signed for the transfer.' })
 export type TransactionRow = z.output<typeof transactionSchema>
@@ -111,7 +112,7 @@ export const bulkOrderSchema = z
     results: z
       .array(z.union([orderedSchema, z.object({ id: z.string(), error: problemSchema })]))
       .optional()
-      .describe('The result of each; absent in a dry run.'),
+      .describe('The result of each transfer. Absent in a dry run.'),
   })
   .meta({ id: 'OrderedTransfers' })
 export type BulkOrder = z.output<typeof bulkOrderSchema>
@@ -121,22 +122,19 @@ export const lanesSchema = z
     lanes: z.array(
       z.object({
         lane: z.string(),
-        chain: z.string().optional().describe('Absent: not in this config, but its ledger runs.'),
+        chain: optionalText('Absent if the lane is not in this config, although its ledger runs.'),
         status: z
           .string()
           .describe('active, syncing, paused, draining, forbidden, broke, chain replaced, unserved, chain away, no ledger yet, no answer.'),
-        reason: z.string().optional().describe('Why the lane accepts no work.'),
-        by: z.string().optional().describe('The name of the token that ordered this status.'),
-        next: z.number().optional().describe('The next nonce to be granted.'),
-        latest: z.number().optional().describe('Nonces that are in a block.'),
+        reason: optionalText('Why the lane accepts no work.'),
+        by: optionalText('The name of the token that ordered this status.'),
+        next: optionalNumber('The next nonce to be granted.'),
+        latest: optionalNumber('Nonces that are in a block.'),
         finalized: z.number().optional(),
-        inFlight: z.number().optional().describe('Granted nonces that are in no block.'),
-        window: z.number().optional().describe('Limit of nonces in flight.'),
-        balance: z.string().optional().describe('Wei, decimal.'),
-        balanceAt: z
-          .string()
-          .optional()
-          .describe('When the balance was read: now from a node, or earlier by the ledger if no node answers.'),
+        inFlight: optionalNumber('Granted nonces that are in no block.'),
+        window: optionalNumber('Limit of nonces in flight.'),
+        balance: optionalText('Wei, decimal.'),
+        balanceAt: optionalText('When the balance was read. If no node answers now, it is the balance that the ledger has read earlier.'),
         tokens: z
           .array(
             z.object({
@@ -144,12 +142,12 @@ export const lanesSchema = z
               symbol: z.string().optional(),
               decimals: z.number().optional(),
               balance: z.string().describe('In the smallest unit, decimal.'),
-              minimum: z.string().optional().describe('In the smallest unit, decimal.'),
+              minimum: optionalText('In the smallest unit, decimal.'),
             }),
           )
           .optional()
           .describe('The tokens of `chains.<name>.watchTokens` that a node shows now.'),
-        observedAt: z.string().optional().describe('When the figures were read from the chain.'),
+        observedAt: optionalText('When the figures were read from the chain.'),
       }),
     ),
   })
@@ -165,9 +163,11 @@ export const spendingSchema = z
         spending: z
           .array(
             z.object({
-              kind: z.enum(['cost', 'payment', 'top-up']).describe('cost: gas and data fees. payment: coins paid. top-up: to other lanes.'),
+              kind: z
+                .enum(['cost', 'payment', 'top-up'])
+                .describe('cost: gas and data fees. payment: coins paid. top-up: coins sent to other lanes.'),
               window: z.enum(['hour', 'day']),
-              spent: z.string().describe('Wei: each nonce once, by its most expensive attempt.'),
+              spent: z.string().describe('Wei. Of the attempts for a nonce, only the most expensive one counts.'),
               limit: z.string().describe('Wei, by the config.'),
             }),
           )
@@ -186,12 +186,14 @@ const nodeSchema = z
     use: z.enum(['all', 'read', 'send', 'private']),
     state: z
       .enum(['unknown', 'up', 'failing', 'probing', 'wrong-network', 'disabled'])
-      .describe('failing: calls failed, and it rests. probing: it is tried again.'),
-    lag: z.number().optional().describe('Blocks behind the head of the majority.'),
-    latencyMs: z.number().optional().describe('Of its latest answers, ms.'),
+      .describe('failing: calls failed, so the node gets none for a while. probing: the node is tried again.'),
+    lag: optionalNumber('Blocks behind the head of the majority.'),
+    latencyMs: optionalNumber('Latency of its latest answers, ms.'),
     failures: z.number(),
-    asOf: z.string().optional().describe('End of its latest call, answered or not: the state is not newer. Absent: it was not called.'),
-    added: z.boolean().optional().describe('An operator added it; it counts in no majority.'),
+    asOf: optionalText(
+      'When its latest call ended, with or without an answer. `state` is of that time. Absent if the node was not called.',
+    ),
+    added: z.boolean().optional().describe('An operator added the node at runtime. Such a node counts in no majority.'),
   })
   .meta({ id: 'Node' })
 
@@ -201,8 +203,8 @@ export const nodesSchema = z
     chains: z.array(
       z.object({
         chain: z.string(),
-        latest: z.number().optional().describe('Height of the head; absent: no block was read yet.'),
-        latestAt: z.string().optional().describe('The block time that most of its nodes have reached.'),
+        latest: optionalNumber('Height of the head. Absent if no block was read yet.'),
+        latestAt: optionalText('The block time that most of its nodes have reached.'),
         finalized: z.number().optional(),
       }),
     ),
@@ -214,13 +216,13 @@ export type Nodes = z.output<typeof nodesSchema>
 export const linksSchema = z
   .object({
     namespace: z.string().describe('The Temporal namespace, which identifies the deployment.'),
-    temporalWebUi: z.string().optional().describe("Base URL of Temporal's Web UI. Absent: the config names none."),
+    temporalWebUi: optionalText("Base URL of Temporal's Web UI. Absent: the config names none."),
     chains: z.record(
       z.string(),
       z.object({
         networkId: z.number(),
-        explorer: z.string().optional().describe('Base URL of its block explorer. Absent: none is known.'),
-        coin: z.string().optional().describe('Symbol of the coin that pays gas on it. Absent: not known.'),
+        explorer: optionalText('Base URL of its block explorer. Absent: none is known.'),
+        coin: optionalText('Symbol of the coin that pays gas on it. Absent: not known.'),
       }),
     ),
   })
@@ -228,8 +230,8 @@ export const linksSchema = z
 export type Links = z.output<typeof linksSchema>
 
 const times = {
-  medianMs: z.number().optional().describe('Half of the deliveries took no longer, from the start of the workflow until it ended, ms.'),
-  p95Ms: z.number().optional().describe('95 of 100 deliveries took no longer, ms.'),
+  medianMs: optionalNumber('Half of the deliveries took at most this long, from the start of the workflow to its end, ms.'),
+  p95Ms: optionalNumber('95 of 100 deliveries took at most this long, ms.'),
 }
 const counts = z.record(z.string(), z.number())
 
@@ -239,16 +241,16 @@ export const flowSchema = z
     minutes: z.number(),
     stepMs: z.number(),
     open: z.number(),
-    isOpenCut: z.boolean().describe('More are open than are listed; the counts are of the newest.'),
-    endedSince: z.string().optional().describe('Transfers that ended earlier are not listed. Absent: the window is complete.'),
+    isOpenCut: z.boolean().describe('More transfers are open than the server lists, so the counts are those of the newest.'),
+    endedSince: optionalText('Transfers that ended before this time are not counted. Absent if the whole window is counted.'),
     delivered: z.number().describe('Deliveries in the window.'),
     ...times,
     routes: z.array(
       z.object({
         ...{ bridge: z.string(), source: z.string(), target: z.string() },
         open: counts.describe('Open transfers, by state.'),
-        ended: counts.describe('Transfers that ended in the window, by outcome; undone: closed without one.'),
-        oldestOpenAt: z.number().optional().describe('ms since the epoch.'),
+        ended: counts.describe('Transfers that ended in the window, by outcome. `undone`: the workflow closed without an outcome.'),
+        oldestOpenAt: optionalNumber('ms since the epoch.'),
         ...times,
       }),
     ),

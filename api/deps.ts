@@ -25,7 +25,7 @@ export interface ApiDeps {
   readonly network: { readonly bridges: Bridges; readonly chains: ReadonlyMap<ChainName, Chain>; readonly vaaLookup: VaaLookup }
   readonly metrics: Metrics
   readonly logger: Logger
-  /** True if this process reads the streams and sets the metrics of streams. */
+  /** Whether another part of this process reads the streams and sets their metrics, so that the API need not. */
   readonly feedsStreams: boolean
   readonly spies?: (() => readonly SpyHealth[]) | undefined
   readonly heartbeatMs?: number

@@ -1,8 +1,9 @@
+import { groupBy } from '../domain/group-by.ts'
 import type { Api } from './deps.ts'
 import { expandedPaths } from './openapi.ts'
 import { pageHeaders } from './page.ts'
 
-interface JsonSchema {
+interface JsonSchema extends Partial<Record<'minimum' | 'maximum' | 'maxLength' | 'maxItems', number>> {
   readonly type?: string | readonly string[]
   readonly description?: string
   readonly properties?: Readonly<Record<string, JsonSchema>>
@@ -15,24 +16,9 @@ interface JsonSchema {
   readonly const?: unknown
   readonly format?: string
   readonly default?: unknown
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly maxLength?: number
-  readonly maxItems?: number
-  readonly pattern?: string
 }
 
-interface OpenApiDocument {
-  readonly info: { readonly title: string; readonly version: string }
-  readonly paths?: object
-  readonly components?: object
-}
-
-type OpenApiPaths = Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
-
-interface Content {
-  readonly [type: string]: { readonly schema?: JsonSchema }
-}
+type Content = Readonly<Record<string, { readonly schema?: JsonSchema }>>
 
 interface OpenApiOperation {
   readonly summary?: string
@@ -64,15 +50,13 @@ export function docsRoutes(app: Api): void {
   app.get(stylesheet, options, (_, reply) => reply.headers(headers).type('text/css; charset=utf-8').send(docsStyle))
 }
 
-function docsPage(document: OpenApiDocument): string {
+function docsPage(document: Exclude<ReturnType<Api['swagger']>, string>): string {
   const { info } = document
-  const groups = new Map<string, string[]>()
-  for (const [path, methods] of Object.entries(expandedPaths(document) as OpenApiPaths)) {
-    for (const [method, operation] of Object.entries(methods)) {
-      const group = /^\/v1\/([a-z]+)/.exec(path)?.[1] ?? 'other'
-      groups.set(group, [...(groups.get(group) ?? []), operationHtml(method.toUpperCase(), path, operation)])
-    }
-  }
+  const paths = Object.entries(expandedPaths(document) as Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>)
+  const operations = paths.flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, html: operationHtml(method.toUpperCase(), path, operation) })),
+  )
+  const groups = groupBy(operations, ({ path }) => /^\/v1\/([a-z]+)/.exec(path)?.[1] ?? 'other')
   const names = [...groups.keys()]
   return `<!doctype html>
 <html lang="en">
@@ -86,11 +70,11 @@ function docsPage(document: OpenApiDocument): string {
 <header>
 <h1>${escaped(info.title)} API, version ${escaped(info.version)}</h1>
 <p>Every request but those for health, readiness, metrics and the Executor (<code>/v0</code>) carries a token: <code>Authorization: Bearer …</code>.
-Refusals are problem details (RFC 9457). The same as OpenAPI 3.1: <code>GET /v1/openapi.json</code>.</p>
+Refusals are problem details (RFC 9457). The OpenAPI 3.1 document of these routes: <code>GET /v1/openapi.json</code>.</p>
 <nav aria-label="Groups">${names.map((name) => `<a href="#${escaped(name)}">${escaped(name)}</a>`).join(' ')}</nav>
 </header>
 <main>
-${[...groups].map(([name, rows]) => `<section id="${escaped(name)}"><h2>${escaped(name)}</h2>\n${rows.join('\n')}\n</section>`).join('\n')}
+${[...groups].map(([name, rows]) => `<section id="${escaped(name)}"><h2>${escaped(name)}</h2>\n${rows.map(({ html }) => html).join('\n')}\n</section>`).join('\n')}
 </main>
 </body>
 </html>

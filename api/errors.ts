@@ -11,7 +11,7 @@ export const errorSchema = {
   content: { [problemType]: { schema: problemSchema } },
 }
 
-/** A code that is not listed has the status 503 if it is retriable, else 422. */
+/** The codes of errors by HTTP status. A code that is not listed has the status 503 if it is retriable, else 422. */
 const codesByStatus: Readonly<Record<number, readonly ErrorCode[]>> = {
   400: ['INPUT_INVALID', 'MESSAGE_ENCODING'],
   401: ['ACCESS_TOKEN_MISSING', 'ACCESS_TOKEN_INVALID', 'ACCESS_TOKEN_EXPIRED', 'ACCESS_TOKEN_REVOKED'],
@@ -25,9 +25,9 @@ const codesByStatus: Readonly<Record<number, readonly ErrorCode[]>> = {
 }
 const statusByCode = new Map(Object.entries(codesByStatus).flatMap(([status, codes]) => codes.map((code) => [code, Number(status)])))
 
-const retryAfterSeconds = 10
+const retryAfterSeconds = '10'
 
-/** Converts an error to an answer without secrets. `retryAfter` is in seconds. `challenge` is for www-authenticate. */
+/** Converts an error to the status, headers and body of an answer without secrets. */
 export function toErrorAnswer(thrown: unknown) {
   const { error, errors } = fromFastify(thrown)
   const status = statusByCode.get(error.code) ?? (error.retriable ? 503 : 422)
@@ -46,9 +46,11 @@ export function toErrorAnswer(thrown: unknown) {
   }
   return {
     status,
-    retryAfter: status === 503 || error.code === 'IDEMPOTENCY_KEY_BUSY' ? retryAfterSeconds : undefined,
-    // A 401 must name the scheme of authentication (RFC 9110, section 15.5.2).
-    challenge: status === 401 ? 'Bearer realm="portage"' : undefined,
+    headers: {
+      ...((status === 503 || error.code === 'IDEMPOTENCY_KEY_BUSY') && { 'retry-after': retryAfterSeconds }),
+      // A 401 must name the scheme of authentication (RFC 9110, section 15.5.2).
+      ...(status === 401 && { 'www-authenticate': 'Bearer realm="portage"' }),
+    },
     body,
   }
 }
@@ -84,7 +86,7 @@ interface RawIssue {
   readonly keys?: readonly string[]
 }
 
-/** Maximum wrong fields in an answer, because a body of 256 KB can have a hundred thousand. */
+/** Most wrong fields that an answer lists, because a body of 256 KB can have a hundred thousand wrong fields. */
 const mostNamed = 50
 const longest = 200
 
@@ -99,7 +101,7 @@ export function fieldErrors(context: string, issues: readonly Partial<FastifySch
   }))
 }
 
-/** For a union, lists only the problems of the option with the fewest wrong fields. */
+/** Returns one problem per wrong field. Of a union, only the option with the fewest wrong fields counts. */
 function expanded(issue: RawIssue): { readonly path: readonly PropertyKey[]; readonly message: string }[] {
   const { code, path, message, errors = [], keys = [] } = issue
   if (code === 'unrecognized_keys' && keys.length > 0) return keys.map((key) => ({ path: [...path, key], message: 'is not known here' }))

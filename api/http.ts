@@ -21,17 +21,15 @@ export const serverOptions = {
 } as const
 
 export function sendError(reply: FastifyReply, error: unknown, given?: number) {
-  const { status: usual, retryAfter, challenge, body } = toErrorAnswer(error)
+  const { status: usual, headers, body } = toErrorAnswer(error)
   const status = given ?? usual
-  if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
-  if (challenge !== undefined) void reply.header('www-authenticate', challenge)
   return reply
     .status(status)
-    .header('content-type', problemType)
+    .headers({ ...headers, 'content-type': problemType })
     .send({ ...body, status })
 }
 
-/** Logs the error of an answer with status 500 or above. Lower statuses are the client's fault and are not logged. */
+/** Logs the error of an answer with status 500 or above. Errors with a lower status are the client's fault. */
 export function logFailure(
   logger: Logger,
   { routeOptions: { url: route } }: FastifyRequest,

@@ -21,9 +21,9 @@ interface Answer<Body> {
 }
 
 /**
- * Runs `work` once per idempotency key, and repeats its answer for later requests with the key. If `work` fails, the
- * next request runs it again. Without a key, runs `work` for every request. Throws IDEMPOTENCY_KEY_*,
- * TEMPORAL_UNAVAILABLE.
+ * Runs `work` once per idempotency key, and repeats the answer of `work` for later requests with the key. If `work`
+ * fails, the next request with the key runs it again. A request without a key always runs `work`. Throws
+ * IDEMPOTENCY_KEY_*, TEMPORAL_UNAVAILABLE and the errors of `work`.
  */
 export async function once<Body>(
   { client, logger }: Pick<ApiDeps, 'client' | 'logger'>,

@@ -10,7 +10,7 @@ export const describeRoute: SwaggerTransform = (document) => {
   return { schema: { ...schema, ...(params !== undefined && { params }), operationId }, url: url.replace('*', ':vaa') }
 }
 
-/** Name of the function in generated clients, for example `getTransfers`, `transferRetry`, `laneCancelNonce`. */
+/** Returns the name of a route's function in generated clients: `getTransfers`, `transferRetry`, `laneCancelNonce`. */
 export function operationIdOf(method: string, path: string): string {
   const parts = path.split('/').filter((part) => !/^(v[01])?$/.test(part))
   const words = parts.flatMap((part, index) => {
@@ -24,6 +24,7 @@ export function operationIdOf(method: string, path: string): string {
     .join('')
 }
 
+/** Moves schemas that have an id to the components, and drops components that no route refers to. */
 export const withComponents: SwaggerTransformObject = (document) => {
   const whole = jsonSchemaTransformObject(document)
   if (!('components' in whole)) return whole

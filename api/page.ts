@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { keptRead } from '../runtime/shared-read.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const buildTimeoutMs = 60_000
@@ -58,14 +59,8 @@ function sendUnbuilt(reply: FastifyReply) {
   return reply.status(503).headers(pageHeaders).type('text/plain; charset=utf-8').send(text)
 }
 
-let loading: ReturnType<typeof load> | undefined
-
-function pageFiles(): ReturnType<typeof load> {
-  loading ??= load()
-  const mine = loading
-  mine.catch(() => setTimeout(() => loading === mine && (loading = undefined), retryMs).unref())
-  return mine
-}
+/** Loads the files once. After a failure, tries again at the first request after `retryMs` (ms). */
+const pageFiles = keptRead(load, { fromAnswer: (files) => (files ? Infinity : retryMs) })
 
 async function load() {
   const folder = await builtFolder()
@@ -81,8 +76,8 @@ async function readPageFile(folder: string, { file, type }: (typeof served)[numb
 }
 
 /**
- * Returns the folder of the page's files. A release contains them. In a checkout, the program bin/page.js builds them,
- * because compiled code cannot: it has no builder.
+ * Returns the folder of the page's files. A release contains the files. In a checkout, a process of bin/page.js builds
+ * them, because the compiled code of this process has no builder.
  */
 async function builtFolder(): Promise<string> {
   const released = join(root, 'dist/page')

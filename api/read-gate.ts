@@ -6,7 +6,7 @@ export interface GateLimits {
   readonly waiting: number
 }
 
-/** Throws API_BUSY and the errors of the read. */
+/** Runs a read, perhaps later. Throws API_BUSY and the errors of the read. */
 export type ReadGate = <Answer>(read: () => Promise<Answer>) => Promise<Answer>
 
 /** Limits expensive reads: at most `atOnce` of this gate's reads run at a time, and at most `waiting` more wait. */
@@ -38,7 +38,7 @@ export function createReadGates(limits: GateLimits): Readonly<Record<ReadFor, Re
 
 const usuallyKept = 20
 
-/** Callers with the same key share an answer for `keepMs` (ms). Failed reads are not kept. Throws API_BUSY. */
+/** Lets callers with the same key share a read until `keepMs` (ms) after its answer. A failed read is not kept. */
 export function createSharedReads<Answer>(
   keepMs: number,
   gate: ReadGate,

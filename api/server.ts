@@ -96,7 +96,7 @@ function indexRoute(app: Api): void {
   )
 }
 
-/** Answers requests while the process cannot start yet. No token is checked, so errors are shown without details. */
+/** Answers requests while the process cannot start yet. It checks no tokens, so it shows errors without details. */
 function createStartupServer({ hosts, ...at }: Pick<Config['api'], 'host' | 'port' | 'hosts'>) {
   let waiting: { readonly what: string; readonly error: RelayerError } | undefined
   const app = Fastify({ ...serverOptions, forceCloseConnections: true })
@@ -112,7 +112,7 @@ function createStartupServer({ hosts, ...at }: Pick<Config['api'], 'host' | 'por
   app.setNotFoundHandler((_, reply) => sendError(reply.header('retry-after', '1'), waiting?.error, 503))
 
   return {
-    /** Listens at the first call. Throws API_LISTEN. */
+    /** Makes `/ready` name what the process waits for. The first call starts to listen. Throws API_LISTEN. */
     async say(what: string, error: RelayerError): Promise<void> {
       const isFirst = !waiting
       waiting = { what, error: new RelayerError(error.code) }

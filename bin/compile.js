@@ -9,7 +9,7 @@ const { resolve } = createRequire(import.meta.url)
 /** Finds packages as Temporal's worker finds them. */
 const fromWorker = (name) => resolve(name, { paths: [resolve('@temporalio/worker/package.json')] })
 
-/** Keeps the URL of each source file, so that its code finds protos and package.json wherever it is compiled to. */
+/** Replaces `import.meta.url` by the URL of the source file, so that compiled code finds protos and package.json. */
 const originalUrls = {
   name: 'original-urls',
   setup({ onLoad }) {
@@ -24,15 +24,15 @@ const rootUrl = `const __portageRoot = require('node:url').pathToFileURL(require
 
 const aws = /^@aws-sdk\/|^@smithy\//
 
-/** Packages for tracing get a separate file, which is loaded only where traces are sent. */
+/** Packages for tracing get a file of their own, which is loaded only by processes that send traces. */
 const tracing = /^@opentelemetry\/|^@temporalio\/interceptors-opentelemetry(\/|$)/
 
-/** Packages for output to a terminal. Few commands need them, so they are loaded at the first call of a function. */
+/** Packages for output to a terminal. As few commands need them, they are loaded at the first call of a function. */
 const late = new Set(['string-width', 'log-update'])
 
 /**
- * Loads a module from another compiled file. An ECMAScript module stays an ECMAScript module: otherwise the default
- * export would be the whole module.
+ * Returns a loader that replaces a module by code which takes the module from the compiled file `file`. An ECMAScript
+ * module becomes ECMAScript code, because importers of other code would get the whole module as the default export.
  */
 const partOf =
   (file) =>
@@ -75,6 +75,7 @@ const fromPackages = ({ packages, ofTracing, ofAws }) => ({
   },
 })
 
+/** Makes otlp.cjs use the copies of Temporal's packages in packages.cjs, so that no package is loaded twice. */
 const sharing = (packages) => ({
   name: 'sharing',
   setup({ onResolve, onLoad }) {
@@ -100,7 +101,7 @@ const edits = [
   },
 ]
 
-/** Loads webpack only to bundle workflows, because a bundle usually exists (workers/process/bundle.ts). */
+/** Loads the SDK's bundler, and so webpack, only when workflows are bundled. Usually a bundle exists (bundle.ts). */
 const bundlerLater = `
 const real = () => require('@temporalio/worker/lib/workflow/bundler')
 module.exports = {
@@ -184,8 +185,7 @@ async function compileSources(folder) {
   })
   placeMap(join(folder, 'main.cjs.map'))
   keepAscii(join(folder, 'main.cjs'))
-  const sorted = (names) => [...names].toSorted((a, b) => (a < b ? -1 : 1))
-  return { packages: sorted(found.packages), ofTracing: sorted(found.ofTracing), ofAws: sorted(found.ofAws) }
+  return Object.fromEntries(Object.entries(found).map(([kind, names]) => [kind, [...names].toSorted((a, b) => (a < b ? -1 : 1))]))
 }
 
 /**
@@ -211,11 +211,10 @@ async function compilePackages(folder, { packages, ofTracing, ofAws }) {
   return [...new Set(builds.flatMap(({ metafile }) => Object.keys(metafile.inputs)))]
 }
 
-/** Creates a folder atomically: concurrent processes see the whole folder or none. */
-async function makeFolder(folder, fill) {
+/** Creates a folder that `fill` writes, atomically: concurrent processes see the whole folder or none. */
+export async function makeFolder(folder, fill) {
   const made = `${folder}.${randomUUID()}`
   const result = await fill(made)
-  copyFileSync(join(root, 'bin/load.cjs'), join(made, 'load.cjs'))
   try {
     renameSync(made, folder)
   } catch (error) {
@@ -225,8 +224,9 @@ async function makeFolder(folder, fill) {
   return result
 }
 
-/** Writes root.cjs for load.cjs. `rootCode` gives the folder of package.json, `packagesCode` that of the packages. */
-function sayRoot(folder, rootCode, packagesCode = '__dirname') {
+/** Adds load.cjs and its root.cjs: expressions for the folders of package.json and of the compiled packages. */
+function addLoader(folder, rootCode, packagesCode = '__dirname') {
+  copyFileSync(join(root, 'bin/load.cjs'), join(folder, 'load.cjs'))
   writeFileSync(join(folder, 'root.cjs'), `module.exports = { root: ${rootCode}, packages: ${packagesCode} }\n`)
 }
 
@@ -240,7 +240,7 @@ function sayRoot(folder, rootCode, packagesCode = '__dirname') {
 export function compileAll(folder, rootCode) {
   return makeFolder(folder, async (made) => {
     const files = await compilePackages(made, await compileSources(made))
-    sayRoot(made, rootCode)
+    addLoader(made, rootCode)
     return files
   })
 }
@@ -260,9 +260,9 @@ export function compile(folder, packagesFolder) {
     else
       await makeFolder(shared, async (draft) => {
         await compilePackages(draft, names)
-        sayRoot(draft, JSON.stringify(root))
+        addLoader(draft, JSON.stringify(root))
       })
-    sayRoot(made, JSON.stringify(root), JSON.stringify(shared))
+    addLoader(made, JSON.stringify(root), JSON.stringify(shared))
   })
 }
 
@@ -270,14 +270,6 @@ export function compile(folder, packagesFolder) {
 export async function compileKit(outfile) {
   const { build } = await import('esbuild')
   const entryPoints = [join(root, 'bridges/packages/author.ts')]
-  const { metafile } = await build({
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    metafile: true,
-    entryPoints,
-    outfile,
-  })
+  const { metafile } = await build({ ...common, format: 'esm', supported: {}, entryPoints, outfile })
   return Object.keys(metafile.inputs).filter((name) => name.includes('node_modules'))
 }

@@ -6,17 +6,17 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Exists only in a released package, in place of the sources. */
 const released = join(root, 'dist')
-/** Code here runs unchecked. This is no new risk: users who can write here can also change the packages. */
+/** Code here runs unchecked, which is no new risk, because users who can write here can also change the packages. */
 const cache = join(root, 'node_modules/.cache/portage/code')
 /** Time (ms) for which compiled versions are kept, because a running process may load parts of its version late. */
 const keptMs = 7 * 86_400_000
-/** Maximum kept versions of the sources, and as many of the packages. Versions of the last hour are always kept. */
+/** Most versions of the sources that are kept, and of the packages. Versions of the last hour are always kept. */
 const mostKept = 20
 const freshMs = 3_600_000
 /** Folders whose files are not part of the compiled code. */
 const others = new Set(['node_modules', 'deploy', 'docs', 'lab', 'scripts', 'test'])
 
-/** Path, time and size of all sources, for the cache key: reading contents would cost more than the cache saves. */
+/** Path, time and size of each source, because reading the contents would cost more time than the cache saves. */
 function sources() {
   return readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !others.has(entry.name))
@@ -54,9 +54,9 @@ export function dropOld(folder = cache) {
 }
 
 /**
- * Returns the folder of the compiled command line (compile.js): loading 1,000 source files would take most of a
- * command's time. The first start after a change compiles the code within a second. Undefined if the code cannot be
- * compiled (node_modules is read-only, esbuild is missing): tsx then runs the sources.
+ * Returns the folder of the command line that compile.js has compiled, because loading 1,000 source files would take
+ * most of a command's time. The first start after a change compiles the code within a second. Returns undefined if the
+ * code cannot be compiled (node_modules is read-only, or esbuild is missing). Then tsx runs the sources.
  */
 export async function compiledFolder() {
   if (existsSync(released)) return released

@@ -12,7 +12,7 @@ const { root, packages } = require('./root.cjs')
 const fromRoot = createRequire(join(root, 'package.json'))
 /** main.cjs contains the sources. All other files contain packages. */
 const mainFile = 'main.cjs'
-/** Scripts without usable cached code. `keepCode` stores their code for the next process. */
+/** Scripts for which there was no usable cached code. `keepCode` stores their code for the next process. */
 const unkept = []
 const digestBytes = 32
 let kind = isMainThread ? 'command' : 'thread'
@@ -102,8 +102,8 @@ function mapStacks(name) {
     if (originalSource === undefined) return text
     return text.replace(`${path}:${line}:${column}`, `${join(root, originalSource)}:${originalLine + 1}:${originalColumn + 1}`)
   }
-  // An error of another V8 context is no `Error` here, so its places are not mapped. The SDK causes such an error by
-  // design, and reading the map only for it would take a twentieth of the start.
+  // An error of another V8 context is no `Error` here, so its places are not mapped. The SDK causes such errors by
+  // design, and reading the map only for them would take a twentieth of the start.
   const placeOf = (error) => (error instanceof Error ? place : String)
   Error.prepareStackTrace = (error, frames) =>
     [Error.prototype.toString.call(error), ...frames.map((frame) => `    at ${placeOf(error)(frame)}`)].join('\n')

@@ -1,12 +1,13 @@
 // Builds the API's page from api/page/. As a program, builds the page if it is missing, and prints the page's folder.
-import { createHash, randomUUID } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { makeFolder } from './compile.js'
 import { dropOld } from './compiled.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** Pages here are served unchecked. This is no new risk: users who can write here can also change the packages. */
+/** Pages here are served unchecked, which is no new risk, because users who can write here can change the packages. */
 const cache = join(root, 'node_modules/.cache/portage/page')
 
 /**
@@ -26,6 +27,7 @@ export async function buildPage(folder) {
     target: ['chrome109', 'firefox115', 'safari16.4'],
     jsx: 'automatic',
     jsxImportSource: 'preact',
+    loader: { '.svg': 'dataurl' },
     legalComments: 'none',
     logLevel: 'silent',
     metafile: true,
@@ -43,19 +45,11 @@ function keyOf() {
   return hash.digest('hex').slice(0, 32)
 }
 
-/** Returns the folder of the built page. Building a missing page takes a tenth of a second. */
+/** Returns the folder of the built page. Builds the page if it is missing, which takes a tenth of a second. */
 export async function pageFolder() {
   const folder = join(cache, keyOf())
   if (existsSync(folder)) return folder
-  // The folder gets its name at the end, so that concurrent processes see the whole folder or none.
-  const made = `${folder}.${randomUUID()}`
-  await buildPage(made)
-  try {
-    renameSync(made, folder)
-  } catch (error) {
-    rmSync(made, { recursive: true, force: true })
-    if (!existsSync(folder)) throw error
-  }
+  await makeFolder(folder, buildPage)
   dropOld(cache)
   return folder
 }

@@ -30,17 +30,25 @@ export interface BridgesOptions {
 
 export type Settings<Name extends keyof Config['bridges']> = NonNullable<Config['bridges'][Name]>
 
-/** APIs that have signed messages. Their URLs may contain keys. */
+/** Returns the APIs that have signed messages. Their URLs may contain keys. */
 export function signedApis({
   bridges,
 }: Pick<BridgesOptions, 'bridges'>): Pick<Settings<typeof wormholeTokenBridge>, 'guardianApis' | 'wormholescanApis'> {
   return bridges[wormholeTokenBridge] ?? { guardianApis: [], wormholescanApis: [] }
 }
 
+/** Returns the token bridges on chains that the config does not have. */
 export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonly Emitter[] {
   const settings = bridges[wormholeTokenBridge]
-  const own = Object.values(chains).flatMap(({ wormholeChainId }) => wormholeChainId ?? [])
-  return settings ? emittersWithoutNode(settings, new Set(own)) : []
+  if (!settings) return []
+  // `everySource` names a network of Wormhole's SDK. An emitter of `emitters` replaces the SDK's emitter of its chain.
+  const { everySource, emitters } = settings
+  const known = everySource ? tokenBridgeEmitters[everySource].map(([chain, , emitter]) => [chain, emitter] as const) : []
+  const named = Object.entries(emitters).map(([chain, emitter]) => [Number(chain), emitter] as const)
+  const own = new Set(Object.values(chains).map(({ wormholeChainId }) => wormholeChainId))
+  return [...new Map([...known, ...named])]
+    .filter(([chain]) => !own.has(chain))
+    .map(([emitterChain, emitter]) => ({ emitterChain, emitter, sourceChain: unconfiguredSource(emitterChain) }))
 }
 
 export interface ConfiguredEmitter extends Emitter {
@@ -82,6 +90,7 @@ export function unlessOfOthers(decode: Decode, options: BridgesOptions): Decode 
   }
 }
 
+/** Returns the config of an emitter's stream, or the defaults. */
 export function streamSettings({ bridge, sourceChain, emitter }: ConfiguredEmitter, { bridges }: BridgesOptions) {
   const ofRoute = bridges.receivers?.routes.find((route) => route.source === sourceChain && route.emitter === emitter)
   const ofToken = bridges.ntt?.tokens.find(({ peers }) => peers[sourceChain]?.transceivers.includes(emitter))
@@ -91,10 +100,11 @@ export function streamSettings({ bridge, sourceChain, emitter }: ConfiguredEmitt
   return given ?? emitterStreamSchema.parse({})
 }
 
-/** Prefix of the streams of all emitters except those of token bridges. */
+/** Prefix of the streams of emitters that belong to other bridges than the token bridge. */
 const wormhole = 'wormhole'
 export const prefixOf = ({ bridge }: ConfiguredEmitter): string => (bridge === wormholeTokenBridge ? bridge : wormhole)
 
+/** Returns the guardian spies of the config. Each is asked for all emitters. */
 export function spySources(options: BridgesOptions) {
   const spies = options.bridges[wormholeTokenBridge]?.spies ?? []
   const filters = emittersOf(options).map(({ emitterChain: chain, emitter }) => ({ chain, emitter }))
@@ -133,7 +143,7 @@ export function namesOf({ chains }: BridgesOptions): ChainNames {
   return new Map(Object.entries(chains).map(([name, chain]) => [wormholeOf(name, chain).wormholeChainId, name]))
 }
 
-/** Throws CONFIG_INVALID. A loaded config never causes it (config/load/cross-checks.ts). */
+/** Returns a chain's Wormhole ids and contracts. Throws CONFIG_INVALID without them (config/load/cross-checks.ts). */
 export function wormholeOf(name: ChainName, { wormholeChainId, contracts }: Partial<BridgesOptions['chains'][ChainName]> = {}) {
   if (wormholeChainId === undefined || !contracts)
     throw new RelayerError('CONFIG_INVALID', { detail: `chains.${name} has no wormholeChainId or no contracts.` })
@@ -142,7 +152,7 @@ export function wormholeOf(name: ChainName, { wormholeChainId, contracts }: Part
   return { wormholeChainId, emitterChain: wormholeChainId, emitter, core, tokenBridge }
 }
 
-/** For a chain outside the config, the title begins with the chain's name in Wormhole's SDK. */
+/** Returns a chain's name for people. For a chain outside the config, it begins with the name in Wormhole's SDK. */
 export function sourceTitle(sourceChain: ChainName): string {
   const id = numberOfUnconfigured(sourceChain)
   const known = Object.values(tokenBridgeEmitters)
@@ -151,46 +161,26 @@ export function sourceTitle(sourceChain: ChainName): string {
   return known ? `${known[1]} (${sourceChain})` : sourceChain
 }
 
+/** Returns the streams of the config: the id that Temporal uses, and the name that people use. */
 export function configuredStreams(options: BridgesOptions): readonly StreamName[] {
   const { chains, bridges } = options
-  const signed = emittersOf(options).map((end) => ({
-    id: streamOf(prefixOf(end), end.emitterChain, end.emitter),
-    name: streamOf(prefixOf(end), end.sourceChain, end.emitter),
-  }))
+  const named = (prefix: string, id: number | string, name: ChainName, emitter: string) => {
+    return { id: streamOf(prefix, id, emitter), name: streamOf(prefix, name, emitter) }
+  }
+  const signed = emittersOf(options).map((end) => named(prefixOf(end), end.emitterChain, end.sourceChain, end.emitter))
   const networkOf = (chain: ChainName) => String(chains[chain]?.networkId ?? chain)
   const routes = bridges['native-bridge']?.routes ?? []
   const scanned = routes.map(({ source, target }) => ({
     id: nativeStreamOf(networkOf(source), networkOf(target)),
     name: nativeStreamOf(source, target),
   }))
-  const placed = [...(executorOf(options)?.chains ?? [])].map(([id, { name, contract }]) => ({
-    id: streamOf(executor, id, emitterOf(contract)),
-    name: streamOf(executor, name, emitterOf(contract)),
-  }))
+  const placed = [...(executorOf(options)?.chains ?? [])].map(([id, { name, contract }]) => named(executor, id, name, emitterOf(contract)))
   const burns = cctpChains(bridges.cctp ?? { chains: {} }, chains).flatMap(({ chain, networkId, contracts }) =>
-    Object.values(contracts).map(({ transmitter }) => ({
-      id: streamOf(cctp, networkId, emitterOf(transmitter)),
-      name: streamOf(cctp, chain, emitterOf(transmitter)),
-    })),
+    Object.values(contracts).map(({ transmitter }) => named(cctp, networkId, chain, emitterOf(transmitter))),
   )
   return [...signed, ...scanned, ...placed, ...burns]
 }
 
 export function streamNames(options: BridgesOptions): StreamNames {
   return createStreamNames(configuredStreams(options))
-}
-
-interface EmittersWithoutNode {
-  /** Network in Wormhole's SDK. All token bridges of this network are sources. */
-  readonly everySource?: keyof typeof tokenBridgeEmitters | undefined
-  /** Wormhole chain id → emitter (64 lower-case hex digits). Replaces the SDK's emitter. */
-  readonly emitters: Readonly<Record<string, string>>
-}
-
-export function emittersWithoutNode({ everySource, emitters }: EmittersWithoutNode, own: ReadonlySet<number>): Emitter[] {
-  const known = everySource ? tokenBridgeEmitters[everySource].map(([chain, , emitter]) => [chain, emitter] as const) : []
-  const named = Object.entries(emitters).map(([chain, emitter]) => [Number(chain), emitter] as const)
-  return [...new Map([...known, ...named])]
-    .filter(([chain]) => !own.has(chain))
-    .map(([emitterChain, emitter]) => ({ emitterChain, emitter, sourceChain: unconfiguredSource(emitterChain) }))
 }

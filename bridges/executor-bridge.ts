@@ -2,22 +2,23 @@ import type { EvmChain } from '../chains/evm/index.ts'
 import { chainTime } from '../chains/heads.ts'
 import { executorOf } from '../config/executor.ts'
 import { RelayerError } from '../domain/catalogue/errors.ts'
-import type { ChainName } from '../domain/transfer/transfer.ts'
-import { type BridgesOptions, namesOf, wormholeOf } from './configured-emitters.ts'
+import { type BridgeName, type ChainName, unconfiguredSource } from '../domain/transfer/transfer.ts'
+import { type BridgesOptions, emittersOf, namesOf, wormholeOf } from './configured-emitters.ts'
 import type { AttestationApis } from './cctp/attest.ts'
-import { createPaidCctp } from './cctp/paid.ts'
+import { createPaidCctp } from './cctp/bridge.ts'
+import { cctp } from './cctp/routes.ts'
 import { requestTopics } from './executor/event.ts'
 import { createExecutorEndpoint, type PaidProducts, paymentOf } from './executor/evm.ts'
-import { type ExecutorMessage, loggedForm, readMessage, writeMessage } from './executor/message.ts'
+import { createDecode, createLogDecode, type ExecutorMessage, loggedForm, readMessage, writeMessage } from './executor/message.ts'
 import { decodeRequest, executor } from './executor/requests.ts'
-import { createDecode, createLogDecode } from './executor/source.ts'
 import { vaaPartiesOf } from './executor/vaa-requests.ts'
-import { createWithin } from './executor-within.ts'
 import type { SignedMessages } from './kit/emitter-sources.ts'
 import type { FindVaa } from './kit/find-vaa.ts'
 import { createPlacedLogs } from './kit/placed-logs.ts'
+import type { Decode } from './kit/published.ts'
+import { ntt } from './ntt/ntt.ts'
 import { createPaidNtt } from './ntt/paid.ts'
-import type { Bridge } from './port.ts'
+import type { Bridge, RouteWithin } from './port.ts'
 
 interface ExecutorLinks {
   readonly signed: SignedMessages
@@ -70,10 +71,11 @@ export function createExecutorBridge(options: BridgesOptions, links: ExecutorLin
   }
 }
 
-function contentOf({ ntt, cctp }: PaidProducts, { attested: [bytes], request }: ExecutorMessage) {
+/** Returns the content of the transfer that a product delivers. Empty until the transfer's message is attested. */
+function contentOf(products: PaidProducts, { attested: [bytes], request }: ExecutorMessage) {
   const prefix = decodeRequest(request.request)?.prefix
   if (!bytes || prefix === 'ERV1') return {}
-  return (prefix === 'ERN1' ? ntt : cctp)?.content(bytes)
+  return (prefix === 'ERN1' ? products.ntt : products.cctp)?.content(bytes)
 }
 
 function productsOf(options: BridgesOptions, links: ExecutorLinks): PaidProducts {
@@ -90,5 +92,37 @@ function productsOf(options: BridgesOptions, links: ExecutorLinks): PaidProducts
   return {
     ntt: deployments.length > 0 ? createPaidNtt(nttOptions) : undefined,
     cctp: settings && !settings.free ? createPaidCctp({ settings, chains, connected, served, apis, isDelivered }) : undefined,
+  }
+}
+
+/**
+ * Makes a function that returns the routes of the message that a request asks for, because a halt of such a route also
+ * holds the request.
+ * @param decode decodes a signed message by the bridge that owns the message
+ */
+function createWithin(options: BridgesOptions, decode: Decode): (message: ExecutorMessage) => readonly RouteWithin[] {
+  const names = namesOf(options)
+  const sourceOf = (id: number) => names.get(id) ?? unconfiguredSource(id)
+  const tokens = options.bridges.ntt?.tokens ?? []
+
+  function ownerOf(vaa: Uint8Array): readonly BridgeName[] {
+    try {
+      return [decode(vaa).bridge]
+    } catch {
+      // No bridge owns this VAA: only the request delivers it.
+      return []
+    }
+  }
+
+  return ({ sourceChain: id, request, attested: [vaa] }) => {
+    const asked = decodeRequest(request.request)
+    if (!asked) return []
+    if (asked.prefix !== 'ERV1') return [{ bridge: asked.prefix === 'ERN1' ? ntt : cctp, sourceChain: sourceOf(id) }]
+    const { chain, emitter } = asked
+    const sourceChain = sourceOf(chain)
+    const listed = emittersOf(options).filter((one) => one.emitterChain === chain && one.emitter === emitter)
+    const isOfToken = tokens.some(({ peers }) => peers[sourceChain]?.transceivers.includes(emitter))
+    const bridges = [executor, ...listed.map(({ bridge }) => bridge), ...(isOfToken ? [ntt] : []), ...(vaa ? ownerOf(vaa) : [])]
+    return [...new Set(bridges)].map((bridge) => ({ bridge, sourceChain }))
   }
 }

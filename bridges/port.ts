@@ -77,6 +77,7 @@ export interface Stages {
    * is absent. Undefined: one call delivers this transfer.
    */
   next(transfer: Transfer): Promise<NextStage> | undefined
+  /** Whether the effect of the stage is there. */
   passed(transfer: Transfer, stage: string, at: At): Promise<boolean>
 }
 
@@ -87,8 +88,8 @@ export type Attestation =
 export type RouteWithin = Pick<TransferRoute, 'bridge' | 'sourceChain'>
 
 /**
- * A source of a call's messages: a chain, if the messages are of this bridge, or a chain and a bridge (default: this
- * one). `payment` is the digest of the request that pays for the call's coins.
+ * The source of messages in a call: a chain or, for messages of another bridge, a chain and this bridge. `payment` is
+ * the digest of the request that pays for the coins of the call.
  */
 export type ProvedSource =
   | ChainName
@@ -164,6 +165,7 @@ export interface Endpoint {
   /** Reserves the amount if the gate is open. Absent: no gate. */
   reserve?(transfer: Transfer, relayer: string): Promise<Gate>
   release?(transfer: Transfer): void
+  /** Returns why an account may not deliver. `everywhere`: by no contract of the bridge. Undefined: it may deliver. */
   unauthorized?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
   readonly batches?: SharedCalls
   /** Whether the receipt shows the effect. Undefined after a success that only the state can confirm. */
@@ -171,6 +173,7 @@ export interface Endpoint {
 }
 
 export interface SharedCalls {
+  /** Maximum number of transfers in a call. */
   readonly largest: number
   /** Transfers with the same key may share a call, up to `most`. Undefined: this transfer is delivered alone. */
   groupOf(transfer: Transfer): { readonly key: string; readonly most: number } | undefined

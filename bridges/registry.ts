@@ -17,8 +17,16 @@ import {
   unlessOfOthers,
   wormholeOf,
 } from './configured-emitters.ts'
+import { unless } from './kit/contract-reader.ts'
 import { createEmitterSource, createSourceWithoutNode, type SignedMessages } from './kit/emitter-sources.ts'
-import { createPluginDecode, createPluginEndpoint, createPluginMessages, firstOwner, type Product } from './kit/plugin-bridge.ts'
+import {
+  createPluginDecode,
+  createPluginEndpoint,
+  createPluginMessages,
+  firstOwner,
+  type PluginEndpointOptions,
+  type Product,
+} from './kit/plugin-bridge.ts'
 import type { Plugin } from './kit/plugin.ts'
 import type { Decode } from './kit/published.ts'
 import { createGuardianSets, createVerifier, signedBy, type Verify } from './kit/signed-messages.ts'
@@ -33,7 +41,7 @@ import type { AttestationApis } from './cctp/attest.ts'
 import { createCctpBridge } from './cctp/bridge.ts'
 import { createExecutorBridge } from './executor-bridge.ts'
 import type { FindVaa } from './kit/find-vaa.ts'
-import type { Bridge, Bridges, SignedSource } from './port.ts'
+import type { Bridge, Bridges, Endpoint, SignedSource } from './port.ts'
 import { createAmountDecimals, createTokenBridge, wormholeTokenBridge } from './wormhole-token-bridge/token-bridge.ts'
 
 type Chains = ReadonlyMap<ChainName, EvmChain>
@@ -48,35 +56,27 @@ interface Links {
   readonly attestations: AttestationApis
 }
 
-/**
- * The built-in bridges, in the order in which they read a message. The first bridge that can read the message owns it.
- */
-const signedBridges = ['receivers', 'ntt', 'wormhole-token-bridge'] as const
-
-function pluginBridge(name: BridgeName, options: BridgesOptions, links: Links): Bridge {
-  const plugin = pluginsOf(options).find((one) => one.name === name)
-  if (!plugin) throw new RelayerError('CONFIG_INVALID', { detail: `bridges.${name} is absent.` })
-  return ofProduct(plugin, options, links)
-}
-
 function ofProduct<C>(product: Product<C>, options: BridgesOptions, links: Links): Bridge {
-  const { served, signed } = links
-  const chainNames = namesOf(options)
-  const messages = createPluginMessages(product, chainNames)
+  const { signed } = links
+  const messages = createPluginMessages(product, namesOf(options))
   const decode = createPluginDecode(product, messages)
   const takesAnyEmitter = product.routes.some(({ from }) => from === 'accepted')
   signed.decodes.push(takesAnyEmitter ? unlessOfOthers(decode, options) : decode)
-  const endpoints = [...served].map(([chainName, chain]) => {
-    const verify = signed.verifierOf(chainName, chain)
-    return [chainName, createPluginEndpoint(product, messages, { chain, clock: () => chainTime(chain), chainNames, verify })] as const
-  })
   return {
     name: product.name,
     decode: signed.messages.decode,
     ...messages.about,
-    endpoints: new Map(endpoints),
-    sources: emittersOf(options).flatMap((emitter) => (emitter.bridge === product.name ? sourcesOfEmitter(emitter, options, links) : [])),
+    endpoints: endpointsOf(options, links, (on) => createPluginEndpoint(product, messages, on)),
+    sources: signedSourcesOf(product.name, options, links),
   }
+}
+
+function endpointsOf(options: BridgesOptions, { served, signed }: Links, make: (on: PluginEndpointOptions) => Endpoint) {
+  const chainNames = namesOf(options)
+  const endpoints = [...served].map(([name, chain]) => {
+    return [name, make({ chain, clock: () => chainTime(chain), chainNames, verify: signed.verifierOf(name, chain) })] as const
+  })
+  return new Map(endpoints)
 }
 
 function tokenBridgeOf(
@@ -99,35 +99,28 @@ function tokenBridgeOf(
   return createTokenBridge({ targets: new Map(targets), assets, isFree, tariff, decimals: createAmountDecimals(bridgeOf) })
 }
 
-/** Without `loaded`, the process runs no plug-in code, and knows plug-ins only by their routes in the config. */
+/** The bridge of a plug-in. Without `loaded`, the process runs no plug-in code and knows only the plug-in's routes. */
 function packageBridge({ name, routes }: Pick<Plugin<unknown>, 'name' | 'routes'>, options: BridgesOptions, links: Links): Bridge {
-  const { served, signed, loaded } = links
+  const { signed, loaded } = links
   const chainNames = namesOf(options)
   const found = loaded?.get(name)
-  const plugin = found instanceof RelayerError ? undefined : found
-  const failure = found instanceof RelayerError ? found : undefined
+  const [plugin, failure] = found instanceof RelayerError ? [undefined, found] : [found]
   const byRoute = createRouteDecode(name, routes, chainNames)
   const messages = plugin && createPluginMessages(plugin, chainNames)
   signed.decodes.push(plugin && messages ? orByRoute(createPluginDecode(plugin, messages), byRoute) : byRoute)
-  const endpoints = [...served].map(([chainName, chain]) => {
-    const ofChain = { chain, chainNames, verify: signed.verifierOf(chainName, chain) }
-    const endpoint =
-      plugin && messages
-        ? createPackageEndpoint(plugin, messages, { ...ofChain, clock: () => chainTime(chain) })
-        : createRouteEndpoint({ name, routes, failure, ...ofChain })
-    return [chainName, endpoint] as const
-  })
+  const endpointOn = (on: PluginEndpointOptions) =>
+    plugin && messages ? createPackageEndpoint(plugin, messages, on) : createRouteEndpoint({ name, routes, failure, ...on })
   return {
     name,
     decode: signed.messages.decode,
     content: (bytes) => (messages ? unlessPluginFails(() => messages.about.content(bytes), {}) : {}),
     signedBy,
-    endpoints: new Map(endpoints),
-    sources: emittersOf(options).flatMap((emitter) => (emitter.bridge === name ? sourcesOfEmitter(emitter, options, links) : [])),
+    endpoints: endpointsOf(options, links, endpointOn),
+    sources: signedSourcesOf(name, options, links),
   }
 }
 
-/** A message on which the plug-in fails still belongs to the plug-in, so its transfer waits and is not lost. */
+/** Decodes by the plug-in or, if the plug-in fails, by its routes, so that the transfer waits and is not lost. */
 function orByRoute(decode: Decode, byRoute: Decode): Decode {
   return (message) => unlessPluginFails(() => decode(message), undefined) ?? byRoute(message)
 }
@@ -145,16 +138,10 @@ const findNone: FindVaa = async () => ({ kind: 'absent', why: 'this process asks
 const unasked = async () => ({ kind: 'pending', why: 'this process asks no attestation API' }) as const
 const noAttestations: AttestationApis = { ofTransaction: unasked, ofHash: unasked, reattest: async () => {} }
 
-/** Does not compile if a bridge of the config is missing. */
-const makers: {
-  readonly [Name in keyof Omit<Required<Config['bridges']>, 'plugins'>]: (
-    settings: Settings<Name>,
-    options: BridgesOptions,
-    links: Links,
-  ) => Bridge
-} = {
-  receivers: (_, options, links) => pluginBridge('receivers', options, links),
-  ntt: (_, options, links) => pluginBridge('ntt', options, links),
+type Made = Omit<Required<Config['bridges']>, 'receivers' | 'ntt' | 'plugins'>
+
+/** The bridges that neither `pluginsOf` nor `packagesOf` has. Does not compile if a bridge of the config is missing. */
+const makers: { readonly [Name in keyof Made]: (settings: Made[Name], options: BridgesOptions, links: Links) => Bridge } = {
   'wormhole-token-bridge'(settings, options, links) {
     return ofProduct(tokenBridgeOf(settings, options, links), options, links)
   },
@@ -190,7 +177,10 @@ const makers: {
   },
 }
 
-/** `connected` must contain the chains of `sourcesOf`. Only `served` chains get endpoints (default: all). */
+/**
+ * Makes all bridges of the config. Only `served` chains (default: all connected chains) get endpoints. `connected` must
+ * also contain the chains of `sourcesOf`.
+ */
 export function createBridges(
   options: BridgesOptions,
   connected: Chains,
@@ -202,13 +192,13 @@ export function createBridges(
   const signed = createSigned(options, bridges)
   const own = new Map([...connected].filter(([name]) => names.has(name)))
   const links = { connected, served: own, signed, loaded, findVaa, attestations, tariff }
-  const make = <Name extends keyof typeof makers>(name: Name, settings: Config['bridges'][Name]) =>
+  const make = <Name extends keyof Made>(name: Name, settings: Made[Name] | undefined) =>
     settings && bridges.set(name, makers[name](settings, options, links))
-  // Plug-ins read a message after the built-in products and before the token bridge.
-  for (const name of Object.keys(makers) as (keyof typeof makers)[]) {
-    if (name === wormholeTokenBridge) for (const one of packagesOf(options)) bridges.set(one.name, packageBridge(one, options, links))
-    make(name, options.bridges[name])
-  }
+  // The first bridge that can read a signed message owns the message. So the token bridge, which takes any emitter, is
+  // made after the other products and the plug-ins.
+  for (const one of pluginsOf(options)) bridges.set(one.name, ofProduct(one, options, links))
+  for (const one of packagesOf(options)) bridges.set(one.name, packageBridge(one, options, links))
+  for (const name of Object.keys(makers) as (keyof Made)[]) make(name, options.bridges[name])
   return bridges
 }
 
@@ -218,13 +208,9 @@ function createSigned({ chains }: BridgesOptions, bridges: Bridges) {
   const messages: SignedMessages = {
     decode: firstOwner(decodes),
     async isDelivered(transfer, at) {
-      try {
-        return (await bridges.get(transfer.bridge)?.endpoints.get(transfer.targetChain)?.delivered(transfer, at)) ?? false
-      } catch (error) {
-        // A failing plug-in must not stop the emitter's stream: its transfer starts and waits for the plug-in.
-        if (isPluginFailure(error)) return false
-        throw error
-      }
+      const endpoint = bridges.get(transfer.bridge)?.endpoints.get(transfer.targetChain)
+      // A failing plug-in must not stop the stream of an emitter: the transfer starts, and waits for the plug-in.
+      return (endpoint && (await unless(endpoint.delivered(transfer, at), isPluginFailure))) ?? false
     },
   }
   return {
@@ -250,7 +236,14 @@ export function sourcesOf({ bridges }: Pick<BridgesOptions, 'bridges'>, targets:
   return [...new Set([...routes.flatMap(({ source, target }) => (targets.includes(target) ? [source] : [])), ...ofLogs])]
 }
 
-/** Returns no source if the emitter's chain has a node but is not served. */
+/** The built-in bridges that deliver signed messages. */
+const builtIn = ['receivers', 'ntt', wormholeTokenBridge] as const
+
+function signedSourcesOf(bridge: BridgeName, options: BridgesOptions, links: Links): SignedSource[] {
+  return emittersOf(options).flatMap((emitter) => (emitter.bridge === bridge ? sourcesOfEmitter(emitter, options, links) : []))
+}
+
+/** Returns one source, or none if the emitter's chain is in the config and not served. */
 function sourcesOfEmitter(
   end: ConfiguredEmitter,
   options: BridgesOptions,
@@ -258,7 +251,7 @@ function sourcesOfEmitter(
 ): SignedSource[] {
   const { sourceChain } = end
   const { first, startBlock: block, maxOpen } = streamSettings(end, options)
-  const owners = [...signedBridges.filter((name) => options.bridges[name]), ...packagesOf(options).map(({ name }) => name)]
+  const owners = [...builtIn.filter((name) => options.bridges[name]), ...packagesOf(options).map(({ name }) => name)]
   const common = { ...end, prefix: prefixOf(end), owners, messages: signed.messages, maxOpen }
   if (!options.chains[sourceChain]) return [createSourceWithoutNode({ ...common, judges: [...served.keys()], begins: { first } })]
   const chain = served.get(sourceChain)

@@ -3,7 +3,7 @@ import { keptReads } from '../runtime/shared-read.ts'
 import { within } from '../runtime/wait.ts'
 import type { HeadEvent, Heads, NodeStatus } from './port.ts'
 
-/** Waits until `done` accepts a head, which may be the current one. Returns false after `mostMs`. */
+/** Resolves to true once `done` accepts a head, which may be the current one, and to false after `mostMs`. */
 export async function untilHead(
   heads: Pick<Heads, 'current' | 'subscribe'>,
   done: (head: HeadEvent) => boolean,
@@ -57,17 +57,18 @@ export function votersOf<Node extends Pick<NodeStatus, 'use' | 'added'>>(nodes: 
 /** Maximum lag in blocks. Nodes further behind the majority's head are asked last (chainlink-evm SyncThreshold). */
 export const mostLag = 5
 
+/** A head that is more than this number of blocks above the known head counts only if most nodes have reached it. */
 export const longestGap = 1_024
 
 const mostAhead = 64
 
-/** The highest block that more than half of the nodes have reached, or else the lowest known head. */
+/** Returns the highest height that more than half of the nodes have reached, or else the lowest known height. */
 export function majorityHeight(heights: readonly (number | undefined)[], nodes: number): number | undefined {
   const known = heights.filter((height) => height !== undefined).sort((a, b) => b - a)
   return known[Math.min(Math.floor(nodes / 2), known.length - 1)]
 }
 
-/** The majority's head. With two nodes the higher head, unless it is more than `longestGap` above `own`. */
+/** Returns the majority's height. With two nodes, the higher head unless it is more than `longestGap` above `own`. */
 export function comparedHeight(heights: readonly (number | undefined)[], nodes: number, own?: number): number | undefined {
   const known = heights.filter((height) => height !== undefined)
   const highest = Math.max(...known)
@@ -75,13 +76,14 @@ export function comparedHeight(heights: readonly (number | undefined)[], nodes: 
   return nodes === 2 && known.length === 2 && isPlausible ? highest : majorityHeight(heights, nodes)
 }
 
-export function middle<T extends number | bigint>(values: readonly T[]): T | undefined {
+/** The lower median. One lying node out of three cannot choose it. */
+export function medianOf<T extends number | bigint>(values: readonly T[]): T | undefined {
   return values.toSorted((a, b) => (a < b ? -1 : 1))[Math.floor((values.length - 1) / 2)]
 }
 
 /**
- * Blocks between a head and the majority's head (`reached`). 0 for a head that is at most `mostAhead` blocks higher. A
- * head above that is false, and its distance counts as lag. Undefined if unknown.
+ * Returns the blocks between a head and the majority's head (`reached`). 0 for a head that is at most `mostAhead`
+ * blocks higher. A head above that is false, so its distance counts as lag. Undefined if a height is unknown.
  */
 export function lagOf(height: number | undefined, reached: number | undefined): number | undefined {
   if (height === undefined || reached === undefined) return undefined

@@ -1,6 +1,7 @@
 import type { FeeQuote } from '../domain/fees/fees.ts'
 import type { FinalityPolicy } from '../domain/finality.ts'
 import type { Intent } from '../domain/lane/lane.ts'
+import type { SendErrorClass } from '../domain/lane/send-errors.ts'
 import type { NodeChange, NodeUse } from '../domain/settings/settings.ts'
 
 export interface BlockRef {
@@ -79,7 +80,7 @@ export type Inclusion = { readonly kind: 'unseen' } | { readonly kind: 'included
 export interface Watch {
   readonly inclusion: Inclusion
   add(hash: string): void
-  /** If a hash is included already, also calls the listener at the start. A reorg may undo an inclusion. */
+  /** Calls the listener after each change and, if a hash is included already, at the start. A reorg is a change. */
   onChange(listener: (inclusion: Inclusion) => void): void
   close(): void
 }
@@ -92,21 +93,6 @@ export interface Account {
   /** The latest known block at the time of the reads. */
   readonly block: BlockRef
 }
-
-/** Each class has one reaction (docs/ARCHITECTURE.md, "Answers of nodes, and the reactions"). */
-export type SendErrorClass =
-  | 'nonce-too-low'
-  | 'already-known'
-  | 'own-nonce-used'
-  | 'replacement-underpriced'
-  | 'underpriced'
-  | 'nonce-too-high'
-  | 'pool-limit'
-  | 'insufficient-funds'
-  | 'fee-cap'
-  | 'fatal'
-  | 'terminally-stuck'
-  | 'ambiguous'
 
 /** The best answer of all nodes. `known` is as good as `accepted`. */
 export type SendOutcome =
@@ -144,8 +130,8 @@ export interface NodeStatus {
   readonly use: NodeUse
   readonly state: 'unknown' | 'up' | 'failing' | 'probing' | 'wrong-network' | 'disabled'
   /**
-   * Number of blocks between the node's head and the majority's. 0 for a slightly higher head. A much higher head also
-   * counts as distant. Absent: not compared.
+   * Number of blocks between the node's head and the majority's head. 0 if the node's head is slightly higher, but the
+   * distance if the node's head is much higher, because such a head is false. Absent if the heads were not compared.
    */
   readonly lag?: number
   readonly latencyMs?: number
@@ -175,15 +161,16 @@ export interface Chain {
   /**
    * Whether the account has code. An EIP-7702 delegation counts as code. More than half of the nodes must agree. A
    * single node is asked once. Throws NODES_DISAGREE.
-   * @param during the block to check. Default: the latest block. If nodes have pruned the state of the block, the
-   * latest block is checked instead.
+   * @param during the block to check. Default: the latest block. Code before the block counts too, and so does a
+   * transaction of the account in the block. If nodes have pruned the state, the latest block is checked instead.
    */
   hasCode(address: string, during?: number): Promise<boolean>
   /** Returns the market's fees. They are read at most once per block. */
   quote(): Promise<FeeQuote>
   /**
    * Simulates a call. If several nodes are asked, a revert keeps its data only if most of them report the same data.
-   * The gas limit is the estimate times `gasFactor` (default 1).
+   * The gas is the estimate times `gasFactor` (default 1), but not more than the gas limit of a block. Throws
+   * TRANSACTION_REFUSED if the sender cannot pay the value.
    */
   simulate(call: Intent, from: string, gasFactor?: number): Promise<Simulation>
   /** Estimates the fee for a call's data, which L2s charge in addition to gas. Wei, decimal. `0` on other chains. */
@@ -197,6 +184,7 @@ export interface Chain {
   /** Sends to every node that takes transactions. Never throws: if no node answers, the outcome is `ambiguous`. */
   send(raw: string, hash?: string): Promise<SendOutcome>
   watch(hashes: readonly string[]): Watch
+  /** Estimates the ms until a block of this height is final. 0 if such a block is final already. */
   msToFinality(height: number): number
   /** Nonce at the finalized height, by more than half of the nodes. Throws NODES_DISAGREE. */
   agreedNonce(address: string): Promise<number>

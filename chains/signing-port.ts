@@ -55,18 +55,20 @@ export interface SigningPolicy {
   /** Halts and denials that apply to calls. Throws SETTINGS_UNREACHABLE before the settings are read. */
   readonly settings: () => Pick<Settings, 'halts' | 'denied'>
   /**
-   * Plug-ins. Their code does not run here, so a denial applies to each of their calls that contains the bytes of a
-   * denied address.
+   * Plug-in packages. Their code does not run in the process with the key, so a denial applies to each of their calls
+   * that contains the bytes of a denied address.
    */
   readonly packages: ReadonlySet<BridgeName>
-  /** Returns a nonce: most nodes show all lower nonces of the account as used and final. Throws read errors. */
+  /** Returns the number of the account's nonces that most nodes show as used and final. Throws read errors. */
   readonly finalNonce: () => Promise<number>
   readonly limits: SigningLimits
   readonly dataFee: (call: Intent) => Promise<string>
   readonly lane: LaneId
+  /** Returns the config field that sets a list or a limit, for the texts of refusals. */
   readonly fieldOf: (what: 'calls' | 'payees' | 'topUps' | 'topUpLimits' | keyof SigningLimits) => string
   readonly spendingFolder: string
-  readonly coinPayees: readonly string[]
+  /** Addresses to which coins and `tokens` may go. */
+  readonly payees: readonly string[]
   readonly otherLanes: readonly string[]
   /**
    * If true, coins may go to `otherLanes`. One stolen key, with access to Temporal, can then collect the coins of all
@@ -76,7 +78,6 @@ export interface SigningPolicy {
   /** Limits of coins that go to `otherLanes`, in addition to `limits`. Wei, decimal. */
   readonly topUpLimits?: { readonly maxPaymentWei: string; readonly maxPerDayWei: string } | undefined
   readonly tokens: readonly string[]
-  readonly tokenPayees: readonly string[]
 }
 
 /** Without a nonce, the transaction is for the account's next nonce. */
@@ -101,7 +102,8 @@ export interface Signer {
   /**
    * Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE, SIGNING_REFUSED, CALL_UNJUSTIFIED, SPENDING_UNRECORDED and read errors.
    * Throws HALTED, RECIPIENT_DENIED and TOKEN_DENIED for a call that an operator's order holds back.
-   * The fact `limit` names the exceeded limit. The fact `dataFee` is set if only the data fee exceeds it.
+   * In the facts of SIGNING_REFUSED, `limit` is the name of the exceeded limit, and `dataFee` is set if the limit is
+   * exceeded because of the data fee.
    */
   sign(transaction: UnsignedTransaction): Promise<SignedTransaction>
   /** Checks as `sign` does, without asking the key. Throws the refusals of `sign`. Absent: there are no checks. */

@@ -30,7 +30,7 @@ export interface CommandSpec {
   readonly notes?: string
   readonly examples?: readonly string[]
   readonly commands?: Commands
-  /** Absent for a group of commands. Returns nothing if the command has already printed everything. */
+  /** Absent for a command that only groups others. Returns nothing if the command has already printed everything. */
   readonly run?: (call: Call<never>, ...args: never[]) => Promise<Outcome | void>
 }
 
@@ -65,11 +65,11 @@ export function addCommands(
 function createCall<Options>(context: CliContext, command: Command, path: string, options: Options) {
   const globals = command.optsWithGlobals<GlobalOptions>()
   const configFile = resolve(context.cwd(), globals.config ?? context.env['PORTAGE_CONFIG'] ?? 'portage.yaml')
-  /** Loads the config. The environment may set Temporal's address and namespace. Throws CONFIG_INVALID. */
+  /** Loads the config, in which the environment may replace Temporal's address and namespace. Throws CONFIG_INVALID. */
   const config = async (): Promise<Config> => {
     const loaded = await loadConfig(configFile, context.env)
     const { address, namespace } = resolveTemporal(loaded.temporal, context.env)
-    // Access tokens are valid for one namespace, so the config must name the namespace in use.
+    // Access tokens are valid for one namespace, so the loaded config must name the namespace in use.
     return { ...loaded, temporal: { ...loaded.temporal, address, namespace } }
   }
   const temporalOf = (loaded: Config): ResolvedTemporal => ({
@@ -83,12 +83,12 @@ function createCall<Options>(context: CliContext, command: Command, path: string
     configFile,
     config,
     temporalOf,
-    /** Throws CONFIG_INVALID and the errors of `withTemporalClient`. */
+    /** Loads the config and calls `use` with a client. Throws CONFIG_INVALID and the errors of `withTemporalClient`. */
     async withTemporal<Answer>(this: void, use: (temporal: TemporalClient, config: Config) => Promise<Answer>): Promise<Answer> {
       const loaded = await config()
       return withTemporalClient(temporalOf(loaded), (client) => use(client, loaded))
     },
-    /** Authenticates the author of an order before the first call to Temporal. Throws ACCESS_*. */
+    /** Like `withTemporal`, for orders: checks the access token before the first call to Temporal. Throws ACCESS_*. */
     async withOrder<Answer>(
       this: void,
       use: (temporal: TemporalClient, config: Config, allow: OrderContext['allow']) => Promise<Answer>,
@@ -144,7 +144,7 @@ export async function givenToken(context: CliContext, { tokenFile: file }: Globa
   return (await textOfFile(context, file, 'The token file cannot be read.')).trim()
 }
 
-/** Throws ACCESS_TOKEN_*, ACCESS_KEYS, ACCESS_LEVEL. */
+/** Returns the holder of the given token. Throws ACCESS_TOKEN_*, ACCESS_KEYS, ACCESS_LEVEL. */
 async function authenticate(context: CliContext, globals: GlobalOptions, config: Config, command: string): Promise<Principal> {
   const order = orderNamed(command)
   if (!order) throw new Error(`operations/orders has no order ${command}`)

@@ -83,7 +83,7 @@ export async function main(argv: readonly string[], context: CliContext): Promis
 
 const dashed = /^-[^-].+/
 
-/** Accepts arguments that begin with one dash, because a random key id may begin with one. */
+/** Takes words that begin with one dash as arguments, because a random key id may begin with a dash. */
 class Program extends Command {
   override createCommand(name?: string): Program {
     return new Program(name)
@@ -97,7 +97,7 @@ class Program extends Command {
   }
 }
 
-/** Errors of the command line throw CommanderError and do not end the process. Tests pass another `tree`. */
+/** Mistakes in the command line throw CommanderError and do not end the process. Tests pass another `tree`. */
 export function createProgram(context: CliContext, ended: (code: ExitCode) => void, tree: Commands = commands): Command {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
   const program: Command = new Program('portage')

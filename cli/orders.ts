@@ -36,7 +36,7 @@ export function orderCommand(name: OrderName, wait?: Wait): CommandSpec {
   }
 }
 
-/** Gives an order. Throws INPUT_INVALID, ACCESS_*, TEMPORAL_UNAVAILABLE and the errors of the order. */
+/** Gives an order under the name of the token. Throws INPUT_INVALID, ACCESS_*, TEMPORAL_* and the order's errors. */
 export async function giveOrder(
   call: Call<OrderOptions>,
   name: OrderName,
@@ -87,7 +87,7 @@ const subjects: Readonly<Record<NonNullable<OrderSpec['subject']>, (command: Com
 
 const erc20 = new Interface(['function transfer(address, uint256)', 'function balanceOf(address)'])
 
-/** The call that sends a token's whole balance. Throws INPUT_INVALID if the balance is 0 or no token answers. */
+/** Returns the call that sends the whole balance of a token. Throws INPUT_INVALID if it is 0 or no token answers. */
 function sweepToken(config: Config, name: ChainName, { from, to, token }: Record<'from' | 'to' | 'token', string>): Promise<Intent> {
   return withChain(config, name, async (chain) => {
     const answer = await chain.call(token, erc20.encodeFunctionData('balanceOf', [from]), 'latest')

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Config } from './schema/schema.ts'
 
 /**
- * A fleet's version: the build id of the config and, if there are plug-ins, `-p` and a digest of them. Undefined
- * without a build id.
+ * Returns the version of a fleet: the build id of the config and, if the config has plug-ins, `-p` and a digest of the
+ * plug-ins. Undefined if the config has no build id.
  */
 export function buildIdOf({ worker, bridges }: Pick<Config, 'worker' | 'bridges'>): string | undefined {
   const buildId = worker.deployment?.buildId

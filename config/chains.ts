@@ -1,4 +1,5 @@
 import { RelayerError } from '../domain/catalogue/errors.ts'
+import { defined } from '../domain/defined.ts'
 import type { FeeDefaults, FeeRule } from '../domain/fees/fees.ts'
 import { laneAddress, laneId, type LaneId } from '../domain/lane/lane.ts'
 import type { KnownNames } from '../domain/settings/known-names.ts'
@@ -28,7 +29,7 @@ export function idOf(chain: ChainConfig, address: string): LaneId {
   return laneId(chain.family, chain.networkId, address)
 }
 
-/** Returns all lanes, except those of chains in shadow mode: no process serves such lanes. */
+/** Returns all lanes but those of chains in shadow mode, because no process serves such lanes. */
 export function lanesOf(config: Pick<Config, 'chains'>) {
   return Object.entries(config.chains).flatMap(([chain, settings]) =>
     settings.shadow ? [] : settings.lanes.map((lane) => ({ id: idOf(settings, lane.address), chain, lane })),
@@ -45,20 +46,16 @@ export function bridgeNames({ plugins = {}, ...bridges }: Config['bridges']): st
 }
 
 export function namesOf({ bridges, chains }: Pick<Config, 'bridges' | 'chains'>): KnownNames {
-  const named = Object.entries(chains).map(
-    ([name, chain]) => [name, chain.nodes.map((node, index) => ({ name: node.name ?? `node-${index + 1}`, use: node.use }))] as const,
-  )
+  const ofChains = <Value>(read: (chain: ChainConfig) => Value) =>
+    Object.fromEntries(Object.entries(chains).map(([name, chain]) => [name, read(chain)]))
   const nodesThat = (counts: (use: NodeUse) => boolean) =>
-    Object.fromEntries(named.map(([chain, nodes]) => [chain, nodes.filter(({ use }) => counts(use)).map(({ name }) => name)]))
-  const numbers = Object.entries(chains).flatMap(([name, { wormholeChainId }]) =>
-    wormholeChainId === undefined ? [] : [[name, wormholeChainId]],
-  )
+    ofChains(({ nodes }) => nodes.flatMap(({ name, use }, index) => (counts(use) ? [name ?? `node-${index + 1}`] : [])))
   return {
     bridges: bridgeNames(bridges),
     nodes: nodesThat(() => true),
     voters: nodesThat((use) => use === 'all' || use === 'read'),
     networkIds: Object.values(chains).map(({ networkId }) => networkId),
-    wormholeChainIds: Object.fromEntries(numbers) as Record<string, number>,
+    wormholeChainIds: defined(ofChains(({ wormholeChainId }) => wormholeChainId)) as Record<string, number>,
     lanes: lanesOf({ chains }).map(({ id }) => id),
   }
 }
@@ -93,8 +90,8 @@ export function feeDefaults(config: Config): FeeDefaults {
 }
 
 /**
- * Values of the variables in URLs of nodes that are added at runtime. Only the config may list these variables, because
- * a node's host receives their values.
+ * Returns the environment variables that URLs of nodes added at runtime may use. Only the config may list such
+ * variables, because the host of a node receives their values.
  */
 export function nodeVariables(
   { urlVariables }: Pick<ChainConfig, 'urlVariables'>,
@@ -125,16 +122,15 @@ export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): 
  * config. Throws LANE_NOT_FOUND, INPUT_INVALID.
  */
 export function resolveLane(config: Pick<Config, 'chains'>, name: string, chain?: string): LaneId {
-  if (forms.lane.pattern.test(name)) return laneOfChain(config, name.toLowerCase(), chain)
+  if (forms.lane.pattern.test(name)) {
+    const lane = name.toLowerCase()
+    if (chain === undefined || idOf(chainOf(config, chain), laneAddress(lane)) === lane) return lane
+    throw new RelayerError('LANE_NOT_FOUND', { detail: `It is no lane of ${chain}.`, facts: { lane, chain } })
+  }
   const isNamed = (whole: string) => (isShort(name) ? isShortFor(name, whole) : whole === name.toLowerCase())
   const named = lanesOf(config).filter(({ id, lane }) => isNamed(lane.address) || isNamed(id))
   const lanes = named.filter((row) => chain === undefined || row.chain === chain).map(({ id }) => id)
   return theOnlyLane(lanes, { lane: name, chain })
-}
-
-function laneOfChain(config: Pick<Config, 'chains'>, lane: LaneId, chain: string | undefined): LaneId {
-  if (chain === undefined || idOf(chainOf(config, chain), laneAddress(lane)) === lane) return lane
-  throw new RelayerError('LANE_NOT_FOUND', { detail: `It is no lane of ${chain}.`, facts: { lane, chain } })
 }
 
 /** Returns the only lane of the list. Throws LANE_NOT_FOUND if there is none, or more than one. */
@@ -146,6 +142,6 @@ export function theOnlyLane(lanes: readonly LaneId[], about: { readonly lane: st
 }
 
 export function aboutLane(config: Pick<Config, 'chains'>, lane: LaneId): OrderSubject {
-  const chain = lanesOf(config).find(({ id }) => id === lane)?.chain
-  return { lane, chains: chain === undefined ? undefined : [chain] }
+  const found = lanesOf(config).find(({ id }) => id === lane)
+  return { lane, chains: found && [found.chain] }
 }

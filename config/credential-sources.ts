@@ -10,7 +10,7 @@ export function textSource(value: string, from: string): CredentialSource {
   return { from, read: () => value }
 }
 
-/** Throws CONFIG_INVALID, with `path` and `source`, if the variable is not set. */
+/** Throws CONFIG_INVALID for the field `path` of the config if the variable is not set. */
 export function variableSource(path: string, variable: string, env: NodeJS.ProcessEnv, source = 'Temporal'): CredentialSource {
   const value = env[variable]
   if (value) return textSource(value, `the variable ${variable}`)

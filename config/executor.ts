@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defined } from '../domain/defined.ts'
 import { dollars } from './schema/executor-schema.ts'
 import type { ChainConfig, Config } from './schema/schema.ts'
 
@@ -12,16 +13,19 @@ export function executorOf({ bridges, chains }: ExecutorConfig) {
   if (!executor) return undefined
   const { quoter, chains: named, ...promises } = executor
   const served = Object.entries(named).flatMap(([name, settings]) => {
-    const { price, baseFee, maxGasLimit, maxMsgValue, maxGasDropOff, ...rest } = settings
-    const { dropOffContract, nttDropOffContract, cctpV1DropOffContract, cctpV2DropOffContract, ...addresses } = rest
+    const { price, baseFee, maxGasLimit, maxMsgValue, maxGasDropOff, ...contracts } = settings
+    const { dropOffContract, nttDropOffContract, cctpV1DropOffContract, cctpV2DropOffContract, ...addresses } = contracts
     const id = chains[name]?.wormholeChainId
     if (id === undefined) return []
-    const dropOffContracts = { ERV1: dropOffContract, ERN1: nttDropOffContract, ERC1: cctpV1DropOffContract, ERC2: cctpV2DropOffContract }
-    const prefixes = prefixesOf(name, bridges)
-    const caps = { maxGasLimit: BigInt(maxGasLimit), maxMsgValue: BigInt(maxMsgValue), maxGasDropOff: BigInt(maxGasDropOff) }
-    // The base fee is rounded up, so that the payer pays the fraction.
-    const prices = { price: dollarsOf(price), baseFee: (BigInt(baseFee) + weiPerUnit - 1n) / weiPerUnit }
-    return [[id, { name, ...addresses, dropOffContracts: defined(dropOffContracts), prefixes, ...prices, caps }] as const]
+    const dropOffs = { ERV1: dropOffContract, ERN1: nttDropOffContract, ERC1: cctpV1DropOffContract, ERC2: cctpV2DropOffContract }
+    const target = {
+      ...{ name, ...addresses, prefixes: prefixesOf(name, bridges), price: dollarsOf(price) },
+      dropOffContracts: defined(dropOffs) as Partial<Record<Prefix, string>>,
+      // Rounded up, so that the payer pays the fraction.
+      baseFee: (BigInt(baseFee) + weiPerUnit - 1n) / weiPerUnit,
+      caps: { maxGasLimit: BigInt(maxGasLimit), maxMsgValue: BigInt(maxMsgValue), maxGasDropOff: BigInt(maxGasDropOff) },
+    }
+    return [[id, target] as const]
   })
   return { ...promises, quoter: quoter.address, signer: quoter.signer, chains: new Map(served) }
 }
@@ -29,17 +33,13 @@ export function executorOf({ bridges, chains }: ExecutorConfig) {
 type Prefix = 'ERV1' | 'ERN1' | 'ERC1' | 'ERC2'
 
 /**
- * The kinds of requests that are delivered to this chain. NTT tokens and CCTP take no requests if they are delivered
- * for free.
+ * Returns the kinds of requests that are delivered to a chain. If the config delivers an NTT token or CCTP for free,
+ * there are no requests for them.
  */
 function prefixesOf(name: string, { ntt, cctp }: ExecutorConfig['bridges']): readonly Prefix[] {
   const isNtt = ntt?.tokens.some(({ free, peers }) => !free && Object.hasOwn(peers, name))
   const { v1, v2 } = (cctp && !cctp.free && cctp.chains[name]) || {}
   return ['ERV1', ...(isNtt ? (['ERN1'] as const) : []), ...(v1 ? (['ERC1'] as const) : []), ...(v2 ? (['ERC2'] as const) : [])]
-}
-
-function defined<K extends string>(values: Readonly<Record<K, string | undefined>>): Partial<Record<K, string>> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<Record<K, string>>
 }
 
 export type ExecutorSettings = NonNullable<ReturnType<typeof executorOf>>

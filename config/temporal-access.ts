@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type ClientConfigProfile, loadClientConfigProfile } from '@temporalio/envconfig'
 import { z } from 'zod'
-import type { CredentialSource, PayloadEncryption, PayloadKeySource, TemporalAccess, TlsSettings } from '../domain/temporal-access.ts'
+import type { CredentialSource, PayloadEncryption, PayloadKeySource, TemporalAccess } from '../domain/temporal-access.ts'
 import { fileSource, textSource, variableSource } from './credential-sources.ts'
 import { invalid } from './load/problems.ts'
 import type { Config } from './schema/schema.ts'
@@ -10,22 +10,12 @@ import { hostAndPort } from './load/values.ts'
 
 type TemporalConfig = Config['temporal']
 
-interface Setting<Value> {
-  readonly value: Value
-  readonly from: string
-}
-
+/** Settings of one place: the variables, a profile, or the config. `from` names the place of a setting. */
 interface Layer {
-  readonly address?: Setting<string>
-  readonly namespace?: Setting<string>
-  readonly tls?: Pick<Setting<never>, 'from'>
-  readonly tlsDisabled?: Setting<boolean>
-  readonly serverName?: Setting<string>
-  readonly ca?: CredentialSource
-  readonly certificate?: CredentialSource
-  readonly key?: CredentialSource
+  readonly profile: Profile
+  readonly from: (name: Name, isFile?: boolean) => string
+  /** The API key of the config, because in a profile the key can only be a text. */
   readonly apiKey?: CredentialSource
-  readonly headers?: Setting<Readonly<Record<string, string>>>
 }
 
 export interface ResolvedTemporal extends TemporalAccess {
@@ -37,21 +27,47 @@ export interface ResolvedTemporal extends TemporalAccess {
  * only the config counts. Throws CONFIG_INVALID.
  */
 export function resolveTemporal(config: TemporalConfig, env: NodeJS.ProcessEnv): ResolvedTemporal {
-  const fromConfig = configLayer(config, env)
-  const merged: Layer = config.useEnvironment
-    ? { ...fromConfig, ...profileLayer(config, set(env)), ...variableLayer(set(env)) }
-    : fromConfig
-  const { address, namespace, apiKey, headers } = merged
-  const tls = tlsOf(merged)
+  const layers = [configLayer(config, env)]
+  if (config.useEnvironment) layers.push(profileLayer(config, set(env)), variableLayer(set(env)))
+  const last = <Value>(read: (layer: Layer) => Value | undefined) => layers.flatMap((layer) => read(layer) ?? []).at(-1)
+  const setting = <Value>(name: Name, read: (profile: Profile) => Value | undefined) =>
+    last(({ profile, from }) => {
+      const value = read(profile)
+      return value === undefined ? undefined : { value, from: from(name) }
+    })
+  const credential = (name: Name, read: (profile: Profile) => z.output<typeof source>) =>
+    last(({ profile, from }) => {
+      const one = read(profile)
+      if (!one) return undefined
+      if ('path' in one) return fileSource(resolve(one.path), from(name, true))
+      return textSource(Buffer.from(one.data).toString('utf8'), from(name, false))
+    })
+  const [address, namespace] = [setting('address', (one) => one.address), setting('namespace', (one) => one.namespace)]
+  const tls = setting('tls', (one) => one.tls)
+  const tlsDisabled = setting('tlsDisabled', (one) => one.tls?.disabled)
+  const serverName = setting('serverName', (one) => one.tls?.serverName)
+  const ca = credential('ca', (one) => one.tls?.serverCACert)
+  const certificate = credential('certificate', (one) => one.tls?.clientCert)
+  const key = credential('key', (one) => one.tls?.clientKey)
+  const apiKey = last(({ profile, from, apiKey: own }) => own ?? (profile.apiKey ? textSource(profile.apiKey, from('apiKey')) : undefined))
+  const headers = setting('headers', ({ grpcMeta = {} }) => (Object.keys(grpcMeta).length > 0 ? grpcMeta : undefined))
+  // As in all SDKs of Temporal, an API key implies TLS, unless TLS is turned off explicitly.
+  const usesTls = tlsDisabled?.value !== true && (tls ?? apiKey) !== undefined
+  const switchedBy = tlsDisabled ?? tls ?? apiKey
+  const shown = { address, namespace, serverName, tls: switchedBy && { value: usesTls ? 'on' : 'disabled', from: switchedBy.from } }
+  const secret = { ca, certificate, key, apiKey, headers }
   const encryption = payloadEncryption(config, env)
   return {
     address: address?.value ?? config.address,
     namespace: namespace?.value ?? config.namespace,
-    ...(tls && { tls }),
+    ...(usesTls && { tls: { serverName: serverName?.value, ca, certificate, key } }),
     ...(apiKey && { apiKey }),
     ...(headers && { headers: headers.value }),
     ...(encryption && { encryption }),
-    settings: settingsOf(merged),
+    settings: [
+      ...Object.entries(shown).flatMap(([name, one]) => (one ? [{ name, value: one.value, from: one.from }] : [])),
+      ...Object.entries(secret).flatMap(([name, one]) => (one ? [{ name, from: one.from }] : [])),
+    ],
   }
 }
 
@@ -65,25 +81,6 @@ function payloadEncryption({ encryption }: TemporalConfig, env: NodeJS.ProcessEn
   return { keys: sources, required }
 }
 
-/** As in all SDKs of Temporal, an API key implies TLS, unless TLS is turned off explicitly. */
-function tlsOf({ tls, tlsDisabled, serverName, ca, certificate, key, apiKey }: Layer): TlsSettings | undefined {
-  if (tlsDisabled?.value === true || !(tls ?? apiKey)) return undefined
-  return { serverName: serverName?.value, ca, certificate, key }
-}
-
-function settingsOf(layer: Layer): ResolvedTemporal['settings'] {
-  const { address, namespace, serverName, tls, tlsDisabled, ca, certificate, key, apiKey, headers } = layer
-  const texts = Object.entries({ address, namespace, serverName }).flatMap(([name, text]) =>
-    text ? [{ name, value: text.value, from: text.from }] : [],
-  )
-  const { from } = tlsDisabled ?? tls ?? apiKey ?? {}
-  const switched = from === undefined ? [] : [{ name: 'tls', value: tlsOf(layer) ? 'on' : 'disabled', from }]
-  const secrets = Object.entries({ ca, certificate, key, apiKey, headers }).flatMap(([name, one]) =>
-    one ? [{ name, from: one.from }] : [],
-  )
-  return [...texts, ...switched, ...secrets]
-}
-
 function configLayer({ address, namespace, tls, apiKeyFile, apiKeyVariable }: TemporalConfig, env: NodeJS.ProcessEnv): Layer {
   const from = 'the config file'
   const file = (path: string | undefined) => (path === undefined ? undefined : { path })
@@ -92,7 +89,8 @@ function configLayer({ address, namespace, tls, apiKeyFile, apiKeyVariable }: Te
   }
   const files = { serverCACert: file(tls?.caFile), clientCert: file(tls?.certificateFile), clientKey: file(tls?.keyFile) }
   return {
-    ...layerOf({ address, namespace, tls: tls && { ...tls, ...files } }, () => from),
+    profile: { address, namespace, tls: tls && { ...tls, ...files } },
+    from: () => from,
     ...(apiKeyFile !== undefined && { apiKey: fileSource(apiKeyFile, from) }),
     ...(apiKeyVariable !== undefined && { apiKey: variableSource('temporal.apiKeyVariable', apiKeyVariable, env) }),
   }
@@ -115,10 +113,10 @@ function profileLayer({ profile: configured }: TemporalConfig, env: Record<strin
       throw new Error('the file has no profile', { cause })
     }
   }
-  return layerOf(load(where, read), () => where)
+  return { profile: load(where, read), from: () => where }
 }
 
-const variables: Readonly<Record<keyof Layer, string>> = {
+const variables = {
   address: 'TEMPORAL_ADDRESS',
   namespace: 'TEMPORAL_NAMESPACE',
   tls: 'TEMPORAL_TLS_*',
@@ -130,6 +128,7 @@ const variables: Readonly<Record<keyof Layer, string>> = {
   apiKey: 'TEMPORAL_API_KEY',
   headers: 'TEMPORAL_GRPC_META_*',
 }
+type Name = keyof typeof variables
 
 function variableLayer(env: Record<string, string>): Layer {
   // The SDK reads every text that it does not know as false, so `yes` would turn TLS off.
@@ -142,7 +141,7 @@ function variableLayer(env: Record<string, string>): Layer {
     throw problem('TEMPORAL_TLS_DISABLE_HOST_VERIFICATION', "is not possible with Temporal's TypeScript SDK", remedy)
   }
   const profile = load('the variables TEMPORAL_*', () => loadClientConfigProfile({ disableFile: true, overrideEnvVars: env }))
-  return layerOf(profile, (name, isFile) => variables[name] + (isFile === undefined ? '' : isFile ? '_PATH' : '_DATA'))
+  return { profile, from: (name, isFile) => variables[name] + (isFile === undefined ? '' : isFile ? '_PATH' : '_DATA') }
 }
 
 /** Empty variables count as unset, because containers often set empty defaults. */
@@ -164,9 +163,10 @@ const profileSchema = z.object({
   // gRPC requires printable ASCII (gRPC over HTTP2, "Custom-Metadata").
   grpcMeta: z.record(z.string(), z.string().regex(/^[ -~]*$/)).optional(),
 })
+type Profile = z.output<typeof profileSchema>
 
-/** The error does not contain the file's text, which may have a secret. */
-function load(where: string, read: () => ClientConfigProfile): z.output<typeof profileSchema> {
+/** Reads and checks a profile. Throws CONFIG_INVALID without the text of the file, which may contain a secret. */
+function load(where: string, read: () => ClientConfigProfile): Profile {
   let profile: ClientConfigProfile
   try {
     profile = read()
@@ -178,29 +178,6 @@ function load(where: string, read: () => ClientConfigProfile): z.output<typeof p
   if (parsed.success) return parsed.data
   const fields = parsed.error.issues.map(({ path }) => path.join('.')).join(', ')
   throw problem(where, `has a wrong value in ${fields}`, 'Correct it; temporal.useEnvironment: false does without it.')
-}
-
-function layerOf(profile: z.output<typeof profileSchema>, from: (name: keyof Layer, isFile?: boolean) => string): Layer {
-  const { address, namespace, apiKey, tls, grpcMeta } = profile
-  const asText = (name: keyof Layer, value: string | undefined) => (value === undefined ? undefined : { value, from: from(name) })
-  const asSource = (name: keyof Layer, one: z.output<typeof source>) => {
-    if (!one) return undefined
-    if ('path' in one) return fileSource(resolve(one.path), from(name, true))
-    return textSource(Buffer.from(one.data).toString('utf8'), from(name, false))
-  }
-  const layer = {
-    address: asText('address', address),
-    namespace: asText('namespace', namespace),
-    tls: tls && { from: from('tls') },
-    tlsDisabled: tls?.disabled === undefined ? undefined : { value: tls.disabled, from: from('tlsDisabled') },
-    serverName: asText('serverName', tls?.serverName),
-    ca: asSource('ca', tls?.serverCACert),
-    certificate: asSource('certificate', tls?.clientCert),
-    key: asSource('key', tls?.clientKey),
-    apiKey: apiKey === undefined ? undefined : textSource(apiKey, from('apiKey')),
-    headers: grpcMeta && Object.keys(grpcMeta).length > 0 ? { value: grpcMeta, from: from('headers') } : undefined,
-  }
-  return Object.fromEntries(Object.entries(layer).filter(([, value]) => value !== undefined)) as Layer
 }
 
 function problem(path: string, what: string, remedy: string) {

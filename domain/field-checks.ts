@@ -17,12 +17,10 @@ export function ofForm(form: Form): Check {
   return rule((value) => isOf(form, value), form.what)
 }
 
-export const whole = rule((value) => Number.isSafeInteger(value) && Number(value) >= 0, 'a whole number')
+const isWhole = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
+export const whole = rule(isWhole, 'a whole number')
 /** A time, ms since the epoch, up to ECMAScript's latest Date, because formatting a later time would throw. */
-export const time = rule(
-  (value) => Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= 8_640_000_000_000_000,
-  'a time in ms',
-)
+export const time = rule((value) => isWhole(value) && value <= 8_640_000_000_000_000, 'a time in ms')
 export const anyText = pattern(/^/, 'a text')
 export const flag = rule((value) => typeof value === 'boolean', 'true or false')
 export const decimal = pattern(/^[0-9]{1,78}$/, 'a decimal number in quotes')

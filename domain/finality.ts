@@ -1,6 +1,10 @@
-/** The rule for final blocks. `tag`: the node names them. `depth`: blocks with `blocks` newer blocks are final. */
+/**
+ * The rule by which blocks are final. `tag`: a node names the newest final block. `depth`: a block is final once the
+ * chain has `blocks` newer blocks. `instant`: every block is final at once.
+ */
 export type FinalityPolicy = { readonly kind: 'tag' } | { readonly kind: 'depth'; readonly blocks: number } | { readonly kind: 'instant' }
 
+/** @param tagged height of the block that the node names as final. Undefined: the node has named no block yet */
 export function finalizedHeight(policy: FinalityPolicy, latest: number, tagged: number | undefined): number {
   if (policy.kind === 'instant') return latest
   if (policy.kind === 'depth') return Math.max(0, latest - policy.blocks)

@@ -1,4 +1,4 @@
-/** FNV-1a, 32 bits, then murmur3's fmix32, which spreads similar texts. Use it only where a collision costs little. */
+/** A 32-bit hash: FNV-1a, then murmur3's fmix32 to spread similar texts. Use it only if a collision costs little. */
 export function fnv1a(text: string, basis = 0x811c9dc5): number {
   let hash = basis
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

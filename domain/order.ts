@@ -1,7 +1,8 @@
+import { defined } from './defined.ts'
 import { cut, oneLine } from './text/printable.ts'
 import { foreign, timeText } from './text/web-ui-text.ts'
 
-/** `by` is the name of a person, or `portage` if Portage itself gave the order. */
+/** `by` is the name of a person, `portage` if Portage itself gave the order, or `unnamed`. */
 export interface Order {
   readonly by: string
   readonly reason: string
@@ -28,8 +29,8 @@ export const orderLimits = { by: 100, reason: 500 } as const
 
 /** Reads an order from any value, because a malformed signal must not fail a workflow task. */
 export function orderOf(given: unknown, via: 'signal' | 'update' = 'signal'): Order {
-  const outer = recordOf(given)
-  const { by, reason } = 'order' in outer ? recordOf(outer['order']) : outer
+  const outer = Object(given) as { order?: unknown }
+  const { by, reason } = ('order' in outer ? Object(outer.order) : outer) as Partial<Record<keyof Order, unknown>>
   // A line break could forge an entry of another person in the list of orders.
   const name = cut(oneLine(by ?? ''), orderLimits.by)
   const why = cut(oneLine(reason ?? ''), orderLimits.reason)
@@ -64,11 +65,6 @@ export function orderLines(orders: readonly GivenOrder[] = []): string[] {
 }
 
 export function orderFacts(named: Readonly<Record<string, string | number | undefined>>): { facts?: OrderFacts } {
-  const facts: Record<string, string | number> = {}
-  for (const [name, value] of Object.entries(named)) if (value !== undefined) facts[name] = value
+  const facts = defined(named) as OrderFacts
   return Object.keys(facts).length > 0 ? { facts } : {}
-}
-
-function recordOf(given: unknown): Readonly<Record<string, unknown>> {
-  return typeof given === 'object' && given !== null ? (given as Readonly<Record<string, unknown>>) : {}
 }

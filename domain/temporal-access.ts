@@ -40,6 +40,9 @@ export interface TemporalAccess {
   readonly headers?: Readonly<Record<string, string>>
   readonly encryption?: PayloadEncryption | undefined
   readonly streamNames?: StreamNames | undefined
-  /** Never set. Thus the compiler refuses the config's map `temporal`, which lacks temporal.toml and TEMPORAL_*. */
+  /**
+   * Never set. Because of this field, the compiler refuses the config's map `temporal`, which lacks the values of
+   * temporal.toml and of the variables TEMPORAL_*.
+   */
   readonly useEnvironment?: never
 }

@@ -33,7 +33,7 @@ const signatureBytes = 66
 /** Timestamp u32, nonce u32, chain u16, emitter (32 bytes), sequence u64, consistency level u8. */
 const bodyHeadBytes = 51
 
-/** Parses a VAA (whitepaper 0001) without a copy of `bytes`. Throws VAA_TRUNCATED, VAA_VERSION, VAA_SIGNATURE_ORDER. */
+/** Parses a VAA (whitepaper 0001) without copying `bytes`. Throws VAA_TRUNCATED, VAA_VERSION, VAA_SIGNATURE_ORDER. */
 export function parseVaa(bytes: Uint8Array): Vaa {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const version = bytes[0]

@@ -2,8 +2,8 @@ import type { LaneView } from '../domain/lane/messages.ts'
 import type { Logger } from '../observability/logger.ts'
 
 /**
- * Shares of the ledger's limit of nonces. Above the first share, a warning is logged. It is logged again only after a
- * fall below the second.
+ * Shares of the ledger's limit of nonces. A warning is logged above the first share, and again only after a fall below
+ * the second share.
  */
 const [warnAbove, overBelow] = [0.8, 0.7]
 

@@ -1,6 +1,6 @@
 import type { Chain } from '../chains/port.ts'
 import type { Signer } from '../chains/signing-port.ts'
-import type { FeePolicyResolver } from '../domain/fees/fees.ts'
+import type { FeePolicyResolver, Fees } from '../domain/fees/fees.ts'
 import type { Attempt, Intent, LaneConfig, Owner } from '../domain/lane/lane.ts'
 import type { WatchedToken } from '../domain/lane/tokens.ts'
 import type { Terms } from '../domain/transfer/transfer.ts'
@@ -26,6 +26,18 @@ export interface LaneCall {
   readonly intent: Intent
   readonly tried?: readonly SignedHash[] | undefined
   readonly terms?: Terms | undefined
+}
+
+/** The call of a nonce, as far as a process knows it. Without `intent`, the process can only sign no-ops. */
+export interface KnownCall extends Partial<Pick<LaneCall, 'intent' | 'tried' | 'terms'>> {
+  readonly intentId?: string
+  /** Recognises the call of an earlier process, which may have signed it with other fees or with another signer. */
+  readonly callHash?: string | undefined
+  readonly grantedTo?: string | undefined
+  /** Number of blocks for which earlier processes have driven the last attempt. */
+  readonly waited?: number
+  /** Fees of attempts that a pool may hold and the ledger does not know. New attempts must exceed these fees. */
+  readonly outbid?: readonly Fees[] | undefined
 }
 
 export function laneCall(intentId: string, intent: Intent): LaneCall {

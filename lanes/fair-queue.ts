@@ -11,7 +11,7 @@ const ageingMs = 10_000
 
 /**
  * Ranks waiters by priority number, which falls with time, then by the turn in which their source was last served, then
- * by deadline.
+ * by deadline, then by arrival.
  */
 export class FairQueue<T extends Waiting> {
   readonly #waiters = new Set<T>()

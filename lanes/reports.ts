@@ -49,7 +49,7 @@ export function toRow(lane: LaneId, chain: string | undefined, running: boolean,
   }
 }
 
-/** A lane with a window of 0 is not closed, but grants nothing. So its report gives this reason. */
+/** A lane with a window of 0 is not closed but grants nothing, so its report gives this reason. */
 const noWindow = 'its window is 0: it grants no nonces until portage lane set-window'
 
 const words: Readonly<Record<string, string>> = { funds: 'broke', replaced: 'chain replaced' }

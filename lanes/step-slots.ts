@@ -2,7 +2,7 @@ import { Wait, type WaitLimit } from '../runtime/wait.ts'
 
 /** ms for which a promised slot is kept, because the workflow task that schedules the step may take this long. */
 const promisedMs = 10_000
-/** Longest wait of an admission for a slot, ms. It is short, because the workflow answers no queries meanwhile. */
+/** Longest wait of an admission for a slot, ms. It is short, because the workflow answers no queries during it. */
 const longestWaitMs = 1_000
 /** After this many unused promises in a row, another process probably gets the steps, so promises stop for `restMs`. */
 const missesInARow = 5

@@ -2,7 +2,7 @@ import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino'
 import { type Code, remedyOf } from '../domain/catalogue/catalogue.ts'
 import { harmlessLines } from '../domain/text/printable.ts'
 import { redactFields, redactText } from './redact.ts'
-import { type Line, RepeatedLines } from './repeated-lines.ts'
+import { createRepeatedLines, type Line } from './repeated-lines.ts'
 import { traceFields } from './tracing.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
@@ -29,7 +29,7 @@ export interface LoggerOptions {
 }
 
 export function createLogger(options: LoggerOptions = {}): Logger {
-  // A synchronous write: a crash does not lose the line that explains it.
+  // Lines are written synchronously, so that a crash does not lose the line that explains the crash.
   const destination = options.destination ?? pino.destination({ dest: 2, sync: true })
   const target = pino(
     {
@@ -48,7 +48,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
 }
 
 function joining(write: (line: Line) => void): (line: Line) => void {
-  const lines = new RepeatedLines(write)
+  const lines = createRepeatedLines(write)
   process.once('exit', () => lines.flush())
   return (line) => lines.say(line)
 }

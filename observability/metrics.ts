@@ -86,8 +86,6 @@ export const metricDefinitions = {
   ...define('counter', ['chain', 'kind'], {
     portage_quarantines_total:
       'Quarantines after deliveries that reverted despite a successful simulation (QUARANTINED), by target chain and kind: a recipient, a token above its hourly loss budget, a batch whose transfers are delivered alone. The log has names.',
-  }),
-  ...define('counter', ['chain', 'kind'], {
     portage_losses_wei_total:
       "Gas of Portage's deliveries that reverted in a block despite a successful simulation, wei, by kind: reverted, or outrun (another delivery came first). Each process counts the reverts that it sees.",
   }),

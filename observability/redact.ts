@@ -46,7 +46,7 @@ export function redactText(text: string): string {
     .replace(basicPattern, (text, value: string) => (Buffer.from(value, 'base64').includes(':') ? `basic ${hidden}` : text))
 }
 
-/** A pattern such as `/[).]+$/` would take quadratic time. */
+/** Length of a URL without the punctuation at its end. A pattern such as `/[).]+$/` would take quadratic time. */
 function endOfUrl(url: string): number {
   let end = url.length
   while (end > 0 && punctuation.has(url.charAt(end - 1))) end -= 1

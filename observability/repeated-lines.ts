@@ -28,48 +28,43 @@ interface Kind {
 }
 
 /** Writes the first line of a kind at once, and its repetitions as one line per interval (1 to 10 minutes). */
-export class RepeatedLines {
-  readonly #write: (line: Line) => void
-  readonly #kinds = new Map<string, Kind>()
+export function createRepeatedLines(write: (line: Line) => void) {
+  const kinds = new Map<string, Kind>()
 
-  constructor(write: (line: Line) => void) {
-    this.#write = write
+  function writeRepetitions(kind: Kind): void {
+    const { count, latest, since } = kind
+    if (count === 0) return
+    Object.assign(kind, { count: 0, since: Date.now() })
+    write({ ...latest, fields: { ...latest.fields, repeated: count, since: new Date(since).toISOString() } })
   }
 
-  say(line: Line): void {
-    const key = keyOf(line)
-    const kind = this.#kinds.get(key)
-    if (kind) {
-      kind.count += 1
-      kind.latest = line
-      return
-    }
-    this.#write(line)
-    if (this.#kinds.size >= mostKinds) return
-    const first = { count: 0, latest: line, since: Date.now(), waitMs: firstMs }
-    this.#kinds.set(key, first)
-    this.#lookLater(key, first)
-  }
-
-  flush(): void {
-    for (const kind of this.#kinds.values()) this.#tell(kind)
-  }
-
-  #lookLater(key: string, kind: Kind): void {
+  function lookLater(key: string, kind: Kind): void {
     const look = () => {
-      if (kind.count === 0) return void this.#kinds.delete(key)
-      this.#tell(kind)
+      if (kind.count === 0) return void kinds.delete(key)
+      writeRepetitions(kind)
       kind.waitMs = Math.min(2 * kind.waitMs, longestMs)
-      this.#lookLater(key, kind)
+      lookLater(key, kind)
     }
     setTimeout(look, kind.waitMs).unref()
   }
 
-  #tell(kind: Kind): void {
-    const { count, latest, since } = kind
-    if (count === 0) return
-    Object.assign(kind, { count: 0, since: Date.now() })
-    this.#write({ ...latest, fields: { ...latest.fields, repeated: count, since: new Date(since).toISOString() } })
+  return {
+    say(line: Line): void {
+      const key = keyOf(line)
+      const kind = kinds.get(key)
+      if (kind) {
+        kind.count += 1
+        kind.latest = line
+        return
+      }
+      write(line)
+      if (kinds.size >= mostKinds) return
+      const first = { count: 0, latest: line, since: Date.now(), waitMs: firstMs }
+      kinds.set(key, first)
+      lookLater(key, first)
+    },
+    /** Writes the repetitions that wait for the end of their interval. */
+    flush: () => kinds.forEach(writeRepetitions),
   }
 }
 

@@ -34,6 +34,13 @@ export class Wait<T> {
   }
 }
 
+/** Settles like `work` or, if the signal aborts before, rejects with `why()`. */
+export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>, why: () => Error): Promise<T> {
+  const wait = new Wait<T>({ signal }, () => wait.reject(why()))
+  work.then(wait.resolve, wait.reject)
+  return wait.promise
+}
+
 /** A Node timer with a longer delay fires at once. */
 const longestTimerMs = 2 ** 31 - 1
 

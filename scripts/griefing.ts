@@ -107,9 +107,9 @@ export function describeGriefing(): string {
     ...rows,
     dust('no `minimumAmount`', count * gas.deliver * prices.target),
     dust('below `minimumAmount`', 0n),
-    dust('parked: takes no room', 0n),
+    dust('parked, outside the window of the stream', 0n),
   ])
-  const text = `Amounts are in coins. The computation assumes up to ${pendingCalls} pending calls, steps of a minute, and the default limits. The last two columns have the waits of honest transfers of the same token. A transfer costs the attacker ${gas.send} gas at ${prices.source / gwei} gwei. Gas of the target costs ${prices.target / gwei} gwei. A delivery takes ${gas.deliver} gas. A call after another account's delivery takes ${gas.outrun} gas. By reverts, each process loses at most ${coins(mostLostPerDay())} a day on a chain: the hourly budgets of ${budgetsPerChain} tokens and a window of pending calls. The sum does not contain the budget of reverted batches for each token. The limits of the key (maxSpendingPerDayWei) end any loss.`
+  const text = `Amounts are in coins. The computation assumes up to ${pendingCalls} pending calls, steps of a minute, and the default limits. The last two columns have the waits of honest transfers of the same token. A transfer costs the attacker ${gas.send} gas at ${prices.source / gwei} gwei. Gas of the target costs ${prices.target / gwei} gwei. A delivery takes ${gas.deliver} gas. A call after another account's delivery takes ${gas.outrun} gas. Reverts cost each process at most ${coins(mostLostPerDay())} a day on a chain: in each hour, the budgets of ${budgetsPerChain} tokens, and one window of calls that were already pending. This sum does not include the budget of reverted batches that each token has. The limits of the key (\`maxSpendingPerDayWei\`) end every loss.`
   return `${table}\n\n${wrapped(text)}`
 }
 

@@ -49,12 +49,8 @@ const refused: readonly (readonly [string, string, readonly string[]])[] = [
     'is not in /run/secrets',
     ['--set', 'config.temporal.encryption.keys[0].keyFile=/etc/a,temporal.payloadKeysSecret=payload-keys'],
   ],
-  [
-    'a secret for a role that there is not',
-    'environmentsecrets',
-    ['--set', 'environmentSecrets[0].name=a,environmentSecrets[0].roles[0]=all'],
-  ],
-  ['a value that there is not', 'additional propert', ['--set', 'replicaCount=3']],
+  ['a secret for an unknown role', 'environmentsecrets', ['--set', 'environmentSecrets[0].name=a,environmentSecrets[0].roles[0]=all']],
+  ['an unknown value', 'additional propert', ['--set', 'replicaCount=3']],
 ]
 
 async function render(helm: string, file: string): Promise<{ documents: Document[]; problems: string[] }> {

@@ -16,8 +16,8 @@ async function installFromNpm(version: string, folder: string): Promise<void> {
 }
 
 /**
- * Path of the binary of another version of Node (24, 20.3.0). Uses the binary in `folder` if it runs, otherwise gets
- * one from npm. Throws Error if npm cannot be reached, has none, or has one that does not run here.
+ * Path of the binary of another version of Node (24, 20.3.0). Uses the binary in `folder` if it runs, or else gets one
+ * from npm. Throws Error if npm cannot be reached, has no such binary, or has one that does not run here.
  */
 export async function nodeBinary(version: string, folder: string, install = installFromNpm): Promise<string> {
   const binary = join(folder, place)

@@ -173,7 +173,6 @@ export const rooms: readonly Room[] = [
   { path: 'chains/registry.ts', imports: ['domain', 'config', 'observability', 'chains'], packages: [] },
   { path: 'bridges/registry.ts', imports: ['domain', 'config', 'observability', 'chains', 'bridges'], packages: [] },
   { path: 'bridges/executor-bridge.ts', imports: ['domain', 'config', 'chains', 'bridges'], packages: [] },
-  { path: 'bridges/executor-within.ts', imports: ['domain', 'bridges'], packages: [] },
   { path: 'bridges/configured-emitters.ts', imports: ['domain', 'config', 'bridges'], packages: [] },
   {
     path: 'workers',

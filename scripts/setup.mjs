@@ -23,9 +23,9 @@ Makes this clone ready to run. When nothing changed, it takes a second.
   4. after 2: compiles the command line and the workflows, so that the first start is as quick as the next
 
 Options:
-  --tests   also, once, for tests that do not run without it: builds the Temporal server with which TLS and authorization are tested, where Go is installed; and
-            installs by apt what is missing, where this is root's: the browser of the page's tests (Debian's package chromium, 100 MB), and the
-            shells zsh and fish (20 MB), whose completion is tested
+    --tests   also gets, once, the programs without which some tests do not run. If Go is installed, builds the Temporal server for the tests of
+            TLS and authorization. If the user is root, installs by apt the browser for the tests of the page (Debian's package chromium,
+            100 MB), and the shells zsh and fish (20 MB) for the tests of completion
   --force   install the packages even if nothing changed
   --help    this text
 

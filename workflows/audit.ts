@@ -19,12 +19,8 @@ const idsShown = 20
 
 function details(report: AuditReport): string {
   const { undone, undoneCount, reopened, reopenedCount, idle, idleCount } = report
-  const found = (count: number, what: string, ids: readonly string[]) =>
-    count > 0 &&
-    `**${count} ${what}**\n\n${ids
-      .slice(0, idsShown)
-      .map((id) => `- ${foreign(id)}`)
-      .join('\n')}`
+  const listed = (ids: readonly string[]) => ids.slice(0, idsShown).map((id) => `- ${foreign(id)}`)
+  const found = (count: number, what: string, ids: readonly string[]) => count > 0 && `**${count} ${what}**\n\n${listed(ids).join('\n')}`
   return paragraphs(
     found(undoneCount, 'undone, started again', undone),
     found(reopenedCount, 'closed without an outcome, started again', reopened),

@@ -27,7 +27,7 @@ export async function batch(input: contract.BatchInput): Promise<contract.BatchS
     const { continueAsNewSuggested, memo } = workflowInfo()
     if (continueAsNewSuggested) await makeContinueAsNewFunc<typeof batch>({ memo })({ ...input, checks, cleared, held })
     const waitMs = backoffMs(checks, firstWaitMs, longestWaitMs)
-    const summary = summaryText(`the process of ${lane} drives it; checks itself in ${durationText(waitMs)}`)
+    const summary = summaryText(`a process of ${lane} sends the call; the workflow looks for its nonce in ${durationText(waitMs)}`)
     await condition(() => end !== undefined || rolledBack, waitMs, { summary })
     if (!end) {
       rolledBack = false
@@ -55,7 +55,7 @@ function endOf(result: LaneStepResult): contract.BatchEnd | undefined {
     case 'spent':
       return { state: 'spent', detail: `nonce ${result.nonce} was used by a ${result.by} transaction`, nonce: result.nonce }
     case 'withdrawn':
-      return { state: 'unsent', detail: 'it holds no nonce' }
+      return { state: 'unsent', detail: 'the batch holds no nonce' }
     case 'lost':
       return { state: 'lost', detail: result.reason }
     default:

@@ -27,6 +27,7 @@ export async function lane(input: contract.LaneInput): Promise<void> {
     return { ...result.response, view: { ...result.response.view, run: workflowInfo().runId } }
   }
   const order = (ask: OperatorAsk) => void step({ requests: [{ ...ask, id: '' }] })
+  const close = (kind: 'drain' | 'forbid', named: Order) => order({ kind, reason: named.reason, order: named })
 
   const full = entityWorkflow(contract.applyUpdate, {
     updatesPerRun: input.updatesPerRun ?? updatesPerRun,
@@ -37,7 +38,6 @@ export async function lane(input: contract.LaneInput): Promise<void> {
     const named = orderOf(given)
     order({ kind: 'pause', pause: { kind: 'operator', reason: named.reason }, order: named })
   })
-  const close = (kind: 'drain' | 'forbid', named: Order) => order({ kind, reason: named.reason, order: named })
   setHandler(contract.drainSignal, (given) => close('drain', orderOf(given)))
   setHandler(contract.forbidSignal, (given) => close('forbid', orderOf(given)))
   setHandler(contract.activateSignal, (given) => order({ kind: 'activate', order: orderOf(given) }))
@@ -50,10 +50,7 @@ export async function lane(input: contract.LaneInput): Promise<void> {
   await continueAsNew<typeof lane>({ ...input, state: carried(state) })
 }
 
-/**
- * Whether the request for nonces was sent to an earlier run. After a reset, Temporal applies such requests in another
- * order.
- */
+/** Whether the request was sent to an earlier run. After a reset, Temporal applies such requests in another order. */
 function isFromEarlierRun({ run }: ApplyRequest): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()
   return runId !== originalExecutionRunId && run !== undefined && run !== runId
@@ -71,7 +68,7 @@ function details(state: LaneState): string {
   const { granted, filled, external, rolledBack } = state.counts
   const { lane } = state.config
   return paragraphs(
-    `**${lane}** ${closed ? `takes no new work: ${closed.why}` : state.synced ? 'active' : 'not synced: it has not read its account yet'}`,
+    `**${lane}** ${closed ? `takes no new work: ${closed.why}` : state.synced ? 'active' : 'not synced: the account has not been read yet'}`,
     ...(closed ? whyClosed(lane, closed) : []),
     `next nonce ${next}, on chain ${latest}, in flight ${inFlight} of ${window}`,
     `granted ${granted}, filled ${filled}, external ${external}, rolled back ${rolledBack}`,

@@ -9,6 +9,7 @@ import { laneWorkflowId } from '../temporal/contracts/names.ts'
 import { laneStep, type LaneStepResult } from './lane-step.ts'
 import { CancellationScope, condition, continueAsNew, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
+type Change = Partial<contract.OperatorTransactionStatus> & Pick<contract.OperatorTransactionStatus, 'state' | 'detail'>
 type SignedRecord = contract.SignedHash & { intentId: string; nonce: number }
 
 const firstWaitMs = 2_000
@@ -22,12 +23,10 @@ export function operatorTransaction(input: contract.OperatorTransactionInput): P
   return CancellationScope.nonCancellable(() => sendUntilFinal(input, cancelRequested))
 }
 
-async function sendUntilFinal(
-  input: contract.OperatorTransactionInput,
-  cancelRequested: Promise<never>,
-): Promise<contract.OperatorTransactionStatus> {
-  const progress: contract.OperatorTransactionProgress = { ...(input.progress ?? begun(input.firstRound)) }
-  const { lane, intent, by, reason } = input
+async function sendUntilFinal(input: contract.OperatorTransactionInput, cancelRequested: Promise<never>) {
+  const { lane, intent, by, reason, firstRound: round = 1 } = input
+  const begun = { round, sentBefore: false, waits: 0, orderedAt: workflowInfo().startTime.getTime() }
+  const progress: contract.OperatorTransactionProgress = { ...(input.progress ?? begun) }
   const { orderedAt, cancelledBy: before } = progress
   let status: contract.OperatorTransactionStatus = {
     ...{ lane, intent, by, reason, orderedAt, state: 'waiting', detail: 'not sent yet' },
@@ -53,12 +52,9 @@ async function sendUntilFinal(
     if (status.state !== 'waiting' && status.state !== 'pending') return status
     const waitMs = backoffMs(progress.waits++, firstWaitMs, longestWaitMs)
     if (result.kind === 'spent' || result.kind === 'superseded') continue
-    await condition(() => progress.cancelledBy !== cancelledBy, waitMs, { summary: waitText(status, waitMs) })
+    const summary = summaryText(`${status.state}: ${status.detail}; checks again in ${durationText(waitMs)}`)
+    await condition(() => progress.cancelledBy !== cancelledBy, waitMs, { summary })
   }
-}
-
-function begun(round = 1): contract.OperatorTransactionProgress {
-  return { round, sentBefore: false, waits: 0, orderedAt: workflowInfo().startTime.getTime() }
 }
 
 function isAfterReset(): boolean {
@@ -66,10 +62,8 @@ function isAfterReset(): boolean {
   return runId !== originalExecutionRunId
 }
 
-function send(
-  { lane, intent, by, reason, onlyBelow }: contract.OperatorTransactionInput,
-  progress: contract.OperatorTransactionProgress,
-): Promise<LaneStepResult> {
+function send(input: contract.OperatorTransactionInput, progress: contract.OperatorTransactionProgress): Promise<LaneStepResult> {
+  const { lane, intent, by, reason, onlyBelow } = input
   const { round, held, earlier, cancelledBy, orderedAt } = progress
   const intentId = intentIdOf(workflowInfo().workflowId, round)
   // If the intent may have been sent, the step only looks for its nonce. A new nonce could cause a second payment.
@@ -99,11 +93,7 @@ function closeRound(progress: contract.OperatorTransactionProgress): void {
   delete progress.held
 }
 
-function applyResult(
-  result: LaneStepResult,
-  progress: contract.OperatorTransactionProgress,
-  sentBefore: boolean,
-): Partial<contract.OperatorTransactionStatus> & Pick<contract.OperatorTransactionStatus, 'state' | 'detail'> {
+function applyResult(result: LaneStepResult, progress: contract.OperatorTransactionProgress, sentBefore: boolean): Change {
   switch (result.kind) {
     case 'final': {
       const { kind: _, ok, ...where } = result
@@ -120,7 +110,7 @@ function applyResult(
     case 'none':
       // The process reports every signature before it sends. So without a report, nothing was sent.
       progress.sentBefore = progress.held !== undefined
-      return { state: 'waiting', detail: 'its step was interrupted; it is looked up' }
+      return { state: 'waiting', detail: 'the step was interrupted; the next step looks for the nonce' }
     case 'spent':
       return applySpent(result, progress)
     case 'superseded':
@@ -136,31 +126,24 @@ function applyResult(
   }
 }
 
-function applyRefused(reason: string, { held, earlier }: contract.OperatorTransactionProgress, sentBefore: boolean) {
-  if (!sentBefore && !held && !earlier) return { state: 'refused' as const, detail: reason }
-  if (sentBefore || held) return { state: 'pending' as const, detail: `it may have been sent before; now it is refused: ${reason}` }
-  const nonces = earlier?.map(({ nonce }) => nonce).join(', ')
-  return {
-    state: 'cancelled' as const,
-    detail: `refused after it had been sent; nonces ${nonces} were used by other transactions: ${reason}`,
-  }
+function applyRefused(reason: string, { held, earlier }: contract.OperatorTransactionProgress, sentBefore: boolean): Change {
+  if (sentBefore || held) return { state: 'pending', detail: `it may have been sent before; now it is refused: ${reason}` }
+  if (!earlier) return { state: 'refused', detail: reason }
+  const nonces = earlier.map(({ nonce }) => nonce).join(', ')
+  return { state: 'cancelled', detail: `refused after it had been sent; nonces ${nonces} were used by other transactions: ${reason}` }
 }
 
-function applySpent({ nonce, by }: Extract<LaneStepResult, { kind: 'spent' }>, progress: contract.OperatorTransactionProgress) {
+function applySpent({ nonce, by }: Extract<LaneStepResult, { kind: 'spent' }>, progress: contract.OperatorTransactionProgress): Change {
   const detail = `nonce ${nonce} was used by a ${by} transaction`
-  if (progress.cancelledBy) return { state: 'cancelled' as const, nonce, detail: cancelledText(progress, detail) }
+  if (progress.cancelledBy) return { state: 'cancelled', nonce, detail: cancelledText(progress, detail) }
   closeRound(progress)
   progress.round += 1
   progress.sentBefore = false
-  return { state: 'waiting' as const, detail: `${detail}; again with another` }
+  return { state: 'waiting', detail: `${detail}; sent again with another nonce` }
 }
 
 function cancelledText({ cancelledBy }: contract.OperatorTransactionProgress, what: string): string {
   return `cancelled by ${cancelledBy?.by ?? 'the lane'}: ${cancelledBy?.reason ?? ''}; ${what}`
-}
-
-function waitText({ state, detail }: contract.OperatorTransactionStatus, waitMs: number): string {
-  return summaryText(`${state}: ${detail}; checks again in ${durationText(waitMs)}`)
 }
 
 function show({ lane, intent, by, reason, orderedAt, state, detail, nonce, cancelledBy }: contract.OperatorTransactionStatus): void {

@@ -12,10 +12,7 @@ const forever = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval:
 export const policies = {
   local: { startToCloseTimeout: '8s', retry: { maximumAttempts: 1 } },
   keyless: { startToCloseTimeout: '30s', retry: forever },
-  /**
-   * The time-out is long, because an audit checks every transfer of a day. While it runs, the schedule starts no second
-   * audit.
-   */
+  /** Long, because an audit checks every transfer of a day. Until it ends, the schedule starts no other audit. */
   audit: { startToCloseTimeout: '1h', heartbeatTimeout: '1m', retry: forever },
   expedite: { startToCloseTimeout: '10s', scheduleToStartTimeout: '1m', retry: { maximumAttempts: 3 } },
 } as const satisfies Record<string, ActivityOptions | LocalActivityOptions>
@@ -25,14 +22,10 @@ const withKey = { startToCloseTimeout: '3m', retry: forever } as const
 
 /** A task fails if no worker takes it within `laneTaskMs`: the lane is busy, or no process has its key. */
 export function broadcastPolicy() {
-  const { heartbeatMs, laneTaskMs } = failoverTimesOf(workflowInfo().memo)
-  return { ...withKey, heartbeatTimeout: heartbeatMs, scheduleToStartTimeout: laneTaskMs }
+  return { ...laneStepPolicy(), scheduleToStartTimeout: failoverTimesOf(workflowInfo().memo).laneTaskMs }
 }
 
-/**
- * The step is tried only one time and without a wait, because a slot is reserved. After a failure, the lane's queue
- * gets the step.
- */
+/** Tried only once and without a wait, because a slot is reserved. After a failure, the lane's queue gets the step. */
 export function localBroadcastPolicy() {
   const { heartbeatMs } = failoverTimesOf(workflowInfo().memo)
   return { startToCloseTimeout: '1m', scheduleToStartTimeout: '3s', heartbeatTimeout: heartbeatMs, retry: { maximumAttempts: 1 } } as const

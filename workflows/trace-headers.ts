@@ -37,47 +37,39 @@ const { traces } = proxySinks<TraceSinks>()
  */
 export const interceptors = (): WorkflowInterceptors => {
   if (!traced.has(workflowInfo().workflowType)) return {}
-  const headers = new TraceHeaders()
-  return { inbound: [headers], outbound: [headers] }
-}
-
-class TraceHeaders implements WorkflowInboundCallsInterceptor, WorkflowOutboundCallsInterceptor {
-  #own: Headers = {}
-  #given: Headers = {}
-
-  #ids: Readonly<Record<string, string>> = {}
-
-  execute: NonNullable<WorkflowInboundCallsInterceptor['execute']> = (input, next) => {
-    const given = input.headers[traceHeader]
-    const parent = parentOf(input.headers)
-    if (!given || !parent) return next(input)
-    const { runId, runStartTime } = workflowInfo()
-    const [traceId, parentSpanId, flags] = parent
-    // The span's id is unique per run, and the same at each replay.
-    const spanId = runId.replaceAll('-', '').slice(-16)
-    this.#given = { [traceHeader]: given }
-    this.#own = { [traceHeader]: defaultPayloadConverter.toPayload({ traceparent: `00-${traceId}-${spanId}-${flags}` }) }
-    // Only a recorded trace has its ids in the log, as in observability/tracing.ts.
-    if (Number.parseInt(flags, 16) & 1) this.#ids = { trace_id: traceId, span_id: spanId }
-    const ended = () => traces.ended({ traceId, spanId, parentSpanId, flags, startedAt: runStartTime.getTime(), endedAt: Date.now() })
-    const result = next(input)
-    // Without `await`, the workflow ends in the same turn as without tracing.
-    result.then(ended, ended)
-    return result
+  let [own, given]: Headers[] = [{}, {}]
+  let ids: Readonly<Record<string, string>> = {}
+  const withOwn = <Input extends { readonly headers: Headers }>(input: Input): Input => ({
+    ...input,
+    headers: { ...input.headers, ...own },
+  })
+  const inbound: WorkflowInboundCallsInterceptor = {
+    execute(input, next) {
+      const header = input.headers[traceHeader]
+      const parent = parentOf(input.headers)
+      if (!header || !parent) return next(input)
+      const { runId, runStartTime } = workflowInfo()
+      const [traceId, parentSpanId, flags] = parent
+      // The span's id is unique per run, and the same at each replay.
+      const spanId = runId.replaceAll('-', '').slice(-16)
+      given = { [traceHeader]: header }
+      own = { [traceHeader]: defaultPayloadConverter.toPayload({ traceparent: `00-${traceId}-${spanId}-${flags}` }) }
+      // Only a recorded trace has its ids in the log, as in observability/tracing.ts.
+      if (Number.parseInt(flags, 16) & 1) ids = { trace_id: traceId, span_id: spanId }
+      const ended = () => traces.ended({ traceId, spanId, parentSpanId, flags, startedAt: runStartTime.getTime(), endedAt: Date.now() })
+      const result = next(input)
+      // Without `await`, the workflow ends in the same turn as without tracing.
+      result.then(ended, ended)
+      return result
+    },
   }
-
-  scheduleActivity: NonNullable<WorkflowOutboundCallsInterceptor['scheduleActivity']> = (input, next) => next(this.#with(input))
-
-  scheduleLocalActivity: NonNullable<WorkflowOutboundCallsInterceptor['scheduleLocalActivity']> = (input, next) => next(this.#with(input))
-
-  continueAsNew: NonNullable<WorkflowOutboundCallsInterceptor['continueAsNew']> = (input, next) =>
-    next({ ...input, headers: { ...input.headers, ...this.#given } })
-
-  getLogAttributes: NonNullable<WorkflowOutboundCallsInterceptor['getLogAttributes']> = (input, next) => ({ ...next(input), ...this.#ids })
-
-  #with<Input extends { readonly headers: Headers }>(input: Input): Input {
-    return { ...input, headers: { ...input.headers, ...this.#own } }
+  const outbound: WorkflowOutboundCallsInterceptor = {
+    scheduleActivity: (input, next) => next(withOwn(input)),
+    scheduleLocalActivity: (input, next) => next(withOwn(input)),
+    continueAsNew: (input, next) => next({ ...input, headers: { ...input.headers, ...given } }),
+    getLogAttributes: (input, next) => ({ ...next(input), ...ids }),
   }
+  return { inbound: [inbound], outbound: [outbound] }
 }
 
 /** Anyone with access to Temporal may have written the header, so an invalid one must not fail a task. */

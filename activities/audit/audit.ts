@@ -115,10 +115,7 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
   }
 }
 
-/**
- * Undefined if the read fails, because anyone can list a transfer that cannot be read. Throws NODE_UNAVAILABLE, because
- * then every read would fail.
- */
+/** Undefined if only this read fails: anyone can list an unreadable transfer. Throws NODE_UNAVAILABLE. */
 async function unlessUnreadable<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading
@@ -155,9 +152,8 @@ async function recoverFound(deps: AuditDeps, report: AuditReport, run: RunId, fi
     const facts = { code: 'RUN_UNRECOVERED', chain: report.chain, workflow: run.workflowId, run: run.runId } as const
     return deps.logger.warn('a run cannot be started again or reset', { ...facts, reason: toRelayerError(error).message })
   }
-  const { portage_effects_undone_total: undone, portage_transfers_reopened_total: reopened } = deps.metrics
-  const counter = found === 'undone' ? undone : reopened
-  counter.inc({ chain: report.chain })
+  const counter = found === 'undone' ? 'portage_effects_undone_total' : 'portage_transfers_reopened_total'
+  deps.metrics[counter].inc({ chain: report.chain })
   const { code, text } = recovered[found]
   deps.logger[found === 'undone' ? 'error' : 'warn'](text, { code, chain: report.chain, transfer: run.workflowId })
   report[`${found}Count`] += 1

@@ -32,8 +32,7 @@ export function createBatchRouting(deps: BatchDeps & { readonly fullBatchMs?: nu
     const known = batchers.get(key)
     if (known) return known
     const flush = createBatchBuilder({ ...deps, shared, endpoint })
-    // Candidates are checked before they join: one call that the key refuses would keep a whole batch from being
-    // signed.
+    // Candidates are checked first, because one call that the key refuses would keep a whole batch from being signed.
     const check = (candidate: BatchCandidate) => agent.checkSigning(candidate)
     const batcher = new Batcher({ most, ...batchWaits(chain.blockTimeMs, deps.fullBatchMs), alone, check, flush })
     batchers.set(key, batcher)
@@ -45,11 +44,7 @@ export function createBatchRouting(deps: BatchDeps & { readonly fullBatchMs?: nu
       return groupOf(endpoint, transfer) && batches.find(intentId)
     },
     driven: (intentId: string) => batches.driven(intentId),
-    async enqueue(
-      candidate: BatchCandidate,
-      endpoint: Endpoint,
-      options: { timeoutMs: number; signal: AbortSignal },
-    ): Promise<BatchAnswer> {
+    async enqueue(candidate: BatchCandidate, endpoint: Endpoint, options: { timeoutMs: number; signal: AbortSignal }) {
       const group = groupOf(endpoint, candidate.transfer)
       return group ? batcherOf(group).enqueue(candidate, { ...options, late: timedOut }) : alone
     },

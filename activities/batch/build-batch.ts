@@ -75,16 +75,16 @@ function pricedRefusal({ endpoint }: BatchBuilderDeps, priced: Exclude<Priced, {
   return meaning.kind === 'delivered' ? { code: 'DELIVERY_REVERTED', reason: 'delivered already' } : meaning
 }
 
+/** Returns the code and the reason of a permanent error. Throws retriable errors. */
+function permanentOnly(error: unknown): NoSlotReason {
+  const { code, message: reason, retriable } = toRelayerError(error)
+  if (retriable) throw error
+  return { code, reason }
+}
+
 /** Why the key refuses the batch's call for good. The key may still sign half of the batch. Throws retriable errors. */
-async function signerRefusal({ agent }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<NoSlotReason | undefined> {
-  try {
-    await agent.checkSigning(call)
-    return undefined
-  } catch (error) {
-    const { code, message, retriable } = toRelayerError(error)
-    if (retriable) throw error
-    return { code, reason: message }
-  }
+function signerRefusal({ agent }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<NoSlotReason | undefined> {
+  return agent.checkSigning(call).then(() => undefined, permanentOnly)
 }
 
 async function send(
@@ -121,12 +121,7 @@ function latestBlock({ chain }: BatchBuilderDeps): string | undefined {
   return chain.heads.current?.latest.hash
 }
 
-async function check(
-  deps: BatchBuilderDeps,
-  candidates: readonly BatchCandidate[],
-  answers: Answers,
-  readsEffect = true,
-): Promise<BatchCandidate[]> {
+async function check(deps: BatchBuilderDeps, candidates: readonly BatchCandidate[], answers: Answers, readsEffect = true) {
   const checkOne = async (candidate: BatchCandidate) => {
     const effect = readsEffect ? effectAnswer(deps, candidate.transfer) : undefined
     const [delivered, restricted] = await Promise.all([effect, restrictionOf(deps, deps.endpoint, candidate, deps.agent.lane)])
@@ -139,18 +134,10 @@ async function check(
 
 /** Undefined if the candidate stays. On a permanent error it leaves, and its own admission judges the error. */
 async function effectAnswer({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer): Promise<BatchAnswer | undefined> {
-  const read = async (): Promise<BatchAnswer | undefined> => {
-    try {
-      return (await isDelivered(chain, endpoint, transfer)) ? { kind: 'seen' } : undefined
-    } catch (error) {
-      const { code, message: reason, retriable } = toRelayerError(error)
-      if (retriable) throw error
-      return noSlot({ code, reason })
-    }
-  }
-  const answer = await read()
-  if (answer) endpoint.release?.(transfer)
-  return answer
+  const shown = await isDelivered(chain, endpoint, transfer).catch(permanentOnly)
+  if (shown === false) return undefined
+  endpoint.release?.(transfer)
+  return shown === true ? { kind: 'seen' } : noSlot(shown)
 }
 
 function fitting({ shared }: BatchBuilderDeps, candidates: readonly BatchCandidate[], answers: Answers): BatchCandidate[] {

@@ -49,11 +49,7 @@ export async function isDelivered(chain: Chain, endpoint: Endpoint, transfer: Tr
  * show. Also throws NODES_DISAGREE and read errors.
  * @param disputed true if most nodes have denied an effect that one node showed: one node then does not suffice
  */
-export async function showsEffect(
-  deps: Pick<StepDeps, 'bridges' | 'chains' | 'haltRoute'>,
-  transfer: Transfer,
-  disputed = false,
-): Promise<boolean> {
+export async function showsEffect(deps: Pick<StepDeps, 'bridges' | 'chains' | 'haltRoute'>, transfer: Transfer, disputed = false) {
   const endpoint = endpointOf(deps, transfer)
   const { bridge, targetChain, sequence } = transfer
   try {
@@ -105,8 +101,7 @@ export async function settled(deps: StepDeps, transfer: Transfer): Promise<Extra
   const chain = chainOf(deps, transfer)
   const finalized = await endpointOf(deps, transfer).delivered(transfer, 'finalized')
   const delivery = finalized ? await finalDelivery(deps, transfer) : undefined
-  if (delivery) return { kind: 'delivered', delivery }
-  return unsettled(chain)
+  return delivery ? { kind: 'delivered', delivery } : unsettled(chain)
 }
 
 export function unsettled(chain: Chain, height = chain.heads.current?.latest.height ?? 0) {

@@ -78,7 +78,7 @@ export class Losses {
     this.reports = reports
   }
 
-  /** Grows with each loss. While it is the same, losses make no further transfer wait. */
+  /** Grows with each loss. While this number stays the same, losses make no further transfer wait. */
   get changes(): number {
     return this.#changes
   }
@@ -129,7 +129,9 @@ export class Losses {
   }
 
   #charge(account: string, paid: bigint, now: number): void {
-    this.#tokens.set(account, { last: now, costs: withCost(this.#tokens.get(account)?.costs, paid, now) })
+    const costs = new Map(lastHour(this.#tokens.get(account)?.costs, now))
+    const minute = Math.floor(now / minuteMs)
+    this.#tokens.set(account, { last: now, costs: costs.set(minute, (costs.get(minute) ?? 0n) + paid) })
   }
 
   addBatch(parties: Parties, loss: Loss): readonly Quarantine[] {
@@ -240,21 +242,8 @@ function costOf(batches: readonly BatchLoss[]): bigint {
   return batches.reduce((sum, { paid }) => sum + paid, 0n)
 }
 
-function withCost(costs: HourlyCosts | undefined, paid: bigint, now: number): HourlyCosts {
-  const kept = new Map(lastHour(costs, now))
-  const minute = Math.floor(now / minuteMs)
-  return kept.set(minute, (kept.get(minute) ?? 0n) + paid)
-}
-
-/**
- * If the last hour's costs are above the budget: their `sum`, wei, and the time until which they are above it, ms since
- * the epoch.
- */
-function aboveBudget(
-  costs: HourlyCosts | undefined,
-  budget: bigint,
-  now: number,
-): { readonly until: number; readonly sum: bigint } | undefined {
+/** Undefined if the last hour's `sum` (wei) is within the budget. `until`: when it will be, ms since the epoch. */
+function aboveBudget(costs: HourlyCosts | undefined, budget: bigint, now: number) {
   const minutes = lastHour(costs, now)
   const sum = minutes.reduce((total, [, paid]) => total + paid, 0n)
   let left = sum

@@ -1,7 +1,6 @@
 import type { Chain, Revert, Simulation } from '../../chains/port.ts'
-import { selectorOf, type FeePolicyResolver, costNow, firstOffer, marketFor, type Offer } from '../../domain/fees/fees.ts'
+import { selectorOf, type FeePolicyResolver, type FeeSubject, costNow, firstOffer, marketFor, type Offer } from '../../domain/fees/fees.ts'
 import { type Intent, type Attempt, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
-import type { Terms } from '../../domain/transfer/transfer.ts'
 
 const defaultGasFactor = 1.2
 
@@ -12,26 +11,20 @@ export type Priced =
   | Exclude<Offer, { kind: 'offer' }>
   | { readonly kind: 'impossible'; readonly code: 'GAS_ABOVE_PAID'; readonly reason: string }
 
+interface CallToPrice extends Pick<FeeSubject, 'deliveries' | 'terms'> {
+  readonly lane: LaneId
+  readonly owner: string
+  readonly intent: Intent
+  readonly gasAtMost?: bigint | undefined
+}
+
+/** Simulates the call, and sets its gas limit and fee. Throws the errors of these reads. */
 export async function priceCall(
   { chain, fees }: { readonly chain: Chain; readonly fees: FeePolicyResolver },
-  {
-    lane,
-    owner,
-    intent,
-    deliveries,
-    gasAtMost,
-    terms,
-  }: {
-    readonly lane: LaneId
-    readonly owner: string
-    readonly intent: Intent
-    readonly deliveries?: number
-    readonly gasAtMost?: bigint | undefined
-    readonly terms?: Terms | undefined
-  },
+  { lane, owner, intent, deliveries, gasAtMost, terms }: CallToPrice,
 ): Promise<Priced> {
-  const call = { contract: intent.to, selector: selectorOf(intent.data) }
-  const policy = fees({ chain: chain.name, lane, transfer: owner, ...call, deliveries, terms })
+  const { to: contract, data } = intent
+  const policy = fees({ chain: chain.name, lane, transfer: owner, contract, selector: selectorOf(data), deliveries, terms })
   const [simulation, quote, dataFee] = await Promise.all([
     chain.simulate(intent, laneAddress(lane), policy.gasFactor ?? defaultGasFactor),
     chain.quote(),
@@ -48,10 +41,7 @@ export async function priceCall(
   return { kind: 'priced', cost, first: { kind: 'call', gasLimit, maxFee, tip, ...(dataFee !== '0' && { dataFee }) } }
 }
 
-/**
- * Returns the gas limit: `gas` or, if the call fits only without the reserve of the gas factor, `atMost`. Undefined if
- * the call needs more.
- */
+/** Returns `gas`, or `atMost` if the call fits only without the gas factor's reserve. Undefined if it needs more. */
 async function withinGas(gas: string, atMost: bigint | undefined, withoutFactor: () => Promise<Simulation>): Promise<string | undefined> {
   if (atMost === undefined || BigInt(gas) <= atMost) return gas
   const exact = await withoutFactor()

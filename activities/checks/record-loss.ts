@@ -35,8 +35,7 @@ export async function recordLoss(
     const found = shared ? deps.losses.addBatch(parties, loss) : deps.losses.add(parties, loss, isContract)
     for (const quarantine of found) deps.losses.reports?.quarantined(transfer, receipt.hash, quarantine)
   } catch (error) {
-    // Without these reads the loss is not counted now. If the transfer waits for the call to be final, the loss is
-    // counted then.
+    // Not counted without these reads. If the transfer waits for the call to be final, the loss is counted then.
     deps.losses.reports?.uncounted(transfer, receipt.hash, error)
   }
 }

@@ -10,10 +10,7 @@ import { LRUCache } from 'lru-cache'
 /** Largest assumed difference between the clocks of the chain and of Temporal, ms. */
 const clockSlackMs = 10 * 60_000
 const atOnce = 8
-/**
- * Longest search, ms, below the step's time-out. A search that takes longer goes on in the next try, which reuses its
- * answers.
- */
+/** Longest search, ms, below the step's time-out. The next try reuses the answers of a search that takes longer. */
 const searchMs = 100_000
 const mostKept = 50_000
 
@@ -24,10 +21,7 @@ export type Order = Pick<SendOperatorTransactionInput, 'lane' | 'intent'> & { re
 export interface Search {
   readonly chain: Chain
   readonly known: FinalNonces
-  /**
-   * Number of resets of the lane's ledger. Answers from before a reset are not used, because the lane may be on another
-   * chain.
-   */
+  /** Number of resets of the lane's ledger. Earlier answers are not used, because the chain may be another one. */
   readonly era: number
   readonly signal: AbortSignal
   readonly forMs?: number
@@ -73,12 +67,12 @@ export class FinalNonces {
   }
 }
 
-/** Finds a forgotten nonce's payment. Undefined: none. `no-slot`: unknown yet. Throws NODE_UNAVAILABLE. */
+/** Finds the order's payment among forgotten nonces, if any. `no-slot`: not known yet. Throws NODE_UNAVAILABLE. */
 export async function findForgotten(search: Search, order: Order, forgotten: readonly ForgottenNonces[]): Promise<Result | undefined> {
   const ranges = forgotten.filter(({ at }) => at >= order.orderedAt).toSorted((a, b) => b.from - a.from)
   if (ranges.length === 0) return undefined
   const { signal, forMs: timeoutMs = searchMs } = search
-  const wait = new Wait<Result | undefined>({ timeoutMs, signal }, () => wait.resolve(stillRead()))
+  const wait = new Wait<Result | undefined>({ timeoutMs, signal }, () => wait.resolve(stillRead))
   find(search, order, ranges, () => wait.over).then(wait.resolve, (error: unknown) => {
     const { code, message: reason } = toRelayerError(error)
     if (code === 'NODES_DISAGREE') wait.resolve({ kind: 'no-slot', code, reason })
@@ -100,11 +94,11 @@ async function find(search: Search, order: Order, ranges: readonly ForgottenNonc
   }
   let above: NonceUser | undefined
   for (const { range, nonces } of descending(ranges)) {
-    if (isOver()) return stillRead()
+    if (isOver()) return stillRead
     const users = await Promise.all(nonces.map((nonce) => known.user(search, lane, nonce)))
     for (const [index, user] of users.entries()) {
       const nonce = nonces[index] ?? 0
-      if (!user) return (await isBeforeOrder(above)) ? undefined : lost(nonce, lane, range)
+      if (!user) return (await isBeforeOrder(above)) ? undefined : lostResult(whyLost(range), { lane, nonce })
       // A payment that is much older than this order belongs to another order, even if it is equal.
       if (user.callHash === wanted) return (await isBeforeOrder(user)) ? undefined : paidBy(chain, nonce, user.hash)
       above = user
@@ -132,16 +126,17 @@ export function finalResult(nonce: number, receipt: Receipt) {
   return { kind: 'final', nonce, ok: status === 'success', ...where, gasPaid: gasPaid(receipt) } as const
 }
 
-function stillRead(): Result {
-  return notYet('the nonces that the ledger did not give are still being read')
-}
+const stillRead = notYet('the nonces that the ledger did not give are still being read')
 
 function notYet(reason: string): Result {
   return { kind: 'no-slot', code: 'NONCE_NOT_FINAL', reason }
 }
 
-function lost(nonce: number, lane: LaneId, { from }: ForgottenNonces): Result {
+function whyLost({ from }: ForgottenNonces): string {
   const why = from === 0 ? 'The ledger began after the key was in use' : 'Temporal was set back, or somebody else used the key'
-  const detail = `${why}, and the nodes no longer have the transaction that used this nonce: it may be this one.`
-  return { kind: 'lost', reason: new RelayerError('TRANSACTION_LOST', { detail, facts: { lane, nonce } }).message }
+  return `${why}, and the nodes no longer have the transaction that used this nonce: it may be this one.`
+}
+
+export function lostResult(detail: string, facts: { lane: LaneId; nonce?: number; hashes?: string }): Result {
+  return { kind: 'lost', reason: new RelayerError('TRANSACTION_LOST', { detail, facts }).message }
 }

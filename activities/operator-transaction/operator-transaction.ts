@@ -1,7 +1,7 @@
 import type { Chain } from '../../chains/port.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { FeePolicyResolver } from '../../domain/fees/fees.ts'
-import { workflowOf, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
+import { workflowOf, laneAddress } from '../../domain/lane/lane.ts'
 import { refusalCodes } from '../../domain/lane/messages.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import { callHash, laneCall } from '../../lanes/deps.ts'
@@ -14,7 +14,7 @@ import {
   type SendOperatorTransactionResult as Result,
 } from '../../temporal/contracts/operator-transaction.ts'
 import type { Context } from '@temporalio/activity'
-import { FinalNonces, finalResult, findForgotten } from './forgotten-nonces.ts'
+import { FinalNonces, finalResult, findForgotten, lostResult } from './forgotten-nonces.ts'
 import type { BeatingStep } from '../run-step.ts'
 import { priceCall } from '../checks/price-call.ts'
 
@@ -59,21 +59,15 @@ async function run(one: Try): Promise<Result> {
     await agent.cancel(input.intentId)
     return resultOf(one, pending)
   }
-  // If the key refuses the transaction for good, but an earlier process may have sent it, this process follows the
-  // transaction.
   await pending.signAndSend().catch(async (error: unknown) => {
     await agent.giveUp(pending, error)
-    throwUnlessSentBefore(one, error)
+    // If the key refuses the transaction for good, but an earlier try may have sent it, this try waits for its result.
+    const maybeSent = input.lookUpOnly || input.held !== undefined || context.info.attempt > 1
+    if (!maybeSent || toRelayerError(error).retriable) throw error
   })
   await pending.until((state) => state.kind === 'spent' || (state.kind === 'included' && state.final), waitForFinalMs, signal)
   if (signal.aborted) await context.cancelled
   return resultOf(one, pending)
-}
-
-/** Throws retriable errors always, and permanent ones only if no earlier try can have sent the transaction. */
-function throwUnlessSentBefore({ input, context }: Try, error: unknown): void {
-  if (!input.lookUpOnly && !input.held && context.info.attempt === 1) throw error
-  if (toRelayerError(error).retriable) throw error
 }
 
 async function resultOf(one: Try, pending: PendingTransaction): Promise<Result> {
@@ -96,7 +90,7 @@ async function findFinal(one: Try): Promise<Result> {
     if (result.kind === 'final' || result.kind === 'pending') return result
   }
   if (input.held) return verdict(one, input.held)
-  return lost('The ledger knows no nonce of it, and no process has reported one.', input.lane)
+  return lostResult('The ledger knows no nonce of it, and no process has reported one.', { lane: input.lane })
 }
 
 /** Most nodes must show the nonce as final, because no contract prevents a second payment. */
@@ -112,7 +106,10 @@ async function verdict({ chain, input: { lane, intent } }: Try, held: Held): Pro
       if (receipt) return kind === 'call' ? finalResult(nonce, receipt) : { kind: 'spent', nonce, by: 'noop' }
     }
     const user = await chain.mined(address, nonce)
-    if (!user) return lost('The nodes no longer have the transaction that used its nonce.', lane, held)
+    if (!user) {
+      const hashes = tried.map(({ hash }) => hash).join(', ')
+      return lostResult('The nodes no longer have the transaction that used its nonce.', { lane, nonce, hashes })
+    }
     if (callHash(user.call) === callHash(intent)) {
       const receipt = await chain.receipt(user.hash, 'agreed')
       return receipt ? finalResult(nonce, receipt) : pending(`${user.hash} has no receipt yet for most nodes`)
@@ -124,11 +121,6 @@ async function verdict({ chain, input: { lane, intent } }: Try, held: Held): Pro
     if (code !== 'NODES_DISAGREE') throw error
     return pending(message)
   }
-}
-
-function lost(detail: string, lane: LaneId, held?: Held): Result {
-  const hashes = held?.tried.map(({ hash }) => hash).join(', ')
-  return { kind: 'lost', reason: new RelayerError('TRANSACTION_LOST', { detail, facts: { lane, nonce: held?.nonce, hashes } }).message }
 }
 
 async function acquire(one: Try): Promise<Exclude<Acquired, Refused> | Result> {

@@ -19,10 +19,7 @@ import type { AdmittedCall, StepDeps } from '../deps.ts'
 import { endpointOf, type NoSlot, restrictionOf } from '../route.ts'
 import type { Context } from '@temporalio/activity'
 
-/**
- * A read of the effect is trusted for this share of the heartbeat time-out. Later, another process may have taken over
- * the step.
- */
+/** Share of the heartbeat time-out for which a read of the effect is trusted: later, another process may act. */
 const trustedShare = 0.8
 
 export interface AcquireDeps extends Pick<StepDeps, 'bridges' | 'settings' | 'losses'> {
@@ -56,7 +53,7 @@ export async function acquire(
   const maybeSent = mode !== 'new' || info.attempt > 1
   const isSeen = effectReader(deps.chain, endpoint, transfer, { readAt: info.currentAttemptScheduledTimestampMs, trustedMs, maybeSent })
   const request = requestOf(input, intent)
-  const known = maybeSent && (await findHeld(deps, input, { request, endpoint, signal }))
+  const known = maybeSent && (await findHeld(deps, input, request, endpoint, signal))
   if (known) return known
   const candidate = { ...request, intentId, transfer, parties, maybeSent, trustedMs, retriedAt, seenAt, isWrapped }
   const restriction = () => restrictionOf(deps, endpoint, candidate, lane)
@@ -65,7 +62,9 @@ export async function acquire(
   // There is no nonce to follow: it is final without the effect, or was lost with the ledger. So a new round simulates
   // the call again.
   if (mode === 'follow') return { kind: 'withdrawn' }
-  const before = basisOf(deps)
+  // The values that can bring new restrictions, apart from the bridge's gate. Time alone only ends restrictions.
+  const basis = () => [deps.settings(), deps.losses?.changes]
+  const before = basis()
   const restricted = await restriction()
   if (restricted) return restricted
 
@@ -76,24 +75,20 @@ export async function acquire(
   if (acquired.kind === 'refused') return refused(acquired)
 
   const { pending } = acquired
-  const mayDiffer = endpoint.reserve !== undefined || !isSame(before, basisOf(deps))
+  const mayDiffer = endpoint.reserve !== undefined || basis().some((value, index) => value !== before[index])
   const stop = (await isSeen()) ? ({ kind: 'seen' } as const) : pending.unsigned && mayDiffer ? await restriction() : undefined
   if (!stop) return acquired
   await agent.release(pending)
   return stop
 }
 
-interface Finding {
-  readonly request: NonceRequest
-  readonly endpoint: Endpoint
-  readonly signal: AbortSignal
-}
-
 /** Finds the nonce or the batch that an earlier step of this round got. */
 async function findHeld(
   { agent, batchRouting }: AcquireDeps,
   { transfer, intentId }: BroadcastInput,
-  { request, endpoint, signal }: Finding,
+  request: NonceRequest,
+  endpoint: Endpoint,
+  signal: AbortSignal,
 ): Promise<Acquisition | undefined> {
   const held = await agent.find(request, signal)
   if (held.kind === 'acquired') return held
@@ -161,15 +156,6 @@ function effectReader(
     block = latest
     return isDelivered(chain, endpoint, transfer)
   }
-}
-
-/** The values that can bring new restrictions, apart from the bridge's gate. Time alone only ends restrictions. */
-function basisOf({ settings, losses }: AcquireDeps): readonly unknown[] {
-  return [settings(), losses?.changes]
-}
-
-function isSame(before: readonly unknown[], now: readonly unknown[]): boolean {
-  return before.every((one, index) => one === now[index])
 }
 
 /**

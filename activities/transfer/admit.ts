@@ -35,10 +35,7 @@ export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit
     })
 }
 
-/**
- * After these answers the transfer keeps the bridge's reservation. All other answers release it. An error keeps it,
- * because the step is tried again.
- */
+/** These answers, and errors (the step is tried again), keep the bridge's reservation. Other answers release it. */
 const goingOn: ReadonlySet<string> = new Set<(Admission | Passed)['kind']>(['passed', 'ready', 'unsettled'])
 
 async function admissionStep<T extends Admission | Passed>(
@@ -61,12 +58,7 @@ export function createValidate(deps: StepDeps, refuse: Refuse): KeylessSteps['va
 }
 
 /** Step 1. A bad message halts no route, because anyone with access to Temporal can forge one. */
-async function validate(
-  deps: Pick<StepDeps, 'settings'>,
-  refuse: Refuse,
-  endpoint: Endpoint,
-  transfer: Transfer,
-): Promise<PlannedDelivery | Stopped> {
+async function validate(deps: StepDeps, refuse: Refuse, endpoint: Endpoint, transfer: Transfer): Promise<PlannedDelivery | Stopped> {
   const attestation = await endpoint.attest?.(transfer)
   if (attestation) {
     if (attestation.kind === 'attested') return { kind: 'attested', message: Buffer.from(attestation.message).toString('base64') }

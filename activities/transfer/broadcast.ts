@@ -47,10 +47,7 @@ export function createLocalLane({ slots, ...deps }: BroadcastDeps & { readonly s
   return { slots, broadcast: (input, context, enter, admitted) => run({ ...deps, ...localTimes }, input, { context, enter, admitted }) }
 }
 
-/**
- * Runs the step `broadcast` on the queue of the transfer's workflow. The ledger and the key's limits are the same as on
- * the lane's queue.
- */
+/** Runs `broadcast` on the queue of the transfer's workflow, with the ledger and the limits of the lane's queue. */
 export function createBroadcastLocally(lanes?: LocalLanes): BeatingStep<BroadcastInput, BroadcastResult | { kind: 'elsewhere' }> {
   return async (input, context, enter) => {
     const lane = lanes?.get(input.lane)
@@ -137,17 +134,16 @@ interface Following extends Extract<Acquisition, { kind: 'acquired' }> {
 
 async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Following): Promise<BroadcastResult> {
   const { transfer, seenAt } = input
-  const { pending, batch, context, enter, reached } = following
+  const { pending, batch, context, reached } = following
   const signal = context.cancellationSignal
   const until = Date.now() + (deps.followMs ?? 30_000)
   for (;;) {
-    await untilIncluded({ pending, enter, signal }, deps.agent, until)
+    await untilIncluded(following, deps.agent, until)
     if (signal.aborted) await context.cancelled
     const { state } = pending
     if (state.kind !== 'included') return unincluded(pending, state)
     const includedAt = reached('included')
-    // The loss is recorded before the block is final, because many more transfers could be lost to the same recipient
-    // until then.
+    // Recorded before the block is final: many more transfers could be lost to the same recipient until then.
     if (!state.noop) await recordLoss(deps, transfer, state.receipt, { shared: batch !== undefined, call: input })
     // The batch used its nonce without an effect. So its members are admitted again, and need not wait for finality.
     if (batch && (state.noop || endpointOf(deps, transfer).hasEffect(state.receipt, transfer) === false)) return { kind: 'seen' }
@@ -172,11 +168,8 @@ async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Fol
 }
 
 /** Waits until a block has the transaction. Ends early if the lane is forbidden: another lane may then deliver. */
-async function untilIncluded(
-  { pending, enter, signal }: Pick<Following, 'pending' | 'enter'> & { readonly signal: AbortSignal },
-  agent: LaneAgent,
-  until: number,
-): Promise<void> {
+async function untilIncluded({ pending, enter, context }: Following, agent: LaneAgent, until: number): Promise<void> {
+  const signal = context.cancellationSignal
   while (Date.now() < until && !signal.aborted && agent.view?.closed?.why !== 'forbidden') {
     enter(`following nonce ${pending.nonce}, ${pending.attempts} attempts`)
     if (await pending.until(({ kind }) => kind !== 'pending', Math.min(laneCheckMs, until - Date.now()), signal)) return

@@ -16,7 +16,7 @@ const unwatchedMs = 15_000
 /** Limits of a transfer's own wait for a watched gate, ms. Normally the watcher wakes the transfer earlier. */
 const leastWatchedMs = 15 * 60_000
 const mostWatchedMs = 30 * 60_000
-/** A transfer checks a gate by itself at least this time after its opening, ms, so that the watcher comes first. */
+/** A transfer itself checks a gate only this time (ms) after the gate opens, so that the watcher comes first. */
 const leastLateMs = 60_000
 
 type Deps = Pick<StepDeps, 'gates' | 'openLanes'>
@@ -38,19 +38,18 @@ export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInpu
   const { terms } = transfer
   const reserve = async (lane: LaneId): Promise<Gate> => (await endpoint.reserve?.(transfer, laneAddress(lane))) ?? { kind: 'open' }
   const open = (await lanes.open()).filter((lane) => lane === (terms?.lane ?? lane))
-  let fresh = open.filter((lane) => !avoid.includes(lane))
+  const fresh = open.filter((lane) => !avoid.includes(lane))
   let unauthorized: Extract<Gate, { kind: 'lane' }> | undefined
-  for (let lane = preferredLane(transferId(transfer), fresh); lane !== undefined; lane = preferredLane(transferId(transfer), fresh)) {
+  for (const lane of byPreference(transferId(transfer), fresh)) {
     const gate = await reserve(lane)
     if (gate.kind === 'open') return { kind: 'lane', lane }
     if (gate.kind !== 'lane') return { kind: 'closed', gate }
     if (gate.code === 'BRIDGE_ROLE_MISSING') deps.gates?.unauthorized(lane)
     unauthorized = gate
-    fresh = fresh.filter((other) => other !== lane)
   }
   const left = open.find((lane) => avoid.includes(lane))
   if (left === undefined) return unauthorizedGate(deps, target, unauthorized)
-  // Only avoided lanes are open. If the bridge's gate is the reason why they granted no nonce, the transfer awaits it.
+  // Only avoided lanes are open. If they granted no nonce because of the bridge's gate, the transfer awaits the gate.
   const gate = await reserve(left)
   return gate.kind === 'open' || gate.kind === 'lane' ? { kind: 'none' } : { kind: 'closed', gate }
 }
@@ -94,9 +93,9 @@ export function createGetLaneStatus(deps: Pick<StepDeps, 'lanes' | 'abandonAfter
 }
 
 /** Rendezvous hash: every process chooses the same lane, and only a removed lane's transfers move. */
-function preferredLane(key: string, candidates: readonly LaneId[]): LaneId | undefined {
-  const weighed = candidates.map((candidate) => ({ candidate, weight: fnv1a(`${candidate}|${key}`) }))
-  return weighed.sort((a, b) => b.weight - a.weight || (a.candidate < b.candidate ? -1 : 1))[0]?.candidate
+function byPreference(key: string, lanes: readonly LaneId[]): readonly LaneId[] {
+  const weighed = lanes.map((lane) => ({ lane, weight: fnv1a(`${lane}|${key}`) }))
+  return weighed.sort((a, b) => b.weight - a.weight || (a.lane < b.lane ? -1 : 1)).map(({ lane }) => lane)
 }
 
 export function waitForGate(deps: Deps, transfer: Transfer, gate: Exclude<Gate, { kind: 'open' }>, chain: Target['chain']): Stopped {
@@ -110,13 +109,9 @@ export function waitForGate(deps: Deps, transfer: Transfer, gate: Exclude<Gate, 
 }
 
 /** A transfer's wait for a gate, ms. `now`: the chain's time, seconds. `share` (0 to 1) spreads the checks. */
-export function gateWaitMs(
-  gate: ClosedGate,
-  { watched, now, share }: { watched: boolean; now: number | undefined; share: number },
-): number {
+export function gateWaitMs(gate: ClosedGate, { watched, now, share }: { watched: boolean; now: number | undefined; share: number }) {
   const opensAt = gate.kind === 'route' ? gate.opensAt : undefined
-  if (opensAt !== undefined && now !== undefined) {
+  if (opensAt !== undefined && now !== undefined)
     return Math.max(0, opensAt - now) * 1_000 + leastLateMs + share * (mostWatchedMs - leastLateMs)
-  }
   return watched ? leastWatchedMs + share * (mostWatchedMs - leastWatchedMs) : unwatchedMs
 }

@@ -4,7 +4,7 @@ import { waitsForNonces } from '../../domain/transfer/attempts.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { HeldNonces, LedgerNonces, Withdraw } from '../../lanes/ledger/keyless-requests.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
-import type { Confirmation, KeylessSteps, LaneNonce, Stopped } from '../../temporal/contracts/transfer-steps.ts'
+import type { KeylessSteps, LaneNonce, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { hasOneNode, unlessDisputed } from '../checks/effect.ts'
 import type { StepDeps } from '../deps.ts'
 import { chainOf } from '../route.ts'
@@ -62,12 +62,7 @@ export function createRefuse(deps: EndDeps): Refuse {
   }
 }
 
-async function withdrawAndConfirm(
-  deps: EndDeps,
-  transfer: Transfer,
-  ledgers: readonly LedgerNonces[],
-  requireAgreement: boolean,
-): Promise<Confirmation> {
+async function withdrawAndConfirm(deps: EndDeps, transfer: Transfer, ledgers: readonly LedgerNonces[], requireAgreement: boolean) {
   for (const { lane, owners } of ledgers) for (const intentId of owners) await deps.withdraw({ lane, intentId, how: 'cancel' })
   return createConfirm(deps)({ transfer, waitMs: 0, ...(requireAgreement && { requireAgreement }) })
 }

@@ -6,7 +6,7 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { createTransferWatch } from '../../temporal/client/transfers/transfer-changes.ts'
 import type { News, Poll } from './feed.ts'
 
-/** Interval (ms). It is long, because each read of the causes calls every node. */
+/** Interval between reads of the causes (ms), which is long because each read calls every node. */
 const causesEveryMs = 5_000
 
 export function createChanges(client: TemporalClient, readCauses: () => Promise<Pick<CauseReport, 'causes'>>): Poll {
@@ -19,7 +19,7 @@ export function createChanges(client: TemporalClient, readCauses: () => Promise<
     const news = changed.map((row): News => ({ type: 'transfer', data: { ...row } }))
     return [...begins, ...news, ...(isCut ? [{ type: 'cut', data: { what: 'transfers' } }] : [])]
   })
-  // Causes are read in the background: nodes that do not answer would otherwise delay the events of transfers.
+  // Causes are read in the background, because nodes that do not answer would delay the events of transfers.
   const pollCauses = inBackground(quietly('causes', causeChanges(readCauses)), causesEveryMs)
   return async () => [...(await pollTransfers()), ...(await pollCauses())]
 }
@@ -46,8 +46,8 @@ export function causeChanges(readCauses: () => Promise<Pick<CauseReport, 'causes
 }
 
 /**
- * Compares only the number and the examples of a cause, because its texts contain heights and ages that change at every
- * read.
+ * Returns the parts of a cause by which changes are noticed: its number and its examples. Its texts contain heights and
+ * ages, which change at every read.
  */
 function markOf(cause: Cause | undefined): string | undefined {
   return cause && `${cause.count} ${cause.examples.join(' ')}`
@@ -74,6 +74,7 @@ function inBackground(poll: Poll, everyMs: number): Poll {
   }
 }
 
+/** Turns errors into news: `away` at the first error of `poll`, and `back` when `poll` works again. */
 function quietly(what: string, poll: Poll): Poll {
   let failed = false
   return async () => {

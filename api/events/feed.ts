@@ -9,8 +9,8 @@ export interface FeedEvent {
 
 export type News = Omit<FeedEvent, 'id'>
 /**
- * Returns the changes since the previous call. `ready` for a kind of data says that from now on no change of this kind
- * is missing.
+ * Returns the changes since the previous call. The event `ready` names a kind of data, of which the feed reports every
+ * change from then on.
  */
 export type Poll = () => Promise<readonly News[]>
 
@@ -47,13 +47,13 @@ export class EventFeed {
     return this.#listeners.size
   }
 
-  /** The events after this one. Undefined if the feed does not have it: the listener may have missed events. */
+  /** Returns the events after the event `id`. Undefined if the feed has dropped that event, and perhaps later ones. */
   since(id: string): readonly FeedEvent[] | undefined {
     const index = this.#events.findIndex((one) => one.id === id)
     return index < 0 ? undefined : this.#events.slice(index + 1)
   }
 
-  /** Returns a function that unsubscribes. Calls `closed` when the feed ends. */
+  /** Calls `listener` with every new event, and `closed` when the feed ends. Returns a function that unsubscribes. */
   subscribe(listener: (event: FeedEvent) => void, closed: () => void): () => void {
     this.#listeners.set(listener, closed)
     this.#loop ??= this.#run().finally(() => (this.#loop = undefined))

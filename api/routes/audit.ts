@@ -11,7 +11,7 @@ const keepMs = 3_000
 const orderSchema = z.object({
   at: z.string().describe('Time of the order.'),
   subject: z.enum(orderSubjects),
-  id: z.string().describe('Of the lane, the stream, the transfer or the transaction; of the settings `settings`.'),
+  id: z.string().describe('Id of the lane, stream, receiver, transfer or transaction. Orders about the settings have the id `settings`.'),
   kind: z.string(),
   by: z
     .string()
@@ -23,10 +23,10 @@ const orderSchema = z.object({
     .record(z.string(), z.union([z.string(), z.number()]))
     .optional()
     .describe('Arguments: a nonce, a window, fees.'),
-  times: z.number().optional().describe('How many times it came in a row; absent: once.'),
+  times: z.number().optional().describe('How many times the same order came in a row. Absent if it came once.'),
 })
 
-/** Drops malformed orders: anyone with access to Temporal can write orders. */
+/** Orders of another form are left out, because anyone with access to Temporal can write orders. */
 const keptSchema = orderSchema.omit({ subject: true, id: true }).extend({ at: z.number().min(Date.UTC(2020)).lt(Date.UTC(2100)) })
 
 const schema = {
@@ -47,7 +47,7 @@ const schema = {
     200: z.object({
       asOf: z.string(),
       orders: z.array(orderSchema),
-      more: z.boolean().describe('There are more than `limit`.'),
+      more: z.boolean().describe('More than `limit` orders match.'),
       incomplete: z.array(z.string()).describe('Subjects whose older orders may have been dropped, or that did not answer.'),
     }),
   },

@@ -3,7 +3,6 @@ import { auditedChains } from '../../config/chains.ts'
 import { type AuditRow, listAudits, startAudit } from '../../temporal/client/streams/audits.ts'
 import { orderedBy } from '../access.ts'
 import type { Api, ApiDeps } from '../deps.ts'
-import { errorSchema } from '../errors.ts'
 import { orderOf, orders } from '../../operations/orders/orders.ts'
 import { createReadGate, createSharedReads } from '../read-gate.ts'
 import { reasonSchema } from './orders.ts'
@@ -14,11 +13,13 @@ const keepMs = 2_000
 const { fields } = orders['audit run']
 
 const startedSchema = z.object({ chain: z.string(), workflowId: z.string() })
-const reportSchema = z.looseObject({ checked: z.number(), undoneCount: z.number() }).describe('Its findings; lists have the first 200 ids.')
+const reportSchema = z
+  .looseObject({ checked: z.number(), undoneCount: z.number() })
+  .describe('Its findings. Each list has at most its first 200 ids.')
 const rowSchema = startedSchema.extend({
   execution: z.string(),
   startedAt: z.string(),
-  report: reportSchema.optional().describe('Absent: it is running, or has failed.'),
+  report: reportSchema.optional().describe('Absent if the audit is running or has failed.'),
 })
 
 export function auditsRoutes(app: Api, { client, config }: ApiDeps): void {
@@ -29,7 +30,7 @@ export function auditsRoutes(app: Api, { client, config }: ApiDeps): void {
       chain: textSchema(100).optional().describe('Only this target chain.'),
       limit: limitSchema(20, 5).describe('Highest number of audits of each chain.'),
     }),
-    response: { 200: z.object({ audits: z.array(rowSchema) }), 400: errorSchema },
+    response: { 200: z.object({ audits: z.array(rowSchema) }) },
   }
   app.get('/v1/audits', { config: { access: 'read' }, schema: list }, async ({ query }) => {
     const chains = auditedChains(config, query.chain)
@@ -41,7 +42,7 @@ export function auditsRoutes(app: Api, { client, config }: ApiDeps): void {
     summary: orderOf('audit run').summary,
     description: 'GET /v1/audits has the result. Each chain has one ordered audit at a time: while it runs, further requests get its id.',
     body: z.strictObject({ chain: fields.chain.schema, hours: fields.hours.schema, reason: reasonSchema.optional() }),
-    response: { 202: z.object({ audits: z.array(startedSchema) }), 400: errorSchema },
+    response: { 202: z.object({ audits: z.array(startedSchema) }) },
   }
   app.post('/v1/audits', { config: { access: 'audit run' }, schema: run }, async (request, reply) => {
     const chains = auditedChains(config, request.body.chain)

@@ -23,7 +23,8 @@ export function eventRoute(
   { check, causes }: { readonly check: TokenCheck; readonly causes: Parameters<typeof createChanges>[1] },
 ): void {
   const feed = new EventFeed(createChanges(client, causes))
-  const listening = new Map<string, number>()
+  /** The name of the token of each listener. */
+  const listening: string[] = []
   app.addHook('preClose', () => feed.close())
   const schema = {
     summary: 'Changes of transfers and causes as they happen (server-sent events)',
@@ -40,17 +41,13 @@ export function eventRoute(
     const { principal } = request
     if (!principal) throw new RelayerError('ACCESS_TOKEN_MISSING')
     const { name, expiresAt } = principal
-    const ofName = listening.get(name) ?? 0
+    const ofName = listening.filter((one) => one === name).length
     if (feed.listeners >= mostListeners || ofName >= mostOfName)
       throw new RelayerError('EVENTS_FULL', { facts: { listeners: feed.listeners, name, ofName } })
-    listening.set(name, ofName + 1)
+    listening.push(name)
     const lastId = request.headers['last-event-id']
     const body = openListener(feed, { lastId, expiresAt, heartbeatMs, assertStillGood: () => assertStillGood(principal, check) })
-    body.once('close', () => {
-      const left = (listening.get(name) ?? 1) - 1
-      if (left > 0) listening.set(name, left)
-      else listening.delete(name)
-    })
+    body.once('close', () => void listening.splice(listening.indexOf(name), 1))
     void reply
       .headers({ 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
       .send(body as unknown as string)

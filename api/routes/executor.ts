@@ -19,8 +19,8 @@ const decimal = z.string().describe('Decimal.')
 const hexBytes = (about: string) => z.string().describe(`${about}, 0x hex.`)
 const time = z.string().describe('ISO 8601.')
 /**
- * Nodes get only a hash: a node's error may quote its input, and Portage would take other text in it for the node's
- * words.
+ * Only a hash is passed on to nodes. The error of a node may quote its input, so a caller could otherwise choose words
+ * that Portage takes for the words of the node.
  */
 const transactionHash = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be 0x and 64 hex digits')
 
@@ -134,15 +134,17 @@ export function executorRoutes(app: Api, deps: ApiDeps): void {
   })
 }
 
-/** Allows web pages of all origins. Errors have the form that relay providers use, and hide the details of faults. */
+/** Options of routes for web pages of all origins. Errors have the form of relay providers, without details. */
 function openTo({ logger }: Pick<ApiDeps, 'logger'>) {
   const errorHandler = (error: Error, request: FastifyRequest, reply: FastifyReply) => {
-    const { status: usual, retryAfter, body } = toErrorAnswer(error)
-    // On these routes, an error with the usual status 422 is a fault of this server (a missing key, for example).
+    const { status: usual, headers, body } = toErrorAnswer(error)
+    // No request can cause an error with the usual status 422 here. A fault of this server can, such as a missing key.
     const status = usual === 422 ? 503 : usual
     logFailure(logger, request, { status, error })
-    if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
-    void reply.status(status).send({ message: status < 500 ? body.detail : body.title, statusCode: status })
+    void reply
+      .status(status)
+      .headers(headers)
+      .send({ message: status < 500 ? body.detail : body.title, statusCode: status })
   }
   return {
     config: { access: 'open' },

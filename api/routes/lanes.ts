@@ -15,7 +15,7 @@ import { subjectParams } from './orders.ts'
 /** Time (ms) for which callers share an answer, because a read calls Temporal and every node. */
 const keepMs = 1_000
 
-/** Keeps unknown fields, to show the fields of a newer ledger. */
+/** The answer keeps fields that this schema does not name, so that it shows the fields of a newer ledger. */
 const stateSchema = z
   .looseObject({ synced: z.boolean(), next: z.number(), era: z.number() })
   .meta({ id: 'Lane', description: 'The nonce ledger: every nonce that is not final.' })

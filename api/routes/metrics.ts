@@ -26,7 +26,7 @@ export function metricsRoute(app: Api, deps: ApiDeps): void {
   )
 }
 
-/** Never throws. Metrics keep their last values while Temporal does not answer. */
+/** Returns a refresh that never throws: while Temporal does not answer, the metrics keep their last values. */
 function createTransferCounts({ client, metrics, logger }: ApiDeps): () => Promise<void> {
   const parkedCodes = createParkedCodes({ client, logger })
   const shown = new Set<string>()
@@ -60,8 +60,8 @@ function createStreamMetrics({ client, metrics, network }: ApiDeps): () => Promi
 }
 
 /**
- * Refreshes at most every `everyMs` (ms), and waits at most `timeoutMs`: during a slower refresh, a scrape gets the
- * last figures.
+ * Refreshes at most every `everyMs` (ms). A call waits at most `timeoutMs` (ms) for the refresh, so during a slower
+ * refresh a scrape gets the last figures.
  */
 function atMostEvery(everyMs: number, refresh: () => Promise<void>): () => Promise<void> {
   const refreshed = keptRead(() => refresh().catch(() => {}), { fromAnswer: everyMs })

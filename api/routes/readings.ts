@@ -10,14 +10,13 @@ import { readSettings } from '../../temporal/client/settings/settings.ts'
 import { createTrafficReader, trafficMinutes } from '../../temporal/client/transfers/traffic.ts'
 import { flowSchema, linksSchema, nodesSchema, spendingSchema } from '../answers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
-import { errorSchema } from '../errors.ts'
 
 const access = { config: { access: 'read' } } as const
 
 /** Time (ms) for which callers share an answer, because a read calls Temporal and every node. */
 const causesKeptMs = 2_000
 
-/** Adds the route. Returns the function that reads the causes, for use by other routes. */
+/** Adds `GET /v1/stuck`. Returns the function that reads the causes, which other routes use as well. */
 export function stuckRoute(app: Api, { config, client, spies }: ApiDeps): () => ReturnType<typeof collectCauses> {
   const collect = keptRead(() => collectCauses(client, { config, environment: process.env, spies }), { fromAnswer: causesKeptMs })
   const schema = { summary: 'Causes of stuck transfers, and their remedies', response: { 200: causeReportSchema } }
@@ -53,13 +52,13 @@ export function nodeRoutes(app: Api, { network }: ApiDeps): void {
 }
 
 export function settingsRoutes(app: Api, { client }: ApiDeps): void {
-  const show = { summary: 'Changes of operators to the running processes', response: { 200: settingsSchema, 503: errorSchema } }
+  const show = { summary: 'Changes of operators to the running processes', response: { 200: settingsSchema } }
   app.get('/v1/settings', { ...access, schema: show }, () => readSettings(client))
 
   const audit = {
     summary: 'The latest 200 changes of the settings, newest first',
     querystring: z.strictObject({ limit: limitSchema(200, 50) }),
-    response: { 200: settingsAuditSchema, 400: errorSchema, 503: errorSchema },
+    response: { 200: settingsAuditSchema },
   }
   app.get('/v1/settings/audit', { ...access, schema: audit }, async (request) => {
     const { version, audit: changes } = await readSettings(client)
@@ -67,7 +66,7 @@ export function settingsRoutes(app: Api, { client }: ApiDeps): void {
   })
 }
 
-/** Keeps unknown fields, to show the fields of a newer notifier. */
+/** The answer keeps fields that this schema does not name, so that it shows the fields of a newer notifier. */
 const receiverSchema = z
   .looseObject({
     name: z.string(),
@@ -83,7 +82,7 @@ const receiverSchema = z
 export function notificationRoutes(app: Api, { client, config }: ApiDeps): void {
   const schema = {
     summary: 'The receivers of notifications, and the progress of each',
-    response: { 200: z.object({ receivers: z.array(receiverSchema) }), 503: errorSchema },
+    response: { 200: z.object({ receivers: z.array(receiverSchema) }) },
   }
   app.get('/v1/notifications', { ...access, schema }, async () => ({
     receivers: (await listReceivers(client, config.notifications)).map((one) => ({ ...one })),
@@ -101,7 +100,7 @@ export function flowRoute(app: Api, { client }: ApiDeps): void {
         .default('60')
         .describe('Length of the window.'),
     }),
-    response: { 200: flowSchema, 503: errorSchema },
+    response: { 200: flowSchema },
   }
   app.get('/v1/flow', { ...access, schema }, async ({ query }) => {
     const minutes = trafficMinutes.find((one) => String(one) === query.minutes) ?? 60

@@ -22,18 +22,21 @@ const shownSchema = z
   .looseObject({ asOf: z.string(), view: streamReportSchema })
   .meta({ id: 'StreamState', description: 'The whole state: open numbers, gaps, exceptions, blocks left of the backfill.' })
 
-const count = z.number().describe('Of numbers.')
+const count = z.number().describe('A count of numbers.')
 const auditSchema = z
   .object({
     stream: z.string(),
-    running: z.literal(true).optional().describe('The audit goes on: the same request again waits for its end. Absent: it has ended.'),
-    upTo: z.string().optional().describe("The source's own count; absent: the source has none yet, or does not answer."),
+    running: z
+      .literal(true)
+      .optional()
+      .describe('The audit goes on, and a repeated request waits for its end. Absent if the audit has ended.'),
+    upTo: z.string().optional().describe("The source's own count. Absent if the source has none yet, or does not answer."),
     height: z.number().optional().describe('The final block at which the count was read.'),
     gaps: count.optional(),
-    completed: count.optional().describe('Open ones that are delivered.'),
-    started: count.optional().describe('Started, or started again.'),
-    closed: count.optional().describe('Open ones that ended without a delivery.'),
-    undone: count.optional().describe('Deliveries that were undone: their transfers are started again.'),
+    completed: count.optional().describe('Open numbers whose transfers are delivered.'),
+    started: count.optional().describe('Numbers whose transfers were started, or started again.'),
+    closed: count.optional().describe('Open numbers whose transfers ended without a delivery.'),
+    undone: count.optional().describe('Deliveries that were undone. Their transfers are started again.'),
   })
   .meta({ id: 'StreamAudit' })
 
@@ -46,14 +49,14 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
   })
   const list = {
     summary: 'The numbered sources of transfers',
-    response: { 200: z.object({ asOf: z.string(), streams: z.array(streamReportSchema) }), 503: errorSchema },
+    response: { 200: z.object({ asOf: z.string(), streams: z.array(streamReportSchema) }) },
   }
   app.get('/v1/streams', { ...access, schema: list }, async () => ({
     asOf: new Date().toISOString(),
     streams: (await listStreams(client, heights, config.streams.auditMinutes)).map((row) => ({ ...row })),
   }))
 
-  const show = { summary: 'The whole state of a stream', params, response: { 200: shownSchema, 404: errorSchema, 503: errorSchema } }
+  const show = { summary: 'The whole state of a stream', params, response: { 200: shownSchema, 404: errorSchema } }
   app.get('/v1/streams/:stream', { ...access, schema: show }, async (request) => {
     const state = await readStream(client, request.params.stream)
     const view = toReport(viewStream(state), heights, config.streams.auditMinutes)
@@ -68,7 +71,7 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
   }
   app.get('/v1/streams/:stream/checkpoint', { ...access, schema: checkpoint }, async ({ params: { stream } }) => {
     const store = checkpointStoreOf(config, client.streamNames)
-    // Throws for an unknown stream: otherwise any text could become the name of a file or object.
+    // Throws for an unknown stream, so that a request cannot make any text the name of a file or object.
     await readStream(client, stream)
     const kept = await gate(() => store.read(stream))
     return { stream, ...(kept && { kept: { ...kept } }) }
@@ -77,8 +80,8 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
 }
 
 /**
- * Runs one audit at a time, because audits read tables and logs. Requests for the same stream share an audit, and
- * requests for another stream are refused meanwhile.
+ * Runs one audit at a time, because audits read tables and logs. During an audit, requests for the same stream share
+ * its result, and requests for other streams are refused (API_BUSY).
  */
 function auditRoute(app: Api, { client, logger, auditStream }: ApiDeps): void {
   const audits = createSharedReads<StreamAudit>(0, createReadGate({ atOnce: 1, waiting: 0 }))

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Bridges } from '../../bridges/port.ts'
 import { lanesOf, resolveLane } from '../../config/chains.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
-import { defined } from '../../domain/fees/fees.ts'
+import { defined } from '../../domain/defined.ts'
 import type { LaneId } from '../../domain/lane/lane.ts'
 import type { ChainName, Terms } from '../../domain/transfer/transfer.ts'
 import { messageBytes } from '../../intake/submit/message-bytes.ts'
@@ -16,7 +16,7 @@ import { problemSchema } from '../answers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema, textOf, toErrorAnswer } from '../errors.ts'
 import { idempotencyHeaders, once } from '../idempotency.ts'
-import { sequenceSchema, textSchema, values } from '../../operations/orders/values.ts'
+import { sequenceSchema, textSchema, values, within } from '../../operations/orders/values.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 
 /** Maximum messages per request, and how many are submitted at a time, because each may need reads of a chain. */
@@ -32,13 +32,7 @@ const chainIdSchema = z
   .describe('Wormhole chain id, or the name of a configured chain.')
 
 const how = {
-  priority: z
-    .number()
-    .int()
-    .min(1)
-    .max(5)
-    .optional()
-    .describe('Rank if a lane has no room for all transfers: 1 (first) … 5. Absent: as configured.'),
+  priority: within(1, 5).schema.optional().describe('Rank if a lane has no room for all transfers: 1 (first) … 5. Absent: as configured.'),
   deadline: z
     .union([z.iso.datetime({ offset: true }), z.number().positive().max(5_256_000)])
     .optional()
@@ -101,7 +95,7 @@ const bulkSchema = z.strictObject({
 const bulkResultsSchema = z.object({
   results: z
     .array(z.union([acceptedSchema.extend({ index: z.number() }), z.object({ index: z.number(), error: problemSchema })]))
-    .describe('One for each, in order.'),
+    .describe('One result for each submission, in the same sequence.'),
 })
 
 /** 202: the transfer was started. 200: the transfer existed, and keeps its priority, deadline and terms. */
@@ -212,11 +206,7 @@ export function relayVaaRoute(app: Api, deps: ApiDeps): void {
   const schema = {
     summary: "spy_relayer's route: submit a VAA as base64 in the path",
     params: z.object({ '*': z.string().describe('The VAA, base64.') }),
-    response: {
-      200: z.object({ message: z.literal('Scheduled') }),
-      400: failed,
-      503: failed,
-    },
+    response: { 200: z.object({ message: z.literal('Scheduled') }), 400: failed, 503: failed },
   }
   app.get('/relayvaa/*', { config: { access: 'transfer submit' }, schema }, async (request, reply) => {
     try {
@@ -225,8 +215,8 @@ export function relayVaaRoute(app: Api, deps: ApiDeps): void {
       await submit(deps, request, { bridge: defaultBridge(deps.network.bridges), message: messageBytes(vaa) })
       return await reply.status(200).send({ message: 'Scheduled' })
     } catch (error) {
-      const { status, retryAfter, body } = toErrorAnswer(error)
-      if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter))
+      const { status, headers, body } = toErrorAnswer(error)
+      void reply.headers(headers)
       // Clients of spy_relayer expect 400 for a refusal. Errors of the server are 503, so that a proxy may retry.
       return reply.status(status >= 500 ? 503 : 400).send({ message: 'Request failed', code: body.code, error: textOf(body) })
     }
@@ -234,7 +224,7 @@ export function relayVaaRoute(app: Api, deps: ApiDeps): void {
 }
 
 /** Throws INPUT_INVALID if no bridge is configured. */
-export function defaultBridge(bridges: Bridges): string {
+function defaultBridge(bridges: Bridges): string {
   const [first] = bridges.keys()
   if (first === undefined) throw new RelayerError('INPUT_INVALID', { detail: 'No bridge is configured.' })
   return first
@@ -247,7 +237,7 @@ interface Submission extends Pick<SubmitOptions, 'priority' | 'deadline'>, Terms
 }
 
 /** Submits under the token's name. Throws INPUT_INVALID, LANE_NOT_FOUND, ACCESS_SCOPE and the submitter's errors. */
-export async function submit(
+async function submit(
   { submitter, config, network: { bridges }, metrics }: ApiDeps,
   request: FastifyRequest,
   { bridge, message, reason = 'handed in', priority, deadline, ...terms }: Submission,
@@ -262,8 +252,8 @@ export async function submit(
     const lane = terms.lane === undefined ? undefined : laneOfTarget(config, terms.lane, targetChain)
     const by = orderedBy(request, { ...aboutTransfer(targetChain), lane })
     const chosen = defined({ ...terms, lane })
-    const options = { priority, deadline, ...(Object.keys(chosen).length > 0 && { terms: chosen }) }
-    const answer = await submitter.submit(bridge, message, { ...options, order: { by, reason } })
+    const options = { priority, deadline, ...(Object.keys(chosen).length > 0 && { terms: chosen }), order: { by, reason } }
+    const answer = await submitter.submit(bridge, message, options)
     metrics.portage_intake_started_total.inc({ via: 'api', bridge, status: answer.status })
     return answer
   } catch (error) {

@@ -19,7 +19,7 @@ import { textSchema } from '../../operations/orders/values.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 import { filterOf, filterSchemas, resolveGiven, transferParams } from './transfers.ts'
 
-/** Maximum transfers per request, because each costs a call to Temporal, and the client waits for all calls. */
+/** Maximum transfers per request. Each transfer costs a call to Temporal, and the client waits for all calls. */
 const mostOrdered = 500
 const mostNamed = 100
 

@@ -13,7 +13,7 @@ import { errorSchema } from '../errors.ts'
 import { createReadGates, type ReadFor } from '../read-gate.ts'
 import { schemasOf } from './orders.ts'
 
-/** Few at a time, because a search by nonce reads more from the nodes than any other filter. */
+/** Few searches by nonce run at a time, because they read more from the nodes than any other filter. */
 const nonceGates = createReadGates({ atOnce: 2, waiting: 16 })
 
 export function filterOf({ client, config, network }: ApiDeps, given: TransferSelection, readFor: ReadFor): Promise<TransferFilter> {
@@ -24,10 +24,10 @@ export function filterOf({ client, config, network }: ApiDeps, given: TransferSe
 
 export const filterSchemas = schemasOf(filterFields)
 
-/** Few at a time, because a search by text reads lists and nodes, and any client may send one. */
+/** Few searches by text run at a time, because they read lists and nodes, and any client may send them. */
 const gates = createReadGates({ atOnce: 2, waiting: 16 })
 
-/** Throws TRANSFER_NOT_FOUND, TRANSFER_IN_GAP, TRANSFER_AMBIGUOUS, API_BUSY, TEMPORAL_UNAVAILABLE. */
+/** Returns the transfer's id. Throws TRANSFER_NOT_FOUND, TRANSFER_IN_GAP, TRANSFER_AMBIGUOUS, API_BUSY, TEMPORAL_*. */
 export function resolveGiven(
   { client, config, network }: Pick<ApiDeps, 'client' | 'config' | 'network'>,
   given: string,
@@ -46,7 +46,7 @@ export const transferParams = z.object({
   ),
 })
 
-/** Keeps unknown fields, to show the fields of a newer workflow. */
+/** The answer keeps fields that this schema does not name, so that it shows the fields of a newer workflow. */
 const reportSchema = z
   .looseObject({
     ...transferFields,

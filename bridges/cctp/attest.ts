@@ -4,10 +4,11 @@ import { fingerprint } from '../../chains/crypto/fingerprint.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Attestation } from '../port.ts'
-import type { Attested } from './attestation.ts'
+import type { Attested } from './attesters.ts'
 import { type CarriedMessage, readCarried, writeCarried } from './carried.ts'
 import { type CctpMessage, fast, loggedBytes, readMessage } from './message.ts'
 import type { CctpRoute } from './routes.ts'
+import { type Refusal, unlessRefused } from '../kit/verdict.ts'
 import { refusals, type Verify, type VerifySigned } from './verify.ts'
 
 /** `pending`: no API has a usable attestation. `why` names the state of the message at each API. */
@@ -34,30 +35,32 @@ interface AttestOptions {
 }
 
 /**
- * An attestation must stay valid for this number of target blocks, so that the delivery is mined before the attestation
- * expires.
+ * Number of target blocks for which an attestation must stay valid, so that the delivery is mined before the
+ * attestation expires.
  */
 const spareBlocks = 50
-/** Time between two tries to get an attestation, ms. `finalized` is longer because finality takes minutes. */
+/** Time between two tries to get an attestation, ms. Attestations at finality take minutes. */
 const retryMs = { fast: 5_000, finalized: 15_000 } as const
 /**
- * Time (ms) after which `reattest` is repeated. Circle answers within seconds, so a request that had no effect by then
- * must have been lost.
+ * Time (ms) after which `reattest` is repeated. Circle answers within seconds, so a request without an effect after
+ * this time must have been lost.
  */
 const askAgainMs = 600_000
 const mostRemembered = 4_096
 
-/** Makes `Endpoint.attest`. Replaces an attestation that has expired or is not final enough. */
+/** Makes `Endpoint.attest`, which also replaces an attestation that has expired or is not final enough. */
 export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
   const expired = new LRUCache<string, true>({ max: mostRemembered })
   const asked = new LRUCache<string, true>({ max: mostRemembered, ttl: askAgainMs })
 
-  async function faultOf(attested: Attested): Promise<RelayerError | undefined> {
-    const fault = await refusalOf(verify(attested, spareBlocks))
-    return fault ?? (expired.has(fingerprint(attested.bytes)) ? new RelayerError('CCTP_EXPIRED') : undefined)
+  function faultOf(attested: Attested): Promise<Refusal | undefined> {
+    return refusalOf(async () => {
+      await verify(attested, spareBlocks)
+      if (expired.has(fingerprint(attested.bytes))) throw new RelayerError('CCTP_EXPIRED')
+    })
   }
 
-  async function askAgain(fault: RelayerError, nonce: string): Promise<void> {
+  async function askAgain(fault: Refusal, nonce: string): Promise<void> {
     if (!isLate(fault) || asked.has(nonce)) return
     await apis.reattest(nonce)
     asked.set(nonce, true)
@@ -65,13 +68,13 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
 
   async function find(carried: CarriedMessage, retryInMs: number): Promise<Attestation> {
     const { version, sourceDomain: domain } = readMessage(carried.bytes)
-    let stale: { readonly fault: RelayerError; readonly nonce: string } | undefined
+    let stale: { readonly fault: Refusal; readonly nonce: string } | undefined
     const usable = async (attested: Attested | undefined) => {
       const fault = attested && (await faultOf(attested))
       if (!attested || !fault) return attested
       const message = readMessage(attested.bytes)
       stale = { fault, nonce: message.nonce }
-      // A message that is already delivered needs no newer attestation, so a late one is taken.
+      // A late attestation is taken if the message is already delivered, because then no newer one is needed.
       return isLate(fault) && (await isUsed(attested.bytes, routeOf(message))) ? attested : undefined
     }
     const answer =
@@ -80,8 +83,9 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
         : await apis.ofTransaction({ domain, txHash: carried.txHash }, (messages) => usable(ownOf(carried, messages)))
     if (answer.kind === 'found') return { kind: 'attested', message: writeCarried({ ...carried, ...answer.value }) }
     if (!stale) return { kind: 'wait', code: 'CCTP_NOT_ATTESTED', reason: answer.why, retryInMs }
+    const { code, reason } = stale.fault
     await askAgain(stale.fault, stale.nonce)
-    return waitFor(stale.fault, retryInMs)
+    return { kind: 'wait', code, reason, retryInMs }
   }
 
   return {
@@ -91,19 +95,20 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
       const logged = readMessage(carried.bytes)
       if (carried.attestation.length > 0) {
         const fault = await faultOf(carried)
-        if (!fault || refusals[fault.code]?.kind !== 'wait' || (await isUsed(carried.bytes, routeOf(logged)))) return undefined
-      } else if (await refusalOf((async () => routeOf(logged))())) return undefined
+        if (fault?.kind !== 'wait' || (await isUsed(carried.bytes, routeOf(logged)))) return undefined
+      } else if (await refusalOf(async () => routeOf(logged))) return undefined
       const retryInMs = retryMs[logged.minFinality <= fast ? 'fast' : 'finalized']
       try {
         return await find(carried, retryInMs)
       } catch (error) {
         if (!(error instanceof RelayerError) || error.code !== 'IRIS_UNAVAILABLE') throw error
-        return waitFor(error, Number(error.facts['againInMs'] ?? retryInMs))
+        const { code, about, title, facts } = error
+        return { kind: 'wait', code, reason: about || title, retryInMs: Number(facts['againInMs'] ?? retryInMs) }
       }
     },
     /**
-     * Call this if the target contract refused the attestation as expired. On Arbitrum, nothing else shows the
-     * expiration, because contracts there see Ethereum's block numbers.
+     * Records that the target contract refused the attestation as expired. On Arbitrum, nothing else shows the
+     * expiration, because contracts on Arbitrum see Ethereum's block numbers.
      */
     hasExpired({ message }: Transfer): void {
       expired.set(fingerprint(readCarried(decodeBase64(message)).bytes), true)
@@ -125,7 +130,7 @@ export function createSignedForms({ apis, verifySigned }: { readonly apis: Attes
     const { sourceDomain: domain } = readMessage(carried.bytes)
     const answer = await apis.ofTransaction({ domain, txHash: carried.txHash }, async (messages) => {
       const own = ownOf(carried, messages)
-      return own && !(await refusalOf(verifySigned(own))) ? own : undefined
+      return own && !(await refusalOf(() => verifySigned(own))) ? own : undefined
     })
     if (answer.kind !== 'found') return undefined
     kept.set(key, answer.value)
@@ -134,27 +139,20 @@ export function createSignedForms({ apis, verifySigned }: { readonly apis: Attes
 }
 
 /** Whether only the time of the attestation is wrong: expired, or not final enough. */
-function isLate({ code }: RelayerError): boolean {
+function isLate({ code }: Refusal): boolean {
   return code === 'CCTP_EXPIRED' || code === 'CCTP_NOT_ATTESTED'
 }
 
-function waitFor({ code, about, title }: RelayerError, retryInMs: number): Attestation {
-  return { kind: 'wait', code, reason: about || title, retryInMs }
-}
-
-async function refusalOf(check: Promise<unknown>): Promise<RelayerError | undefined> {
-  try {
-    await check
-    return undefined
-  } catch (error) {
-    if (error instanceof RelayerError && refusals[error.code]) return error
-    throw error
-  }
+function refusalOf(check: () => Promise<unknown>): Promise<Refusal | undefined> {
+  return unlessRefused(
+    check().then(() => undefined),
+    refusals,
+  )
 }
 
 /**
- * A transaction may have several equal logs, and Circle gives each of them a nonce. Undefined until all equal logs are
- * attested, because otherwise a log could take the nonce of another.
+ * Returns the attested form of a logged message. A transaction may have several equal logs, and Circle gives each of
+ * them a nonce. Undefined until all equal logs are attested, because a log could otherwise take the nonce of another.
  */
 function ownOf({ bytes, twin, twins }: CarriedMessage, messages: readonly Attested[]): Attested | undefined {
   const logged = keccak256(loggedBytes(bytes))

@@ -1,5 +1,5 @@
 import { concat, getBytes, hexlify, toBeHex } from 'ethers'
-import { signatureBytes } from './attestation.ts'
+import { signatureBytes } from './attesters.ts'
 import { loggedBytes, malformed, readMessage, zeroWord } from './message.ts'
 
 /** A message and the place where its source logged it. Attestation changes the bytes of v2 messages only. */
@@ -19,7 +19,7 @@ export interface CarriedMessage {
 /** Layout: number u64, txHash, twin u16, twins u16, number of signatures u8, the signatures, the message. */
 const headBytes = 45
 
-/** Throws CCTP_MESSAGE. The result shares memory with `carried`. */
+/** Reads a message with its place. The result shares memory with `carried`. Throws CCTP_MESSAGE. */
 export function readCarried(carried: Uint8Array): CarriedMessage {
   const view = Buffer.from(carried.buffer, carried.byteOffset, carried.length)
   if (carried.length < headBytes) throw malformed(`It has ${carried.length} bytes, and its head alone has ${headBytes}.`)

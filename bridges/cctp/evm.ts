@@ -2,7 +2,8 @@ import { decodeBase64, id, toBeHex } from 'ethers'
 import type { EvmChain } from '../../chains/evm/index.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import { type DeliveryLog, findDelivery, isLogOf } from '../kit/logs.ts'
+import { demandSame } from '../kit/demands.ts'
+import { type DeliveryLog, findDelivery, hasLog } from '../kit/logs.ts'
 import { toVerdict } from '../kit/verdict.ts'
 import type { Endpoint, Gate } from '../port.ts'
 import { type AttestationApis, createAttest, createSignedForms } from './attest.ts'
@@ -45,8 +46,8 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     try {
       await prove(bytes)
     } catch (error) {
-      // Circle may have replaced its attesters since they signed. So a delivered message counts as valid even if its
-      // signatures are refused now.
+      // A delivered message counts as valid even if its signatures are refused now, because Circle may have replaced
+      // its attesters since they signed.
       if (!(error instanceof RelayerError) || error.code !== 'CCTP_ATTESTATION' || !(await delivered(transfer, 'latest'))) throw error
     }
   }
@@ -82,17 +83,16 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
       return meaning
     },
     reserve: async (transfer, relayer) => gateOf(read(routes, transfer).message, relayer),
-    hasEffect({ status, logs }, transfer) {
+    hasEffect(receipt, transfer) {
       const { message, route } = read(routes, transfer)
-      const wanted = receivedLog(route.to.transmitter, message)
-      return status === 'success' && logs.some((log) => isLogOf(wanted)(log) && wanted.shows(log))
+      return hasLog(receipt, receivedLog(route.to.transmitter, message))
     },
   }
 }
 
 /**
- * An unattested v2 message has nonce zero, and the target contract shows nonce zero as used. So look up a nonce only if
- * `isAttested`.
+ * Reads the message of a transfer. Unless `isAttested`, the nonce shows nothing: an unattested v2 message has nonce
+ * zero, and the target contract shows nonce zero as used.
  */
 function read(routes: CctpRoutes, transfer: Transfer) {
   const carried = readCarried(decodeBase64(transfer.message))
@@ -111,8 +111,8 @@ const receivedTopics = {
 } as const
 
 /**
- * The log of a delivery. In its topics, the unknown caller comes before the nonce, so a search by topics cannot ask for
- * the nonce. `shows` compares it instead.
+ * Returns the log of a delivery. `shows` compares the nonce, because a search by topics cannot ask for it: the topic
+ * before the nonce is the caller, which is not known.
  */
 export function receivedLog(transmitter: string, { version, nonce, sourceDomain }: CctpMessage): Required<DeliveryLog> {
   return {
@@ -121,12 +121,4 @@ export function receivedLog(transmitter: string, { version, nonce, sourceDomain 
     shows: ({ topics, data }) =>
       topics[2]?.toLowerCase() === toBeHex(nonce, 32) && data.slice(0, 66).toLowerCase() === toBeHex(sourceDomain, 32),
   }
-}
-
-const fields = ['bridge', 'sourceChain', 'sourceId', 'targetChain', 'emitter', 'sequence', 'digest'] as const
-
-function demandSame(transfer: Transfer, expected: Transfer): void {
-  const field = fields.find((name) => transfer[name] !== expected[name])
-  if (field === undefined) return
-  throw new RelayerError('MESSAGE_MISMATCH', { facts: { field, transfer: transfer[field], message: expected[field] } })
 }

@@ -1,4 +1,4 @@
-import { concat, getBytes, hexlify, keccak256, toBeHex } from 'ethers'
+import { hexlify, keccak256, toBeHex } from 'ethers'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 export type CctpVersion = 1 | 2
@@ -38,7 +38,7 @@ export interface Burn {
 
 /** Finality thresholds (FinalityThresholds.sol). */
 export const fast = 1_000
-export const finalized = 2_000
+const finalized = 2_000
 
 export const zeroWord = `0x${'0'.repeat(64)}`
 
@@ -57,7 +57,7 @@ const finalityAt = { min: 140, executed: 144 } as const
 const burnAt = { maxFee: 132, feeExecuted: 164, expirationBlock: 196, hookData: 228 } as const
 const burnBytes = { 1: 132, 2: burnAt.hookData } as const
 
-/** Throws CCTP_MESSAGE. The result shares memory with `bytes`. */
+/** Reads a message. The result shares memory with `bytes`. Throws CCTP_MESSAGE. */
 export function readMessage(bytes: Uint8Array): CctpMessage {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const version = bytes.length < 4 ? undefined : versions.get(view.readUInt32BE(0))
@@ -83,15 +83,7 @@ const versions: ReadonlyMap<number, CctpVersion> = new Map([
   [1, 2],
 ])
 
-export function writeMessage(message: CctpMessage): Uint8Array {
-  const { version, sourceDomain, destinationDomain, nonce, sender, recipient, destinationCaller, minFinality, finalityExecuted } = message
-  const numbers = (...values: number[]) => values.map((value) => toBeHex(value, 4))
-  const head = [...numbers(version - 1, sourceDomain, destinationDomain), nonce, sender, recipient, destinationCaller]
-  const finality = version === 1 ? [] : numbers(minFinality, finalityExecuted)
-  return getBytes(concat([...head, ...finality, message.body]))
-}
-
-/** Throws CCTP_MESSAGE unless the body has the length for its version. The hook data of v2 may have any length. */
+/** Reads the burn in a message. Throws CCTP_MESSAGE for a body of another length (v2: of less than 228 bytes). */
 export function readBurn({ version, body }: Pick<CctpMessage, 'version' | 'body'>): Burn {
   const least = burnBytes[version]
   if (body.length < least || (version === 1 && body.length > least))
@@ -125,7 +117,7 @@ export function loggedBytes(bytes: Uint8Array): Uint8Array {
     .fill(0, body + burnAt.feeExecuted, body + burnAt.hookData)
 }
 
-/** Key of the contract's map `usedNonces`. Wrong for a v2 message until Circle has chosen its nonce. */
+/** Returns the key in the contract's map `usedNonces`. Wrong for a v2 message until Circle has chosen its nonce. */
 export function usedNonceKey({ version, sourceDomain, nonce }: Pick<CctpMessage, 'version' | 'sourceDomain' | 'nonce'>): string {
   return version === 2 ? nonce : keccak256(`${toBeHex(sourceDomain, 4)}${nonce.slice(2)}`)
 }

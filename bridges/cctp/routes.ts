@@ -1,7 +1,8 @@
 import { encodeBase64, keccak256 } from 'ethers'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { TransferContent } from '../../domain/transfer/content.ts'
-import { type BridgeName, type ChainName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
+import type { BridgeName, ChainName, Transfer } from '../../domain/transfer/transfer.ts'
+import { demandSize } from '../kit/demands.ts'
 import type { Bridge } from '../port.ts'
 import { readCarried } from './carried.ts'
 import { addressOf, type Burn, type CctpMessage, type CctpVersion, loggedBytes, readBurn, readMessage } from './message.ts'
@@ -33,8 +34,8 @@ export interface CctpRoute {
 export type CctpRoutes = ReturnType<typeof createRoutes>
 
 /**
- * The burns that are delivered: all, or those that `senders` sent or `recipients` get (32 bytes, 0x, lower case). With
- * `paid`: all burns except the listed ones.
+ * The burns that are delivered: all burns, or the burns that one of `senders` sent or one of `recipients` gets (32
+ * bytes, 0x, lower case). With `paid`, the burns that are delivered are all burns except these.
  */
 export type DeliveredBurns = 'all' | { readonly senders: readonly string[]; readonly recipients: readonly string[]; readonly paid?: true }
 
@@ -67,13 +68,12 @@ export function createRoutes(chains: readonly CctpChain[], burns: DeliveredBurns
   }
 }
 
-/** Throws CCTP_MESSAGE, MESSAGE_TOO_LARGE and the errors of `CctpRoutes.of`. */
+/** Makes `Bridge.decode`, which throws CCTP_MESSAGE, MESSAGE_TOO_LARGE and the errors of `CctpRoutes.of`. */
 export function createDecode(routes: CctpRoutes): Bridge['decode'] {
   return function decode(message): Transfer {
     const { number, bytes } = readCarried(message)
     const { source, target, from } = routes.of(readMessage(bytes))
-    if (message.length > mostMessageBytes)
-      throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: message.length, most: mostMessageBytes } })
+    demandSize(message)
     return {
       bridge: cctp,
       sourceChain: source.chain,
@@ -88,6 +88,7 @@ export function createDecode(routes: CctpRoutes): Bridge['decode'] {
   }
 }
 
+/** Returns the content of a burn. The amount is what the recipient gets, without Circle's fee. */
 export function contentOf(bytes: Uint8Array, { source }: CctpRoute): TransferContent {
   const { token, mintRecipient, amount, feeExecuted } = readBurn(readMessage(bytes))
   return { amount: String(amount - feeExecuted), token: `${source.networkId}/${token.slice(2)}`, recipient: addressOf(mintRecipient) }

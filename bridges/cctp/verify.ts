@@ -3,8 +3,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ContractReader } from '../kit/contract-reader.ts'
 import { placedRefusals } from '../kit/placed-logs.ts'
 import type { Refusals } from '../kit/verdict.ts'
-import type { Attested } from './attestation.ts'
-import { createAttesters, type ReadAttesters, verifyAttested } from './attesters.ts'
+import { type Attested, createAttesters, type ReadAttesters, verifyAttested } from './attesters.ts'
 import { addressOf, type CctpFinality, type CctpMessage, isFinalEnough, readBurn, readMessage, zeroWord } from './message.ts'
 import type { CctpRoute, CctpRoutes } from './routes.ts'
 
@@ -24,14 +23,14 @@ export type Verify = (attested: Attested, spareBlocks?: number) => Promise<CctpR
 
 export type VerifySigned = (attested: Attested) => Promise<CctpRoute>
 
-/** Checks everything that the target contract checks before it mints, except whether the nonce is used. */
+/** Makes checks of everything that the target contract checks before it mints, except whether the nonce is used. */
 export function createVerify(options: VerifyOptions) {
   const { chain, routes, lanes, finality } = options
   const attesters = new Map(options.transmitters.map((transmitter) => [transmitter, createAttesters(chain, transmitter)]))
 
-  const attestersOf: (transmitter: string) => ReadAttesters = (transmitter) => (maxAgeMs) => {
+  function attestersOf(transmitter: string): ReadAttesters {
     const read = attesters.get(transmitter)
-    if (read) return read(maxAgeMs)
+    if (read) return read
     throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { chain: chain.name, transmitter } })
   }
 
@@ -54,7 +53,7 @@ export function createVerify(options: VerifyOptions) {
     throw new RelayerError('CCTP_EXPIRED', { facts: { chain: chain.name, expirationBlock: String(expirationBlock), last: String(last) } })
   }
 
-  /** Checks all but finality and expiration. Throws CCTP_ATTESTATION, the errors of `routeOf` and read errors. */
+  /** Checks all except finality and expiration. Throws CCTP_ATTESTATION, the errors of `routeOf` and read errors. */
   async function verifySigned(attested: Attested): Promise<CctpRoute> {
     const message = readMessage(attested.bytes)
     const route = routeOf(message)
@@ -75,6 +74,7 @@ export function createVerify(options: VerifyOptions) {
   }
 }
 
+/** Whether one of the `lanes` (addresses, lower case) may deliver the message. */
 export function mayDeliver({ destinationCaller }: Pick<CctpMessage, 'destinationCaller'>, lanes: readonly string[]): boolean {
   return (
     destinationCaller === zeroWord || (destinationCaller.startsWith(zeroWord.slice(0, 26)) && lanes.includes(addressOf(destinationCaller)))
@@ -95,5 +95,5 @@ export const refusals: Refusals = {
   MESSAGE_TOO_LARGE: { kind: 'declined' },
 }
 
-/** Before a key signs, every refusal is final: another attestation would make another call. */
+/** Before a key signs, every refusal rejects the call, because another attestation would need another call. */
 export const proofRefusals: Refusals = Object.fromEntries(Object.keys(refusals).map((code) => [code, { kind: 'rejected' }]))

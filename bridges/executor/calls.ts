@@ -3,21 +3,11 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { decodeCall, encodeCall, selectorOf } from '../kit/calls.ts'
-import { type DeliveredView, digestOf as digestOfVaa, shownBy } from '../kit/signed-messages.ts'
+import { digestOf as digestOfVaa, shownBy } from '../kit/signed-messages.ts'
 import type { Shown } from '../kit/plugin.ts'
-import { addressOf } from './judge.ts'
+import { addressOf, type TargetContracts } from './judge.ts'
 import { digestOf, type ExecutorMessage } from './message.ts'
-import { decodeInstructions, type RelayInstructions, type RequestPrefix } from './requests.ts'
-
-/** Contracts on one target chain. Addresses are 0x, lower case. */
-export interface TargetContracts {
-  /** Receiving contract → view that shows a delivery. */
-  readonly receivers: Readonly<Record<string, DeliveredView>>
-  /** Kind of request → contract that pays the drop-off with the delivery. */
-  readonly dropOffContracts?: Partial<Readonly<Record<RequestPrefix, string>>> | undefined
-  /** DeliveryRecord, for contracts outside `receivers`. Absent: requests for such contracts are declined. */
-  readonly recordContract?: string | undefined
-}
+import { decodeInstructions, type ProductPrefix, type RelayInstructions, type RequestPrefix } from './requests.ts'
 
 const receive = 'executeVAAv1(bytes)'
 const deliver = 'deliver(bytes32,address,bytes,address,uint256)'
@@ -30,7 +20,7 @@ const withDropOff = {
   ERC2: 'receiveMessage(bytes,bytes,address)',
 } as const satisfies Record<RequestPrefix, string>
 
-/** Selectors of the calls that a key signs for requests, except the calls of products (NTT, CCTP). */
+/** Returns the selectors of the calls that a key signs for requests, except the calls of products (NTT, CCTP). */
 export function selectorsOf({ dropOffContracts = {}, recordContract }: TargetContracts): readonly string[] {
   const paying = (Object.keys(dropOffContracts) as RequestPrefix[]).map((prefix) => withDropOff[prefix])
   return [...new Set([receive, ...paying, ...(recordContract ? [deliver] : [])].map(selectorOf))]
@@ -44,11 +34,8 @@ export function intentOf(contracts: TargetContracts, message: ExecutorMessage, w
   const value = String(wanted.msgValue + wanted.dropOff)
   if (!Object.hasOwn(receivers, receiver) && recordContract !== undefined) {
     const payee = wanted.dropOff > 0n ? demandPayee(wanted) : payeeOf(wanted)
-    return {
-      to: recordContract,
-      data: encodeCall({ function: deliver, args: [digestOf(message), receiver, vaa, payee, wanted.dropOff] }),
-      value,
-    }
+    const args = [digestOf(message), receiver, vaa, payee, wanted.dropOff]
+    return { to: recordContract, data: encodeCall({ function: deliver, args }), value }
   }
   if (wanted.dropOff === 0n) return { to: receiver, data: encodeCall({ function: receive, args: [vaa] }), value }
   const args = [receiver, vaa, demandPayee(wanted), wanted.dropOff]
@@ -56,15 +43,10 @@ export function intentOf(contracts: TargetContracts, message: ExecutorMessage, w
 }
 
 /**
- * Adds the drop-off, if the request wants one, to a product's call that delivers the message. Returns any other call
- * unchanged. Throws EXECUTOR_UNSUPPORTED.
+ * Returns a call that also pays the drop-off, if the request wants a drop-off and the product's `call` delivers a
+ * message. Otherwise returns `call` unchanged. Throws EXECUTOR_UNSUPPORTED.
  */
-export function payDropOff(
-  contracts: TargetContracts,
-  prefix: Exclude<RequestPrefix, 'ERV1'>,
-  call: Intent,
-  wanted: RelayInstructions,
-): Intent {
+export function payDropOff(contracts: TargetContracts, prefix: ProductPrefix, call: Intent, wanted: RelayInstructions): Intent {
   const { dropOff } = wanted
   const taken = decodeCall(prefix === 'ERN1' ? 'receiveMessage(bytes)' : 'receiveMessage(bytes,bytes)', call.data)
   if (dropOff === 0n || !taken) return call

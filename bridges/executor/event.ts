@@ -1,6 +1,6 @@
 import { Interface, zeroPadValue } from 'ethers'
 import type { Chain, Log } from '../../chains/port.ts'
-import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { demandSize } from '../kit/demands.ts'
 import { eventArguments } from '../kit/logs.ts'
 
 /** From IExecutor.sol. */
@@ -37,19 +37,29 @@ export function requestTopics(quoter: string): readonly string[] {
 /** Maximum length of a log's data, bytes. Requests that are delivered have less than 3 KB. */
 const mostLogBytes = 8_192
 
-/** Throws NODE_REFUSED for a log of another event, and MESSAGE_TOO_LARGE for long data, before decoding. */
+/** Reads the request in a log. Throws MESSAGE_TOO_LARGE for long data, NODE_REFUSED for a log of another event. */
 export function readRequest(chain: Pick<Chain, 'name'>, log: Log): RequestForExecution {
-  const bytes = (log.data.length - 2) / 2
-  if (bytes > mostLogBytes) throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes, most: mostLogBytes } })
-  const [quoter, amountPaid, targetChain, targetAddress, refundAddress, ...parts] = eventArguments(chain, executorAbi, event, log)
-  const [signedQuote, request, instructions] = parts.map((part) => Buffer.from(String(part).slice(2), 'hex'))
-  const none = new Uint8Array()
+  demandSize({ length: (log.data.length - 2) / 2 }, mostLogBytes)
+  return requestOf(eventArguments(chain, executorAbi, event, log).toArray())
+}
+
+/** Makes a request of the event's arguments, in the event's order, as ethers decodes them. */
+export function requestOf(args: readonly unknown[]): RequestForExecution {
+  const [quoter = '', amountPaid = '', targetChain, targetAddress = '', refundAddress = '', ...parts] = args.map(String)
+  const [signedQuote = '', request = '', instructions = ''] = parts
   return {
-    quoter: String(quoter).toLowerCase(),
+    quoter: quoter.toLowerCase(),
     amountPaid: BigInt(amountPaid),
     targetChain: Number(targetChain),
-    targetAddress: String(targetAddress).slice(2),
-    refundAddress: String(refundAddress).toLowerCase(),
-    ...{ signedQuote: signedQuote ?? none, request: request ?? none, instructions: instructions ?? none },
+    targetAddress: targetAddress.slice(2),
+    refundAddress: refundAddress.toLowerCase(),
+    signedQuote: bytesOf(signedQuote),
+    request: bytesOf(request),
+    instructions: bytesOf(instructions),
   }
+}
+
+/** Makes bytes of hex digits after 0x. */
+export function bytesOf(hex: string): Uint8Array {
+  return Buffer.from(hex.slice(2), 'hex')
 }

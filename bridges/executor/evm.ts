@@ -7,16 +7,15 @@ import { boundedMap } from '../../runtime/bounded-map.ts'
 import { provedBy, unproved } from '../kit/calls.ts'
 import type { PaidProduct } from '../kit/paid.ts'
 import type { Decode } from '../kit/published.ts'
-import { toVerdict } from '../kit/verdict.ts'
+import { toVerdict, unlessRefused } from '../kit/verdict.ts'
 import type { Endpoint, ProvedSource, RouteWithin, Verdict } from '../port.ts'
 import { selectorsOf } from './calls.ts'
 import { addressOf, type ExecutorTerms, judge, type Judgement } from './judge.ts'
-import type { RequestKind } from './kinds.ts'
+import { executorRefusals, keyRefusals, type RequestKind } from './kinds.ts'
 import { digestOf, type ExecutorMessage, readMessage, writeMessage } from './message.ts'
 import { createProductRequests } from './product-requests.ts'
 import { decodeQuote } from './quote.ts'
-import { executorRefusals, keyRefusals } from './refusals.ts'
-import { decodeInstructions, decodeRequest, executor, type MessageRequest, type RequestPrefix } from './requests.ts'
+import { decodeInstructions, decodeRequest, executor, type MessageRequest, type ProductPrefix, type RequestPrefix } from './requests.ts'
 import { createVaaRequests, type VaaRequestsOptions } from './vaa-requests.ts'
 
 type Asked<Prefix extends RequestPrefix> = Extract<MessageRequest, { prefix: Prefix }>
@@ -50,27 +49,21 @@ function askedAs<Prefix extends RequestPrefix>(prefix: Prefix, { request }: Exec
   throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: `It is no request of ${prefix}.` })
 }
 
-function kindsOf(options: ExecutorEndpointOptions): Partial<Record<RequestPrefix, RequestKind>> {
+function kindsOf(options: ExecutorEndpointOptions): Readonly<Record<RequestPrefix, RequestKind | undefined>> {
   const { chain, decode, products: { ntt, cctp } = {} } = options
-  const [ofNtt, ofCctp] = [ntt?.endpoints.get(chain.name), cctp?.endpoints.get(chain.name)]
-  const common = { ...options, sourceOf: (message: ExecutorMessage) => decode(writeMessage(message)).sourceChain }
+  const sourceOf = (message: ExecutorMessage) => decode(writeMessage(message)).sourceChain
+  const by = <A>(prefix: ProductPrefix, product: PaidProduct<A> | undefined, askedIn: (message: ExecutorMessage) => A) => {
+    const endpoint = product?.endpoints.get(chain.name)
+    return product && endpoint && createProductRequests({ ...options, prefix, product, endpoint, sourceOf, askedIn })
+  }
   return {
     ERV1: createVaaRequests(options),
-    ...(ntt &&
-      ofNtt && {
-        ERN1: createProductRequests({ ...common, prefix: 'ERN1', product: ntt, endpoint: ofNtt, askedIn: (one) => askedAs('ERN1', one) }),
-      }),
-    ...(cctp &&
-      ofCctp && {
-        ERC1: createProductRequests({
-          ...{ ...common, prefix: 'ERC1', product: cctp, endpoint: ofCctp },
-          askedIn(message) {
-            const { sourceDomain: domain, nonce } = askedAs('ERC1', message)
-            return { v1: { domain, nonce } }
-          },
-        }),
-        ERC2: createProductRequests({ ...common, prefix: 'ERC2', product: cctp, endpoint: ofCctp, askedIn: () => ({}) }),
-      }),
+    ERN1: by('ERN1', ntt, (message) => askedAs('ERN1', message)),
+    ERC1: by('ERC1', cctp, (message) => {
+      const { sourceDomain: domain, nonce } = askedAs('ERC1', message)
+      return { v1: { domain, nonce } }
+    }),
+    ERC2: by('ERC2', cctp, () => ({})),
   }
 }
 
@@ -85,8 +78,8 @@ function createRequests(options: ExecutorEndpointOptions) {
   }
 
   function accept(message: ExecutorMessage): Accepted {
-    // `requestedAt` is 0, because the Executor's contract refuses expired quotes itself. `now` is 0 for a transfer with
-    // attested messages, because it was in time when it was first judged.
+    // `requestedAt` is 0, because the Executor's contract refuses expired quotes itself. `now` is 0 for a request with
+    // attested messages, because the request was in time when it was judged without them.
     const now = message.attested.length > 0 ? 0 : Math.floor(clock() / 1_000)
     const judged = judge(message.request, message.sourceChain, { requestedAt: 0, now }, terms)
     if (judged.kind === 'refused') throw new RelayerError(judged.code, { detail: judged.reason })
@@ -160,44 +153,26 @@ interface PlannedCall {
 
 type Effects = Pick<Endpoint, 'delivered' | 'findDelivery' | 'stages' | 'explainRevert' | 'reserve' | 'hasEffect'>
 
+/** The methods that only pass the request on to the kind of the request. */
 function effectsOf(kindOf: (message: ExecutorMessage) => RequestKind): Effects {
-  const of = (transfer: Transfer) => [kindOf(readOf(transfer)), readOf(transfer)] as const
+  const by = <T>(transfer: Transfer, ask: (kind: RequestKind, message: ExecutorMessage) => T): T => {
+    const message = readOf(transfer)
+    return ask(kindOf(message), message)
+  }
   return {
-    async delivered(transfer, at) {
-      const [kind, message] = of(transfer)
-      return kind.delivered(message, at)
-    },
-    async findDelivery(transfer) {
-      const [kind, message] = of(transfer)
-      return kind.findDelivery?.(message)
-    },
+    delivered: async (transfer, at) => by(transfer, (kind, message) => kind.delivered(message, at)),
+    findDelivery: async (transfer) => by(transfer, (kind, message) => kind.findDelivery?.(message)),
     stages: {
-      first(transfer) {
-        const [kind, message] = of(transfer)
-        return kind.first?.(message)
-      },
-      next(transfer) {
-        const [kind, message] = of(transfer)
-        return kind.next?.(message)
-      },
-      async passed(transfer, stage, at) {
-        const [kind, message] = of(transfer)
-        return kind.passed?.(message, stage, at) ?? false
-      },
+      first: (transfer) => by(transfer, (kind, message) => kind.first?.(message)),
+      next: (transfer) => by(transfer, (kind, message) => kind.next?.(message)),
+      passed: async (transfer, stage, at) => by(transfer, (kind, message) => kind.passed?.(message, stage, at) ?? false),
     },
     explainRevert(revert, transfer) {
       if (!transfer) return { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: revert.reason }
-      const [kind, message] = of(transfer)
-      return kind.explainRevert(revert, message)
+      return by(transfer, (kind, message) => kind.explainRevert(revert, message))
     },
-    async reserve(transfer, relayer) {
-      const [kind, message] = of(transfer)
-      return kind.reserve?.(message, relayer) ?? { kind: 'open' }
-    },
-    hasEffect(receipt, transfer) {
-      const [kind, message] = of(transfer)
-      return kind.hasEffect(receipt, message)
-    },
+    reserve: async (transfer, relayer) => by(transfer, (kind, message) => kind.reserve?.(message, relayer) ?? { kind: 'open' }),
+    hasEffect: (receipt, transfer) => by(transfer, (kind, message) => kind.hasEffect(receipt, message)),
   }
 }
 
@@ -212,17 +187,12 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
     ...effectsOf(kindOf),
     chain: chain.name,
     verify: (bytes) => toVerdict(verifyRequest(readMessage(bytes)), executorRefusals),
-    async validate(transfer) {
-      let own: Verdict = { kind: 'valid' }
-      const checked = validate(transfer).then((verdict) => void (own = verdict))
-      const verdict = await toVerdict(checked, executorRefusals)
-      return verdict.kind === 'valid' ? own : verdict
-    },
-    /** Undefined for a request that `accept` refuses, or that the attestation would make too large. */
+    validate: (transfer) => unlessRefused(validate(transfer), executorRefusals),
+    /** Undefined for a request that `accept` refuses, or whose message the attestation would make too large. */
     async attest(transfer) {
       const message = readOf(transfer)
-      const judged = await toVerdict((async () => void accept(message))(), executorRefusals)
-      const answer = judged.kind === 'valid' ? await kindOf(message).attest(message) : undefined
+      const judged = await unlessRefused((async () => accept(message))(), executorRefusals)
+      const answer = judged.kind === 'accepted' ? await kindOf(message).attest(message) : undefined
       return answer?.kind === 'attested' && answer.message.length > mostMessageBytes ? undefined : answer
     },
     delivery(transfer, stage) {
@@ -264,7 +234,7 @@ function readOf({ message }: Transfer): ExecutorMessage {
   return readMessage(decodeBase64(message))
 }
 
-/** Undefined if the request's quote or instructions cannot be read, or if the quote has no target price. */
+/** Returns the payment of a request. Undefined if quote or instructions cannot be read, or without a target price. */
 export function paymentOf({ request }: ExecutorMessage): Payment | undefined {
   const [quote, wanted] = [decodeQuote(request.signedQuote), decodeInstructions(request.instructions)]
   if (!quote || !wanted || quote.targetPrice === 0n) return undefined

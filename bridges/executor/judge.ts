@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
+import type { DeliveredView } from '../kit/signed-messages.ts'
 import type { RequestForExecution } from './event.ts'
-import { costOf } from './price.ts'
-import { decodeQuote, isSignedBy, type Quote } from './quote.ts'
+import { costOf, decodeQuote, isSignedBy, type Quote } from './quote.ts'
 import { decodeInstructions, decodeRequest, type MessageRequest, type RelayInstructions, type RequestPrefix } from './requests.ts'
 
 /** Maximum cost of a delivery on a target, in gas units and wei. */
@@ -21,21 +21,27 @@ export interface ExecutorTerms {
   readonly chains: ReadonlyMap<number, TargetTerms>
 }
 
-export interface TargetTerms {
-  readonly caps: Caps
-  readonly prefixes: readonly RequestPrefix[]
-  /**
-   * Contracts (0x, lower case) with a view that shows a delivery. Requests for other contracts need `recordContract`.
-   */
-  readonly receivers: Readonly<Record<string, unknown>>
-  readonly recordContract?: string | undefined
+/** Contracts on one target chain. Addresses are 0x, lower case. */
+export interface TargetContracts {
+  /** Receiving contract → view that shows a delivery. */
+  readonly receivers: Readonly<Record<string, DeliveredView>>
+  /** Kind of request → contract that pays the drop-off with the delivery. */
   readonly dropOffContracts?: Partial<Readonly<Record<RequestPrefix, string>>> | undefined
+  /** The delivery record, for contracts outside `receivers`. Absent: requests for such contracts are declined. */
+  readonly recordContract?: string | undefined
 }
 
-export interface Times {
+interface TargetTerms extends Omit<TargetContracts, 'receivers'> {
+  readonly caps: Caps
+  readonly prefixes: readonly RequestPrefix[]
+  /** By contract. `judge` reads only the contracts. */
+  readonly receivers: Readonly<Record<string, unknown>>
+}
+
+interface Times {
   /** Block time of the request, seconds since the epoch. */
   readonly requestedAt: number
-  /** When the delivery begins, seconds since the epoch. */
+  /** Time at which the delivery begins, seconds since the epoch. */
   readonly now: number
 }
 
@@ -58,13 +64,16 @@ export type Judgement =
       readonly missing?: bigint
     }
 
-/** Judges a request logged on `sourceChain`. Checks times last, because only times change a later judgement. */
+/**
+ * Judges a request that was logged on `sourceChain`. The times are checked last, so that EXECUTOR_EXPIRED means that
+ * everything else is in order: a later judgement of the same request can differ only by the time.
+ */
 export function judge(request: RequestForExecution, sourceChain: number, times: Times, terms: ExecutorTerms): Judgement {
   const quote = decodeQuote(request.signedQuote)
   if (request.quoter !== terms.quoter) return refused('EXECUTOR_QUOTE_UNKNOWN', `another provider signs for ${request.quoter}`)
   if (quote?.quoter !== terms.quoter || !isSignedBy(terms.quoter, request.signedQuote))
     return refused('EXECUTOR_QUOTE_UNKNOWN', 'the quoter did not sign these bytes')
-  const problem = problemOfChains(request, quote, { sourceChain, terms })
+  const problem = problemOfChains(request, quote, sourceChain, terms)
   if (problem !== undefined) return refused('EXECUTOR_UNSUPPORTED', problem)
   const [message, wanted] = [decodeRequest(request.request), decodeInstructions(request.instructions)]
   const target = terms.chains.get(quote.targetChain)
@@ -89,7 +98,8 @@ export function judge(request: RequestForExecution, sourceChain: number, times: 
 function problemOfChains(
   { targetChain }: RequestForExecution,
   quote: Quote,
-  { sourceChain, terms }: { readonly sourceChain: number; readonly terms: ExecutorTerms },
+  sourceChain: number,
+  terms: ExecutorTerms,
 ): string | undefined {
   if (quote.sourceChain !== sourceChain) return `the quote is for requests on chain ${quote.sourceChain}, not ${sourceChain}`
   if (quote.targetChain !== targetChain) return `the quote is for chain ${quote.targetChain}, not ${targetChain}`
@@ -115,8 +125,7 @@ function problemOfProduct(
 }
 
 /** Returns the reason why a target refuses these instructions. Undefined if the target accepts them. */
-export function exceeded({ gasLimit, msgValue, dropOff }: RelayInstructions, caps: Caps | undefined): string | undefined {
-  if (!caps) return 'the chain is no target'
+export function exceeded({ gasLimit, msgValue, dropOff }: RelayInstructions, caps: Caps): string | undefined {
   if (gasLimit === 0n) return 'the relay instructions have no gas limit'
   const above = (what: string, wanted: bigint, cap: bigint) => (wanted > cap ? `${what} ${wanted} is above ${cap}` : undefined)
   return (
@@ -126,7 +135,10 @@ export function exceeded({ gasLimit, msgValue, dropOff }: RelayInstructions, cap
   )
 }
 
-/** Returns the last 20 bytes, 0x. Undefined if the first 12 bytes are not zero, or if all bytes are zero. */
+/**
+ * Returns the address in a word of 32 bytes: its last 20 bytes, 0x. Undefined if the first 12 bytes are not zero, or if
+ * all bytes are zero.
+ */
 export function addressOf(universal: string): string | undefined {
   const address = /^0{24}([0-9a-f]{40})$/.exec(universal)?.[1]
   return address === undefined || /^0+$/.test(address) ? undefined : `0x${address}`

@@ -1,5 +1,8 @@
 import type { At, Receipt, Revert } from '../../chains/port.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
+import { placedRefusals } from '../kit/placed-logs.ts'
+import { signedRefusals } from '../kit/signed-messages.ts'
+import type { Refusals } from '../kit/verdict.ts'
 import type { Attestation, Endpoint, FoundDelivery, Parties, RevertMeaning, Stages, Verdict } from '../port.ts'
 import type { ExecutorMessage } from './message.ts'
 import type { RelayInstructions } from './requests.ts'
@@ -28,3 +31,21 @@ export interface RequestKind {
   next?(message: ExecutorMessage): ReturnType<Stages['next']>
   passed?(message: ExecutorMessage, stage: string, at: At): Promise<boolean>
 }
+
+export const executorRefusals: Refusals = {
+  ...signedRefusals,
+  EXECUTOR_MESSAGE: { kind: 'rejected' },
+  ...placedRefusals,
+  EXECUTOR_QUOTE_UNKNOWN: { kind: 'declined' },
+  EXECUTOR_UNSUPPORTED: { kind: 'declined' },
+  EXECUTOR_UNDERPAID: { kind: 'declined' },
+  EXECUTOR_EXPIRED: { kind: 'declined' },
+}
+
+/**
+ * The refusals of a call before it is signed. `declined` becomes `rejected`, because `provedBy` turns only `rejected`
+ * into CALL_UNJUSTIFIED.
+ */
+export const keyRefusals: Refusals = Object.fromEntries(
+  Object.entries(executorRefusals).map(([code, { kind }]) => [code, { kind: kind === 'declined' ? 'rejected' : kind }]),
+)

@@ -1,10 +1,16 @@
 import { AbiCoder, hexlify, keccak256 } from 'ethers'
 import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { mostMessageBytes } from '../../domain/transfer/transfer.ts'
-import type { RequestForExecution } from './event.ts'
+import { placeOf } from '../../domain/stream/places.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
+import { demandSize } from '../kit/demands.ts'
+import { emitterOf, type PlacedLogsOptions } from '../kit/placed-logs.ts'
+import type { Decode } from '../kit/published.ts'
+import { bytesOf, readRequest, type RequestForExecution, requestOf } from './event.ts'
+import { type ExecutorTerms, judge } from './judge.ts'
+import { executor } from './requests.ts'
 
-/** A request and its place. A request has no signatures, because the logs of the source chain prove it. */
+/** A request and the place of its log. Portage proves a request by the logs of its source chain, not by signatures. */
 export interface ExecutorMessage {
   /** Wormhole chain id of the source. */
   readonly sourceChain: number
@@ -32,10 +38,9 @@ export function writeMessage({ request, attested, ...place }: ExecutorMessage): 
   return Buffer.from(coder.encode(types, [...placed, ...asked]).slice(2), 'hex')
 }
 
-/** Throws EXECUTOR_MESSAGE for bytes that `writeMessage` does not make, MESSAGE_TOO_LARGE for long bytes. */
+/** Reads a message. Throws EXECUTOR_MESSAGE for bytes that `writeMessage` does not make, and MESSAGE_TOO_LARGE. */
 export function readMessage(bytes: Uint8Array): ExecutorMessage {
-  if (bytes.length > mostMessageBytes)
-    throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: bytes.length, most: mostMessageBytes } })
+  demandSize(bytes)
   return kept.memo(Buffer.from(bytes).toString('base64'))
 }
 
@@ -49,17 +54,11 @@ const kept = new LRUCache<string, ExecutorMessage>({
 function decodeMessage(bytes: Uint8Array): ExecutorMessage {
   try {
     const [sourceChain, height, logIndex, txHash, ...asked] = coder.decode(types, bytes).toArray()
-    const [quoter, amountPaid, targetChain, targetAddress, refundAddress, ...parts] = asked
-    const attested: readonly string[] = parts.pop().toArray()
-    const [signedQuote, request, instructions] = parts.map(bytesOf)
+    const attested: readonly string[] = asked.pop().toArray()
     const message: ExecutorMessage = {
       ...{ sourceChain: Number(sourceChain), height: Number(height), logIndex: Number(logIndex) },
       txHash: String(txHash),
-      request: {
-        ...{ quoter: String(quoter).toLowerCase(), amountPaid: BigInt(amountPaid), targetChain: Number(targetChain) },
-        ...{ targetAddress: String(targetAddress).slice(2), refundAddress: String(refundAddress).toLowerCase() },
-        ...{ signedQuote: signedQuote ?? bytes, request: request ?? bytes, instructions: instructions ?? bytes },
-      },
+      request: requestOf(asked),
       attested: attested.map(bytesOf),
     }
     if (Buffer.compare(writeMessage(message), bytes) === 0) return message
@@ -69,15 +68,51 @@ function decodeMessage(bytes: Uint8Array): ExecutorMessage {
   throw new RelayerError('EXECUTOR_MESSAGE', { facts: { bytes: bytes.length } })
 }
 
-function bytesOf(hex: string): Uint8Array {
-  return Buffer.from(hex.slice(2), 'hex')
-}
-
+/** Returns the message as its source logged it, without attested messages. */
 export function loggedForm(message: ExecutorMessage): ExecutorMessage {
   return { ...message, attested: [] }
 }
 
-/** Digest of the request, 0x, lower case. It is the same before and after the message is attested. */
+/** Returns the digest of a request, 0x, lower case. Attested messages do not change the digest. */
 export function digestOf(message: ExecutorMessage): string {
   return keccak256(hexlify(writeMessage(loggedForm(message))))
+}
+
+interface ExecutorSource {
+  readonly name: ChainName
+  /** Address of the contract: 0x, lower case. */
+  readonly contract: string
+}
+
+/**
+ * Makes `Bridge.decode`, which throws EXECUTOR_MESSAGE, MESSAGE_TOO_LARGE, TARGET_CHAIN_UNSUPPORTED.
+ * @param sources sources by Wormhole chain id
+ */
+export function createDecode(sources: ReadonlyMap<number, ExecutorSource>, chainNames: ReadonlyMap<number, ChainName>): Decode {
+  return (bytes) => {
+    const message = readMessage(bytes)
+    const { sourceChain, height, logIndex, request } = message
+    const source = sources.get(sourceChain)
+    const targetChain = chainNames.get(request.targetChain)
+    if (!source || targetChain === undefined)
+      throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { wormholeChainId: source ? request.targetChain : sourceChain } })
+    return {
+      ...{ bridge: executor, sourceChain: source.name, sourceId: String(sourceChain), targetChain },
+      ...{ emitter: emitterOf(source.contract), sequence: placeOf(height, logIndex) },
+      ...{ digest: digestOf(message), message: Buffer.from(bytes).toString('base64') },
+    }
+  }
+}
+
+/**
+ * Makes the decoder of logs. The decoder returns undefined for a request that `judge` refuses, so that no transfer
+ * starts for it. If a client asks for such a request, the provider's API reads its log.
+ */
+export function createLogDecode(name: ChainName, sourceChain: number, terms: ExecutorTerms, decode: Decode): PlacedLogsOptions['decode'] {
+  return (log) => {
+    const { block, index: logIndex, transactionHash: txHash } = log
+    const request = readRequest({ name }, log)
+    if (judge(request, sourceChain, { requestedAt: 0, now: 0 }, terms).kind === 'refused') return undefined
+    return decode(writeMessage({ sourceChain, height: block.height, logIndex, txHash, request, attested: [] }))
+  }
 }

@@ -4,14 +4,15 @@ import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
 import type { PaidPlace, PaidProduct } from '../kit/paid.ts'
 import type { Attestation, Endpoint, NextStage } from '../port.ts'
-import { payDropOff, type TargetContracts } from './calls.ts'
+import { payDropOff } from './calls.ts'
+import type { TargetContracts } from './judge.ts'
 import type { RequestKind } from './kinds.ts'
 import { digestOf, type ExecutorMessage, writeMessage } from './message.ts'
-import type { RequestPrefix } from './requests.ts'
+import type { ProductPrefix } from './requests.ts'
 import { vaaPartiesOf } from './vaa-requests.ts'
 
 export interface ProductRequestsOptions<Asked> extends TargetContracts {
-  readonly prefix: Exclude<RequestPrefix, 'ERV1'>
+  readonly prefix: ProductPrefix
   readonly product: PaidProduct<Asked>
   readonly endpoint: Endpoint
   readonly sourceOf: (message: ExecutorMessage) => ChainName
@@ -140,8 +141,8 @@ function firstDue(answers: readonly NextStage[]): NextStage {
 const notFinal: readonly ErrorCode[] = ['PLACE_NOT_FINAL', 'PLACE_MISMATCH']
 
 /**
- * If most nodes do not show the request in a final block, it has no transfers. The error is dropped here, because
- * `validate` refuses such a request.
+ * Returns no transfers for a request that most nodes do not show in a final block, because `validate` refuses such a
+ * request. Throws other errors.
  */
 function unlessNotFinal(error: unknown): readonly Transfer[] {
   if (notFinal.includes(toRelayerError(error).code)) return []

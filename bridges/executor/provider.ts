@@ -3,8 +3,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 import { type Caps, exceeded } from './judge.ts'
-import { costOf, divideUp } from './price.ts'
-import { encodeQuote, type Quote } from './quote.ts'
+import { costOf, divideUp, encodeQuote } from './quote.ts'
 import { decodeInstructions, type RequestPrefix } from './requests.ts'
 
 export interface ProviderChain {
@@ -48,11 +47,11 @@ const failureKeptMs = 1_000
 
 export function createProvider(options: ProviderOptions) {
   const { chains } = options
-  const kept = new Map<string, () => Promise<SignedQuote>>()
+  const kept = new Map<string, () => ReturnType<typeof makeQuote>>()
 
-  function chainOf(id: number, what: string): ProviderChain {
+  function chainOf(id: number, what: string): NumberedChain {
     const chain = chains.get(id)
-    if (chain) return chain
+    if (chain) return { ...chain, id }
     throw refused(`Unsupported ${what} chain: ${id}, supported chains: ${[...chains.keys()].join(',')}.`)
   }
 
@@ -61,17 +60,15 @@ export function createProvider(options: ProviderOptions) {
     capabilities: () => new Map([...chains].map(([id, { caps, prefixes }]) => [id, { ...caps, requestPrefixes: prefixes }] as const)),
     /** Throws INPUT_INVALID for a request that would not be delivered, and the errors of the functions in `options`. */
     async quote({ source, target, instructions }: QuoteRequest): Promise<{ readonly signed: string; readonly cost?: bigint }> {
-      const ends = { from: chainOf(source, 'source'), to: chainOf(target, 'destination') }
+      const [from, to] = [chainOf(source, 'source'), chainOf(target, 'destination')]
       if (source === target) throw refused('The source and the destination are the same chain.')
       const wanted = instructions && decodeInstructions(instructions)
       if (instructions && !wanted) throw refused('The relay instructions cannot be read.')
-      const excess = wanted && exceeded(wanted, ends.to.caps)
+      const excess = wanted && exceeded(wanted, to.caps)
       if (excess !== undefined) throw refused(`Not delivered: ${excess}.`)
-      options.assertOpen(ends.from.name, ends.to.name)
+      options.assertOpen(from.name, to.name)
       const pair = `${source} ${target}`
-      const read =
-        kept.get(pair) ??
-        keptRead(() => makeQuote(options, { ...ends, source, target }), { fromAnswer: (one) => (one ? keptMs : failureKeptMs) })
+      const read = kept.get(pair) ?? keptRead(() => makeQuote(options, from, to), { fromAnswer: (one) => (one ? keptMs : failureKeptMs) })
       kept.set(pair, read)
       const { signed, quote } = await read()
       return { signed, ...(wanted && { cost: costOf(quote, wanted) }) }
@@ -79,20 +76,12 @@ export function createProvider(options: ProviderOptions) {
   }
 }
 
-interface SignedQuote {
-  readonly quote: Quote
-  readonly signed: string
-}
+type NumberedChain = ProviderChain & { readonly id: number }
 
-interface Ends extends Omit<QuoteRequest, 'instructions'> {
-  readonly from: ProviderChain
-  readonly to: ProviderChain
-}
-
-async function makeQuote(options: ProviderOptions, { from, to, source, target }: Ends): Promise<SignedQuote> {
+async function makeQuote(options: ProviderOptions, from: NumberedChain, to: NumberedChain) {
   const { quoter, expirySeconds, marginPercent, sign, priceOf, gasPriceOf, now = Date.now } = options
   const quote = {
-    ...{ quoter, payee: from.payee.slice(2).padStart(64, '0'), sourceChain: source, targetChain: target },
+    ...{ quoter, payee: from.payee.slice(2).padStart(64, '0'), sourceChain: from.id, targetChain: to.id },
     gasPrice: await gasPriceOf(to.name),
     expiry: BigInt(Math.floor(now() / 1_000) + expirySeconds),
     baseFee: from.baseFee,

@@ -2,6 +2,7 @@ import { keccak256 } from 'ethers'
 import { toNumber } from '../../chains/crypto/curve.ts'
 import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
 import { toHex } from '../../domain/vaa.ts'
+import type { RelayInstructions } from './requests.ts'
 
 /** A quote of the form EQ01 (example-messaging-executor, README). Prices are USD per coin. */
 export interface Quote {
@@ -21,9 +22,6 @@ export interface Quote {
   readonly sourcePrice: bigint
   readonly targetPrice: bigint
 }
-
-export const quoteDecimals = 10
-export const highestU64 = 2n ** 64n - 1n
 
 /** No transaction begins with these letters, so the signature of a quote is never the signature of a transaction. */
 const prefix = Buffer.from('EQ01')
@@ -70,4 +68,18 @@ export function isSignedBy(quoter: string, signed: Uint8Array): boolean {
   const signature = signatureOf(signed)
   const digest = Buffer.from(keccak256(signed.subarray(0, bodyBytes)).slice(2), 'hex')
   return secp256k1().recover(digest, signature.subarray(0, 64), (signature[64] ?? 0) - 27) === quoter
+}
+
+/** Wei in the smallest unit of a base fee, which has 10 decimals. */
+const weiPerUnit = 10n ** 8n
+
+/** Price of a delivery at a quote, wei of the source's coin. Rounds up, so that the payer pays fractions. */
+export function costOf(quote: Pick<Quote, 'baseFee' | 'gasPrice' | 'sourcePrice' | 'targetPrice'>, wanted: RelayInstructions): bigint {
+  const { gasLimit, msgValue, dropOff } = wanted
+  const needed = gasLimit * quote.gasPrice + msgValue + dropOff
+  return quote.baseFee * weiPerUnit + divideUp(needed * quote.targetPrice, quote.sourcePrice)
+}
+
+export function divideUp(value: bigint, by: bigint): bigint {
+  return (value + by - 1n) / by
 }

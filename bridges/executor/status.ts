@@ -1,8 +1,7 @@
 import { concat, hexlify, toBeHex } from 'ethers'
 import type { RequestForExecution } from './event.ts'
 import type { RefusedStatus } from './judge.ts'
-import { costOf } from './price.ts'
-import { decodeQuote, type Quote, signatureOf } from './quote.ts'
+import { costOf, decodeQuote, type Quote, signatureOf } from './quote.ts'
 import { decodeInstructions, decodeRequest, type MessageRequest } from './requests.ts'
 
 /** States in a provider's API. `submitted`: a transaction was sent. `failed`, `aborted`: there are no more tries. */
@@ -32,7 +31,7 @@ export interface RelayTransaction {
   readonly cost: bigint
 }
 
-/** Limits the reads of Temporal per answer, because strangers choose the number of requests in a transaction. */
+/** Maximum requests in an answer. Each costs a read of Temporal, and strangers choose how many a transaction has. */
 export const mostRequests = 20
 
 /** The first `mostRequests` requests of a source transaction that name this provider. Throws read errors. */
@@ -91,19 +90,16 @@ function quoteRow({ quoter, payee, sourceChain, targetChain, expiry, baseFee, ga
 }
 
 function messageRow(message: MessageRequest) {
-  switch (message.prefix) {
-    case 'ERV1': {
-      const { prefix, chain, emitter, sequence } = message
-      return { prefix, chain, address: `0x${emitter}`, sequence }
-    }
-    case 'ERN1': {
-      const { prefix, sourceChain, manager, messageId } = message
-      return { prefix, srcChain: sourceChain, srcManager: `0x${manager}`, messageId: `0x${messageId}` }
-    }
+  const { prefix } = message
+  switch (prefix) {
+    case 'ERV1':
+      return { prefix, chain: message.chain, address: `0x${message.emitter}`, sequence: message.sequence }
+    case 'ERN1':
+      return { prefix, srcChain: message.sourceChain, srcManager: `0x${message.manager}`, messageId: `0x${message.messageId}` }
     case 'ERC1':
       return message
     case 'ERC2':
-      return { prefix: message.prefix, cctpV2Request: { cctpV2RequestPrefix: 'auto' } }
+      return { prefix, cctpV2Request: { cctpV2RequestPrefix: 'auto' } }
   }
 }
 

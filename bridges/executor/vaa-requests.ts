@@ -6,11 +6,10 @@ import { shows } from '../kit/views.ts'
 import type { ContractReader } from '../kit/contract-reader.ts'
 import { attestByVaa, type FindVaa } from '../kit/find-vaa.ts'
 import { toVerdict } from '../kit/verdict.ts'
-import { intentOf, shownOf, type TargetContracts } from './calls.ts'
-import { addressOf } from './judge.ts'
-import type { RequestKind } from './kinds.ts'
+import { intentOf, shownOf } from './calls.ts'
+import { addressOf, type TargetContracts } from './judge.ts'
+import { executorRefusals, type RequestKind } from './kinds.ts'
 import { type ExecutorMessage, writeMessage } from './message.ts'
-import { executorRefusals } from './refusals.ts'
 import { decodeRequest } from './requests.ts'
 
 export interface VaaRequestsOptions extends TargetContracts {
@@ -22,10 +21,10 @@ export interface VaaRequestsOptions extends TargetContracts {
 /** Delivers ERV1 requests: any VAA, to the contract that the request names. */
 export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
   const { chain, verify, findVaa } = options
-  /** Place of a message → its VAA, for requests without an attested message. */
+  /** Place of a message → its VAA, which was found for a request without an attested message. */
   const found = boundedMap<string, Uint8Array>(1_000)
 
-  /** A request from a stream has no VAA yet, so the APIs are asked. Undefined if no API has a valid VAA. */
+  /** Returns the VAA of a request, or a valid VAA of the APIs for a request from a stream, which has none yet. */
   async function vaaOf({ attested: [vaa], request }: ExecutorMessage): Promise<Uint8Array | undefined> {
     const asked = decodeRequest(request.request)
     if (vaa || asked?.prefix !== 'ERV1') return vaa
@@ -33,12 +32,8 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
     const known = found.get(place)
     if (known) return known
     const answer = await findVaa(asked)
-    if (
-      answer.kind !== 'found' ||
-      answer.vaa.length > mostMessageBytes ||
-      (await toVerdict(verify(answer.vaa), executorRefusals)).kind !== 'valid'
-    )
-      return undefined
+    if (answer.kind !== 'found' || answer.vaa.length > mostMessageBytes) return undefined
+    if ((await toVerdict(verify(answer.vaa), executorRefusals)).kind !== 'valid') return undefined
     found.set(place, answer.vaa)
     return answer.vaa
   }
@@ -66,7 +61,7 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
     },
     prove,
     intentOf: async (message, wanted) => intentOf(options, message, wanted),
-    /** False if no API has a valid VAA, and for a contract that is no longer in the config. */
+    /** Returns false also if no API has a valid VAA, or if the contract is no longer in the config. */
     async delivered(message, at) {
       const bytes = await vaaOf(message)
       const shown = bytes && shownOf(options, message, bytes)

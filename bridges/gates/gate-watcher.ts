@@ -43,7 +43,8 @@ interface Waiter {
 export class GateWatcher {
   readonly #options: GateWatcherOptions
   readonly #waiting = new Map<string, Waiter>()
-  #order: Waiter[] | undefined
+  /** The waiting transfers by number. Undefined after a change of `#waiting`. */
+  #order: readonly Waiter[] | undefined
   #busy: Promise<void> | undefined
   #stopped = false
   readonly #ends: (() => void)[]
@@ -89,7 +90,8 @@ export class GateWatcher {
     const { chain, logger, unauthorized } = this.#options
     await unauthorized.check()
     const through: Waiter[] = []
-    for (const waiter of this.#inOrder()) {
+    this.#order ??= [...this.#waiting.values()].sort((a, b) => byNumber(a.transfer, b.transfer))
+    for (const waiter of this.#order) {
       if (through.length >= wokenPerBlock || this.#stopped) break
       try {
         if (await this.#mayPass(waiter)) through.push(waiter)
@@ -143,11 +145,6 @@ export class GateWatcher {
       this.#add(waiter)
       logger.debug('a transfer could not be woken', { transfer: id, reason: toRelayerError(error).message })
     }
-  }
-
-  #inOrder(): readonly Waiter[] {
-    this.#order ??= [...this.#waiting.values()].sort((a, b) => byNumber(a.transfer, b.transfer))
-    return this.#order
   }
 
   async #findEarlier(): Promise<void> {

@@ -7,7 +7,7 @@ import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { DeniableParties, ProvedSource } from '../port.ts'
 import type { ContractReader } from './contract-reader.ts'
 import type { Call, CallRule, Plugin, Route } from './plugin.ts'
-import { type ChainNames, ofNobody, type Proof, type Routed, signedRefusals } from './signed-messages.ts'
+import { type ChainNames, ofNobody, type Prove, readProved, type Routed, signedRefusals } from './signed-messages.ts'
 import type { Refusals } from './verdict.ts'
 import { encodedAnswer, interfaces, nameOf, readView } from './views.ts'
 
@@ -19,13 +19,10 @@ export function encodeCall({ function: signature, args }: Pick<Call, 'function' 
   return interfaces.memo(`${signature}:`).encodeFunctionData(nameOf(signature), [...args])
 }
 
-/** Returns the arguments. Undefined unless the data is exactly what `encodeCall` makes. */
+/** Returns the arguments of a call. Undefined unless the data is exactly what `encodeCall` makes of them. */
 export function decodeCall(signature: string, data: string): readonly unknown[] | undefined {
   if (data.slice(0, 10).toLowerCase() !== selectorOf(signature)) return undefined
-  if (isOfBytes(signature)) {
-    const bytes = decodeBytesCall(data)
-    return bytes && [bytes]
-  }
+  if (isOfBytes(signature)) return decodeBytesCall(data)
   const abi = interfaces.memo(`${signature}:`)
   try {
     const args = abi.decodeFunctionData(nameOf(signature), data).toArray(true)
@@ -44,7 +41,7 @@ export function selectorOf(signature: string): string {
 const selectorDigits = 10
 const wordDigits = 64
 
-/** ABI encoding of `name(bytes,…)`. Does not use ethers, which takes a hundred times as long. */
+/** Encodes a call of `name(bytes,…)` without ethers, which takes a hundred times as long. */
 export function encodeBytesCall(selector: string, ...args: readonly Uint8Array[]): string {
   let [heads, tails] = ['', '']
   for (const argument of args) {
@@ -54,13 +51,8 @@ export function encodeBytesCall(selector: string, ...args: readonly Uint8Array[]
   return `${selector.toLowerCase()}${heads}${tails}`
 }
 
-/** Undefined unless the data is exactly what `encodeBytesCall` makes of one argument. */
-export function decodeBytesCall(data: string): Uint8Array | undefined {
-  return decodeBytesArguments(data, 1)?.[0]
-}
-
-/** Undefined unless the data is exactly what `encodeBytesCall` makes of `count` arguments. */
-export function decodeBytesArguments(data: string, count: number): readonly Uint8Array[] | undefined {
+/** Returns `count` arguments. Undefined unless the data is exactly what `encodeBytesCall` makes of them. */
+export function decodeBytesCall(data: string, count = 1): readonly Uint8Array[] | undefined {
   if (!/^0x[0-9a-fA-F]*$/.test(data)) return undefined
   const digits = data.slice(selectorDigits).toLowerCase()
   const args: Uint8Array[] = []
@@ -90,6 +82,7 @@ export function unproved(detail: string, facts: Facts, cause?: unknown): Relayer
   return new RelayerError('CALL_UNJUSTIFIED', { detail, facts, cause })
 }
 
+/** Resolves like `check`. A refusal that rejects the message becomes CALL_UNJUSTIFIED. Rethrows other errors. */
 export async function provedBy<T>(check: () => Promise<T>, refusals: Refusals): Promise<T> {
   try {
     return await check()
@@ -99,6 +92,7 @@ export async function provedBy<T>(check: () => Promise<T>, refusals: Refusals): 
   }
 }
 
+/** Returns the selectors of the routes' calls by contract (0x, lower case). */
 export function callsOf(routes: readonly Route[]): Readonly<Record<string, readonly string[]>> {
   const contracts = groupBy(
     routes.flatMap(({ calls }) => calls),
@@ -112,16 +106,13 @@ interface ProofOptions<C> {
   /** Includes routes to all chains, because the first route that fits a message owns it. */
   readonly routes: readonly Route[]
   readonly chainNames: ChainNames
-  readonly proof: Proof
-  /** Knows the parties of its messages. Absent: no code of the product runs. */
+  readonly prove: Prove
+  /** Names the parties of a message. Absent: the parties are not returned, because no code of the product may run. */
   readonly product?: Pick<Plugin<C>, 'decode' | 'parties'>
 }
 
-/**
- * Makes `Endpoint.proveCall`. The rules of the routes prove a call. Code of the product, if given, only names the
- * parties of the message.
- */
-export function createProveCall<C>({ chain, routes, chainNames, proof, product }: ProofOptions<C>) {
+/** Makes `Endpoint.proveCall`. The rules of the routes prove a call. The product only names the message's parties. */
+export function createProveCall<C>({ chain, routes, chainNames, prove, product }: ProofOptions<C>) {
   const own = routes.filter(({ to }) => to === chain.name).flatMap(({ calls }) => calls)
   return async function proveCall({ to, data, value }: Intent): Promise<readonly ProvedSource[]> {
     const [contract, selector] = [to.toLowerCase(), data.slice(0, 10).toLowerCase()]
@@ -138,19 +129,19 @@ export function createProveCall<C>({ chain, routes, chainNames, proof, product }
         chainNames,
       )
     }
-    const { routed, parties } = await provedBy(async () => {
-      const proved = await proof.readProved(argument as Uint8Array, routes, chainNames)
-      return { routed: proved, parties: product && partiesOf(product, proved) }
+    const { route, signed, parties } = await provedBy(async () => {
+      const routed = await readProved(prove, argument as Uint8Array, routes, chainNames)
+      return { ...routed, parties: product && partiesOf(product, routed) }
     }, signedRefusals)
-    if (!routed.route.calls.some(isCall)) throw unproved('It is not the call of the route of this message.', { to, selector })
-    const { source } = routed.signed
+    if (!route.calls.some(isCall)) throw unproved('It is not the call of the route of this message.', { to, selector })
+    const { source } = signed
     return [parties ? { sourceChain: source, parties } : source]
   }
 }
 
 function partiesOf<C>({ decode, parties }: Pick<Plugin<C>, 'decode' | 'parties'>, { signed, route }: Routed): DeniableParties {
   const content = decode(signed, route)
-  // The parties of such a message are not known, so the deny-list cannot judge it.
+  // The deny-list cannot judge a message whose parties are not known.
   if (content === undefined) throw ofNobody(signed)
   const { recipient, token } = parties({ ...signed, content })
   return { recipient, token }
@@ -162,8 +153,8 @@ function sourcesOf(routes: readonly Route[], chainNames: ChainNames): readonly C
 }
 
 /**
- * Proves a call without a message: the call must succeed, and a view must show a reason for the call. This suffices,
- * because the contract lets anyone send such a call, and so limits its effect itself.
+ * Proves a call without a message: a view must show a reason for the call, and the call must succeed. This proof
+ * suffices, because the contract lets any account send the call, and so limits the effect of the call itself.
  */
 async function proveState(
   chain: ContractReader,

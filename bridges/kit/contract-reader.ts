@@ -9,9 +9,9 @@ export interface ContractReader {
   call(to: string, data: string, at: At): Promise<string>
 }
 
-/** Settings of a contract are read again after this time (ms), because the contract's owner may change them. */
+/** A contract's settings are read again after this time (ms), because the owner of the contract may change them. */
 export const ttlMs = 60_000
-/** If a message contradicts a setting, the setting is read again, but at most once in this time (ms). */
+/** A setting that a message contradicts is read again at once, but at most once in this time (ms). */
 export const doubtedEveryMs = 1_000
 
 export interface View {
@@ -22,7 +22,7 @@ export interface View {
   readonly at?: At
 }
 
-/** If one node's answer is malformed, most nodes are asked, so that one lying node cannot stop reads. */
+/** After a malformed answer of one node, most nodes are asked, so that a lying node cannot stop reads. */
 const ofMost: Partial<Record<At, At>> = { latest: 'majority-latest', finalized: 'agreed' }
 
 /** Returns all values of a view. Throws the errors of `call`, and NODE_REFUSED for an answer of another form. */
@@ -42,9 +42,10 @@ export async function read(chain: ContractReader, view: View): Promise<Result> {
   }
 }
 
-export async function unless<T>(reading: Promise<T>, isSuch: (error: RelayerError) => boolean): Promise<T | undefined> {
+/** Resolves like `work`, or to undefined if `work` fails with an error that `isSuch` accepts. Throws other errors. */
+export async function unless<T>(work: Promise<T>, isSuch: (error: RelayerError) => boolean): Promise<T | undefined> {
   try {
-    return await reading
+    return await work
   } catch (error) {
     if (error instanceof RelayerError && isSuch(error)) return undefined
     throw error
@@ -55,6 +56,7 @@ export function unlessDisagreed<T>(reading: Promise<T>): Promise<T | undefined> 
   return unless(reading, ({ code }) => code === 'NODES_DISAGREE')
 }
 
+/** Reads a value for each key. At most `perTick` reads run at a time. */
 export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Promise<V>, perTick = 100): Promise<readonly V[]> {
   const values: V[] = []
   for (let from = 0; from < keys.length; from += perTick) {
@@ -64,14 +66,14 @@ export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Pro
 }
 
 /**
- * Batch size of reads at `agreed`. It is large, because a chain's only node is asked twice, a block apart, so each
- * batch takes at least a block.
+ * Number of reads at `agreed` that run at a time. The number is large, because a chain's only node is asked twice, a
+ * block apart, so each batch of reads takes at least the time of a block.
  */
 export const agreedPerTick = 1_000
 
 export type Finality = Extract<At, 'finalized' | 'agreed'>
 
-/** Asks one node for each key, and most nodes for doubtful answers. An answer is undefined if the nodes disagree. */
+/** Asks one node for each key, then most nodes for doubtful answers. Undefined for a key on which nodes disagree. */
 export async function askMostIf<K, V>(
   keys: readonly K[],
   readAt: (key: K, at: Finality) => Promise<V>,
@@ -93,6 +95,7 @@ export async function deliveredBy(
   return shown.map((delivered) => delivered === true)
 }
 
+/** Returns the error in a revert's data. Undefined if the ABI lacks this error, or if its values are invalid. */
 export function parseRevert(abi: Interface, data: string): Pick<ErrorDescription, 'name' | 'args'> | undefined {
   try {
     const error = abi.parseError(data)

@@ -3,12 +3,12 @@ import { LRUCache } from 'lru-cache'
 import { within } from '../../runtime/wait.ts'
 import { type ContractReader, read } from './contract-reader.ts'
 
-// The type is uint256, because ethers would cut a longer answer to uint8 without an error.
+// The answer is read as uint256, because ethers would cut a longer number to uint8 without an error.
 const abi = new Interface(['function decimals() view returns (uint256)'])
 
-/** Limits the decimals that are kept, because anybody can make tokens. */
+/** Number of tokens whose decimals are kept. It is limited, because anybody can make tokens. */
 const mostKept = 4_096
-/** A transfer's start waits at most this time (ms) for decimals. The read continues for later transfers. */
+/** The start of a transfer waits at most this time (ms) for decimals. A longer read continues, for later transfers. */
 const longestMs = 1_000
 const mostDecimals = 77n
 
@@ -19,16 +19,17 @@ export interface TokenPlace {
 
 type FindPlace = () => Promise<TokenPlace | undefined>
 
-/** Reads tokens' decimals from most nodes, and keeps them. Undefined without a valid answer in time. Never throws. */
+/**
+ * Makes a function that reads the decimals of a token from most nodes and keeps them. The function returns undefined
+ * without a valid answer in time, and never throws.
+ */
 export function createDecimals() {
   const kept = new LRUCache<string, number, FindPlace>({
     max: mostKept,
     async fetchMethod(_, __, { context: findPlace }) {
       const place = await findPlace()
       if (!place) return undefined
-      const [decimals] = (await read(place.chain, { abi, to: place.address, method: 'decimals', at: 'majority-latest' })) as unknown as [
-        bigint,
-      ]
+      const [decimals] = await read(place.chain, { abi, to: place.address, method: 'decimals', at: 'majority-latest' })
       return decimals > mostDecimals ? undefined : Number(decimals)
     },
   })

@@ -30,7 +30,7 @@ export function createEmitterSource(options: SourceOptions & EmitterWithNode & {
       const [next] = await read(chain, { abi: coreAbi, to: core, method: 'nextSequence', args, at: 'agreed' })
       return next === 0n ? undefined : String(BigInt(next) - 1n)
     },
-    published: (range, wanted = () => true, at) => publishedIn(chain, options, range, { decode: messages.decode, wanted, at }),
+    published: (range, wanted, at) => publishedIn(chain, options, range, { decode: messages.decode, wanted, at }),
   }
 }
 

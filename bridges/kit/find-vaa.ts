@@ -20,7 +20,7 @@ export type FindVaa = (
 
 const firstWaitMs = 5_000
 
-/** See `Endpoint.attest`. The attested message is the VAA. Never throws. */
+/** Finds and verifies the VAA of a message, which is the attested message of `Endpoint.attest`. Never throws. */
 export async function attestByVaa(findVaa: FindVaa, verify: (vaa: Uint8Array) => Promise<void>, place: MessagePlace): Promise<Attestation> {
   const found = await findVaa(place)
   if (found.kind !== 'found')

@@ -1,10 +1,10 @@
 import type { Interface, Result } from 'ethers'
-import type { Heads, Log, LogRange, PlacedLog } from '../../chains/port.ts'
+import type { Heads, Log, LogRange, PlacedLog, Receipt } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ContractReader } from './contract-reader.ts'
 import type { FoundDelivery } from '../port.ts'
 
-/** More than half of the nodes must agree. A chain's only node is asked once for `majority`, twice for `agreed`. */
+/** Both need the same answer from most nodes. If there is only one node, `agreed` asks it twice, `majority` once. */
 export type LogsAt = 'agreed' | 'majority'
 
 export interface LogReader extends ContractReader {
@@ -17,7 +17,7 @@ export function isLogOf({ address, topics }: Pick<LogRange, 'address' | 'topics'
     log.address.toLowerCase() === address && topics.every((topic, index) => log.topics[index]?.toLowerCase() === topic)
 }
 
-/** Throws the errors of `logs`, and NODE_REFUSED for a log outside the range. */
+/** Reads the logs in a range. Throws the errors of `logs`, and NODE_REFUSED for a log outside the range. */
 export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): Promise<readonly PlacedLog[]> {
   const { fromBlock, toBlock } = range
   const logs = await chain.logs(range, at)
@@ -28,7 +28,10 @@ export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): 
   throw new RelayerError('NODE_REFUSED', { detail: 'A node answered with a log outside the query.', facts })
 }
 
-/** Throws NODE_REFUSED unless the arguments encode to the same bytes, because ethers truncates long numbers. */
+/**
+ * Returns the arguments of an event. Throws NODE_REFUSED for a log of another event, and for arguments that do not
+ * encode to the data of the log, because ethers truncates long numbers.
+ */
 export function eventArguments({ name }: Pick<ContractReader, 'name'>, abi: Interface, event: string, log: Log): Result {
   try {
     const args = abi.decodeEventLog(event, log.data, log.topics)
@@ -43,12 +46,21 @@ export interface DeliveryLog extends Pick<LogRange, 'address' | 'topics'> {
   readonly shows?: (log: Log) => boolean
 }
 
+/** Whether the receipt's transaction succeeded and has this log. */
+export function hasLog({ status, logs }: Receipt, { shows = () => true, ...wanted }: DeliveryLog): boolean {
+  const isMeant = isLogOf(wanted)
+  return status === 'success' && logs.some((log) => isMeant(log) && shows(log))
+}
+
 export interface DeliveryReader extends Pick<LogReader, 'logs'> {
   readonly heads: Pick<Heads, 'current'>
   transactionSender(hash: string): Promise<string | undefined>
 }
 
-/** Searches the latest `depthBlocks` blocks for the delivery's log. Undefined without one, or if a node refuses. */
+/**
+ * Searches the latest `depthBlocks` blocks for the log of a delivery, at most `rangeBlocks` in one request. Undefined
+ * without such a log, or if a node refuses a request.
+ */
 export async function findDelivery(
   chain: DeliveryReader,
   { address, topics, shows = () => true }: DeliveryLog,

@@ -44,20 +44,14 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
   async function initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]> {
     const logs = await readLogs(chain, { address, topics, ...range }, at ?? 'majority')
     const inOrder = placed(chain.name, logs)
-    const transactions = groupBy(inOrder, ([, { transactionHash }]) => transactionHash)
-    return inOrder.flatMap(([number, log]) => {
-      const siblings = transactions.get(log.transactionHash) ?? []
-      const transfer = transferOf(
-        options,
-        log,
-        number,
-        siblings.map(([, one]) => one),
-      )
+    const transactions = groupBy([...inOrder.values()], ({ transactionHash }) => transactionHash)
+    return [...inOrder].flatMap(([number, log]) => {
+      const transfer = transferOf(options, log, number, transactions.get(log.transactionHash) ?? [])
       return transfer ? [{ transfer: checked(options, transfer, number), height: log.block.height, txHash: log.transactionHash }] : []
     })
   }
 
-  /** Transfers of a block by number. Simultaneous checks of one block share a read. */
+  /** The transfers of a block by number. Simultaneous checks of a block share one read, whose answer is not kept. */
   const blocks = keptReads(
     async (height: number) =>
       new Map((await initiated({ fromBlock: height, toBlock: height }, 'agreed')).map((one) => [one.transfer.sequence, one])),
@@ -89,9 +83,9 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
       return blocks.get(height)
     },
     /**
-     * Checks that most nodes show the message in a final block. If the chain has one node, the node must show it twice.
-     * Remembers verified messages for a minute. Throws PLACE_NOT_FINAL, PLACE_MISMATCH (`placedRefusals`) and read
-     * errors.
+     * Checks that most nodes show the message in a final block. If the chain has only one node, the node must show the
+     * message twice. A verified message is not checked again for a minute. Throws PLACE_NOT_FINAL, PLACE_MISMATCH
+     * (`placedRefusals`) and read errors.
      */
     async verify({ sequence, message }: Pick<Transfer, 'sequence' | 'message'>): Promise<void> {
       const facts = { chain: chain.name, place: sequence }
@@ -105,6 +99,7 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
   }
 }
 
+/** Throws PLACE_NOT_FINAL for a block above the finalized height. */
 export function demandFinal({ name, heads }: Pick<PlacedLogsOptions['chain'], 'name' | 'heads'>, height: number): void {
   if (height > (heads.current?.finalized ?? -1)) throw new RelayerError('PLACE_NOT_FINAL', { facts: { chain: name, height } })
 }
@@ -114,7 +109,8 @@ export function emitterOf(contract: string): string {
   return hexlify(contract).slice(2).padStart(64, '0')
 }
 
-function placed(chain: string, logs: readonly PlacedLog[]): readonly (readonly [number: string, log: PlacedLog])[] {
+/** Returns the logs by their numbers, in ascending order. Throws NODE_REFUSED if the logs contradict each other. */
+function placed(chain: string, logs: readonly PlacedLog[]): ReadonlyMap<string, PlacedLog> {
   const hashes = new Map<number, string>()
   const numbers = new Map<string, PlacedLog>()
   for (const log of logs) {
@@ -129,10 +125,10 @@ function placed(chain: string, logs: readonly PlacedLog[]): readonly (readonly [
     hashes.set(block.height, block.hash)
     numbers.set(number, log)
   }
-  return [...numbers].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1))
+  return new Map([...numbers].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1)))
 }
 
-/** Maximum length of a message, characters: as hex (with 0x and three words of encoding), and as base64. */
+/** Maximum length of a message in characters: as the data of a log (0x, three words, hex digits), and as base64. */
 const longestData = 2 + 2 * (mostMessageBytes + 96)
 const longestText = Math.ceil(mostMessageBytes / 3) * 4
 
@@ -140,14 +136,14 @@ function transferOf(
   { decode }: PlacedLogsOptions,
   ...[log, number, siblings]: Parameters<PlacedLogsOptions['decode']>
 ): Transfer | undefined {
-  // A longer log is no transfer: strangers write logs of any length, and each step of a transfer carries the message.
+  // A longer log is no transfer: strangers write logs of any length, and every step of a transfer carries its message.
   if (log.data.length > longestData) return undefined
   try {
     const transfer = decode(log, number, siblings)
     return transfer && transfer.message.length > longestText ? undefined : transfer
   } catch (error) {
-    // An error that is not retriable means that the log is no transfer, because anyone may log any message. The
-    // exception is NODE_REFUSED: the node's answer is wrong.
+    // Anyone may log any message, so an error that no retry can cure means that the log is no transfer. NODE_REFUSED
+    // is the exception: there, the answer of the node is wrong.
     if (error instanceof RelayerError && !error.retriable && error.code !== 'NODE_REFUSED') return undefined
     throw error
   }

@@ -1,32 +1,24 @@
 import { decodeBase64, encodeBase64 } from 'ethers'
 import { LRUCache } from 'lru-cache'
-import type { Revert } from '../../chains/port.ts'
+import type { At, Revert } from '../../chains/port.ts'
 import { isPluginFailure, RelayerError } from '../../domain/catalogue/errors.ts'
-import { type BridgeName, type ChainName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
+import type { BridgeName, ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { keptReads } from '../../runtime/shared-read.ts'
-import type { Bridge, Endpoint, NextStage, PlannedDelivery, RevertMeaning } from '../port.ts'
+import type { Bridge, Endpoint, NextStage, PlannedDelivery, RevertMeaning, Stages } from '../port.ts'
 import { callsOf, createProveCall, encodeCall } from './calls.ts'
-import type { ContractReader } from './contract-reader.ts'
-import { type DeliveryLog, type DeliveryReader, findDelivery, isLogOf } from './logs.ts'
+import { type ContractReader, unless } from './contract-reader.ts'
+import { demandSize } from './demands.ts'
+import { type DeliveryLog, type DeliveryReader, findDelivery, hasLog } from './logs.ts'
 import type { Call, Message, Plugin, Shown, SignedMessage, Stage } from './plugin.ts'
 import type { Decode } from './published.ts'
-import {
-  type ChainNames,
-  createProof,
-  ofNobody,
-  type Proof,
-  readRouted,
-  type Routed,
-  signedRefusals,
-  type Verify,
-} from './signed-messages.ts'
+import { type ChainNames, createProve, ofNobody, readRouted, type Routed, signedRefusals, type Verify } from './signed-messages.ts'
 import { type Refusals, toVerdict } from './verdict.ts'
 import { allShow, readView } from './views.ts'
 
 interface CallOptions {
   /** If true, the call must pay the token without unwrapping it, so that no code of the recipient runs. */
   readonly wrapped: boolean
-  /** Reads a view of the target whose answer never changes. Read only once, from most nodes. */
+  /** Reads a view of the target whose answer never changes, from most nodes. Each view is read only once. */
   constant(view: Omit<Shown, 'is'>): Promise<readonly unknown[]>
 }
 
@@ -35,7 +27,7 @@ interface ProductStage<C> extends Pick<Stage<C>, 'effect'> {
   readonly revertsOnceDone: boolean | ((message: Message<C>) => boolean)
 }
 
-/** A product of this repository, which may do more than a plug-in package. */
+/** A product whose messages guardians sign. A product of this repository may do more than a plug-in package. */
 export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts'> {
   readonly stages: Readonly<Record<string, ProductStage<C>>>
   readonly reverts?: Plugin<C>['reverts'] | ((revert: Revert) => RevertMeaning)
@@ -48,9 +40,9 @@ export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts'> {
   readonly refusals?: Refusals
   /** A log that every receipt of a delivery contains. Absent: nothing shows who delivered. */
   log?(message: Message<C>): DeliveryLog
-  /** Decimals of the amount, which are read once per token. Undefined if not known. Never throws. */
+  /** Returns the decimals of the amount, which are read once per token. Undefined if not known. Never throws. */
   decimals?(message: Message<C>): Promise<number | undefined>
-  /** Worth of the fee, wei of the target's coin. Undefined: no price is configured, so the cost is not checked. */
+  /** Returns the worth of the fee in wei of the target's coin. Undefined: the cost of the delivery is not checked. */
   earned?(message: Message<C>): bigint | undefined
 }
 
@@ -78,7 +70,7 @@ export function createPluginMessages<C>(
     return { vaa, signed, route, message, parties: parties(message) }
   }
   const kept = new LRUCache<string, Owned<C>>({ max: mostKept, memoMethod: (message) => readOwned(decodeBase64(message)) })
-  /** Throws VAA_*, PAYLOAD_LENGTH, and PAYLOAD_KIND for a message that is not of this product. */
+  /** Reads a message (base64). Throws VAA_*, PAYLOAD_LENGTH and, for a message of no route, the error of `unrouted`. */
   const read = (message: string) => (message.length > (mostKeptBytes * 4) / 3 ? readOwned(decodeBase64(message)) : kept.memo(message))
   const readBytes = (bytes: Uint8Array) => read(encodeBase64(bytes))
   const about: Pick<Bridge, 'content' | 'signedBy'> = {
@@ -88,7 +80,7 @@ export function createPluginMessages<C>(
   return { read, readBytes, about }
 }
 
-/** Throws MESSAGE_TOO_LARGE and the errors of `PluginMessages.read`. */
+/** Makes `Bridge.decode`, which throws MESSAGE_TOO_LARGE and the errors of `PluginMessages.read`. */
 export function createPluginDecode<C>({ name }: Pick<Product<C>, 'name'>, messages: PluginMessages<C>): Decode {
   return (bytes) => {
     const { route, message } = messages.readBytes(bytes)
@@ -96,11 +88,10 @@ export function createPluginDecode<C>({ name }: Pick<Product<C>, 'name'>, messag
   }
 }
 
-/** The transfer of a signed message. Throws MESSAGE_TOO_LARGE. */
+/** Returns the transfer of a signed message. Throws MESSAGE_TOO_LARGE. */
 export function toTransfer(bridge: BridgeName, signed: SignedMessage, targetChain: ChainName): Transfer {
   const { bytes, source: sourceChain, emitterChain, emitter, sequence, digest } = signed
-  if (bytes.length > mostMessageBytes)
-    throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: bytes.length, most: mostMessageBytes } })
+  demandSize(bytes)
   const sourceId = String(emitterChain)
   return { bridge, sourceChain, sourceId, targetChain, emitter, sequence, digest, message: encodeBase64(bytes) }
 }
@@ -131,72 +122,18 @@ export interface PluginEndpointOptions {
   readonly verify: Verify
 }
 
-/** A message without a route is declined and not rejected, because the config may get a route for it later. */
+/** A message without a route is declined instead of rejected, because the config may get a route for it later. */
 const ownRefusals: Refusals = { ...signedRefusals, PAYLOAD_KIND: { kind: 'declined' } }
 
-interface Proving extends Pick<PluginEndpointOptions, 'verify'>, Pick<Endpoint, 'delivery'>, Pick<Proof, 'prove'> {}
-
-function createVerdicts<C>(product: Product<C>, messages: PluginMessages<C>, { verify, prove, delivery }: Proving) {
-  const refusals = { ...ownRefusals, ...product.refusals }
-
-  /** Checks the transfer, and makes its call. Undefined if the state of the target decides which call is next. */
-  async function check(transfer: Transfer): Promise<PlannedDelivery | undefined> {
-    const own = messages.read(transfer.message)
-    const { emitter, emitterChain, sequence, digest } = own.message
-    const isSource = emitter === transfer.emitter && String(emitterChain) === transfer.sourceId
-    if (digest !== transfer.digest || !isSource || sequence !== transfer.sequence)
-      throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found: digest } })
-    await prove(own)
-    product.admit?.(own.message)
-    if (product.next) return undefined
-    const planned = delivery(transfer)
-    // The message is verified by now, so it stays valid if the plug-in's own code fails. The caller then makes the call
-    // again, and meets the failure.
-    return { ...planned, intent: await planned.call().catch(undefinedIfPluginFailed) }
-  }
-
-  async function accept(message: Uint8Array): Promise<number | undefined> {
-    const own = messages.readBytes(message)
-    await prove(own)
-    return product.decimals?.(own.message)
-  }
-
-  return {
-    verify: (message: Uint8Array) => toVerdict(verify(message), refusals),
-    // `accept` is absent unless decimals or a view of a route need it, because it runs plug-in code in the intake, and
-    // this code may fail.
-    ...((product.decimals ?? product.routes.some((route) => route.accepts)) && { accept }),
-    validate: (transfer: Transfer) => toVerdict(check(transfer), refusals),
-  }
-}
-
-function undefinedIfPluginFailed(error: unknown): undefined {
-  if (!isPluginFailure(error)) throw error
-}
-
-export function createPluginEndpoint<C>(plugin: Product<C>, messages: PluginMessages<C>, options: PluginEndpointOptions): Endpoint {
-  const { chain, clock } = options
-  const { name, routes, stages, delivered, next, log, earned, reverts = {} } = plugin
+/** Makes `Endpoint.delivery` for the stages of a product. */
+function createDelivery<C>(product: Product<C>, messages: PluginMessages<C>, chain: ContractReader): Endpoint['delivery'] {
+  const { name, stages, earned } = product
   const [firstStage = ''] = Object.keys(stages)
-  const proof = createProof(chain, options.verify)
   const constants = keptReads((view: string) => readView(chain, JSON.parse(view), 'majority-latest'))
   const constant: CallOptions['constant'] = (view) => constants.get(JSON.stringify(view))
-
-  function stageOf(stage: string): ProductStage<C> {
-    const found = stages[stage]
-    if (found) return found
-    throw new RelayerError('INPUT_INVALID', { detail: `The bridge ${name} has no stage ${stage}.` })
-  }
-
-  /** Whether the views show the effect. False for a message whose route is no longer in the config. */
-  async function isShown({ message: text }: Transfer, at: Parameters<Endpoint['delivered']>[1], stage?: ProductStage<C>): Promise<boolean> {
-    const own = unlessForeign(() => messages.read(text))
-    return own ? allShow(chain, (stage?.effect ?? delivered)(own.message), at) : false
-  }
-
-  function delivery({ message: text }: Transfer, stage = firstStage): PlannedDelivery {
+  return ({ message: text }, stage = firstStage) => {
     const { message, parties } = messages.read(text)
-    const { call, revertsOnceDone } = stageOf(stage)
+    const { call, revertsOnceDone } = stageOf(product, stage)
     const { recipient, token } = parties
     return {
       async call(payout) {
@@ -210,32 +147,77 @@ export function createPluginEndpoint<C>(plugin: Product<C>, messages: PluginMess
       revertsOnceDelivered: typeof revertsOnceDone === 'boolean' ? revertsOnceDone : revertsOnceDone(message),
     }
   }
+}
+
+function stageOf<C>({ name, stages }: Product<C>, stage: string): ProductStage<C> {
+  const found = stages[stage]
+  if (found) return found
+  throw new RelayerError('INPUT_INVALID', { detail: `The bridge ${name} has no stage ${stage}.` })
+}
+
+export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMessages<C>, options: PluginEndpointOptions): Endpoint {
+  const { chain, clock, verify } = options
+  const { routes, delivered, next, log, reverts = {} } = product
+  const prove = createProve(chain, verify)
+  const delivery = createDelivery(product, messages, chain)
+  const refusals = { ...ownRefusals, ...product.refusals }
+  const messageOf = ({ message }: Transfer) => messages.read(message).message
+
+  /** Checks the transfer, and makes its call. Undefined if the state of the target decides which call is next. */
+  async function check(transfer: Transfer): Promise<PlannedDelivery | undefined> {
+    const own = messages.read(transfer.message)
+    const { emitter, emitterChain, sequence, digest } = own.message
+    const isSource = emitter === transfer.emitter && String(emitterChain) === transfer.sourceId
+    if (digest !== transfer.digest || !isSource || sequence !== transfer.sequence)
+      throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found: digest } })
+    await prove(own)
+    product.admit?.(own.message)
+    if (next) return undefined
+    const planned = delivery(transfer)
+    // The message is verified by now, so it stays valid if the plug-in's own code fails. The caller then makes the call
+    // again, and meets the failure.
+    return { ...planned, intent: await unless(planned.call(), isPluginFailure) }
+  }
+
+  async function accept(message: Uint8Array): Promise<number | undefined> {
+    const own = messages.readBytes(message)
+    await prove(own)
+    return product.decimals?.(own.message)
+  }
+
+  /** Whether the views show the effect. False for a message whose route is no longer in the config. */
+  async function isShown(transfer: Transfer, at: At, stage?: ProductStage<C>): Promise<boolean> {
+    const message = await unless((async () => messageOf(transfer))(), ({ code }) => code === 'PAYLOAD_KIND')
+    return message ? allShow(chain, (stage?.effect ?? delivered)(message), at) : false
+  }
+
+  const staged: Stages | undefined = next && {
+    first: (transfer) => product.first?.(messageOf(transfer)),
+    next: async (transfer) =>
+      nextStageOf(await next(messageOf(transfer), { now: clock(), read: (view) => readView(chain, view, 'latest') })),
+    passed: (transfer, stage, at) => isShown(transfer, at, stageOf(product, stage)),
+  }
 
   return {
     chain: chain.name,
-    ...createVerdicts(plugin, messages, { ...options, ...proof, delivery }),
+    verify: (message) => toVerdict(verify(message), refusals),
+    // `accept` runs plug-in code in the intake, where this code may fail. So `accept` is absent unless decimals or a
+    // view of a route need it.
+    ...((product.decimals ?? routes.some((route) => route.accepts)) && { accept }),
+    validate: (transfer) => toVerdict(check(transfer), refusals),
     delivered: (transfer, at) => isShown(transfer, at),
-    findDelivery: async (transfer) => log && findDelivery(chain, log(messages.read(transfer.message).message)),
+    findDelivery: async (transfer) => log && findDelivery(chain, log(messageOf(transfer))),
     delivery,
-    ...(next && {
-      stages: {
-        first: ({ message: text }: Transfer) => plugin.first?.(messages.read(text).message),
-        async next({ message: text }: Transfer): Promise<NextStage> {
-          const answer = await next(messages.read(text).message, { now: clock(), read: (view) => readView(chain, view, 'latest') })
-          return nextStageOf(answer)
-        },
-        passed: (transfer: Transfer, stage: string, at: Parameters<Endpoint['delivered']>[1]) => isShown(transfer, at, stageOf(stage)),
-      },
-    }),
+    ...(staged && { stages: staged }),
     calls: callsOf(routes.filter(({ to }) => to === chain.name)),
-    proveCall: createProveCall({ ...options, routes, proof, product: plugin }),
+    proveCall: createProveCall({ ...options, routes, prove, product }),
     explainRevert(revert) {
       if (typeof reverts === 'function') return reverts(revert)
       return reverts[revert.data.slice(0, 10).toLowerCase()] ?? { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: revert.reason }
     },
-    hasEffect({ status, logs }, { message }) {
-      if (status !== 'success') return false
-      return log ? logs.some(isLogOf(log(messages.read(message).message))) : undefined
+    hasEffect(receipt, transfer) {
+      if (receipt.status !== 'success') return false
+      return log ? hasLog(receipt, log(messageOf(transfer))) : undefined
     },
   }
 }
@@ -244,13 +226,4 @@ function nextStageOf(answer: Awaited<ReturnType<NonNullable<Product<unknown>['ne
   if ('stage' in answer) return { kind: 'stage', stage: answer.stage }
   if ('never' in answer) return { kind: 'never', code: 'DELIVERY_REVERTED', reason: answer.never }
   return { kind: 'wait', code: 'DELIVERY_NOT_DUE', reason: answer.wait, opensAt: answer.opensAt }
-}
-
-function unlessForeign<T>(readMessage: () => T): T | undefined {
-  try {
-    return readMessage()
-  } catch (error) {
-    if (error instanceof RelayerError && error.code === 'PAYLOAD_KIND') return undefined
-    throw error
-  }
 }

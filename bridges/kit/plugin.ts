@@ -61,8 +61,8 @@ export interface CallRule {
   readonly contract: string
   readonly function: string
   /**
-   * Justifies the call. `message`: the call's only argument is the signed message. Otherwise: its only argument is one
-   * word, a view of the target shows a reason for the call, and the call succeeds on most nodes.
+   * How the call is proved. `message`: by its only argument, which is the signed message. An object: the call succeeds
+   * on most nodes, and a view of the target with the call's only argument, one word, does not answer `isNot`.
    */
   readonly proof: 'message' | (Pick<Shown, 'view' | 'returns'> & { readonly isNot: readonly unknown[] })
 }
@@ -107,7 +107,7 @@ export interface Plugin<C> {
   readonly stages: Readonly<Record<string, Stage<C>>>
   /**
    * Decides which stage is next. The answer counts only while `delivered`, which is read at the same time, is false.
-   * Called again once the effect of a stage is final.
+   * Once the effect of the stage is final, `next` is called again.
    */
   next?(message: Message<C>, target: Target): Promise<Next>
   /** Views that together show that the recipient has been paid or called. */

@@ -26,11 +26,19 @@ const latestTime = 2 ** 32 - 1
 
 const topic = id('LogMessagePublished(address,uint64,uint32,bytes,uint8)')
 
+interface PublishedOptions {
+  readonly decode: Decode
+  /** Absent: all numbers are wanted. */
+  readonly wanted?: ((number: string) => boolean) | undefined
+  readonly at?: LogsAt | undefined
+}
+
+/** Returns an emitter's messages in a range of blocks, with the contents of `wanted` numbers. See `SignedSource`. */
 export async function publishedIn(
   chain: SourceReader,
   source: EmitterWithNode,
   range: BlockRange,
-  { decode, wanted, at }: { readonly decode: Decode; readonly wanted: (number: string) => boolean; readonly at?: LogsAt | undefined },
+  { decode, wanted = () => true, at }: PublishedOptions,
 ) {
   const address = source.core.toLowerCase()
   const logs = await readLogs(chain, { address, topics: [topic, `0x${source.emitter}`], ...range }, at)

@@ -22,8 +22,8 @@ export const signedRefusals = {
   VAA_NO_QUORUM: { kind: 'rejected' },
   GUARDIAN_SET_EXPIRED: { kind: 'rejected', awaitNewSignatures: true },
   GUARDIAN_SET_UNKNOWN: { kind: 'wait', unverified: true },
-  // The submitter already refuses a message for this error, so a transfer meets the error only if a node is far behind,
-  // or lies. The transfer then waits.
+  // The submitter refuses messages for this error. So a transfer, which the submitter has started, meets the error only
+  // if a node is far behind or lies, and then the transfer waits.
   GUARDIAN_SET_IMPOSSIBLE: { kind: 'wait', unverified: true },
   MESSAGE_TOO_LARGE: { kind: 'declined' },
   EMITTER_UNKNOWN: { kind: 'rejected' },
@@ -45,35 +45,9 @@ export const coreAbi = new Interface([
   'event LogMessagePublished(address indexed sender, uint64 sequence, uint32 nonce, bytes payload, uint8 consistencyLevel)',
 ])
 
-/** Digest of a VAA (parseVM in Messages.sol). Wormhole's SDKs use the name `hash` for the single keccak instead. */
+/** The digest of a VAA, as parseVM in Messages.sol computes it. In Wormhole's SDKs, `hash` is the single keccak256. */
 export function digestOf({ body }: { readonly body: BytesLike }): string {
   return keccak256(keccak256(body))
-}
-
-/** Parses a message. Unknown sources are named `wormhole-<id>`. Throws VAA_*. */
-export function readSigned(bytes: Uint8Array, chainNames: ChainNames): { readonly vaa: Vaa; readonly signed: SignedMessage } {
-  const vaa = parseVaa(bytes)
-  const { emitterChain, emitter, sequence, payload } = vaa
-  const source = chainNames.get(emitterChain) ?? unconfiguredSource(emitterChain)
-  return { vaa, signed: { bytes, source, emitterChain, emitter, sequence, digest: digestOf(vaa), payload } }
-}
-
-/** A message belongs to the first route that fits. */
-function findRoute(routes: readonly Route[], { source, emitter, payload }: SignedMessage): Route | undefined {
-  return routes.find(({ from, where = {} }) => {
-    if (from !== 'accepted' && !from.some((one) => one.emitter === emitter && one.source === source)) return false
-    return Object.entries(where).every(([offset, bytes]) => {
-      const start = Number(offset)
-      return toHex(payload.subarray(start, start + bytes.length / 2)) === bytes
-    })
-  })
-}
-
-/** Throws PAYLOAD_KIND, or the error that `unrouted` makes, for a message of no route. */
-export function routeOf(routes: readonly Route[], signed: SignedMessage, unrouted = ofNobody): Route {
-  const route = findRoute(routes, signed)
-  if (route) return route
-  throw unrouted(signed)
 }
 
 export function ofNobody({ emitterChain, emitter }: SignedMessage): RelayerError {
@@ -86,22 +60,37 @@ export interface Routed {
   readonly route: Route
 }
 
-/** As `readSigned`. Without a route, throws the error that `unrouted` makes. */
-export function readRouted(
-  bytes: Uint8Array,
-  routes: readonly Route[],
-  chainNames: ChainNames,
-  unrouted: (signed: SignedMessage) => RelayerError = ofNobody,
-): Routed {
-  const { vaa, signed } = readSigned(bytes, chainNames)
-  return { vaa, signed, route: routeOf(routes, signed, unrouted) }
+/**
+ * Parses a message, and finds the first route that fits the message. A source that is not in `chainNames` gets the name
+ * `wormhole-<id>`. Throws VAA_* and, for a message of no route, PAYLOAD_KIND or the error that `unrouted` makes.
+ */
+export function readRouted(bytes: Uint8Array, routes: readonly Route[], chainNames: ChainNames, unrouted = ofNobody): Routed {
+  const vaa = parseVaa(bytes)
+  const { emitterChain, emitter, sequence, payload } = vaa
+  const source = chainNames.get(emitterChain) ?? unconfiguredSource(emitterChain)
+  const signed = { bytes, source, emitterChain, emitter, sequence, digest: digestOf(vaa), payload }
+  const route = routes.find((one) => fits(one, signed))
+  if (route) return { vaa, signed, route }
+  throw unrouted(signed)
+}
+
+function fits({ from, where = {} }: Route, { source, emitter, payload }: SignedMessage): boolean {
+  if (from !== 'accepted' && !from.some((one) => one.emitter === emitter && one.source === source)) return false
+  return Object.entries(where).every(([offset, bytes]) => {
+    const start = Number(offset)
+    return toHex(payload.subarray(start, start + bytes.length / 2)) === bytes
+  })
 }
 
 const mostVerified = 4_096
 
 export type Verify = (message: Uint8Array, vaa?: Vaa) => Promise<void>
 
-/** Throws VAA_*, GUARDIAN_SET_EXPIRED, GUARDIAN_SET_UNKNOWN (wait), read errors. `now`: the target's time, seconds. */
+/**
+ * Makes the function that checks the guardians' signatures of a message. The function throws VAA_*,
+ * GUARDIAN_SET_EXPIRED, GUARDIAN_SET_UNKNOWN, GUARDIAN_SET_IMPOSSIBLE and read errors.
+ * @param now returns the time of the target chain, seconds since the epoch
+ */
 export function createVerifier(guardianSets: GuardianSets, now: () => number): Verify {
   /** Fingerprint of a message → the guardian set that signed it. */
   const verified = new LRUCache<string, string>({ max: mostVerified })
@@ -144,7 +133,7 @@ export interface GuardianSet {
 
 type GuardianSets = ReturnType<typeof createGuardianSets>
 
-/** Most nodes are read, because one node could invent a set or keep an expired set alive. */
+/** Guardian sets are read from most nodes, because one node could invent a set, or hide that a set has expired. */
 const at = 'majority-latest'
 
 export function createGuardianSets(chain: ContractReader, core: string, clock = () => performance.now()) {
@@ -182,7 +171,7 @@ export function createGuardianSets(chain: ContractReader, core: string, clock = 
 }
 
 function createAcceptance(chain: ContractReader) {
-  // A cached lie would last as long as the process, so most nodes are read.
+  // Most nodes are read, because a lie of one node would be kept as long as the process runs.
   const accepted = keptReads(async (key: string) => shows(chain, JSON.parse(key) as Shown, 'majority-latest'), {
     lasting: (answer) => answer,
   })
@@ -196,26 +185,26 @@ function createAcceptance(chain: ContractReader) {
   }
 }
 
-/** Proves messages by the state of their target chain. */
-export function createProof(chain: ContractReader, verify: Verify, demandAccepted = createAcceptance(chain)) {
-  /** Throws MESSAGE_MISMATCH for another target chain, EMITTER_UNKNOWN, and the errors of `Verify`. */
-  async function prove({ vaa, signed, route }: Routed): Promise<void> {
+export type Prove = ReturnType<typeof createProve>
+
+/**
+ * Makes the function that proves a message by the state of its target: by the guardian sets, and by the view `accepts`
+ * of the route. The function throws MESSAGE_MISMATCH for another target, EMITTER_UNKNOWN and the errors of `Verify`.
+ */
+export function createProve(chain: ContractReader, verify: Verify, demandAccepted = createAcceptance(chain)) {
+  return async function prove({ vaa, signed, route }: Routed): Promise<void> {
     if (route.to !== chain.name) throw new RelayerError('MESSAGE_MISMATCH', { facts: { chain: chain.name, target: route.to } })
     await verify(signed.bytes, vaa)
     await demandAccepted(route, signed)
   }
-  return {
-    prove,
-    /** Also throws the errors of `readRouted`. */
-    async readProved(...message: Parameters<typeof readRouted>): Promise<Routed> {
-      const routed = readRouted(...message)
-      await prove(routed)
-      return routed
-    },
-  }
 }
 
-export type Proof = ReturnType<typeof createProof>
+/** Reads a message, and proves it. Throws the errors of `readRouted` and `Prove`. */
+export async function readProved(prove: Prove, ...message: Parameters<typeof readRouted>): Promise<Routed> {
+  const routed = readRouted(...message)
+  await prove(routed)
+  return routed
+}
 
 export interface DeliveredView extends MessageView {
   /** Absent: the contract that gets the message. */

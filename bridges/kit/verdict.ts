@@ -1,22 +1,25 @@
 import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { PlannedDelivery, Verdict } from '../port.ts'
 
-/** Error code → verdict about a message. An error with any other code says nothing about the message. */
-export type Refusals = Partial<Record<ErrorCode, Omit<Exclude<Verdict, { kind: 'valid' }>, 'code' | 'reason'>>>
+export type Refusal = Exclude<Verdict, { kind: 'valid' }>
 
-/**
- * Turns a refusal into a verdict. The verdict has the delivery that `check` resolves to. Rethrows errors that say
- * nothing about the message.
- */
-export async function toVerdict(check: Promise<PlannedDelivery | void>, refusals: Refusals): Promise<Verdict> {
+/** Error code → verdict about a message. An error with any other code says nothing about the message. */
+export type Refusals = Partial<Record<ErrorCode, Omit<Refusal, 'code' | 'reason'>>>
+
+/** Resolves like `check`, or to the verdict of a refusal. Throws the errors that are no refusals. */
+export async function unlessRefused<T>(check: Promise<T>, refusals: Refusals): Promise<T | Refusal> {
   try {
-    const delivery = await check
-    return delivery ? { kind: 'valid', delivery } : { kind: 'valid' }
+    return await check
   } catch (error) {
-    if (!(error instanceof RelayerError)) throw error
-    const { code, about, title } = error
-    const refusal = refusals[code]
+    const refusal = error instanceof RelayerError && refusals[error.code]
     if (!refusal) throw error
+    const { code, about, title } = error
     return { ...refusal, code, reason: about || title }
   }
+}
+
+/** Turns the end of `check` into a verdict, with the delivery that `check` resolves to. Throws as `unlessRefused`. */
+export function toVerdict(check: Promise<PlannedDelivery | void>, refusals: Refusals): Promise<Verdict> {
+  const verdict = check.then((delivery): Verdict => (delivery ? { kind: 'valid', delivery } : { kind: 'valid' }))
+  return unlessRefused(verdict, refusals)
 }

@@ -31,7 +31,7 @@ export function readView(chain: ContractReader, { contract, view, args, returns 
   return read(chain, { abi: interfaces.memo(`${view}:${returns}`), to: contract, method: nameOf(view), args, at })
 }
 
-/** Throws errors of ethers if values do not fit their types. */
+/** Encodes a view and its expected answer. Throws errors of ethers if values do not fit their types. */
 export function encodeView({ contract, view, args, returns, is }: Shown): ViewCall {
   const data = interfaces.memo(`${view}:${returns}`).encodeFunctionData(nameOf(view), [...args])
   return { to: contract, data, is: encodedAnswer(view, returns, is) }

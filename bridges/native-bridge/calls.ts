@@ -1,8 +1,8 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import type { ProvedSource } from '../port.ts'
-import { nativeBridgeAbi } from './contracts.ts'
 import {
+  argumentsIn,
   type CompletionArguments,
   completionArguments,
   contentOf,
@@ -12,13 +12,17 @@ import {
   writeMessage,
 } from './message.ts'
 import { inTicks } from '../kit/contract-reader.ts'
-import { provedBy, unproved } from '../kit/calls.ts'
+import { decodeCall, encodeCall, provedBy, selectorOf, unproved } from '../kit/calls.ts'
 import { refusals } from './verify.ts'
 
-const selector = nativeBridgeAbi.getFunction('completeBridgeTransfer')?.selector ?? ''
-const words = 5
+const complete = 'completeBridgeTransfer(bytes32,bytes32,address,uint256,uint256)'
+const completeAll = 'batchCompleteBridgeTransfer(bytes32[],bytes32[],address[],uint256[],uint256[])'
+/** The selectors of all calls that deliver. */
+export const selectors = [complete, completeAll].map(selectorOf)
+const selector = selectorOf(complete)
+const completionForm = /^([0-9a-f]{64})([0-9a-f]{64})0{24}([0-9a-f]{40})([0-9a-f]{64})([0-9a-f]{64})$/
 
-/** Encodes without ethers, which takes a hundred times as long. */
+/** Encodes a completion without ethers, which takes a hundred times as long. */
 export function encodeCompletion([id, initiator, recipient, amount, nonce]: CompletionArguments): string {
   const word = (value: bigint) => value.toString(16).padStart(64, '0')
   return `${selector}${id.slice(2)}${initiator.slice(2)}${recipient.slice(2).padStart(64, '0')}${word(amount)}${word(nonce)}`.toLowerCase()
@@ -26,12 +30,7 @@ export function encodeCompletion([id, initiator, recipient, amount, nonce]: Comp
 
 /** Returns the arguments, lower case. Undefined unless the data is exactly what `encodeCompletion` makes. */
 export function decodeCompletion(data: string): CompletionArguments | undefined {
-  const text = data.toLowerCase()
-  if (!text.startsWith(selector) || text.length !== selector.length + words * 64 || !/^0x[0-9a-f]*$/.test(text)) return undefined
-  const word = (place: number) => text.slice(selector.length + place * 64, selector.length + (place + 1) * 64)
-  const recipient = word(2)
-  if (!recipient.startsWith('0'.repeat(24))) return undefined
-  return [`0x${word(0)}`, `0x${word(1)}`, `0x${recipient.slice(24)}`, BigInt(`0x${word(3)}`), BigInt(`0x${word(4)}`)]
+  return data.slice(0, selector.length).toLowerCase() === selector ? argumentsIn(data.slice(selector.length), completionForm) : undefined
 }
 
 export function completionIntent(targetBridge: string, transfer: NativeTransfer): Intent {
@@ -45,11 +44,13 @@ export function batchIntent(targetBridge: string, transfers: readonly NativeTran
   if (ids.size < transfers.length) throw new RelayerError('INPUT_INVALID', { detail: 'A transfer is in the batch twice.' })
   const rows = transfers.map(completionArguments)
   const columns = ([0, 1, 2, 3, 4] as const).map((column) => rows.map((row) => row[column]))
-  const data = nativeBridgeAbi.encodeFunctionData('batchCompleteBridgeTransfer', columns)
-  return { to: targetBridge.toLowerCase(), data, value: '0' }
+  return { to: targetBridge.toLowerCase(), data: encodeCall({ function: completeAll, args: columns }), value: '0' }
 }
 
-/** Makes `Endpoint.proveCall`. Checks the source's table, because the target trusts every account with RELAYER_ROLE. */
+/**
+ * Makes `Endpoint.proveCall`, which proves a call by the source's table: the target contract checks nothing, because it
+ * trusts every account with RELAYER_ROLE.
+ */
 export function createProveCall(routes: readonly NativeRoute[], verify: (message: Uint8Array) => Promise<void>) {
   const byTarget = new Map(routes.map((route) => [route.targetBridge, route]))
   return async function proveCall({ to, data, value }: Intent): Promise<readonly ProvedSource[]> {
@@ -73,20 +74,14 @@ export function createProveCall(routes: readonly NativeRoute[], verify: (message
   }
 }
 
+/** Returns the completions of a call. Undefined unless the call is exactly encoded. */
 function completionsOf(data: string): readonly CompletionArguments[] | undefined {
   const single = decodeCompletion(data)
   if (single) return [single]
-  try {
-    const call = nativeBridgeAbi.parseTransaction({ data })
-    if (!call || nativeBridgeAbi.encodeFunctionData(call.fragment, call.args) !== data.toLowerCase()) return undefined
-    if (call.name !== 'batchCompleteBridgeTransfer') return undefined
-    const columns = call.args.toArray(true) as unknown[][]
-    const [ids = []] = columns
-    if (columns.some((column) => column.length !== ids.length)) return undefined
-    return ids.map((_, index) => rowOf(columns.map((column) => column[index])))
-  } catch {
-    return undefined
-  }
+  const columns = decodeCall(completeAll, data) as readonly (readonly unknown[])[] | undefined
+  const ids = columns?.[0]
+  if (!ids || columns.some(({ length }) => length !== ids.length)) return undefined
+  return ids.map((_, index) => rowOf(columns.map((column) => column[index])))
 }
 
 function rowOf([id, initiator, recipient, amount, nonce]: readonly unknown[]): CompletionArguments {

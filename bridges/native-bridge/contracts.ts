@@ -43,8 +43,8 @@ export const tokenAbi = new Interface(['function balanceOf(address owner) view r
 const nothing = `0x${'0'.repeat(64)}`
 
 /**
- * Undefined if the source's table has no entry for the nonce. The entry's id is not checked. Throws the errors of
- * `read`.
+ * Returns the entry of a nonce in the source's table, undefined if there is none. Does not check the id of the entry.
+ * Throws the errors of `read`.
  */
 export async function readOutbound(chain: ContractReader, bridge: string, nonce: bigint, at: At): Promise<NativeTransfer | undefined> {
   const entry = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'noncesToOutboundTransfers', args: [nonce], at })
@@ -54,7 +54,7 @@ export async function readOutbound(chain: ContractReader, bridge: string, nonce:
 
 type TokenRoute = Pick<NativeRoute, 'sourceChain' | 'targetChain' | 'targetBridge'> & { readonly target: ContractReader }
 
-/** Decimals of the token that the target contract of a route pays. Amounts are in this token's smallest unit. */
+/** Makes a function that reads the decimals of the token that a route pays. Amounts are in its smallest unit. */
 export function createTokenDecimals(routes: readonly TokenRoute[]) {
   const decimals = createDecimals()
   return async ({ sourceChain, targetChain }: Pick<NativeRoute, 'sourceChain' | 'targetChain'>): Promise<number | undefined> => {

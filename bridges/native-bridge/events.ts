@@ -3,18 +3,21 @@ import type { Log } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { type DeliveryLog, type LogReader, readLogs } from '../kit/logs.ts'
 import type { BlockRange } from '../port.ts'
-import { checkId, type CompletionArguments, type NativeTransfer, transferOfCompletion } from './message.ts'
+import { argumentsIn, checkId, type CompletionArguments, type NativeTransfer, transferOfCompletion } from './message.ts'
 
 export const initiatedTopic = topicOf('BridgeTransferInitiated(bytes32,address,bytes32,uint256,uint256)')
 export const completedTopic = topicOf('BridgeTransferCompleted(bytes32,bytes32,address,uint256,uint256)')
 
-/** Throws NATIVE_ID_MISMATCH and the errors of `readLogs`. Without `at`, one node may have invented the mismatch. */
+/**
+ * Returns the transfers of one event in a range of blocks. Throws the errors of `readLogs`, and NATIVE_ID_MISMATCH,
+ * which one node may have invented unless `at` is given.
+ */
 export async function transfersIn(chain: LogReader, bridge: string, topic: string, range: BlockRange, at?: 'agreed') {
   const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [topic], ...range }, at)
   return logs.map((log) => ({ transfer: checkId(transferOf(log, topic)), block: log.block, txHash: log.transactionHash }))
 }
 
-/** The log of a completion. A log that contradicts itself does not count, because a node invented it. */
+/** Returns the log of a completion. A log that contradicts itself does not count, because a node invented it. */
 export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>): Required<DeliveryLog> {
   return {
     address: bridge,
@@ -31,6 +34,12 @@ export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer
   }
 }
 
+/**
+ * Whether the target completed the transfer.
+ * @param completedUnder the nonce under which the target completed the id, 0 if it did not. Throws
+ * NATIVE_NONCE_MISMATCH
+ * for another nonce.
+ */
 export function isCompleted(chain: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>, completedUnder: bigint): boolean {
   if (completedUnder === 0n || completedUnder === nonce) return completedUnder !== 0n
   const facts = { chain, id, nonce: String(nonce), completedUnder: String(completedUnder) }
@@ -43,27 +52,17 @@ function transferOf(log: Log, topic: string): NativeTransfer {
   return topic === completedTopic ? transferOfCompletion(values) : { id, initiator, recipient, amount, nonce }
 }
 
-const layouts = {
-  [initiatedTopic]: { name: 'BridgeTransferInitiated', address: 2 },
-  [completedTopic]: { name: 'BridgeTransferCompleted', address: 3 },
-} as const
+/** Forms of the indexed topics and the data, separated by spaces. The data is the amount, and a nonce of 64 bits. */
+const initiatedForm = /^0x([0-9a-f]{64}) 0x0{24}([0-9a-f]{40}) 0x([0-9a-f]{64}) 0x([0-9a-f]{64})0{48}([0-9a-f]{16})$/
+const completedForm = /^0x([0-9a-f]{64}) 0x([0-9a-f]{64}) 0x0{24}([0-9a-f]{40}) 0x([0-9a-f]{64})0{48}([0-9a-f]{16})$/
 
-const logWords = { topics: /^0x[0-9a-f]{64}$/, data: /^0x[0-9a-f]{128}$/ }
-
-/** Decodes a log faster than ethers. Hex is lower case. Throws NODE_REFUSED for a log or nonce of another form. */
-export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topic: keyof typeof layouts): CompletionArguments {
-  const { name, address } = layouts[topic] ?? {}
-  const [signature, ...indexed] = topics.map((one) => one.toLowerCase())
-  const [id, from, to] = indexed.map((word, index) => (index + 1 === address ? addressOf(word) : word))
-  const text = data.toLowerCase()
-  const isWhole =
-    signature === topic && indexed.length === 3 && indexed.every((one) => logWords.topics.test(one)) && logWords.data.test(text)
-  const [amount, nonce] = isWhole ? [BigInt(`0x${text.slice(2, 66)}`), BigInt(`0x${text.slice(66)}`)] : [0n, 0n]
-  if (!isWhole || id === undefined || from === undefined || to === undefined || nonce >= 2n ** 64n)
-    throw new RelayerError('NODE_REFUSED', { detail: `A node answered with a log that is no ${name}.` })
-  return [id, from, to, amount, nonce]
-}
-
-function addressOf(word: string): string | undefined {
-  return word.startsWith(`0x${'0'.repeat(24)}`) ? `0x${word.slice(26)}` : undefined
+/** Decodes a log faster than ethers. Hex is lower case. Throws NODE_REFUSED for a log of another form. */
+export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topic: string): CompletionArguments {
+  const isCompletion = topic === completedTopic
+  const [signature, ...indexed] = topics
+  const isWhole = signature?.toLowerCase() === topic && indexed.length === 3
+  const values = isWhole ? argumentsIn([...indexed, data].join(' '), isCompletion ? completedForm : initiatedForm) : undefined
+  if (values) return values
+  const name = isCompletion ? 'BridgeTransferCompleted' : 'BridgeTransferInitiated'
+  throw new RelayerError('NODE_REFUSED', { detail: `A node answered with a log that is no ${name}.` })
 }

@@ -1,13 +1,14 @@
 import { decodeBase64 } from 'ethers'
 import type { EvmChain } from '../../chains/evm/index.ts'
-import type { At, Receipt, Revert } from '../../chains/port.ts'
+import type { At, Revert } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import { findDelivery, isLogOf } from '../kit/logs.ts'
+import { demandSame } from '../kit/demands.ts'
+import { findDelivery, hasLog } from '../kit/logs.ts'
 import { toVerdict } from '../kit/verdict.ts'
 import type { Endpoint, RevertMeaning, SharedCalls } from '../port.ts'
-import { batchIntent, completionIntent, createProveCall } from './calls.ts'
-import { nativeBridgeAbi, readInboundNonce } from './contracts.ts'
+import { batchIntent, completionIntent, createProveCall, selectors } from './calls.ts'
+import { readInboundNonce } from './contracts.ts'
 import { completionLog, isCompleted } from './events.ts'
 import type { VerifiedMessages } from '../kit/verified-messages.ts'
 import { createInbound, type Inbound } from './inbound.ts'
@@ -28,7 +29,7 @@ interface EvmEndpointOptions {
 
 export type NativeEndpoint = ReturnType<typeof createEvmEndpoint>
 
-/** Throws CONFIG_INVALID if routes share a contract or end on another chain. */
+/** The endpoint of all routes to `chain`. Throws CONFIG_INVALID if routes share a contract or end on another chain. */
 export function createEvmEndpoint({ chain, routes: given, verified, decimals }: EvmEndpointOptions) {
   const stray = given.find(({ targetChain }) => targetChain !== chain.name)
   if (stray) throw new RelayerError('CONFIG_INVALID', { detail: `A route to ${stray.targetChain} is none to ${chain.name}.` })
@@ -37,12 +38,17 @@ export function createEvmEndpoint({ chain, routes: given, verified, decimals }: 
   const verify = createVerifier(routes, verified)
   const largest = Math.max(0, ...routes.all.map(({ batch = 0 }) => batch))
 
+  const logOf = (transfer: Transfer) => {
+    const { message, route } = decode(transfer)
+    return completionLog(route.targetBridge, message)
+  }
+
   async function check(transfer: Transfer): Promise<void> {
-    const decoded = decode(transfer)
-    checkSame(transfer, decoded)
-    // The source's table is checked first. A decline is permanent, so the amount must be proved before it is judged.
+    const { message, route } = decode(transfer)
+    demandSame(transfer, toTransfer(route, message))
+    // The source's table is checked first, because a decline is permanent, so the declined amount must be the true one.
     await verify(decodeBase64(transfer.message))
-    checkAmount(decoded)
+    demandAmount(message, route)
   }
 
   return {
@@ -52,10 +58,7 @@ export function createEvmEndpoint({ chain, routes: given, verified, decimals }: 
     accept: (bytes) => verify(bytes).then(() => decimals?.(bytes)),
     validate: (transfer) => toVerdict(check(transfer), refusals),
     delivered: async (transfer, at) => isDelivered(chain, decode(transfer), at),
-    async findDelivery(transfer) {
-      const { message, route } = decode(transfer)
-      return findDelivery(chain, completionLog(route.targetBridge, message))
-    },
+    findDelivery: async (transfer) => findDelivery(chain, logOf(transfer)),
     delivery(transfer) {
       const { message, route } = decode(transfer)
       const { recipient, token } = contentOf(message)
@@ -68,8 +71,8 @@ export function createEvmEndpoint({ chain, routes: given, verified, decimals }: 
     calls: Object.fromEntries(routes.all.map(({ targetBridge }) => [targetBridge, selectors])),
     proveCall: createProveCall(routes.all, verify),
     /**
-     * If the contract's limit caused the revert, chooses BRIDGE_CAP or BRIDGE_BUDGET by the limits read last. Both make
-     * the transfer wait, because only the gate may park it.
+     * After a revert by the contract's limit, the limits that were read last decide between BRIDGE_CAP and
+     * BRIDGE_BUDGET. Both codes make the transfer wait, because only the gate may park a transfer.
      */
     explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning {
       if (!transfer) return explainRevert(revert)
@@ -77,7 +80,7 @@ export function createEvmEndpoint({ chain, routes: given, verified, decimals }: 
       const limits = route.inbound.last
       return explainRevert(revert, limits && { limits, amount: message.amount, now: chainTime(chain) })
     },
-    hasEffect: (receipt, transfer) => hasCompletion(receipt, decode(transfer)),
+    hasEffect: (receipt, transfer) => hasLog(receipt, logOf(transfer)),
     async reserve(transfer, relayer) {
       const { message, route } = decode(transfer)
       return route.inbound.reserve(message, relayer)
@@ -94,8 +97,6 @@ export function createEvmEndpoint({ chain, routes: given, verified, decimals }: 
     },
   } satisfies Endpoint
 }
-
-const selectors = ['completeBridgeTransfer', 'batchCompleteBridgeTransfer'].map((name) => nativeBridgeAbi.getFunction(name)?.selector ?? '')
 
 type ServedRoute = ReadableRoute & { readonly inbound: Inbound }
 
@@ -125,23 +126,14 @@ function createDecoder(routes: Routes<ServedRoute>): DecodeTransfer {
   }
 }
 
-const fields = ['bridge', 'sourceChain', 'sourceId', 'targetChain', 'emitter', 'sequence', 'digest'] as const
-
-function checkSame(transfer: Transfer, { message, route }: DecodedTransfer): void {
-  const expected = toTransfer(route, message)
-  const field = fields.find((name) => transfer[name] !== expected[name])
-  if (field === undefined) return
-  throw new RelayerError('MESSAGE_MISMATCH', { facts: { field, transfer: transfer[field], message: expected[field] } })
-}
-
-function checkAmount({ message: { amount, nonce }, route: { minimumAmount = '0' } }: DecodedTransfer): void {
+function demandAmount({ amount, nonce }: NativeMessage, { minimumAmount = '0' }: ReadableRoute): void {
   if (amount >= BigInt(minimumAmount)) return
   throw new RelayerError('AMOUNT_TOO_SMALL', { facts: { nonce: String(nonce), amount: String(amount), minimum: minimumAmount } })
 }
 
 const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
 
-/** If one node reports a completion under another nonce, most nodes are asked, because this node may lie. */
+/** Whether the target shows the completion. Asks most nodes if one node shows another nonce, because it may lie. */
 async function isDelivered(chain: ContractReader, { message, route }: DecodedTransfer, at: At): Promise<boolean> {
   const nonceAt = (state: At) => readInboundNonce(chain, route.targetBridge, message.id, state)
   const first = await nonceAt(at)
@@ -168,9 +160,4 @@ function createSharedCalls(decode: DecodeTransfer, largest: number): SharedCalls
       return inbound?.fitting(entrants).map(({ transfer }) => transfer) ?? []
     },
   }
-}
-
-function hasCompletion({ status, logs }: Receipt, { message, route }: DecodedTransfer): boolean {
-  const wanted = completionLog(route.targetBridge, message)
-  return status === 'success' && logs.some((log) => isLogOf(wanted)(log) && wanted.shows(log))
 }

@@ -11,7 +11,7 @@ type Entrant = Pick<NativeTransfer, 'id' | 'amount'>
 
 export type Inbound = ReturnType<typeof createInbound>
 
-/** Maximum number of blocks that one call searches. Reservations that were completed in older blocks lapse by age. */
+/** Maximum number of blocks of a search. Reservations that were completed in earlier blocks lapse by age. */
 const mostBlocks = 1_000
 
 export function createInbound(chain: LimitsChain & LogReader, contract: string) {
@@ -21,8 +21,8 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
   /**
-   * Drops completed reservations. An amount that was completed in the head block counts twice for now, as used and as
-   * reserved, which is safe.
+   * Drops reservations that were completed in blocks below the head. An amount that was completed in the head block
+   * counts twice until the next head, as used and as reserved, which only closes the gate too early.
    */
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
@@ -35,7 +35,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
       reserved.complete(ids, toBlock)
       seenTo = toBlock
     } catch (error) {
-      // If a node refuses a range, the range is skipped. Reservations that were completed there lapse by age.
+      // A range that the node refuses is skipped. Reservations that were completed in these blocks lapse by age.
       if (toRelayerError(error).code === 'NODE_REFUSED') seenTo = toBlock
     }
   }
@@ -74,12 +74,13 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
 
 const mostCompletions = 256
 
-/** Amounts that passed the gate and that the contract does not count yet. They lapse after `lastsMs` (ms). */
+/** The amounts that passed the gate and that the contract does not count yet. Each lapses after `lastsMs` (ms). */
 export function createReservedAmounts({ lastsMs = 600_000, clock = () => performance.now() } = {}) {
   const held = new Map<string, { readonly amount: bigint; readonly at: number }>()
   let total = 0n
   const completed = new LRUCache<number, bigint>({ max: mostCompletions })
 
+  /** Drops a reservation, and returns its amount. */
   function drop(id: string): bigint {
     const one = held.get(id)
     if (!one) return 0n
@@ -101,17 +102,16 @@ export function createReservedAmounts({ lastsMs = 600_000, clock = () => perform
       held.set(id, { amount, at: clock() })
       total += amount
     },
-    drop(id: string): void {
-      drop(id)
-    },
+    drop,
     /**
-     * Drops the reservations of completed transfers that a search of the blocks up to `upTo` found. `others` still adds
-     * their amounts to limits that were read before block `upTo`, because such limits may lack the completions.
+     * Drops the reservations of transfers that were completed in the blocks up to `upTo`. `others` still adds their
+     * amounts to limits that were read below block `upTo`, because these limits may lack the completions.
      */
     complete(ids: readonly string[], upTo: number): void {
       const sum = ids.reduce((sum, id) => sum + drop(id), completed.get(upTo) ?? 0n)
       if (sum > 0n) completed.set(upTo, sum)
     },
+    /** Returns the amounts that limits read at `height` lack, except the reservations of `ids`. */
     others(ids: readonly string[], height: number): bigint {
       dropLapsed()
       let sum = total

@@ -36,6 +36,14 @@ export interface NativeRoute {
 
 export type CompletionArguments = readonly [id: string, initiator: string, recipient: string, amount: bigint, nonce: bigint]
 
+/** Returns the arguments in the five groups of `form`, lower case. Undefined for a text of another form. */
+export function argumentsIn(text: string, form: RegExp): CompletionArguments | undefined {
+  const match = form.exec(text.toLowerCase())
+  if (!match) return undefined
+  const [, id, from, to, amount, nonce] = match
+  return [`0x${id}`, `0x${from}`, `0x${to}`, BigInt(`0x${amount}`), BigInt(`0x${nonce}`)]
+}
+
 const wordBytes = 32
 const words = 7
 const longest64 = 2n ** 64n - 1n
@@ -116,7 +124,7 @@ export function toTransfer(route: NativeRoute, transfer: NativeTransfer): Transf
 
 export type Routes<Route extends NativeRoute> = ReturnType<typeof createRoutes<Route>>
 
-/** Throws CONFIG_INVALID if routes share a contract: ids contain no chain, so their transfers could look equal. */
+/** Throws CONFIG_INVALID if routes share a contract: their transfers could have equal ids, which contain no chain. */
 export function createRoutes<Route extends NativeRoute>(routes: readonly Route[]) {
   const all = routes.map((route) => ({
     ...route,

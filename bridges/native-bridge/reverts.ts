@@ -36,7 +36,7 @@ const meanings: Readonly<Record<string, RevertMeaning>> = {
 /** A contract that is not initialised has no risk denominator, so it divides by 0 (panic 0x12). */
 const divisionByZero = 0x12n
 
-/** Call `delivered` first, because a spent budget also makes the call of a completed transfer revert. */
+/** Interprets a revert of a transfer that is not delivered: a spent budget also reverts the call of a delivered one. */
 export function explainRevert({ data, reason }: Revert, context?: RevertContext): RevertMeaning {
   const error = parseRevert(nativeBridgeAbi, data)
   if (error?.name === 'Panic' && error.args[0] === divisionByZero)
@@ -46,7 +46,7 @@ export function explainRevert({ data, reason }: Revert, context?: RevertContext)
   return meanings[error?.name ?? ''] ?? { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: unknown ?? reason }
 }
 
-/** An amount above the cap waits here: one node's revert must not park a transfer, and the gate asks most nodes. */
+/** Waits even if the amount is above the cap, because the revert comes from one node. The gate asks most, and parks. */
 function overLimit({ limits, amount, now }: RevertContext): RevertMeaning {
   const gate = gateOf({ ...limits, mayComplete: true, paused: false }, amount, now)
   return gate.kind === 'open' ? overBudget : { kind: 'wait', code: gate.code, reason: gate.reason }

@@ -107,7 +107,10 @@ async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, 
   return recorded && checkId(recorded)
 }
 
-/** The table has no holes, so the search doubles its steps and then bisects. Returns 0 for an empty table. */
+/**
+ * Returns the highest nonce in the source's table, 0 for an empty table. The search doubles its steps and then bisects,
+ * which finds the highest nonce because the table has no holes.
+ */
 export async function highestNonce(chain: ContractReader, bridge: string, known = 0n, at: At = 'finalized'): Promise<bigint> {
   const exists = async (nonce: bigint) => (await readOutbound(chain, bridge, nonce, at)) !== undefined
   const [present, next] = await Promise.all([known === 0n || exists(known), exists(known + 1n)])

@@ -5,7 +5,7 @@ import { toHex } from '../../domain/vaa.ts'
 /** A transfer of NTT. Values of 32 bytes are 64 lower-case hex digits. */
 export interface NttMessage {
   readonly sourceManager: string
-  /** Id under which the source's manager knows the transfer. */
+  /** The id of the transfer at the source's manager. */
   readonly messageId: string
   /** keccak256(source chain, manager message), 0x, lower case: the id at the target's manager. */
   readonly id: string
@@ -31,7 +31,7 @@ export const targetChainAt = transferAt + 77
 const transceiverPrefix = '9945ff10'
 const transferPrefix = '994e5454'
 
-/** Undefined for a payload of another kind. Throws PAYLOAD_LENGTH for lengths that contradict each other. */
+/** Reads a transfer. Undefined for a payload of another kind. Throws PAYLOAD_LENGTH if its lengths do not fit. */
 export function readNttMessage(payload: Uint8Array, emitterChain: number): NttMessage | undefined {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length)
   const hex = (from: number, to: number) => toHex(bytes.subarray(from, to))

@@ -1,4 +1,6 @@
+import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { BridgeName, ChainName } from '../../domain/transfer/transfer.ts'
+import { selectorOf } from '../kit/calls.ts'
 import type { ConfiguredPlugin } from '../kit/plugin-bridge.ts'
 import type { Call, CallRule, Route, Shown } from '../kit/plugin.ts'
 import type { RevertMeaning } from '../port.ts'
@@ -59,39 +61,31 @@ function placesOf(deployments: readonly NttDeployment[], numbers: ReadonlyMap<Ch
 }
 
 const impossible = (reason: string): RevertMeaning => ({ kind: 'permanent', code: 'DELIVERY_IMPOSSIBLE', reason })
+const waits = (code: ErrorCode, reason: string): RevertMeaning => ({ kind: 'wait', code, reason })
 
 /** Errors of NttManager, WormholeTransceiver and TransceiverStructs 2.0.0, and of OpenZeppelin's ERC20. */
-const reverts: Readonly<Record<string, RevertMeaning>> = {
-  // TransferAlreadyCompleted(bytes32) of the transceiver: the message is consumed. `next` then finds out what is left
-  // to do.
-  '0xb4c3b00c': { kind: 'delivered' },
-  // InboundQueuedTransferNotFound(bytes32): another account has completed the transfer.
-  '0xc06f2bc0': { kind: 'delivered' },
-  // InboundQueuedTransferStillQueued(bytes32,uint256).
-  '0xe5b9ce80': { kind: 'wait', code: 'DELIVERY_NOT_DUE', reason: 'It is still in the queue of the manager.' },
-  // RequireContractIsNotPaused().
-  '0x13c7a1e6': { kind: 'wait', code: 'BRIDGE_PAUSED', reason: 'The NTT manager is paused.' },
-  // ERC20InsufficientBalance(address,uint256,uint256).
-  '0xe450d38c': { kind: 'wait', code: 'BRIDGE_POOL_EMPTY', reason: 'The NTT manager has too few tokens.' },
-  // InvalidWormholePeer(uint16,bytes32).
-  '0x79b1ce56': impossible('The emitter is no peer of the transceiver.'),
-  // InvalidPeer(uint16,bytes32).
-  '0xaf1181fa': impossible('The source manager is no peer of the manager.'),
-  // UnexpectedRecipientNttManagerAddress(bytes32,bytes32).
-  '0x73bdd322': impossible('The message is for another manager.'),
-  // InvalidTargetChain(uint16,uint16).
-  '0x3dcb204a': impossible('The message is for another chain.'),
-  // NotAnEvmAddress(bytes32).
-  '0x33b960d0': impossible('The recipient is no address of this chain.'),
-  // IncorrectPrefix(bytes4).
-  '0x56d2569d': impossible('The transceiver knows no such message.'),
-  // LengthMismatch(uint256,uint256).
-  '0xab8b67c6': impossible('The lengths in the message contradict each other.'),
+const meanings: Readonly<Record<string, RevertMeaning>> = {
+  // An error of the transceiver: the message is consumed. `next` then finds out what is left to do.
+  'TransferAlreadyCompleted(bytes32)': { kind: 'delivered' },
+  // Another account has completed the transfer.
+  'InboundQueuedTransferNotFound(bytes32)': { kind: 'delivered' },
+  'InboundQueuedTransferStillQueued(bytes32,uint256)': waits('DELIVERY_NOT_DUE', 'It is still in the queue of the manager.'),
+  'RequireContractIsNotPaused()': waits('BRIDGE_PAUSED', 'The NTT manager is paused.'),
+  'ERC20InsufficientBalance(address,uint256,uint256)': waits('BRIDGE_POOL_EMPTY', 'The NTT manager has too few tokens.'),
+  'InvalidWormholePeer(uint16,bytes32)': impossible('The emitter is no peer of the transceiver.'),
+  'InvalidPeer(uint16,bytes32)': impossible('The source manager is no peer of the manager.'),
+  'UnexpectedRecipientNttManagerAddress(bytes32,bytes32)': impossible('The message is for another manager.'),
+  'InvalidTargetChain(uint16,uint16)': impossible('The message is for another chain.'),
+  'NotAnEvmAddress(bytes32)': impossible('The recipient is no address of this chain.'),
+  'IncorrectPrefix(bytes4)': impossible('The transceiver knows no such message.'),
+  'LengthMismatch(uint256,uint256)': impossible('The lengths in the message contradict each other.'),
 }
 
+const reverts = Object.fromEntries(Object.entries(meanings).map(([error, meaning]) => [selectorOf(error), meaning]))
+
 /**
- * Seconds by which the message of each transceiver waits longer than that of the previous one. Otherwise all messages
- * of a queued transfer would become due together, although one call pays the transfer.
+ * Seconds by which the message of each transceiver waits longer than the message of the transceiver before it, because
+ * all messages of a queued transfer would otherwise become due together, although one call pays the transfer.
  */
 const headStart = 120
 
@@ -150,8 +144,8 @@ export function createNtt(deployments: readonly NttDeployment[], numbers: Readon
       if (opensAt <= now) return { stage: 'complete' }
       return { wait: `It is in the queue of the manager until ${new Date(opensAt * 1_000).toISOString()}.`, opensAt }
     },
-    // Does not ask whether the message is consumed: if the threshold is low, messages of some transceivers stay unused
-    // although the transfer is paid.
+    // The views do not show whether the message is consumed: if the threshold is low, messages of some transceivers
+    // stay unused although the transfer is paid.
     delivered: ({ content }) => [bool(content.manager, 'isMessageExecuted(bytes32)', content.id), { ...queued(content), is: noQueue }],
     reverts,
     parties: ({ content: { recipient, manager, amount } }) => ({ recipient, token: manager, amount }),

@@ -18,18 +18,19 @@ export interface NttAsked {
   readonly messageId: string
 }
 
+interface Source {
+  readonly chain: SourceReader & { readonly heads: Pick<Heads, 'current'> }
+  readonly core: string
+  readonly wormholeChainId: number
+}
+
+type Target = Omit<PluginEndpointOptions, 'chainNames'>
+
 export interface PaidNttOptions {
   readonly deployments: readonly NttDeployment[]
   readonly chainNames: ChainNames
-  readonly sources: ReadonlyMap<
-    ChainName,
-    {
-      readonly chain: SourceReader & { readonly heads: Pick<Heads, 'current'> }
-      readonly core: string
-      readonly wormholeChainId: number
-    }
-  >
-  readonly targets: ReadonlyMap<ChainName, Omit<PluginEndpointOptions, 'chainNames'>>
+  readonly sources: ReadonlyMap<ChainName, Source>
+  readonly targets: ReadonlyMap<ChainName, Target>
   readonly findVaa: FindVaa
 }
 
@@ -44,7 +45,7 @@ export function createPaidNtt({ deployments, chainNames, sources, targets, findV
     return transfer.sourceChain === source && content.sourceManager === manager && content.messageId === messageId
   }
 
-  function endpointOn(target: Omit<PluginEndpointOptions, 'chainNames'>): Endpoint {
+  function endpointOn(target: Target): Endpoint {
     return {
       ...createPluginEndpoint(plugin, messages, { ...target, chainNames }),
       async attest({ sourceId, emitter, sequence, message }) {
@@ -66,7 +67,7 @@ export function createPaidNtt({ deployments, chainNames, sources, targets, findV
       const range = { fromBlock: height, toBlock: height }
       const published = await Promise.all(
         emitters.map((emitter) =>
-          publishedIn(chain, { sourceChain: source, emitterChain, emitter, core }, range, { decode, wanted: () => true, at: 'agreed' }),
+          publishedIn(chain, { sourceChain: source, emitterChain, emitter, core }, range, { decode, at: 'agreed' }),
         ),
       )
       const transfers = published.flat().flatMap(({ content }) => (content?.kind === 'transfer' ? [content.transfer] : []))

@@ -1,19 +1,19 @@
 import type { At } from '../../chains/port.ts'
 import { isPluginFailure, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { CallPlan, ViewCall } from '../../domain/transfer/call-plan.ts'
-import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { decodeBase64, hexlify } from 'ethers'
 import { callsOf, createProveCall, encodeCall } from '../kit/calls.ts'
 import type { ContractReader } from '../kit/contract-reader.ts'
 import type { Message, Plugin, Route } from '../kit/plugin.ts'
 import { createPluginEndpoint, type PluginEndpointOptions, type PluginMessages, toTransfer } from '../kit/plugin-bridge.ts'
 import type { Decode } from '../kit/published.ts'
-import { type ChainNames, createProof, readRouted, signedRefusals, type Verify } from '../kit/signed-messages.ts'
+import { type ChainNames, createProve, readRouted, signedRefusals, type Verify } from '../kit/signed-messages.ts'
 import { toVerdict } from '../kit/verdict.ts'
 import { encodeView } from '../kit/views.ts'
 import type { Endpoint } from '../port.ts'
 
-/** The endpoint of a process that runs the plug-in. It also plans calls for processes that do not run it. */
+/** The endpoint of a process that runs the plug-in. It also plans calls for processes that do not run the plug-in. */
 export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMessages<C>, options: PluginEndpointOptions): Endpoint {
   const endpoint = createPluginEndpoint(plugin, messages, options)
   const { stages } = endpoint
@@ -22,16 +22,16 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
   return {
     ...endpoint,
     plan,
-    // Runs no code of the plug-in.
-    proveCall: createProveCall({ chain, chainNames, routes: plugin.routes, proof: createProof(chain, verify) }),
+    // `product` is absent, so that no code of the plug-in runs.
+    proveCall: createProveCall({ chain, chainNames, routes: plugin.routes, prove: createProve(chain, verify) }),
     delivery(transfer, stage) {
       const delivery = endpoint.delivery(transfer, stage)
       return { ...delivery, parties: { ...delivery.parties, bytes: bytesOf(plan(transfer, stage).to, transfer.message) } }
     },
     async validate(transfer) {
       const verdict = await waitIfFailed(() => endpoint.validate(transfer), true)
-      // Plans the call here, so that a failure of the plug-in becomes a wait. The verdict has no `delivery`, because it
-      // would lack the `bytes` that the method `delivery` adds.
+      // Plans the call here, so that a failure of the plug-in becomes a wait. The verdict has no `delivery`, because
+      // the delivery of `endpoint` lacks the `bytes` that the method `delivery` below adds.
       return verdict.kind === 'valid' ? waitIfFailed(async () => (plan(transfer), { kind: 'valid' as const })) : verdict
     },
     ...(stages && {
@@ -60,6 +60,7 @@ async function waitIfFailed<T>(ask: () => Promise<T>, unverified?: true) {
   }
 }
 
+/** Returns the call of a stage, and its effect, as data. Throws INPUT_INVALID for an unknown stage. */
 export function planOf<C>({ stages, delivered, parties }: Plugin<C>, message: Message<C>, stage?: string): CallPlan {
   const { call, effect, revertsOnceDone } = stages[stage ?? Object.keys(stages)[0] ?? ''] ?? missing(stage)
   const { contract: to, ...rest } = call(message)
@@ -85,7 +86,7 @@ function missing(stage = ''): never {
   throw new RelayerError('INPUT_INVALID', { detail: `The plug-in has no stage ${stage}.` })
 }
 
-/** A message that fits a route counts as the plug-in's, because the plug-in's code cannot be asked. */
+/** Decodes by the routes alone: without the plug-in's code, every message that fits a route counts as the plug-in's. */
 export function createRouteDecode(name: string, routes: readonly Route[], chainNames: ChainNames): Decode {
   return (bytes) => {
     const { signed, route } = readRouted(bytes, routes, chainNames)
@@ -118,7 +119,7 @@ export function createRouteEndpoint({ name, failure, ...options }: RouteEndpoint
     findDelivery: async () => undefined,
     delivery: throws,
     calls: callsOf(routes.filter(({ to }) => to === chain.name)),
-    proveCall: createProveCall({ ...options, proof: createProof(chain, verify) }),
+    proveCall: createProveCall({ ...options, prove: createProve(chain, verify) }),
     explainRevert: ({ reason }) => ({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason }),
     hasEffect: ({ status }) => (status === 'success' ? undefined : false),
     planned: (plan) => ({ ...own, ...plannedParts(name, chain, plan) }),
@@ -138,7 +139,7 @@ function plannedParts(bridge: string, chain: ContractReader, plan: CallPlan): Pi
         data: data ?? encodeCall({ function: plan.function ?? '', args: [decodeBase64(message)] }),
         value: '0',
       }),
-      parties: { bridge, targetChain: chain.name satisfies ChainName, recipient, token, bytes: bytesOf(to, message) },
+      parties: { bridge, targetChain: chain.name, recipient, token, bytes: bytesOf(to, message) },
       revertsOnceDelivered: revertsOnceDone,
     }),
     stages: {

@@ -4,37 +4,27 @@ import { encodeCall } from '../kit/calls.ts'
 import { encodeView } from '../kit/views.ts'
 import type { Call, Message, Next, Plugin, Shown, Stage, Target } from '../kit/plugin.ts'
 
-/** Time limit (ms) for the promise of `next`. The limit does not help against code that blocks the process. */
+/** Time limit (ms) for the promise of `next`. No limit helps against code that blocks the process. */
 const nextMs = 10_000
 const address = /^0x[0-9a-f]{40}$/
 
 /**
- * Makes a plug-in throw only PLUGIN_FAILED and errors of reading the chain. If parts of the plug-in are missing, throws
- * an Error at once.
+ * Returns a plug-in that checks each answer of the given plug-in, and throws only PLUGIN_FAILED and errors of reading
+ * the chain. Throws an Error if parts of the given plug-in are missing.
  */
 export function guarded<C>(plugin: Plugin<C>, limitMs = nextMs): Plugin<C> {
   demandParts(plugin)
   const { name, routes, decode, stages, next, delivered, reverts, parties } = plugin
   const ask = createAsk(name)
   const guardedStage = (stage: string, { call, effect, revertsOnceDone }: Stage<C>): Stage<C> => ({
-    call: (message) =>
-      ask(
-        `stages.${stage}.call`,
-        () => call(message),
-        (answer) => problemOfCall(plugin, answer),
-      ),
+    call: (message) => ask(`stages.${stage}.call`, () => call(message), problemOfCall(plugin)),
     ...(effect && { effect: (message: Message<C>) => ask(`stages.${stage}.effect`, () => effect(message), problemOfViews) }),
     revertsOnceDone,
   })
   return {
     name,
     routes,
-    decode: (message, route) =>
-      ask(
-        'decode',
-        () => decode(message, route),
-        () => undefined,
-      ),
+    decode: (message, route) => ask('decode', () => decode(message, route)),
     stages: Object.fromEntries(Object.entries(stages).map(([stage, one]) => [stage, guardedStage(stage, one)])),
     ...(next && { next: (message: Message<C>, target: Target) => askNext(plugin, () => next(message, target), limitMs) }),
     delivered: (message) => ask('delivered', () => delivered(message), problemOfViews),
@@ -58,15 +48,15 @@ function failed(name: string, part: string, what: string, cause?: unknown): Rela
 }
 
 function createAsk(name: string) {
-  return <T>(part: string, run: () => T, check: (answer: T) => string | undefined): T => {
+  return <T>(part: string, run: () => T, check?: (answer: T) => string | undefined): T => {
     let problem: string | undefined
     let answer: T
     try {
       answer = run()
       // The check is inside `try`, because reading the answer may throw too.
-      problem = answer instanceof Promise ? dropped(answer) : check(answer)
+      problem = answer instanceof Promise ? dropped(answer) : check?.(answer)
     } catch (cause) {
-      throw failed(name, part, `threw: ${textOf(cause)}`, cause)
+      throw failed(name, part, `threw: ${firstLine(cause)}`, cause)
     }
     if (problem !== undefined) throw failed(name, part, `returned ${problem}`)
     return answer
@@ -85,25 +75,27 @@ async function askNext<C>({ name, stages }: Plugin<C>, next: () => Promise<Next>
     return answer
   } catch (error) {
     if (error instanceof RelayerError) throw error
-    throw failed(name, 'next', `threw: ${textOf(error)}`, error)
+    throw failed(name, 'next', `threw: ${firstLine(error)}`, error)
   } finally {
     clearTimeout(timer)
   }
 }
 
-/** Adds a handler, without which a rejection of the promise would end the process. */
+/** Adds a handler to the promise, because a rejection without a handler would end the process. */
 function dropped(promise: Promise<unknown>): string {
   promise.catch(() => {})
   return 'a promise'
 }
 
-function problemOfCall<C>({ routes }: Plugin<C>, answer: Call): string | undefined {
-  const { contract, function: signature, args } = answer
-  const isListed = routes.some(({ calls }) => calls.some((rule) => rule.contract === contract && rule.function === signature))
-  if (!isListed) return 'a call that no route of it has'
-  if (!Array.isArray(args)) return 'a call without args'
-  encodeCall(answer)
-  return undefined
+function problemOfCall<C>({ routes }: Plugin<C>) {
+  return (answer: Call): string | undefined => {
+    const { contract, function: signature, args } = answer
+    const isListed = routes.some(({ calls }) => calls.some((rule) => rule.contract === contract && rule.function === signature))
+    if (!isListed) return 'a call that no route of it has'
+    if (!Array.isArray(args)) return 'a call without args'
+    encodeCall(answer)
+    return undefined
+  }
 }
 
 function problemOfViews(answer: readonly Shown[]): string | undefined {
@@ -138,7 +130,8 @@ function checkedReverts(reverts: Plugin<unknown>['reverts'] = {}): NonNullable<P
   return reverts
 }
 
-function textOf(error: unknown): string {
+/** Returns the first line of the error's message, at most `most` characters. */
+export function firstLine(error: unknown, most = 200): string {
   const text = error instanceof Error ? error.message : String(error)
-  return (text.split('\n')[0] ?? '').slice(0, 200)
+  return (text.split('\n')[0] ?? '').slice(0, most)
 }

@@ -10,7 +10,7 @@ import type { Config } from '../../config/schema/schema.ts'
 import { pluginName, pluginRoutesSchema } from '../../config/schema/plugin-schema.ts'
 import { type ErrorCode, isPluginFailure, RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { type Plugin, plugin, type PluginContext, type PluginPackage } from '../kit/plugin.ts'
-import { guarded } from './guard.ts'
+import { firstLine, guarded } from './guard.ts'
 
 export type ConfiguredPlugin = NonNullable<Config['bridges']['plugins']>[string]
 /** Name → the plug-in, or the error that kept it from being loaded. */
@@ -28,7 +28,7 @@ const packageSchema = z.object({
 
 const kitKey = 'portage.plugin-kit'
 
-/** Module that a loaded file imports as `portage/plugin`. It exports the kit of this process. */
+/** The module that a loaded file imports as `portage/plugin`. The module exports the kit of this process. */
 const kitModule = `const kit = globalThis[Symbol.for('${kitKey}')]\nexport const plugin = kit.plugin\nexport const z = kit.z\n`
 const kitManifest = JSON.stringify({ name: 'portage', type: 'module', exports: { './plugin': './plugin.js' } })
 
@@ -38,8 +38,8 @@ export interface PluginFile {
 }
 
 /**
- * Imports a copy of the hashed bytes, so that the file cannot change between the check and the import. Throws
- * PLUGIN_INVALID, PLUGIN_CHANGED.
+ * Reads the file of a plug-in package and imports it. Imports a copy of the hashed bytes, so that the file cannot
+ * change between the check and the import. Throws PLUGIN_INVALID, PLUGIN_CHANGED.
  * @param expected the SHA-256 that the config pins
  */
 export async function readPlugin(file: string, expected?: string): Promise<PluginFile> {
@@ -53,8 +53,7 @@ export async function readPlugin(file: string, expected?: string): Promise<Plugi
   if (!['.js', '.mjs'].includes(extname(file)))
     throw broken('PLUGIN_INVALID', 'It must be one JavaScript module (.mjs or .js): compile and bundle it first.', about)
   const { default: definition } = await importBytes(bytes).catch((cause: unknown) => {
-    const { message } = toRelayerError(cause)
-    throw broken('PLUGIN_INVALID', `It cannot be imported: ${firstLine(message)}`, about, cause)
+    throw broken('PLUGIN_INVALID', `It cannot be imported: ${firstLine(toRelayerError(cause), 300)}`, about, cause)
   })
   const parsed = packageSchema.safeParse(definition)
   if (parsed.success) return { definition: definition as PluginFile['definition'], sha256 }
@@ -77,7 +76,7 @@ async function importBytes(bytes: Uint8Array): Promise<Record<string, unknown>> 
   }
 }
 
-/** Throws PLUGIN_INVALID. The routes have the form of the config. */
+/** Creates the plug-in with the operator's settings. `routes` has the form of the config. Throws PLUGIN_INVALID. */
 export function createPlugin(
   { definition }: PluginFile,
   settings: unknown,
@@ -88,7 +87,7 @@ export function createPlugin(
     try {
       return make()
     } catch (cause) {
-      const text = cause instanceof z.ZodError ? problemsOf(cause) : firstLine(toRelayerError(cause).message)
+      const text = cause instanceof z.ZodError ? problemsOf(cause) : firstLine(toRelayerError(cause), 300)
       throw broken('PLUGIN_INVALID', `${what}: ${text}`, { plugin: name }, cause)
     }
   }
@@ -100,7 +99,7 @@ export function createPlugin(
   })
 }
 
-/** Never throws. If a plug-in cannot be loaded, only its own messages are not delivered. */
+/** Loads all plug-ins of the config. Never throws: if a plug-in cannot be loaded, only its own messages wait. */
 export async function loadPlugins(plugins: Config['bridges']['plugins'] = {}, context: PluginContext): Promise<LoadedPlugins> {
   const loaded = Object.entries(plugins).map(async ([name, configured]) => {
     const one = await loadPlugin(name, configured, context).catch((error: unknown) => named(name, toRelayerError(error)))
@@ -117,7 +116,7 @@ async function loadPlugin(name: string, { module, sha256, settings, routes }: Co
   throw broken('PLUGIN_CHANGED', 'The routes that it makes of its settings are not those of the config.', { plugin: name })
 }
 
-/** Converts a value to the form of a config file. Numbers of any size become texts. */
+/** Converts a value to the form of a config file, in which a bigint is a text. */
 export function asData(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one)) ?? 'null') as unknown
 }
@@ -134,8 +133,4 @@ function broken(code: ErrorCode, detail: string, facts: Readonly<Record<string, 
 
 function problemsOf({ issues }: z.ZodError): string {
   return issues.map(({ path, message }) => `${path.join('.') || 'the value'}: ${message}`).join('; ')
-}
-
-function firstLine(message: string): string {
-  return (message.split('\n')[0] ?? '').slice(0, 300)
 }

@@ -38,7 +38,7 @@ const panicOverflow = 0x11n
 /** ethers knows Error(string) and Panic(uint256) without an ABI. */
 const builtIn = new Interface([])
 
-/** A revert's text counts only if its bytes are no known error. */
+/** Interprets a revert by its bytes or, if the bytes are no known error, by its text. */
 export function explainRevert({ data, reason }: Revert): RevertMeaning {
   const error = parseRevert(builtIn, data)
   if (error?.name === 'Panic' && error.args[0] === panicOverflow) {

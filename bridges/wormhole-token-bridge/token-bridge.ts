@@ -21,15 +21,17 @@ export interface TokenTransfer {
   readonly originToken: string
   readonly originChain: number
   readonly originAddress: string
-  /** The last 20 of the recipient's 32 bytes. 0x, lower case. */
+  /** The last 20 of the 32 bytes of the recipient: 0x, lower case. */
   readonly recipient: string
   readonly targetChain: number
   /** In the VAA's units of the token; 0 for kind 3. */
   readonly fee: bigint
 }
 
-/** Policy of one target chain. Tokens are `<wormhole chain id>/<64 lower-case hex digits>` of their native chain. */
-interface Policy {
+/** A target chain and its policy. Tokens are `<wormhole chain id>/<64 lower-case hex digits>` of their native chain. */
+export interface TokenBridgeTarget {
+  readonly wormholeChainId: number
+  readonly tokenBridge: string
   /** Origin token → minimum fee, decimal, in the token's units in a VAA (at most 8 decimals). */
   readonly minimumFees?: Readonly<Record<string, string>> | undefined
   /** Origin token → value of one unit in a VAA, wei of the target's coin, decimal. */
@@ -39,11 +41,6 @@ interface Policy {
    * redeem.
    */
   readonly calls?: Readonly<Record<string, string>> | undefined
-}
-
-export interface TokenBridgeTarget extends Policy {
-  readonly wormholeChainId: number
-  readonly tokenBridge: string
 }
 
 export interface TokenBridgeOptions {
@@ -108,13 +105,15 @@ export function createTokenBridge({ targets, decimals, ...policy }: TokenBridgeO
     }),
   )
 
-  async function callOf({ bytes, content }: Message<Content>, wrapped: boolean, weth: () => Promise<string>) {
+  const callOf: Product<Content>['stages'][string]['call'] = async ({ bytes, content }, { wrapped, constant }) => {
     const { kind, recipient, originChain, originAddress, target } = content
     const call = kind === 3 ? target.calls?.[recipient] : undefined
     if (call !== undefined) return { contract: recipient, function: call, args: [bytes] }
+    const contract = target.tokenBridge
+    const weth = async () => String((await constant({ contract, view: 'WETH()', args: [], returns: 'address' }))[0])
     // Bridge.sol can unwrap only the wrapped coin of its own chain.
     const isCoin = originChain === target.wormholeChainId && originAddress === (await weth()).slice(2).toLowerCase().padStart(64, '0')
-    return { contract: target.tokenBridge, function: isCoin && !wrapped ? unwrap : complete, args: [bytes] }
+    return { contract, function: isCoin && !wrapped ? unwrap : complete, args: [bytes] }
   }
 
   return {
@@ -136,11 +135,7 @@ export function createTokenBridge({ targets, decimals, ...policy }: TokenBridgeO
     },
     stages: {
       complete: {
-        call: (message, { wrapped, constant }) =>
-          callOf(message, wrapped, async () => {
-            const [weth] = await constant({ contract: message.content.target.tokenBridge, view: 'WETH()', args: [], returns: 'address' })
-            return String(weth)
-          }),
+        call: callOf,
         // False for payload 3: the recipient contract may do anything when it is called a second time.
         revertsOnceDone: ({ content }) => content.kind !== 3,
       },
@@ -166,7 +161,10 @@ export function createTokenBridge({ targets, decimals, ...policy }: TokenBridgeO
 /** Layout: kind u8, amount u256, token, token's chain u16, recipient, target chain u16, fee u256 or sender. */
 const transferBytes = 133
 
-/** Payload 1 has exactly 133 bytes, payload 3 at least 133. Throws PAYLOAD_KIND, PAYLOAD_LENGTH. */
+/**
+ * Parses a payload 1, which has exactly 133 bytes, or a payload 3, which has at least 133. Throws PAYLOAD_KIND,
+ * PAYLOAD_LENGTH.
+ */
 export function parseTokenTransfer(payload: Uint8Array): TokenTransfer {
   const kind = payload[0]
   if (kind !== 1 && kind !== 3) throw new RelayerError('PAYLOAD_KIND', { facts: { kind: kind ?? 'none' } })
@@ -209,14 +207,12 @@ export function isRouteFree(rules: readonly TariffRule[], source: ChainName, tar
 /** Bridge.sol (normalizeAmount) cuts amounts to this number of decimals. */
 const mostDecimals = 8
 
-export interface ConnectedBridge {
-  readonly chain: ContractReader
-  readonly tokenBridge: string
-}
+type ConnectedBridge = Pick<TokenBridgeTarget, 'tokenBridge'> & { readonly chain: ContractReader }
 
 /**
- * Reads the decimals of a token on its own chain, or of its wrapped form on the target.
- * @param bridgeOf token bridge by Wormhole chain id
+ * Makes a function that reads the decimals of a token on its own chain or, if this chain is not connected, the decimals
+ * of its wrapped form on the target.
+ * @param bridgeOf returns the token bridge of a connected chain, by Wormhole chain id
  */
 export function createAmountDecimals(bridgeOf: (wormholeChainId: number) => ConnectedBridge | undefined) {
   const decimals = createDecimals()

@@ -7,13 +7,9 @@ export interface Signature {
 
 export interface Secp256k1 {
   readonly name: 'native' | 'pure'
-  /**
-   * Deterministic (RFC 6979, SHA-256), with a low s (EIP-2). Throws for a bad digest or key, without quoting either.
-   */
+  /** Deterministic (RFC 6979, SHA-256), with a low s (EIP-2). Throws for a bad digest or key, and quotes neither. */
   sign(digest: Uint8Array, privateKey: Uint8Array): Signature
-  /**
-   * Returns the address (0x, lower case). Accepts a high s, as `ecrecover` does. Undefined if invalid. Never throws.
-   */
+  /** Returns the address (0x, lower case), also for a high s, as ecrecover does. Undefined if invalid. Never throws. */
   recover(digest: Uint8Array, compact: Uint8Array, yParity: number): string | undefined
 }
 
@@ -21,8 +17,6 @@ export const wordBytes = 32
 
 /** Order of the group of secp256k1 (SEC 2, §2.4.1). */
 export const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
-
-export const orderBytes = Buffer.from(curveOrder.toString(16), 'hex')
 
 export function isRecoverable(digest: Uint8Array, compact: Uint8Array, yParity: number): boolean {
   return digest.length === wordBytes && compact.length === 2 * wordBytes && (yParity === 0 || yParity === 1)

@@ -1,10 +1,10 @@
-import { addressOfKey, curveOrder, isRecoverable, orderBytes, type Secp256k1, toNumber, toWord, wordBytes } from './curve.ts'
+import { addressOfKey, curveOrder, isRecoverable, type Secp256k1, toNumber, toWord, wordBytes } from './curve.ts'
 import { createRequire } from 'node:module'
 import { getBytes, hexlify, Signature, SigningKey } from 'ethers'
 
 let chosen: Secp256k1 | undefined
 
-/** The native library if it works on this platform, and otherwise the implementation in JavaScript. */
+/** Returns the native library if it works on this platform, and otherwise the implementation in JavaScript. */
 export function secp256k1(): Secp256k1 {
   return (chosen ??= native() ?? pure())
 }
@@ -18,8 +18,7 @@ export function native(): Secp256k1 | undefined {
   try {
     // Loads the bindings by path, because the package's own fallback is not installed (package.json, overrides).
     const require = createRequire(import.meta.url)
-    const library = require('secp256k1/bindings') as Library
-    const made = over(library)
+    const made = over(require('secp256k1/bindings') as Library)
     return isSound(made) ? made : undefined
   } catch {
     return undefined
@@ -47,8 +46,8 @@ function over(library: Library): Secp256k1 {
 
 /** RFC 6979 derives `k` from the digest modulo the curve order, but libsecp256k1 does not reduce the digest. */
 function reduced(digest: Uint8Array): Uint8Array {
-  if (digest.length !== wordBytes || Buffer.compare(digest, orderBytes) < 0) return digest
-  return toWord(toNumber(digest) - curveOrder)
+  const number = toNumber(digest)
+  return digest.length !== wordBytes || number < curveOrder ? digest : toWord(number - curveOrder)
 }
 
 const known = {
@@ -69,8 +68,12 @@ export function pure(): Secp256k1 {
   return {
     name: 'pure',
     sign(digest, privateKey) {
-      const { r, s, yParity } = signed(digest, privateKey)
-      return { compact: getBytes(r + s.slice(2)), yParity }
+      try {
+        const { r, s, yParity } = new SigningKey(hexlify(privateKey)).sign(digest)
+        return { compact: getBytes(r + s.slice(2)), yParity }
+      } catch {
+        throw new RangeError('The digest must have 32 bytes and the private key must be of this curve.')
+      }
     },
     recover(digest, compact, yParity) {
       if (!isRecoverable(digest, compact, yParity)) return undefined
@@ -86,13 +89,5 @@ export function pure(): Secp256k1 {
         return undefined
       }
     },
-  }
-}
-
-function signed(digest: Uint8Array, privateKey: Uint8Array): Signature {
-  try {
-    return new SigningKey(hexlify(privateKey)).sign(digest)
-  } catch {
-    throw new RangeError('The digest must have 32 bytes and the private key must be of this curve.')
   }
 }

@@ -67,7 +67,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
       nodes.close()
     },
     account: accounts.read,
-    ...createReads({ name, nodes, heads, agree, finalizedTag: accounts.finalizedTag, log: options.log }),
+    ...createReads(name, nodes, heads, agree, accounts.finalizedTag, options.log),
     ...createFees({ name, heads, networkId }, nodes, options),
     simulate: createSimulate(nodes, () => heads.kept.latest?.gasLimit),
     mined: createMined(name, nodes, heads, agree),
@@ -87,7 +87,7 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
 function msToFinality(heads: EvmHeads, { finality, blockTimeMs }: EvmChainOptions, height: number): number {
   const { current } = heads
   if (finality.kind === 'instant' || (current && height <= current.finalized)) return 0
-  const lag = finality.kind === 'depth' ? finality.blocks : heads.finalityLag
+  const lag = finality.kind === 'depth' ? finality.blocks : heads.finalityLag()
   const elapsed = current ? Date.now() - heads.latestSeenAt : 0
   const remaining = Math.max(0, height + lag - (current?.latest.height ?? height)) * blockTimeMs - elapsed
   return Math.max(remaining, Math.ceil(blockTimeMs / 2))

@@ -2,9 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 const mostKeys = 1_000
 
-/**
- * Remembers the range of the values on which most nodes agreed. A value of one node is believed only near this range.
- */
+/** Remembers the range of the values on which most nodes agreed. One node's value is believed only near this range. */
 export function createPlausible({ lowest, highest }: { readonly lowest: number; readonly highest: number }) {
   const ranges = new LRUCache<string, { readonly least: number; readonly most: number }>({ max: mostKeys })
   return {
@@ -18,9 +16,4 @@ export function createPlausible({ lowest, highest }: { readonly lowest: number; 
     },
     forget: (kind: string) => void ranges.delete(kind),
   }
-}
-
-/** The lower median. One lying node out of three cannot choose it. */
-export function medianOf<T extends number | bigint>(values: readonly T[]): T | undefined {
-  return values.toSorted((a, b) => (a < b ? -1 : Number(a > b)))[Math.floor((values.length - 1) / 2)]
 }

@@ -1,5 +1,6 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Logger } from '../../observability/logger.ts'
+import { medianOf } from '../heads.ts'
 import type { At, BlockHeader, Chain, LogRange, PlacedLog } from '../port.ts'
 import { blockCall, fetchBlock, readBlockIfAny } from './heads/blocks.ts'
 import { readCount, toAddress, toBytes, toDecimal, toHash, toQuantity, toRecord } from './hex.ts'
@@ -10,20 +11,23 @@ import { isVerdict } from './nodes/node-errors.ts'
 import type { Quorum } from './nodes/quorum.ts'
 import { createLogReads } from './transactions/logs.ts'
 
-/** Maximum pending transactions per account. No pool has more (domain/lane/request.ts). */
+/** Maximum number of an account's pending transactions that is believed, because no pool holds more of an account. */
 const mostPending = 1_000
+
+const transactionCount = 'eth_getTransactionCount'
 
 /** `balanceOf(address)` of ERC-20. */
 const balanceOfSelector = '0x70a08231'
 
-/** Reads of one tick share one HTTP request, and contract reads at the same block share one `eth_call`. */
+/** Reads made at the same time share one HTTP request. Contract reads at the same block share one `eth_call`. */
 export interface BridgeReads {
-  /** Throws NODE_REFUSED for an agreed revert, NODE_UNAVAILABLE and, if `at` asks most nodes, NODES_DISAGREE. */
+  /** Returns bytes, 0x, lower case. Throws NODE_REFUSED for a revert, NODE_UNAVAILABLE, NODES_DISAGREE (see `At`). */
   call(to: string, data: string, at: At): Promise<string>
   /**
-   * With `at`, reads final blocks only, and may throw NODES_DISAGREE. Throws NODE_REFUSED (for a long range) and
-   * NODE_UNAVAILABLE. If nodes refuse a single block, its logs are read from its receipts, except from receipts that
-   * are too long for most nodes (RECEIPT_TOO_LONG in the log).
+   * Returns the logs of a range. With `at`, the blocks must be final, most nodes must agree, and a single node is asked
+   * twice (`agreed`) or once (`majority`). Throws NODE_REFUSED (for a long range), NODE_UNAVAILABLE and, with `at`,
+   * NODES_DISAGREE. If nodes refuse a range of one block, the logs are read from the block's receipts, except from
+   * receipts that are too long for most nodes (RECEIPT_TOO_LONG in the log).
    */
   logs(range: LogRange, at?: 'agreed' | 'majority'): Promise<readonly PlacedLog[]>
   /** Returns the sender, lower case. Undefined if the node knows no block with the transaction. */
@@ -32,16 +36,14 @@ export interface BridgeReads {
 
 type Reads = BridgeReads & Pick<Chain, 'balanceOf' | 'pendingNonce' | 'agreedNonce' | 'hasCode' | 'block'>
 
-interface ReadsDeps {
-  readonly name: string
-  readonly nodes: Nodes
-  readonly heads: EvmHeads
-  readonly agree: Quorum
-  readonly finalizedTag: () => string
-  readonly log?: Pick<Logger, 'warn'> | undefined
-}
-
-export function createReads({ name: chain, nodes, heads, agree, finalizedTag, log }: ReadsDeps): Reads {
+export function createReads(
+  chain: string,
+  nodes: Nodes,
+  heads: EvmHeads,
+  agree: Quorum,
+  finalizedTag: () => string,
+  log: Pick<Logger, 'warn'> | undefined,
+): Reads {
   const readLogs = createLogReads(chain, nodes, agree, log)
   const { kept, check } = heads
   const finalized = () => heads.current?.finalized ?? -1
@@ -50,19 +52,14 @@ export function createReads({ name: chain, nodes, heads, agree, finalizedTag, lo
   return {
     balanceOf: (address, token) => balanceOf(agree, address, token),
     async pendingNonce(address) {
-      const answers = await nodes.askAll('eth_getTransactionCount', [address, 'pending'], readCount)
+      const answers = await nodes.askAll(transactionCount, [address, 'pending'], readCount)
       const counts = resultsOf(answers)
       if (counts.length * 2 > nodes.readers) return highestPlausible(counts)
       const detail = answers.flatMap((answer) => (answer.ok ? [] : [answer.error.message])).join('; ')
       throw new RelayerError('NODE_UNAVAILABLE', { detail, facts: { chain, nodes: nodes.readers, answered: counts.length } })
     },
     agreedNonce: (address) =>
-      agree({
-        about: `nonce ${address}`,
-        method: 'eth_getTransactionCount',
-        params: () => [address, finalizedTag()],
-        read: readCount,
-      }),
+      agree({ about: `nonce ${address}`, method: transactionCount, params: () => [address, finalizedTag()], read: readCount }),
     hasCode: (address, during) => hasCode(agree, address, during),
     async block(height, at) {
       if (at === 'latest') return toHeader(finalBlock(height) ?? (await fetchBlock(nodes, height, check)))
@@ -80,13 +77,8 @@ export function createReads({ name: chain, nodes, heads, agree, finalizedTag, lo
       }
       return agree({ about: `call ${at} ${to} ${data}`, method, params, read, once: at === 'majority-latest' })
     },
-    async logs(range, at) {
-      if (bloom.proveNone(range)) return []
-      return readLogs(range, at)
-    },
-    transactionSender(hash) {
-      return nodes.request('eth_getTransactionByHash', [hash], readMinedSender)
-    },
+    logs: async (range, at) => (bloom.proveNone(range) ? [] : readLogs(range, at)),
+    transactionSender: (hash) => nodes.request('eth_getTransactionByHash', [hash], readMinedSender),
   }
 }
 
@@ -108,7 +100,7 @@ async function hasCode(agree: Quorum, address: string, during?: number): Promise
   if (during === undefined) return latest()
   const blocks = [toQuantity(Math.max(0, during - 1)), toQuantity(during)]
   const codes = Promise.all(blocks.map((block) => ask('eth_getCode', block, isCode)))
-  const counts = Promise.all(blocks.map((block) => ask('eth_getTransactionCount', block, readCount)))
+  const counts = Promise.all(blocks.map((block) => ask(transactionCount, block, readCount)))
   try {
     const [found, [before, after]] = await Promise.all([codes, counts])
     return found.includes(true) || before !== after
@@ -119,8 +111,8 @@ async function hasCode(agree: Quorum, address: string, during?: number): Promise
 }
 
 /**
- * If one node reports that the call fails, asks all nodes. Then one result is enough unless most nodes report a
- * failure, so that a lying node cannot stop deliveries.
+ * Asks all nodes about a call that fails at one node, so that a lying node cannot stop deliveries. Returns the first
+ * result, or throws `first` if no node has a result, or if most nodes report that the call fails.
  */
 async function unlessFewFail<T>(nodes: Nodes, { method, params, read }: Call<T>, first: unknown): Promise<T> {
   if (nodes.readers === 1 || !isVerdict(first)) throw first
@@ -138,9 +130,8 @@ function toHeader(block: BlockHeader | undefined): BlockHeader | undefined {
 }
 
 function highestPlausible(counts: readonly number[]): number {
-  const sorted = counts.toSorted((a, b) => a - b)
-  const middle = sorted[Math.floor((sorted.length - 1) / 2)] ?? 0
-  return Math.max(...sorted.filter((count) => count - middle <= mostPending))
+  const middle = medianOf(counts) ?? 0
+  return Math.max(...counts.filter((count) => count - middle <= mostPending))
 }
 
 function readMinedSender(value: unknown): string | undefined {

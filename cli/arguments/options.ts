@@ -10,7 +10,7 @@ import type { Field, Fields, OrderSpec } from '../../operations/orders/spec.ts'
 import type { CliContext } from '../context.ts'
 import type { FeeScope } from '../../domain/fees/fees.ts'
 
-/** Orders have no author here, because the access token names the author. */
+/** The options of an order name no author, because the access token names the author. */
 export type Reasoned = Pick<Order, 'reason'>
 
 export function withReason(command: Command, reason: NonNullable<OrderSpec['reason']> = 'required'): Command {
@@ -31,7 +31,7 @@ const inLowerCase = (form: Form) => {
   return (text: string) => read(text).toLowerCase()
 }
 
-/** Accepts numbers from `from` to `to`: only whole ones, unless `pattern` allows others. */
+/** Returns a parser of numbers from `from` to `to`: of whole numbers, unless `pattern` allows others. */
 export function numberWithin(from: number, to: number, rule = `It must be from ${from} to ${to}.`, pattern = forms.count.pattern) {
   return (text: string): number => {
     const number = pattern.test(text) ? Number(text) : NaN
@@ -110,7 +110,7 @@ export function invalid(detail: string, facts: Facts = {}, cause?: unknown): Rel
   return new RelayerError('INPUT_INVALID', { detail, facts, cause })
 }
 
-/** Parses a fee scope in the form of `feeScopeText`. Throws InvalidArgumentError. */
+/** Parses a fee scope in the form that `feeScopeText` returns. Throws InvalidArgumentError. */
 export function parseFeeScope(text: string): FeeScope {
   const [, kind, rest = ''] = /^(\w+)(?::(.+))?$/.exec(text) ?? []
   if (kind === 'global' && rest === '') return { kind }
@@ -142,7 +142,7 @@ export function addField(command: Command, field: Field): void {
   command.addOption(absent.success ? option.default(absent.data) : option.makeOptionMandatory())
 }
 
-/** Returns the values of an order's fields. `typed` has the arguments, in the order of the fields. */
+/** Returns the values of an order's fields by name. `typed` has the arguments, in the sequence of the fields. */
 export function valuesOf(fields: Fields, options: Readonly<Record<string, unknown>>, typed: readonly unknown[] = []): object {
   const left = [...typed]
   return Object.fromEntries(
@@ -166,7 +166,7 @@ export function textOfFile({ cwd }: CliContext, file: string, problem: string): 
   })
 }
 
-/** Calls `write`. Throws INPUT_INVALID if `write` fails, with the message `ifExists` if the file exists. */
+/** Calls `write`. Throws INPUT_INVALID if `write` fails. The message is `ifExists` if the file exists already. */
 export async function writing(file: string, ifExists: string, write: () => Promise<void>): Promise<void> {
   try {
     await write()

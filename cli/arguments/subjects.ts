@@ -22,7 +22,7 @@ export const transferForms =
 
 const nodeTimeoutMs = 5_000
 
-/** Returns the transfer's id. Throws TRANSFER_*, TEMPORAL_UNAVAILABLE and the errors of decoding a VAA. */
+/** Returns the id of the named transfer. Throws TRANSFER_*, TEMPORAL_UNAVAILABLE and the errors of decoding a VAA. */
 export async function findTransfer(client: TemporalClient, config: Config, given: string): Promise<string> {
   const signed = await idInMessage(config, given)
   return find(client, signed ?? given, {
@@ -36,23 +36,23 @@ export async function findTransfer(client: TemporalClient, config: Config, given
   })
 }
 
-/** Bytes of the shortest VAA: header, one signature, header of the body. A shorter text (an id, a hash) is no VAA. */
+/** Length (bytes) of the shortest VAA: header, one signature, header of the body. An id or a hash is shorter. */
 const leastBytes = 6 + 66 + 51
 
 async function idInMessage(config: Config, given: string): Promise<string | undefined> {
   const bytes = bytesOf(given)
   if (!bytes || bytes.length < leastBytes) return undefined
-  return withChains(config, async (chains) => {
-    const read = [...createBridges(config, chains).values()].map((bridge) => {
+  return withChains(config, (chains) => {
+    const failures: unknown[] = []
+    for (const bridge of createBridges(config, chains).values()) {
       try {
-        return { id: transferId(bridge.decode(bytes)) }
+        return transferId(bridge.decode(bytes))
       } catch (error) {
-        return { error }
+        failures.push(error)
       }
-    })
-    const found = read.find((one) => 'id' in one)
-    if (!found && read[0]) throw read[0].error
-    return found?.id
+    }
+    if (failures.length > 0) throw failures[0]
+    return undefined
   })
 }
 
@@ -64,7 +64,7 @@ function bytesOf(text: string): Uint8Array | undefined {
   }
 }
 
-/** Calls `use` with all chains of the config, without connecting them. */
+/** Calls `use` with all chains of the config, which are not connected, and then closes them. */
 export async function withChains<Result>(
   config: Config,
   use: (chains: ReadonlyMap<string, ConfiguredChain>) => Result | Promise<Result>,
@@ -97,7 +97,7 @@ export function filterOf(client: TemporalClient, config: Config, given: Transfer
   return toFilter({ client, config, mined }, given)
 }
 
-/** Connects a chain and calls `use`. Throws INPUT_INVALID for an unknown chain, NODE_UNAVAILABLE, CHAIN_ID_MISMATCH. */
+/** Connects a chain for `use`. Throws INPUT_INVALID for an unknown chain, NODE_UNAVAILABLE, CHAIN_ID_MISMATCH. */
 export async function withChain<Result>(
   config: Config,
   name: ChainName,
@@ -121,7 +121,7 @@ export function laneArgument(command: Command): Command {
     .option('--chain <name>', 'the chain, if several chains have a lane with this address')
 }
 
-/** Throws LANE_NOT_FOUND and the errors of `use`. */
+/** Calls `use` with the id of the lane that `name` means. Throws LANE_NOT_FOUND and the errors of `use`. */
 export function withLane<Result>(
   { withTemporal, options }: Call<LaneOptions>,
   name: string,
@@ -136,7 +136,7 @@ export function streamArgument(command: Command): Command {
   return command.argument('<stream>', 'stream id (native-bridge:ethereum:bsc), in full or as portage stream list shortens it')
 }
 
-/** Finalized heights of the source chains of the streams, without chains whose nodes do not answer. */
+/** Reads the heads of the streams' source chains. A chain whose nodes do not answer has no head in the result. */
 export async function finalizedHeights(config: Config, streams: readonly string[]): Promise<Heights> {
   const sources = [...new Set(streams.map(sourceOf))].filter((name) => config.chains[name])
   const read = async (name: string): Promise<[string, ReturnType<Heights>]> => {

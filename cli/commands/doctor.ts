@@ -6,7 +6,6 @@ import { checkChains, checkNodeCounts } from '../doctor/chains.ts'
 import type { Check } from '../doctor/check.ts'
 import { checkCctp } from '../doctor/cctp.ts'
 import { checkExecutor } from '../doctor/executor.ts'
-import type { Config } from '../../config/schema/schema.ts'
 import { checkArchive, checkNativeRoutes, checkReceiverRoutes, checkServices, checkSources } from '../doctor/services.ts'
 import { checkTokens } from '../doctor/ntt.ts'
 import { checkReceivers } from '../doctor/receivers.ts'
@@ -15,7 +14,7 @@ import { checkTemporal } from '../doctor/temporal.ts'
 const checkers = [
   checkTemporal,
   checkChains,
-  async (config: Config) => checkNodeCounts(config),
+  checkNodeCounts,
   checkSources,
   checkNativeRoutes,
   checkReceiverRoutes,

@@ -54,7 +54,7 @@ export const runCommand: CommandSpec = {
     const unlisted = unlistedToken(loaded.dataFolder)
     const first =
       role === 'all' || role === 'keyless' || role === 'api' ? await prepareAccess(loaded, unlisted, context, logger) : undefined
-    // Dynamic imports, because these modules load slowly and other commands do not need them.
+    // Imported here, because these modules load slowly and other commands do not need them.
     const [{ runRole }, { restApi }] = await Promise.all([import('../../workers/process/runtime.ts'), import('../../api/server.ts')])
     await withInterrupt(context, async (stopping) => {
       stopping.addEventListener('abort', () => logger.info('stopping: work in hand is finished or handed back'))
@@ -70,8 +70,8 @@ export const runCommand: CommandSpec = {
       }
       const version = deploymentOf(loaded)
       const isNeeded = async () => version && mustStartAgain(() => withTemporal((client) => versionStatus(client, version)), { stopping })
-      // Without a signal, a role ends only if its version is drained. It starts again if the version has been promoted
-      // since.
+      // Without a signal, a role ends only if its version is drained. The role starts again if the version has been
+      // promoted since then.
       do await serve()
       while (await isNeeded())
       await listed
@@ -83,8 +83,9 @@ export const runCommand: CommandSpec = {
 const firstTokenMs = 24 * 3_600_000
 
 /**
- * Makes keys, unless the config or the data folder has some. With the keys, makes the first token, but only on a
- * terminal, because a log would keep the token.
+ * Makes the keys of access tokens, unless the config or the data folder has some. With new keys, makes the first token,
+ * but only on a terminal, because a log would keep the token. Returns the first token while it is not on the list of
+ * tokens.
  */
 async function prepareAccess(
   config: Config,

@@ -26,11 +26,8 @@ export const shadowCommand: CommandSpec = {
       const filter = { states: ['waiting'], code: 'SHADOW_MODE', targetChain: options.chain, limit: options.limit } as const
       const listed = await listTransfers(client, filter)
       const transfers = await mapLimited(listed, atOnce, async ({ id, targetChain = '' }) => {
-        const { reason } = await readTransfer(client, id).then(
-          (report) => ('partial' in report ? { reason: undefined } : report),
-          () => ({ reason: undefined }),
-        )
-        return { id, chain: targetChain, ...shadowCallIn(reason ?? '') }
+        const report = await readTransfer(client, id).catch(() => undefined)
+        return { id, chain: targetChain, ...shadowCallIn((report && 'reason' in report && report.reason) || '') }
       })
       const chains = [...groupBy(transfers, ({ chain }) => chain)].map(([chain, own]) => {
         const priced = own.filter(({ cost }) => cost !== undefined)

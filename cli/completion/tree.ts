@@ -48,7 +48,7 @@ interface Quoting {
   readonly words: (words: readonly CompletionWord[]) => string
 }
 
-/** Shell functions for bash and zsh: the words that may follow a command, and the words that may follow an option. */
+/** Returns shell functions for bash and zsh that look up the words after a command, and the values of an option. */
 export function lookUps(tree: readonly CompletionCommand[], { one, list, words }: Quoting): string {
   const commands = tree.map(({ path, commands: below, options, choices, takesFile }) => {
     const valued = options.flatMap(({ name, value }) => (value ? [name] : []))

@@ -1,6 +1,6 @@
 import { type CompletionCommand, lookUps } from './tree.ts'
 
-/** The script starts no process and evaluates no typed text. Users source it, or save it as `_portage` in `$fpath`. */
+/** Users source the script, or save it as `_portage` in `$fpath`. It starts no process and evaluates no typed text. */
 export function zshScript(tree: readonly CompletionCommand[]): string {
   const words = (described: CompletionCommand['commands']) => listed(described.map(({ name, description }) => `${name}:${description}`))
   return `#compdef portage

@@ -23,7 +23,7 @@ export async function checkAccess(config: Config, temporal: TemporalAccess): Pro
   return [await keys, ...(await tokens)]
 }
 
-/** Throws ACCESS_KEYS if the file is unreadable, malformed, owned by another user or readable by others. */
+/** Throws ACCESS_KEYS if the key file is unreadable, malformed, owned by another user or readable by other users. */
 async function checkKeyFile(config: Config, now: number): Promise<Finding> {
   const file = keyFile(accessSource(config))
   const keys = await readKeys(file)
@@ -42,7 +42,7 @@ function keysFinding(file: string, keys: readonly AccessKey[], now: number): Fin
   if (!signing) return warn(`${file} has no signing key: no token can be created here`, 'portage token rotate-key')
   const days = Math.max(0, Math.floor((now - made(signing)) / dayMs))
   const detail = `${file}: the signing key is ${days} days old; ${keys.length - 1} older keys verify`
-  // A key signs until the next key is made, so its last token expires at most `longestTokenMs` after that.
+  // A key signs until the next key is made, so all its tokens have ended `longestTokenMs` after the next key was made.
   const done = keys.filter((key, index) => key !== signing && now - made(keys[index + 1] ?? signing) > longestTokenMs)
   const [first] = done
   if (first) return warn(`${detail}, ${done.length} of them tokens that have all ended`, `portage token remove-key ${first.kid}`)

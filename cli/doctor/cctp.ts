@@ -2,14 +2,12 @@ import { createAttesters } from '../../bridges/cctp/attesters.ts'
 import { cctpChains } from '../../bridges/cctp/bridge.ts'
 import type { CctpVersion } from '../../bridges/cctp/message.ts'
 import type { CctpChain, CctpContracts } from '../../bridges/cctp/routes.ts'
-import { readView } from '../../bridges/kit/views.ts'
 import type { ConfiguredChain as Reader } from '../../chains/registry.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
-import { redactUrl } from '../../observability/redact.ts'
 import { withChains } from '../arguments/subjects.ts'
-import { type Check, fail, type Finding, look, warn } from './check.ts'
-import { reachApi } from './services.ts'
+import { type Check, fail, type Finding, lookOn, viewsOf, warn } from './check.ts'
+import { checkApi } from './services.ts'
 
 const area = 'bridge cctp'
 const remedy = "Correct the contracts or the domain of this chain in bridges.cctp. Circle's documents list them."
@@ -19,16 +17,14 @@ export async function checkCctp(config: Config): Promise<Check[]> {
   const { cctp } = config.bridges
   if (!cctp) return []
   const ends = cctpChains(cctp, config.chains)
-  const apis = cctp.attestationApis.map((url) =>
-    look(area, `attestation API ${redactUrl(url)}`, () => reachApi(url, 'v2/publicKeys', 'attestationApis')),
-  )
+  const apis = cctp.attestationApis.map((url) => checkApi(area, 'attestation API', url, 'v2/publicKeys', 'attestationApis'))
   const contracts = withChains(config, (readers) =>
     Promise.all(
       ends.flatMap((end) =>
         ([1, 2] as const).flatMap((version) => {
           const [own, reader] = [end.contracts[version], readers.get(end.chain)]
-          const find = (chain: Reader, at: CctpContracts) => chain.connect().then(() => cctpFinding(chain, end, { version, own: at, ends }))
-          return own && reader ? [look(area, `v${version} on ${end.chain}`, () => find(reader, own))] : []
+          if (!own || !reader) return []
+          return [lookOn(reader, area, `v${version} on ${end.chain}`, () => cctpFinding(reader, end, { version, own, ends }))]
         }),
       ),
     ),
@@ -50,8 +46,7 @@ export async function cctpFinding(
 ): Promise<Finding> {
   const messenger = `0x${own.tokenMessenger.slice(26)}`
   for (const contract of [own.transmitter, messenger]) if (!(await reader.hasCode(contract))) return fail(`${contract} has no code`, remedy)
-  const view = async (contract: string, name: string, returns: string, ...args: readonly unknown[]) =>
-    (await readView(reader, { contract, view: name, returns, args }, 'latest'))[0]
+  const view = viewsOf(reader)
   try {
     const actual = [await view(own.transmitter, 'localDomain()', 'uint32'), await view(own.transmitter, 'version()', 'uint32')].map(Number)
     if (actual[0] !== domain) return fail(`${own.transmitter} is of domain ${actual[0]}, not ${domain}`, remedy)

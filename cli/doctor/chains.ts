@@ -1,4 +1,3 @@
-import { Interface } from 'ethers'
 import { votersOf } from '../../chains/heads.ts'
 import type { NodeStatus } from '../../chains/port.ts'
 import { coinOfChain } from '../../config/networks.ts'
@@ -9,9 +8,9 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { chainFamilies, type ConfiguredChain as Reader, createConfiguredChain } from '../../chains/registry.ts'
 import { type ContractReader, read } from '../../bridges/kit/contract-reader.ts'
 import { coreAbi } from '../../bridges/kit/signed-messages.ts'
-import { type Check, checkOf, checkTimeoutMs, fail, type Finding, look, orError, warn } from './check.ts'
+import { type Check, checkOf, checkTimeoutMs, fail, type Finding, look, orError, viewsOf, warn } from './check.ts'
 
-/** Reads contracts and lanes through a node that passes its check, else through a node whose check only warns. */
+/** Reads contracts and lanes through a node whose check passes, else through one whose check warns, else not at all. */
 export async function checkChains({ chains }: Config): Promise<Check[]> {
   const found = await Promise.all(Object.entries(chains).map(([name, chain]) => checkChain(name, chain, coinOfChain({ chains }, name))))
   return found.flat()
@@ -100,8 +99,6 @@ async function checkNode(reader: Reader, { finality, networkId, blockTimeMs }: C
   return detail
 }
 
-const abi = new Interface(['function chainId() view returns (uint16)', 'function wormhole() view returns (address)'])
-
 type Contracts = NonNullable<ChainConfig['contracts']>
 
 export function checkContracts(area: string, reader: ContractReader, contracts: Contracts, wormholeChainId: number): Promise<Check[]> {
@@ -128,15 +125,15 @@ async function checkCore(reader: ContractReader, { core }: Contracts, wormholeCh
 async function checkTokenBridge(reader: ContractReader, { core, tokenBridge }: Contracts, wormholeChainId: number): Promise<Finding> {
   const wrong = await wrongChainId(reader, tokenBridge, wormholeChainId)
   if (wrong) return wrong
-  const itsCore = String(await read(reader, { abi, to: tokenBridge, method: 'wormhole' })).toLowerCase()
+  const itsCore = String(await viewsOf(reader)(tokenBridge, 'wormhole()', 'address')).toLowerCase()
   if (itsCore === core) return tokenBridge
   const remedy = 'Correct contracts.core or contracts.tokenBridge of this chain.'
   return fail(`${tokenBridge} belongs to the core contract ${itsCore}`, remedy)
 }
 
 async function wrongChainId(reader: ContractReader, contract: string, expected: number): Promise<Finding | undefined> {
-  const [actual] = await read(reader, { abi, to: contract, method: 'chainId' })
-  if (Number(actual) === expected) return undefined
+  const actual = Number(await viewsOf(reader)(contract, 'chainId()', 'uint16'))
+  if (actual === expected) return undefined
   return fail(`${contract} belongs to Wormhole chain ${actual}, not ${expected}`, 'Correct wormholeChainId or the contract address.')
 }
 
@@ -147,7 +144,7 @@ async function checkLane(reader: Reader, address: string, coin: string | undefin
   return hasCode ? warn(`${detail}; the address has code (EIP-7702)`, 'Set its window to 1, or use a plain key.') : detail
 }
 
-/** Signs a no-op, because a key may exist and still refuse to sign. Throws the errors of opening and signing. */
+/** Lets the key sign a no-op, because an existing key may refuse to sign. Throws the errors of opening and signing. */
 export async function checkKey(chain: Pick<ChainConfig, 'family' | 'networkId'>, lane: LaneSettings): Promise<Finding> {
   const { address, signer: spec } = lane
   if (!spec) return 'not on this machine'

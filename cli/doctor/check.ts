@@ -1,3 +1,6 @@
+import type { ContractReader } from '../../bridges/kit/contract-reader.ts'
+import { readView } from '../../bridges/kit/views.ts'
+import type { ConfiguredChain } from '../../chains/registry.ts'
 import { within } from '../../runtime/wait.ts'
 import { type ErrorCode, RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
@@ -24,14 +27,14 @@ export function checkOf(area: string, name: string, finding: Finding): Check {
   return typeof finding === 'string' ? { area, name, status: 'ok', detail: finding } : { area, name, ...finding }
 }
 
-/** Makes no checks if Temporal is unreachable, because checkTemporal already reports that. */
+/** Returns no checks if Temporal is unreachable, because checkTemporal reports that already. */
 export function ifReachable(temporal: TemporalAccess, use: (client: TemporalClient) => Promise<Check[]>): Promise<Check[]> {
   return withTemporalClient(temporal, use).catch(() => [])
 }
 
 /**
- * Returns an error with one of these codes instead of throwing it, so that a check can make a finding of its own (for
- * example a warning that workers may not have started yet).
+ * Returns an error with one of these codes instead of throwing it, so that a check can have a finding of its own for
+ * it, for example the warning that no worker answers yet.
  */
 export function orError<Answer>(answer: Promise<Answer>, ...codes: readonly ErrorCode[]): Promise<Answer | RelayerError> {
   return answer.catch((error: unknown) => {
@@ -40,6 +43,7 @@ export function orError<Answer>(answer: Promise<Answer>, ...codes: readonly Erro
   })
 }
 
+/** Makes a check. An error, or no finding within `checkTimeoutMs`, becomes a failed check with a remedy. */
 export async function look(area: string, name: string, at: () => Finding | Promise<Finding>): Promise<Check> {
   try {
     const late = () => {
@@ -54,7 +58,18 @@ export async function look(area: string, name: string, at: () => Finding | Promi
   }
 }
 
-/** Remedies for codes whose catalogue remedy is to run the doctor. A test finds codes that are missing here. */
+/** Like `look`, for a check that reads a chain, which is connected first. */
+export function lookOn(reader: ConfiguredChain, area: string, name: string, at: () => Finding | Promise<Finding>): Promise<Check> {
+  return look(area, name, () => reader.connect().then(at))
+}
+
+/** Returns a function that reads the first value of a view at the latest block. It throws the errors of `readView`. */
+export function viewsOf(reader: ContractReader) {
+  return async (contract: string, view: string, returns: string, ...args: readonly unknown[]): Promise<unknown> =>
+    (await readView(reader, { contract, view, returns, args }, 'latest'))[0]
+}
+
+/** Remedies for codes whose remedy in the catalogue is to run the doctor. A test finds codes that are missing here. */
 const here: Partial<Record<ErrorCode, string>> = {
   NODE_UNAVAILABLE:
     'Check that the node runs and that its url in the config is right (host, port, path, key): it must answer eth_chainId, a POST of JSON, from this machine. Until then name another node in `nodes` of the chain, or run `portage node add`.',

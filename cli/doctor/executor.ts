@@ -1,13 +1,14 @@
+import { id } from 'ethers'
 import { executorAbi } from '../../bridges/executor/event.ts'
+import { encodeCall } from '../../bridges/kit/calls.ts'
 import { type ContractReader, read } from '../../bridges/kit/contract-reader.ts'
-import { createQuoteSigner } from '../../chains/registry.ts'
+import { type ConfiguredChain, createQuoteSigner } from '../../chains/registry.ts'
 import { executorOf, type ExecutorSettings } from '../../config/executor.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { withChains } from '../arguments/subjects.ts'
 import { keyFindings } from './chains.ts'
-import { targetChecks } from './executor-targets.ts'
-import { type Check, fail, type Finding, look, orError } from './check.ts'
+import { type Check, fail, type Finding, look, lookOn, orError, viewsOf } from './check.ts'
 
 const area = 'bridge executor'
 
@@ -16,26 +17,24 @@ export async function checkExecutor(config: Config): Promise<Check[]> {
   if (!settings) return []
   const key = look(area, `key of ${settings.quoter}`, () => checkQuoter(settings))
   return withChains(config, async (readers) => {
-    const contracts = [...settings.chains].map(([id, { name, contract }]) => {
-      const reader = readers.get(name)!
-      return look(area, `contract on ${name}`, () => reader.connect().then(() => contractFinding(reader, contract, id)))
-    })
-    const targets = [...settings.chains.values()].flatMap((target) => {
-      const reader = readers.get(target.name)!
-      return targetChecks(reader, target, config).map(([name, check]) =>
-        look(area, `${name} on ${target.name}`, () => reader.connect().then(check)),
-      )
-    })
-    return Promise.all([key, ...contracts, ...targets])
+    const chains = [...settings.chains].map(([number, target]) => ({ number, target, reader: readers.get(target.name)! }))
+    return Promise.all([
+      key,
+      ...chains.map(({ number, target: { name, contract }, reader }) =>
+        lookOn(reader, area, `contract on ${name}`, () => contractFinding(reader, contract, number)),
+      ),
+      ...chains.flatMap(({ target, reader }) =>
+        targetChecks(reader, target, config).map(([name, check]) => lookOn(reader, area, `${name} on ${target.name}`, check)),
+      ),
+    ])
   })
 }
 
 /** Makes the key sign, but only bytes that are not a quote. */
 export async function checkQuoter({ quoter, signer }: Pick<ExecutorSettings, 'quoter' | 'signer'>): Promise<Finding> {
   if (!signer) return 'not on this machine'
-  await (
-    await createQuoteSigner(signer, quoter)
-  )(Buffer.from('portage doctor'))
+  const sign = await createQuoteSigner(signer, quoter)
+  await sign(Buffer.from('portage doctor'))
   return keyFindings[signer.kind]
 }
 
@@ -45,4 +44,76 @@ export async function contractFinding(reader: ContractReader, contract: string, 
   if (answer instanceof RelayerError) return fail(`${contract} is no Executor: ${answer.about}`, remedy)
   const [actual] = answer
   return Number(actual) === expected ? contract : fail(`${contract} belongs to Wormhole chain ${actual}, not ${expected}`, remedy)
+}
+
+type Target = ExecutorSettings['chains'] extends ReadonlyMap<number, infer One> ? One : never
+type Reader = Pick<ConfiguredChain, 'name' | 'call' | 'hasCode' | 'simulate'>
+
+const anyone = `0x${'11'.repeat(20)}`
+const nothing = new Uint8Array()
+const addressRemedy = 'Correct the address. Until then deliveries that need this contract revert, or are never shown.'
+
+/**
+ * For the contracts that pay drop-offs of the kinds ERV1 and ERN1: a wrong call, and the error by which the right
+ * contract refuses the call. Contracts of the other kinds are checked by a view.
+ */
+const wrongCalls = {
+  ERV1: {
+    call: { function: 'receiveMessage(address,bytes,address,uint256)', args: [anyone, nothing, anyone, 1n] },
+    error: 'InvalidMsgValue(uint256,uint256)',
+  },
+  ERN1: {
+    call: { function: 'receiveMessages(address[],bytes[],address)', args: [[anyone], [], anyone] },
+    error: 'InvalidParameters(uint256,uint256)',
+  },
+} as const
+
+/** The contracts that deliveries of requests to this chain use, each with its check. */
+export function targetChecks(
+  reader: Reader,
+  { receivers, dropOffContracts, recordContract }: Target,
+  { bridges: { cctp } }: Pick<Config, 'bridges'>,
+): readonly (readonly [name: string, check: () => Promise<Finding>])[] {
+  const { ERV1, ERN1, ERC1, ERC2 } = dropOffContracts
+  const own = cctp?.chains[reader.name]
+  const checks: readonly (readonly [name: string, contract: string | undefined, finding: (contract: string) => Promise<Finding>])[] = [
+    ...Object.keys(receivers).map((contract) => [`receiver ${contract}`, contract, async () => contract] as const),
+    ['recordContract', recordContract, (at) => recordFinding(reader, at)],
+    ['dropOffContract', ERV1, (at) => wrongCallFinding(reader, 'ERV1', at)],
+    ['nttDropOffContract', ERN1, (at) => wrongCallFinding(reader, 'ERN1', at)],
+    ['cctpV1DropOffContract', ERC1, (at) => transmitterFinding(reader, at, own?.v1)],
+    ['cctpV2DropOffContract', ERC2, (at) => transmitterFinding(reader, at, own?.v2)],
+  ]
+  return checks.flatMap(([name, contract, finding]) => {
+    if (contract === undefined) return []
+    const noCode = fail(`${contract} has no code on ${reader.name}`, addressRemedy)
+    return [[name, async () => ((await reader.hasCode(contract)) ? finding(contract) : noCode)] as const]
+  })
+}
+
+async function recordFinding(reader: Reader, contract: string): Promise<Finding> {
+  const answer = await orError(viewsOf(reader)(contract, 'isDelivered(bytes32)', 'bool', `0x${'00'.repeat(32)}`), 'NODE_REFUSED')
+  return answer === false ? contract : fail(`${contract} is no DeliveryRecord`, addressRemedy)
+}
+
+async function wrongCallFinding(reader: Reader, kind: keyof typeof wrongCalls, contract: string): Promise<Finding> {
+  const { call, error } = wrongCalls[kind]
+  const answer = await reader.simulate({ to: contract, data: encodeCall(call), value: '0' }, anyone)
+  const isExpected = !answer.ok && answer.revert.data.startsWith(id(error).slice(0, 10))
+  return isExpected
+    ? contract
+    : fail(`${contract} does not answer ${call.function} as the contract that pays drop-offs of ${kind}`, addressRemedy)
+}
+
+async function transmitterFinding(
+  reader: Reader,
+  contract: string,
+  own: { readonly messageTransmitter: string } | undefined,
+): Promise<Finding> {
+  const answer = await orError(viewsOf(reader)(contract, 'circleMessageTransmitter()', 'address'), 'NODE_REFUSED')
+  if (answer instanceof RelayerError) return fail(`${contract} names no MessageTransmitter`, addressRemedy)
+  const named = String(answer).toLowerCase()
+  return named === own?.messageTransmitter.toLowerCase()
+    ? contract
+    : fail(`${contract} delivers to ${named}, and bridges.cctp has ${own?.messageTransmitter ?? 'no such version'}`, addressRemedy)
 }

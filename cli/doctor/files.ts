@@ -7,7 +7,7 @@ import { type Check, checkOf, type Finding, warn } from './check.ts'
 const othersWrite = 0o022
 const othersAny = 0o077
 
-/** Checks who may read and write the config, the data folder and the secrets. Makes no checks on Windows. */
+/** Checks the access rights to the config, the data folder and the files of secrets. Makes no checks on Windows. */
 export async function checkFiles(configFile: string, config: Config, temporal: TemporalAccess): Promise<Check[]> {
   if (process.platform === 'win32') return []
   const all = [...lanesOf(config).map(({ lane }) => lane), config.bridges.executor?.quoter]

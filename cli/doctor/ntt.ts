@@ -1,26 +1,24 @@
-import { readView } from '../../bridges/kit/views.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import type { ConfiguredChain as Reader } from '../../chains/registry.ts'
 import { numberOfUnconfigured } from '../../domain/transfer/transfer.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { NttDeployment } from '../../bridges/ntt/ntt.ts'
 import { withChains } from '../arguments/subjects.ts'
-import { type Check, fail, type Finding, look, warn } from './check.ts'
+import { type Check, fail, type Finding, lookOn, viewsOf, warn } from './check.ts'
 
 const remedy = 'Correct peers of this token in bridges.ntt. Until then its messages revert, or are not delivered.'
 
 /** Makes one check per token and chain, for the chains that have a node. */
 export async function checkTokens(config: Config): Promise<Check[]> {
   const tokens = config.bridges.ntt?.tokens ?? []
-  if (tokens.length === 0) return []
   const numberOf = (chain: string) => Number(numberOfUnconfigured(chain) ?? config.chains[chain]?.wormholeChainId)
   return withChains(config, (readers) =>
     Promise.all(
       tokens.flatMap((token, index) =>
         Object.keys(token.peers).flatMap((chain) => {
           const reader = readers.get(chain)
-          const at = () => reader!.connect().then(() => tokenFinding(reader!, token, numberOf))
-          return reader ? [look('bridge ntt', `token ${index} on ${chain}`, at)] : []
+          if (!reader) return []
+          return [lookOn(reader, 'bridge ntt', `token ${index} on ${chain}`, () => tokenFinding(reader, token, numberOf))]
         }),
       ),
     ),
@@ -37,8 +35,7 @@ export async function tokenFinding(
   if (!own) return 'no contract here'
   const [manager, ...transceivers] = [own.manager, ...own.transceivers].map((word) => `0x${word.slice(24)}`) as [string, ...string[]]
   for (const contract of [manager, ...transceivers]) if (!(await reader.hasCode(contract))) return fail(`${contract} has no code`, remedy)
-  const view = async (contract: string, name: string, returns: string, ...args: readonly unknown[]) =>
-    (await readView(reader, { contract, view: name, returns, args }, 'latest'))[0]
+  const view = viewsOf(reader)
   try {
     const enabled = ((await view(manager, 'getTransceivers()', 'address[]')) as readonly string[]).map((one) => one.toLowerCase())
     for (const [place, transceiver] of transceivers.entries()) {

@@ -44,7 +44,7 @@ async function checkHere(configured: Configured, env: NodeJS.ProcessEnv, sendTes
   return [...checks, await test]
 }
 
-/** Connects without sending a request. For https, this also checks the certificate. */
+/** Connects to a receiver without sending a request. If its URL has https, the certificate is checked as well. */
 async function reach({ protocol, hostname, port, host }: URL): Promise<Finding> {
   const isTls = protocol === 'https:'
   const to = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (isTls ? 443 : 80)) }

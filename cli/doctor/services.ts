@@ -3,7 +3,7 @@ import type { Config } from '../../config/schema/schema.ts'
 import { trimEnd } from '../../domain/text/trim-end.ts'
 import { redactUrl } from '../../observability/redact.ts'
 import { withChains } from '../arguments/subjects.ts'
-import { type Check, checkOf, checkTimeoutMs, fail, type Finding, ifReachable, look, warn } from './check.ts'
+import { type Check, checkOf, checkTimeoutMs, fail, type Finding, ifReachable, look, lookOn, warn } from './check.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { createArchiveStore } from '../../operations/archive/create-store.ts'
 import { type Freshness, freshnessOf, readProgress } from '../../operations/archive/transfers.ts'
@@ -27,16 +27,12 @@ export async function checkServices({ bridges, chains }: Config): Promise<Check[
   return Promise.all([
     ...Object.keys(chains).map((chain) => look(area, `fees of ${chain}`, () => feesFinding(chain, wormhole))),
     ...spies.map((one) => look(area, `spy ${one.address}`, () => reachSpy(one, checkTimeoutMs / 2).then(() => 'reachable'))),
-    ...guardianApis.map((url) =>
-      look(area, `guardian API ${redactUrl(url)}`, () => reachApi(url, `v1/signed_vaa/${noVaa}`, 'guardianApis')),
-    ),
-    ...wormholescanApis.map((url) =>
-      look(area, `Wormholescan ${redactUrl(url)}`, () => reachApi(url, `api/v1/vaas/${noVaa}`, 'wormholescanApis')),
-    ),
+    ...guardianApis.map((url) => checkApi(area, 'guardian API', url, `v1/signed_vaa/${noVaa}`, 'guardianApis')),
+    ...wormholescanApis.map((url) => checkApi(area, 'Wormholescan', url, `api/v1/vaas/${noVaa}`, 'wormholescanApis')),
   ])
 }
 
-/** Without a fee or a free route for this chain, every transfer to the chain is declined (FEE_NOT_CONFIGURED). */
+/** Warns of a chain without a fee or a free route, because all its transfers are declined (FEE_NOT_CONFIGURED). */
 function feesFinding(chain: string, { minimumFees, freeRoutes }: NonNullable<Config['bridges']['wormhole-token-bridge']>): Finding {
   const tokens = Object.keys(minimumFees[chain] ?? {}).length
   const isFree = freeRoutes.some(({ target }) => target === chain)
@@ -48,29 +44,29 @@ function feesFinding(chain: string, { minimumFees, freeRoutes }: NonNullable<Con
 /** Path of a message that cannot exist. */
 const noVaa = `1/${'0'.repeat(64)}/0`
 
-/** Any status below 500 shows that the API works. */
-export async function reachApi(url: string, path: string, field: string): Promise<Finding> {
-  const base = trimEnd(url, '/')
+/** Checks whether an API of the config field `field` works, which any status below 500 shows. */
+export function checkApi(area: string, title: string, url: string, path: string, field: string): Promise<Check> {
   const remedy = `Check the URL in ${field}, and that it can be reached from here.`
-  try {
-    const answer = await fetch(`${base}/${path}`, { signal: AbortSignal.timeout(checkTimeoutMs / 2) })
-    await answer.body?.cancel()
-    return answer.status < 500 ? 'reachable' : fail(`answers ${answer.status}`, remedy)
-  } catch {
-    return fail('does not answer', remedy)
-  }
+  return look(area, `${title} ${redactUrl(url)}`, async () => {
+    try {
+      const answer = await fetch(`${trimEnd(url, '/')}/${path}`, { signal: AbortSignal.timeout(checkTimeoutMs / 2) })
+      await answer.body?.cancel()
+      return answer.status < 500 ? 'reachable' : fail(`answers ${answer.status}`, remedy)
+    } catch {
+      return fail('does not answer', remedy)
+    }
+  })
 }
 
 type Route = NativeBridgeConfig['routes'][number]
 
 export async function checkReceiverRoutes(config: Config): Promise<Check[]> {
   const routes = config.bridges.receivers?.routes ?? []
-  if (routes.length === 0) return []
   return withChains(config, (readers) =>
     Promise.all(
       routes.map((route, index) => {
         const reader = readers.get(route.target)!
-        return look('bridge receivers', `route ${index}`, () => reader.connect().then(() => receiverFinding(reader, route)))
+        return lookOn(reader, 'bridge receivers', `route ${index}`, () => receiverFinding(reader, route))
       }),
     ),
   )
@@ -99,13 +95,12 @@ export async function checkNativeRoutes(config: Config): Promise<Check[]> {
   return withChains(config, async (readers) => {
     const checkRoute = (route: Route): Promise<Check[]> => {
       const { source, target } = route
-      const check = (name: string, reader: Reader, ask: () => Promise<Finding>) =>
-        look(`route ${source} → ${target}`, name, () => reader.connect().then(ask))
+      const area = `route ${source} → ${target}`
       const [from, to] = [readers.get(source)!, readers.get(target)!]
       return Promise.all([
-        check('source contract', from, () => checkSource(from, route)),
-        check('target contract', to, () => checkTarget(to, route)),
-        ...chainOf(config, target).lanes.map(({ address }) => check(`role of ${address}`, to, () => checkRole(to, route, address))),
+        lookOn(from, area, 'source contract', () => checkSource(from, route)),
+        lookOn(to, area, 'target contract', () => checkTarget(to, route)),
+        ...chainOf(config, target).lanes.map(({ address }) => lookOn(to, area, `role of ${address}`, () => checkRole(to, route, address))),
       ])
     }
     const checks = await Promise.all((config.bridges['native-bridge']?.routes ?? []).map(checkRoute))
@@ -113,7 +108,7 @@ export async function checkNativeRoutes(config: Config): Promise<Check[]> {
   })
 }
 
-/** Warns of routes without `minimumAmount`, because Portage does not know which amounts are worth their gas. */
+/** Warns of routes without `minimumAmount`, because only the operator knows which amounts are worth their gas. */
 export function checkSmallestAmounts({ bridges }: Pick<Config, 'bridges'>): Check[] {
   return (bridges['native-bridge']?.routes ?? []).flatMap(({ source, target, minimumAmount }) => {
     if (minimumAmount !== undefined) return []
@@ -150,17 +145,20 @@ function noCode(contract: string, field: string): Finding {
 }
 
 /**
- * Compares the sources without a node with those that are registered at each target's token bridge, which rejects
- * messages from all others.
+ * Compares the sources without a node with the emitters that are registered at the token bridge of each target, because
+ * a token bridge rejects the messages of all other emitters.
  */
 export async function checkSources(config: Config): Promise<Check[]> {
   const sources = sourcesWithoutNode(config)
   if (sources.length === 0) return []
-  return withChains(config, (readers) => {
-    const check = (name: string, reader: Reader) =>
-      reader.connect().then(() => checkRegistered(reader, config.chains[name]?.contracts?.tokenBridge ?? '', sources))
-    return Promise.all([...readers].map(([name, reader]) => look(`chain ${name}`, 'sources without a node', () => check(name, reader))))
-  })
+  return withChains(config, (readers) =>
+    Promise.all(
+      [...readers].map(([name, reader]) => {
+        const tokenBridge = config.chains[name]?.contracts?.tokenBridge ?? ''
+        return lookOn(reader, `chain ${name}`, 'sources without a node', () => checkRegistered(reader, tokenBridge, sources))
+      }),
+    ),
+  )
 }
 
 const unregistered = '0'.repeat(64)

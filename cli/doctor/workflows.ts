@@ -22,8 +22,8 @@ export async function checkStreams(config: Config, temporal: TemporalAccess): Pr
   return ifReachable(temporal, async (client) => {
     const own = await Promise.all(sources.map((source) => look('streams', source.config.stream, () => checkStream(client, source))))
     const all = [...own, ...(await checkWithoutSource(client, sources))]
-    // Most sources without a node have no messages, so such a source gets a line of its own only if its stream needs
-    // attention.
+    // Most sources without a node have no messages, so one line counts them. Only a source whose stream needs attention
+    // has a line of its own.
     const quiet = new Set(sources.flatMap((source) => (source.kind === 'signed' && source.withoutNode ? [source.config.stream] : [])))
     const isQuiet = ({ name, status }: Check) => quiet.has(name) && status === 'ok'
     const some = all.filter(isQuiet).length

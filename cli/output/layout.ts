@@ -15,7 +15,7 @@ export function widthOf({ stdout }: Pick<CliContext, 'stdout'>, { wide }: Pick<G
   return wide ? undefined : Math.max(leastWidth, (stdout.isTTY && stdout.columns) || usualWidth)
 }
 
-/** Removes control characters, so that strangers' texts cannot control the terminal. */
+/** Lays out a text. Replaces control characters, so that strangers' texts cannot control the terminal. */
 export function render(text: Text, width: Width): string {
   const parts = Array.isArray(text) ? (text as readonly Part[]) : [text as Part]
   return parts.map((part) => renderPart(part, width)).join('\n\n')
@@ -64,7 +64,7 @@ function renderTable({ rows, wide, short }: Table, width: Width): string {
   return lines.map((cells) => renderFacts(facts(named(cells)), width)).join('\n\n')
 }
 
-/** Narrows the widest columns, but not below their longest word. Undefined if the lines still do not fit. */
+/** Narrows the widest columns, but none below its longest word. Undefined if the lines still do not fit. */
 function narrowed(lines: readonly (readonly string[])[], natural: readonly number[], width: number): number[] | undefined {
   const room = width - gap * (natural.length - 1)
   const least = natural.map((whole, column) => {
@@ -90,7 +90,7 @@ function renderRow(cells: readonly string[], widths: readonly number[]): string 
   return lines.map((line) => line.trimEnd()).join('\n')
 }
 
-/** One line, because a stranger's text with line breaks could look like another row. */
+/** Returns one line, because a stranger's text with line breaks could look like another row. */
 function cellText(cell: Cell, width: Width): string {
   const text = typeof cell === 'object' ? (width === undefined ? cell.full : cell.short) : String(cell ?? '-')
   return harmless(text.replaceAll(/\s+/g, ' '))
@@ -98,12 +98,9 @@ function cellText(cell: Cell, width: Width): string {
 
 /** Wraps a text. Breaks words that are wider than a line. */
 export function wrap(text: string, width: number): string[] {
-  return stringWidth(text) <= width
-    ? [text]
-    : filled(
-        text.split(' ').flatMap((word) => pieces(word, width)),
-        width,
-      )
+  if (stringWidth(text) <= width) return [text]
+  const words = text.split(' ').flatMap((word) => pieces(word, width))
+  return filled(words, width)
 }
 
 function pieces(word: string, width: number): string[] {

@@ -30,7 +30,7 @@ export interface Outcome {
   readonly failed?: boolean
 }
 
-/** The names in the first row become the headings. An undefined cell is shown as `-`. */
+/** A table whose headings are the names in the first row. An undefined cell is shown as `-`. */
 export function table(rows: readonly Row[], { wide = [], short = {} }: Columns = {}) {
   return { kind: 'table' as const, rows, wide, short }
 }
@@ -52,7 +52,7 @@ export function ordersSection(orders: readonly GivenOrder[] = []): Part[] {
   }))
 }
 
-/** Undefined values are not shown. */
+/** Named values, one per line. Undefined values are not shown. */
 export function facts(values: Row) {
   return { kind: 'facts' as const, values }
 }
@@ -69,7 +69,7 @@ export function gasPriceCell(wei: string | undefined): Cell {
   return wei === undefined ? undefined : { full: gweiText(wei), short: gasPriceText(wei) }
 }
 
-/** UTC without milliseconds. */
+/** Shortens an ISO 8601 time in UTC to seconds, without the `Z`. */
 export function timeText(iso: string): string {
   return iso.slice(0, 19)
 }

@@ -19,10 +19,10 @@ function jsonLine(json: object): string {
   )
 }
 
-/** Prints an error to stderr. With --json, prints `{"error":…}` to stdout. Prints the stack only with --verbose. */
+/** Prints an error to stderr or, with --json, `{"error":…}` to stdout. --verbose adds the stack, on stderr. */
 export function printError(context: CliContext, globals: GlobalOptions, thrown: unknown): void {
   const { code, title, about, remedy, facts } = toRelayerError(thrown)
-  // Does not redact the remedy: a remedy has no secret, but may look like one (`Authorization: Bearer <token>`).
+  // The remedy is not redacted: it has no secret, but may look like one (`Authorization: Bearer <token>`).
   const said = redactText(about === '' || about === title ? title : `${title} ${about}`)
   if (globals.json) context.stdout.write(`${jsonLine({ error: { code, message: `${said} → ${remedy}`, remedy, facts } })}\n`)
   else {
@@ -48,7 +48,7 @@ export function createLiveText(stream: CliContext['stdout']) {
   }
 }
 
-/** Shortens the text, because lines that have scrolled out of the terminal cannot be replaced. */
+/** Shortens the text to `most` lines, because lines that have scrolled out of the terminal cannot be replaced. */
 function fitted(text: string, most: number): string {
   const lines = text.split('\n')
   if (lines.length <= most) return text

@@ -19,13 +19,14 @@ export function listText(rows: readonly StreamRow[]): Part {
 
 function toCells(row: StreamRow) {
   const known: Partial<StreamReport> = 'problem' in row ? {} : row
+  const gaps = Object.entries(known.gaps ?? {}).map(([state, numbers]) => `${numbers} ${state}`)
   return {
     stream: { full: row.stream, short: shortStream(row.stream) },
     cursor: known.cursor,
     lag: known.lag,
     open: known.open,
     parked: known.parked,
-    gaps: known.gaps && gapsText(known.gaps),
+    gaps: known.gaps && (gaps.join(', ') || '0'),
     completed_nonce_height: known.completedNumber,
     completed_block_height: known.completedHeight,
     notes: 'problem' in row ? row.problem : notesOf(row).join('; ') || undefined,
@@ -41,11 +42,6 @@ function notesOf({ stream, alarms, paused, full, backfill, unproved, silentSince
     ...(backfill.left > 0 ? [`backfill: ${backfill.left} blocks left`] : []),
     ...(unproved ? [`no node of ${sourceTitle(sourceOf(stream))}`] : []),
   ]
-}
-
-function gapsText(gaps: StreamView['gaps']): string {
-  const parts = Object.entries(gaps).map(([state, numbers]) => `${numbers} ${state}`)
-  return parts.join(', ') || '0'
 }
 
 export function stateText(state: StreamState, report: StreamReport, now: number): Text {

@@ -3,78 +3,85 @@ import { numberOfUnconfigured } from '../../domain/transfer/transfer.ts'
 import { checkCctp } from './cctp-checks.ts'
 import { checkExecutor } from './executor-checks.ts'
 import { isShownName, pathText, type Problem } from './problems.ts'
-import { type Chains, checkChain, type Fields, listed, map, maps, repeated } from './raw-tree.ts'
+import { type Chains, checkChain, type Fields, listed, map, maps, repeated, unless } from './raw-tree.ts'
 
-/** Reads the unchecked tree, so that one error lists these problems together with the schema's. */
+/** Finds problems between fields of the unchecked tree, so that one error lists them and those of the schema. */
 export function crossCheck(raw: unknown): Problem[] {
   const { chains: named, bridges, api, admin, notifications } = map(raw)
-  const chains: Chains = Object.entries(map(named)).flatMap(([name, chain]) => (isShownName(name) ? [[name, map(chain)]] : []))
+  const chains = new Map(Object.entries(map(named)).flatMap(([name, chain]) => (isShownName(name) ? [[name, map(chain)] as const] : [])))
   const { 'wormhole-token-bridge': wormhole, 'native-bridge': native, receivers, ntt, executor, cctp, plugins } = map(bridges)
-  const names = chains.map(([name]) => name)
+  const { port: apiPort = defaultApiPort } = map(api)
+  const { port: adminPort } = map(admin)
   return [
-    ...checkChains(named, chains),
+    ...unless(
+      named === undefined || chains.size > 0,
+      'chains',
+      'names no chain',
+      'Add at least one; config/portage.example.yaml shows how.',
+    ),
+    ...checkChains(chains),
     ...(wormhole === undefined ? [] : checkWormhole(map(wormhole), chains)),
     ...(receivers === undefined ? [] : checkMessageRoutes(maps(map(receivers)['routes']), wormhole, chains)),
     ...(ntt === undefined ? [] : checkTokenPeers(maps(map(ntt)['tokens']), { wormhole, executor }, chains)),
     ...(plugins === undefined ? [] : checkPlugins(map(plugins), wormhole, chains)),
     ...(executor === undefined ? [] : checkExecutor(map(executor), chains)),
     ...(cctp === undefined ? [] : checkCctp(map(cctp), chains, executor)),
-    ...checkRoutes('bridges.native-bridge.routes', maps(map(native)['routes']), names),
+    ...checkNativeRoutes(maps(map(native)['routes']), chains),
     ...checkReceivers(maps(notifications), {
-      chains: names,
+      chains: [...chains.keys()],
       bridges: [...Object.keys(map(bridges)), ...Object.keys(map(plugins))],
       lanes: laneIds(chains),
     }),
-    ...checkPorts(map(api)['port'] ?? defaultApiPort, map(admin)['port']),
+    // A process with the role `all` or `api` listens on both ports.
+    ...unless(
+      !adminPort || adminPort !== apiPort,
+      'admin.port',
+      'is the port of the API (api.port)',
+      'Choose another one; 0 takes any free port.',
+    ),
   ]
 }
 
 const defaultApiPort = 8099
 
-/** A process with the role `all` or `api` listens on both ports, so the ports must differ. */
-function checkPorts(api: unknown, admin: unknown): Problem[] {
-  if (admin !== api || !admin) return []
-  return [{ path: 'admin.port', problem: 'is the port of the API (api.port)', remedy: 'Choose another one; 0 takes any free port.' }]
-}
-
-function checkChains(named: unknown, chains: Chains): Problem[] {
-  if (named !== undefined && chains.length === 0)
-    return [{ path: 'chains', problem: 'names no chain', remedy: 'Add at least one; config/portage.example.yaml shows how.' }]
+function checkChains(chains: Chains): Problem[] {
+  const entries = [...chains]
   const same = (field: string, remedy: string) =>
     repeated(
-      chains.map(([, { [field]: value }]) => (typeof value === 'number' ? value : undefined)),
-      (index) => `chains.${chains[index]?.[0]}.${field}`,
-      (value, first) => `is ${value}, as of chains.${chains[first]?.[0]}`,
+      entries.map(([, { [field]: value }]) => (typeof value === 'number' ? value : undefined)),
+      (index) => `chains.${entries[index]?.[0]}.${field}`,
+      (value, first) => `is ${value}, as of chains.${entries[first]?.[0]}`,
       remedy,
     )
   return [
     ...same('networkId', 'One network is one chain: merge the two, with the nodes and lanes of both.'),
     ...same('wormholeChainId', 'Every Wormhole chain id belongs to one chain: correct one of them.'),
-    ...chains.flatMap(([name, chain]) => checkNodes(`chains.${name}`, chain)),
-    ...chains.flatMap(([name, chain]) => checkLanes(`chains.${name}.lanes`, maps(chain['lanes']))),
-    ...chains.flatMap(([name, chain]) => checkTopUp(`chains.${name}`, chain)),
+    ...entries.flatMap(([name, chain]) => checkNodes(`chains.${name}`, chain)),
+    ...entries.flatMap(([name, { lanes }]) => checkLanes(`chains.${name}.lanes`, maps(lanes))),
+    ...entries.flatMap(([name, chain]) => checkTopUp(`chains.${name}`, chain)),
   ]
 }
 
-function checkNodes(path: string, chain: Fields): Problem[] {
-  const nodes = maps(chain['nodes'])
+function checkNodes(path: string, { nodes: given, send, lanes }: Fields): Problem[] {
+  const nodes = maps(given)
   if (nodes.length === 0) return []
-  const uses = new Set(nodes.map(({ use = 'all' }) => use))
-  const problems: Problem[] = []
-  if (!uses.has('all') && !uses.has('read')) {
-    problems.push({ path: `${path}.nodes`, problem: 'has no node that reads', remedy: 'Add one with use: all or use: read.' })
-  }
-  if (chain['send'] === 'private') {
-    const remedy = 'Give at least one node use: private, or send: public.'
-    if (!uses.has('private')) problems.push({ path: `${path}.send`, problem: 'is private, but no node is', remedy })
-  } else if (!uses.has('all') && !uses.has('send') && maps(chain['lanes']).length > 0) {
-    const remedy = 'Add one with use: all or use: send, or choose send: private.'
-    problems.push({ path: `${path}.nodes`, problem: 'has no node that takes transactions', remedy })
-  }
-  const names = nodes.map(({ name }, index) => (typeof name === 'string' ? name : `node-${index + 1}`))
-  const pathOf = (index: number) => `${path}.nodes[${index}].name`
-  const same = repeated(names, pathOf, (name, first) => `is ${name}, as of nodes[${first}]`, 'Give every node a name of its own.')
-  return [...problems, ...same]
+  const uses = nodes.map(({ use = 'all' }) => use)
+  const has = (...wanted: string[]) => wanted.some((use) => uses.includes(use))
+  const isPrivate = send === 'private'
+  const isSending = isPrivate || has('all', 'send') || maps(lanes).length === 0
+  const makePrivate = 'Give at least one node use: private, or send: public.'
+  const addSender = 'Add one with use: all or use: send, or choose send: private.'
+  return [
+    ...unless(has('all', 'read'), `${path}.nodes`, 'has no node that reads', 'Add one with use: all or use: read.'),
+    ...unless(!isPrivate || has('private'), `${path}.send`, 'is private, but no node is', makePrivate),
+    ...unless(isSending, `${path}.nodes`, 'has no node that takes transactions', addSender),
+    ...repeated(
+      nodes.map(({ name }, index) => (typeof name === 'string' ? name : `node-${index + 1}`)),
+      (index) => `${path}.nodes[${index}].name`,
+      (name, first) => `is ${name}, as of nodes[${first}]`,
+      'Give every node a name of its own.',
+    ),
+  ]
 }
 
 function checkLanes(path: string, lanes: readonly Fields[]): Problem[] {
@@ -92,89 +99,76 @@ function checkTopUp(path: string, { topUp, signing, lanes }: Fields): Problem[] 
   const { from, minimum, level } = map(topUp)
   const wei = (value: unknown) => BigInt(typeof value === 'string' && /^\d{1,30}$/.test(value) ? value : 0)
   const isLane = maps(lanes).some(({ address }) => String(address).toLowerCase() === String(from).toLowerCase())
-  const highest = maps(lanes)
-    .map(({ minimumBalance }) => wei(minimumBalance))
-    .reduce((a, b) => (a > b ? a : b), wei(minimum))
+  const minima = [minimum, ...maps(lanes).map(({ minimumBalance }) => minimumBalance)]
+  const isAbove = minima.every((one) => wei(level) > wei(one))
+  const isAllowed = map(signing)['topUps'] === true
   return [
-    ...(isLane ? [] : [{ path: `${path}.topUp.from`, problem: 'is no lane of the chain', remedy: `Use an address of ${path}.lanes.` }]),
-    ...(map(signing)['topUps'] === true
-      ? []
-      : [{ path: `${path}.topUp`, problem: `needs ${path}.signing.topUps`, remedy: 'Set signing.topUps: true, or remove topUp.' }]),
-    ...(wei(level) > highest || wei(level) === 0n
-      ? []
-      : [{ path: `${path}.topUp.level`, problem: 'is not above minimum and every minimumBalance', remedy: 'Raise it.' }]),
+    ...unless(isLane, `${path}.topUp.from`, 'is no lane of the chain', `Use an address of ${path}.lanes.`),
+    ...unless(isAllowed, `${path}.topUp`, `needs ${path}.signing.topUps`, 'Set signing.topUps: true, or remove topUp.'),
+    ...unless(isAbove || wei(level) === 0n, `${path}.topUp.level`, 'is not above minimum and every minimumBalance', 'Raise it.'),
   ]
 }
 
 function checkWormhole(fields: Fields, chains: Chains): Problem[] {
   const { minimumFees, prices, calls, emitters, freeRoutes, streams } = fields
   const path = 'bridges.wormhole-token-bridge'
-  const names = chains.map(([name]) => name)
   const tables = (fields: Fields) =>
     Object.entries(fields).flatMap(([field, byChain]) =>
       Object.entries(map(byChain)).map(([chain, table]) => ({ path: `${path}.${field}.${chain}`, chain, table: map(table) })),
     )
-  const missing = chains.flatMap(([name, chain]) =>
-    Object.entries(neededByWormhole).flatMap(([field, remedy]) =>
-      chain[field] === undefined
-        ? [{ path: `chains.${name}.${field}`, problem: 'is missing, and bridges.wormhole-token-bridge needs it', remedy }]
-        : [],
-    ),
-  )
-  const ownEmitters = chains.flatMap(([name, { wormholeChainId }]) =>
-    typeof wormholeChainId === 'number' && Object.hasOwn(map(emitters), String(wormholeChainId))
-      ? [
-          {
-            path: `${path}.emitters.${wormholeChainId}`,
-            problem: `is the chain ${name} of this config`,
-            remedy: `Remove it: chains.${name}.contracts has its token bridge.`,
-          },
-        ]
-      : [],
-  )
   return [
-    ...missing,
-    ...tables({ minimumFees, prices, calls }).flatMap(({ path, chain }) => checkChain(path, chain, names)),
+    ...[...chains].flatMap(([name, chain]) =>
+      Object.entries(neededByWormhole).flatMap(([field, remedy]) =>
+        unless(chain[field] !== undefined, `chains.${name}.${field}`, `is missing, and ${path} needs it`, remedy),
+      ),
+    ),
+    ...tables({ minimumFees, prices, calls }).flatMap(({ path, chain }) => checkChain(path, chain, chains)),
     ...tables({ minimumFees, prices }).flatMap(({ path, table }) => checkTokens(path, table)),
-    ...ownEmitters,
+    ...[...chains].flatMap(([name, { wormholeChainId: id }]) =>
+      unless(
+        typeof id !== 'number' || !Object.hasOwn(map(emitters), String(id)),
+        `${path}.emitters.${String(id)}`,
+        `is the chain ${name} of this config`,
+        `Remove it: chains.${name}.contracts has its token bridge.`,
+      ),
+    ),
     ...Object.keys(map(streams)).flatMap((source) => checkSource(pathText([path, 'streams', source]), source, fields, chains)),
-    ...maps(freeRoutes).flatMap(({ source, target }, index) => [
-      ...checkSource(`${path}.freeRoutes[${index}].source`, source, fields, chains),
-      ...checkChain(`${path}.freeRoutes[${index}].target`, target, names),
-      ...(typeof target === 'string' && source === target ? [loop(`${path}.freeRoutes[${index}].target`)] : []),
-    ]),
+    ...maps(freeRoutes).flatMap((route, index) => checkEnds(`${path}.freeRoutes[${index}]`, route, chains, fields)),
   ]
+}
+
+const neededByWormhole = {
+  wormholeChainId: "Add Wormhole's number of the chain, or remove the chain, or bridges.wormhole-token-bridge.",
+  contracts: 'Add core and tokenBridge: the Wormhole contracts of the chain.',
 }
 
 function needsWormhole(path: string, wormhole: unknown): Problem[] {
   const remedy = 'Add bridges.wormhole-token-bridge: its spies and APIs deliver the messages of all emitters.'
-  return wormhole === undefined ? [{ path, problem: 'needs bridges.wormhole-token-bridge', remedy }] : []
+  return unless(wormhole !== undefined, path, 'needs bridges.wormhole-token-bridge', remedy)
 }
 
 function checkTokenPeers(tokens: readonly Fields[], { wormhole, executor }: Fields, chains: Chains): Problem[] {
   const path = 'bridges.ntt'
-  const unpaid = tokens.flatMap(({ free }, index) => (free === undefined && executor === undefined ? [index] : []))
   const remedy = 'Set free: true, or add bridges.executor, whose requests pay.'
-  const unserved = unpaid.map((index) => ({ path: `${path}.tokens[${index}]`, problem: 'delivers no transfer', remedy }))
-  const sources = tokens.flatMap(({ peers }, index) =>
-    Object.keys(map(peers)).flatMap((chain) =>
-      checkSource(pathText([path, 'tokens', index, 'peers', chain]), chain, { everySource: 'any' }, chains),
+  return [
+    ...needsWormhole(path, wormhole),
+    ...tokens.flatMap(({ free }, index) =>
+      unless(free !== undefined || executor !== undefined, `${path}.tokens[${index}]`, 'delivers no transfer', remedy),
     ),
-  )
-  return [...needsWormhole(path, wormhole), ...unserved, ...sources]
+    ...tokens.flatMap(({ peers }, index) =>
+      Object.keys(map(peers)).flatMap((chain) => checkSource(pathText([path, 'tokens', index, 'peers', chain]), chain, anySource, chains)),
+    ),
+  ]
 }
 
 function checkPlugins(plugins: Fields, wormhole: unknown, chains: Chains): Problem[] {
   const path = 'bridges.plugins'
-  const names = chains.map(([name]) => name)
   const ofRoutes = Object.entries(plugins).flatMap(([name, plugin]) =>
     maps(map(plugin)['routes']).flatMap(({ from, to }, index) => {
       const route = [path, name, 'routes', index]
       return [
-        ...maps(from).flatMap(({ source }, place) =>
-          checkSource(pathText([...route, 'from', place, 'source']), source, { everySource: 'any' }, chains),
-        ),
-        ...checkChain(pathText([...route, 'to']), to, names),
+        ...maps(from).flatMap(({ source }, place) => checkSource(pathText([...route, 'from', place, 'source']), source, anySource, chains)),
+        ...checkChain(pathText([...route, 'to']), to, chains),
       ]
     }),
   )
@@ -183,41 +177,32 @@ function checkPlugins(plugins: Fields, wormhole: unknown, chains: Chains): Probl
 
 function checkMessageRoutes(routes: readonly Fields[], wormhole: unknown, chains: Chains): Problem[] {
   const path = 'bridges.receivers'
-  const names = chains.map(([name]) => name)
   return [
     ...needsWormhole(path, wormhole),
-    ...routes.flatMap(({ source, target }, index) => [
-      // Any source of Wormhole is allowed, because each route names its emitter.
-      ...checkSource(`${path}.routes[${index}].source`, source, { everySource: 'any' }, chains),
-      ...checkChain(`${path}.routes[${index}].target`, target, names),
-      ...(typeof target === 'string' && source === target ? [loop(`${path}.routes[${index}].target`)] : []),
-    ]),
+    ...routes.flatMap((route, index) => checkEnds(`${path}.routes[${index}]`, route, chains, anySource)),
+  ]
+}
+
+/** Allows every chain of Wormhole as a source, for routes that name their emitters. */
+const anySource: Fields = { everySource: 'any' }
+
+/** `sources`: fields of the bridge that allow sources without a node. Without them, both ends must be in the config. */
+function checkEnds(path: string, { source, target }: Fields, chains: Chains, sources?: Fields): Problem[] {
+  const isLoop = typeof target === 'string' && source === target
+  return [
+    ...(sources ? checkSource(`${path}.source`, source, sources, chains) : checkChain(`${path}.source`, source, chains)),
+    ...checkChain(`${path}.target`, target, chains),
+    ...unless(!isLoop, `${path}.target`, 'is the source too', 'A route leads to another chain: correct one of them.'),
   ]
 }
 
 function checkSource(path: string, source: unknown, { emitters, everySource }: Fields, chains: Chains): Problem[] {
-  if (typeof source !== 'string') return []
-  const number = numberOfUnconfigured(source)
-  if (number === undefined) {
-    return checkChain(
-      path,
-      source,
-      chains.map(([name]) => name),
-    )
-  }
-  const [name] = chains.find(([, { wormholeChainId }]) => String(wormholeChainId) === number) ?? []
+  const number = typeof source === 'string' ? numberOfUnconfigured(source) : undefined
+  if (number === undefined) return checkChain(path, source, chains)
+  const [name] = [...chains].find(([, { wormholeChainId }]) => String(wormholeChainId) === number) ?? []
   if (name !== undefined) return [{ path, problem: `is the chain ${name} of this config`, remedy: `Write ${name}.` }]
-  if (everySource !== undefined || Object.hasOwn(map(emitters), number)) return []
-  return [{ path, problem: 'is no source of this config', remedy: `Set everySource, or emitters.${number}.` }]
-}
-
-function loop(path: string): Problem {
-  return { path, problem: 'is the source too', remedy: 'A route leads to another chain: correct one of them.' }
-}
-
-const neededByWormhole = {
-  wormholeChainId: "Add Wormhole's number of the chain, or remove the chain, or bridges.wormhole-token-bridge.",
-  contracts: 'Add core and tokenBridge: the Wormhole contracts of the chain.',
+  const isKnown = everySource !== undefined || Object.hasOwn(map(emitters), number)
+  return unless(isKnown, path, 'is no source of this config', `Set everySource, or emitters.${number}.`)
 }
 
 /** Finds two spellings of one token, which would make the token's fee ambiguous. */
@@ -231,7 +216,8 @@ function checkTokens(path: string, table: Fields): Problem[] {
   ).slice(0, 1)
 }
 
-function checkRoutes(path: string, routes: readonly Fields[], chains: readonly string[]): Problem[] {
+function checkNativeRoutes(routes: readonly Fields[], chains: Chains): Problem[] {
+  const path = 'bridges.native-bridge.routes'
   const same = (fields: readonly string[], field: string, problem: string, remedy: string): Problem[] => {
     const keys = routes.map((route) => {
       const values = fields.map((one) => route[one])
@@ -240,20 +226,12 @@ function checkRoutes(path: string, routes: readonly Fields[], chains: readonly s
     const pathOf = (index: number) => `${path}[${index}].${field}`
     return repeated(keys, pathOf, (_, first) => `${problem} routes[${first}]`, remedy)
   }
-  // Transfer ids lack the source chain, so equal transfers from two sources would have one id. Each contract therefore
-  // belongs to one route.
+  // Each contract belongs to one route, because transfer ids lack the source chain: equal transfers from two sources
+  // would have the same id.
   const counterpart = 'A contract has one counterpart: correct one of the two addresses.'
   const oneDirection = 'One direction between two chains is one route: remove one of them.'
-  const ends = routes.flatMap(({ source, target }, index) => {
-    const isLoop = typeof source === 'string' && source === target
-    return [
-      ...checkChain(`${path}[${index}].source`, source, chains),
-      ...checkChain(`${path}[${index}].target`, target, chains),
-      ...(isLoop ? [loop(`${path}[${index}].target`)] : []),
-    ]
-  })
   return [
-    ...ends,
+    ...routes.flatMap((route, index) => checkEnds(`${path}[${index}]`, route, chains)),
     ...same(['source', 'target'], 'target', 'goes the same way as', oneDirection),
     ...same(['source', 'sourceContract'], 'sourceContract', 'is the source contract of', counterpart),
     ...same(['target', 'targetContract'], 'targetContract', 'is the target contract of', counterpart),
@@ -261,7 +239,7 @@ function checkRoutes(path: string, routes: readonly Fields[], chains: readonly s
 }
 
 function laneIds(chains: Chains): string[] {
-  return chains.flatMap(([, { family, networkId, lanes }]) =>
+  return [...chains.values()].flatMap(({ family, networkId, lanes }) =>
     maps(lanes).map(({ address }) => laneId(String(family), String(networkId), String(address))),
   )
 }
@@ -276,15 +254,10 @@ function checkReceivers(receivers: readonly Fields[], names: Readonly<Record<'ch
   const unknown = Object.entries(names).flatMap(([field, known]) =>
     receivers.flatMap((receiver, index) =>
       (Array.isArray(receiver[field]) ? receiver[field] : []).flatMap((one: unknown, place) => {
-        if (
-          typeof one !== 'string' ||
-          known.includes(one) ||
-          known.includes(one.toLowerCase()) ||
-          (field === 'chains' && /^wormhole-[0-9]+$/.test(one))
-        )
-          return []
-        const problem = `is not one of the ${field} of this config`
-        return [{ path: `notifications[${index}].${field}[${place}]`, problem, remedy: `Use one of: ${listed(known)}.` }]
+        const isUnconfigured = field === 'chains' && /^wormhole-[0-9]+$/.test(String(one))
+        const isKnown = typeof one !== 'string' || isUnconfigured || known.includes(one) || known.includes(one.toLowerCase())
+        const path = `notifications[${index}].${field}[${place}]`
+        return unless(isKnown, path, `is not one of the ${field} of this config`, `Use one of: ${listed(known)}.`)
       }),
     ),
   )

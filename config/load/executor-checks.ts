@@ -1,11 +1,11 @@
 import { isShownName, type Problem } from './problems.ts'
-import { type Chains, checkChain, type Fields, map, maps } from './raw-tree.ts'
+import { type Chains, checkChain, type Fields, map, maps, unless } from './raw-tree.ts'
 
 export function checkExecutor({ quoter, chains: own }: Fields, chains: Chains): Problem[] {
   const path = 'bridges.executor'
   const key = map(quoter)['address']
   const named = Object.entries(map(own)).filter(([name]) => isShownName(name))
-  const lanes = chains.flatMap(([name, { lanes }]) =>
+  const lanes = [...chains].flatMap(([name, { lanes }]) =>
     maps(lanes).map((lane, index) => ({ place: `chains.${name}.lanes[${index}]`, ...lane })),
   )
   const same = lanes.find(({ address }: Fields) => typeof key === 'string' && String(address).toLowerCase() === key.toLowerCase())
@@ -17,55 +17,31 @@ export function checkExecutor({ quoter, chains: own }: Fields, chains: Chains): 
 }
 
 /** Every delivery that a payer can buy must be possible. */
-function checkExecutorChain(
-  path: string,
-  name: string,
-  { maxGasLimit, maxMsgValue, maxGasDropOff, ...contractsOf }: Fields,
-  chains: Chains,
-): Problem[] {
-  const chain = new Map(chains).get(name)
-  if (!chain) return checkChain(path, name, [...new Map(chains).keys()])
+function checkExecutorChain(path: string, name: string, fields: Fields, chains: Chains): Problem[] {
+  const chain = chains.get(name)
+  if (!chain) return checkChain(path, name, chains)
   const { wormholeChainId, contracts, shadow, lanes, signing } = chain
   const at = `chains.${name}`
+  const missing = `is missing, and ${path} needs it`
+  const either = 'Lower it, or raise the other.'
   const signed = number(map(signing)['maxGasPerTransaction'], '16777216')
   const paid = number(map(signing)['maxPaymentWei'], String(10n ** 19n))
+  const [gas, value, dropOff] = [number(fields['maxGasLimit']), number(fields['maxMsgValue']), number(fields['maxGasDropOff'])]
+  const payer = 'needs a dropOffContract or a recordContract, which pays it'
+  const isPaid = dropOff === 0n || payers.some((field) => fields[field] !== undefined)
   return [
-    ...unless(
-      wormholeChainId !== undefined,
-      `${at}.wormholeChainId`,
-      `is missing, and ${path} needs it`,
-      "Add Wormhole's number of the chain.",
-    ),
-    ...unless(contracts !== undefined, `${at}.contracts`, `is missing, and ${path} needs it`, 'Add the core contract of the chain.'),
+    ...unless(wormholeChainId !== undefined, `${at}.wormholeChainId`, missing, "Add Wormhole's number of the chain."),
+    ...unless(contracts !== undefined, `${at}.contracts`, missing, 'Add the core contract of the chain.'),
     ...unless(shadow !== true, `${at}.shadow`, 'means that paid requests are not delivered', `Remove it, or ${path}.`),
     ...unless(maps(lanes).length > 0, `${at}.lanes`, 'is empty, so paid requests are not delivered', `Add a lane, or remove ${path}.`),
-    ...unless(
-      number(maxGasLimit) <= signed,
-      `${path}.maxGasLimit`,
-      `is above ${at}.signing.maxGasPerTransaction`,
-      'Lower it, or raise the other.',
-    ),
-    ...unless(number(maxMsgValue) <= paid, `${path}.maxMsgValue`, `is above ${at}.signing.maxPaymentWei`, 'Lower it, or raise the other.'),
-    ...unless(
-      number(maxGasDropOff) <= number(maxMsgValue),
-      `${path}.maxGasDropOff`,
-      'is above maxMsgValue, which includes it',
-      'Lower it.',
-    ),
-    ...unless(
-      number(maxGasDropOff) === 0n || payers.some((field) => contractsOf[field] !== undefined),
-      `${path}.maxGasDropOff`,
-      'needs a dropOffContract or a recordContract, which pays it',
-      'Add the contract, or remove the cap.',
-    ),
+    ...unless(gas <= signed, `${path}.maxGasLimit`, `is above ${at}.signing.maxGasPerTransaction`, either),
+    ...unless(value <= paid, `${path}.maxMsgValue`, `is above ${at}.signing.maxPaymentWei`, either),
+    ...unless(dropOff <= value, `${path}.maxGasDropOff`, 'is above maxMsgValue, which includes it', 'Lower it.'),
+    ...unless(isPaid, `${path}.maxGasDropOff`, payer, 'Add the contract, or remove the cap.'),
   ]
 }
 
 const payers = ['dropOffContract', 'recordContract', 'nttDropOffContract', 'cctpV1DropOffContract', 'cctpV2DropOffContract']
-
-function unless(holds: boolean, path: string, problem: string, remedy: string): Problem[] {
-  return holds ? [] : [{ path, problem, remedy }]
-}
 
 function number(value: unknown, absent = '0'): bigint {
   return BigInt(/^\d{1,78}$/.test(String(value)) ? String(value) : absent)

@@ -24,7 +24,7 @@ export function pathText(path: readonly PropertyKey[]): string {
 }
 
 const hiddenName = '(a name that is not shown)'
-/** Keys of the config's maps: chain numbers, selectors, `*`, and Wormhole tokens. */
+/** Keys of the config's maps: chain numbers, selectors, `*` and Wormhole tokens. Also `__proto__`, which is refused. */
 const keyOfMap = /^([0-9]{1,5}|\*|0x[0-9a-fA-F]{8}|[0-9]{1,5}\/(0x)?[0-9a-fA-F]{1,64}|__proto__)$/
 const fieldLike = /^[A-Za-z][a-z]{0,20}([A-Z][a-z]{1,20}){0,5}$/
 
@@ -49,13 +49,14 @@ export function toProblems(issue: z.core.$ZodIssue, raw: unknown): Problem[] {
     case 'invalid_key':
       return [{ path, problem: `has a name that ${issue.issues[0]?.message ?? 'is not allowed'}`, remedy: 'Rename it.' }]
     case 'invalid_value':
-      return [unknownValue(path, 'set', issue.values)]
-    case 'invalid_union':
-      return [unknownValue(path, value, (issue as { options?: readonly unknown[] }).options ?? [])]
+      return [{ path, problem: 'has an unknown value', remedy: oneOf(issue.values) }]
+    case 'invalid_union': {
+      const { options = [] } = issue as { options?: readonly unknown[] }
+      return [{ path, problem: value === undefined ? 'is missing' : 'has an unknown value', remedy: oneOf(options) }]
+    }
     case 'too_small':
-      return [outOfBounds(path, issue, issue.minimum, ['above', 'at least'], meaning)]
     case 'too_big':
-      return [outOfBounds(path, issue, issue.maximum, ['below', 'at most'], meaning)]
+      return [{ path, problem: outOfBounds(issue), remedy: `Change it.${meaning}` }]
     default:
       return [{ path, problem: issue.message, remedy: `Correct it.${meaning}` }]
   }
@@ -69,24 +70,17 @@ function unknownKey(path: readonly PropertyKey[], key: string, raw: unknown): Pr
   return { path: [pathText(path), shown].filter(Boolean).join('.'), problem: 'is not a field of the config', remedy }
 }
 
-function unknownValue(path: string, value: unknown, allowed: readonly unknown[]): Problem {
-  const problem = value === undefined ? 'is missing' : 'has an unknown value'
-  return { path, problem, remedy: `Use ${allowed.map(String).join(' or ')}.` }
+function oneOf(allowed: readonly unknown[]): string {
+  return `Use ${allowed.map(String).join(' or ')}.`
 }
 
-type BoundIssue = Extract<z.core.$ZodIssue, { code: 'too_small' | 'too_big' }>
-
-function outOfBounds(
-  path: string,
-  { inclusive, origin }: BoundIssue,
-  bound: number | bigint,
-  [exclusively, inclusively]: readonly [string, string],
-  meaning: string,
-): Problem {
+function outOfBounds(issue: Extract<z.core.$ZodIssue, { code: 'too_small' | 'too_big' }>): string {
+  const { inclusive, origin } = issue
+  const [bound, exclusively, inclusively] =
+    issue.code === 'too_small' ? [issue.minimum, 'above', 'at least'] : [issue.maximum, 'below', 'at most']
   const isOne = bound === 1
   const unit = origin === 'string' ? ` character${isOne ? '' : 's'}` : origin === 'array' ? ` entr${isOne ? 'y' : 'ies'}` : ''
-  const limit = `${inclusive === false ? exclusively : inclusively} ${bound}${unit}`
-  return { path, problem: `must ${unit ? 'have' : 'be'} ${limit}`, remedy: `Change it.${meaning}` }
+  return `must ${unit ? 'have' : 'be'} ${inclusive === false ? exclusively : inclusively} ${bound}${unit}`
 }
 
 const asNumber = 'Write it as a number, without quotes.'

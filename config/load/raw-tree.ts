@@ -2,17 +2,22 @@ import type { Problem } from './problems.ts'
 
 /** Parts of a config before the schema has checked it. */
 export type Fields = Record<string, unknown>
-export type Chains = readonly (readonly [name: string, chain: Fields])[]
+export type Chains = ReadonlyMap<string, Fields>
 
-export function checkChain(path: string, name: unknown, chains: readonly string[]): Problem[] {
-  if (typeof name !== 'string' || chains.includes(name)) return []
-  return [{ path, problem: 'is not a chain of this config', remedy: `Use one of: ${listed(chains)}.` }]
+export function unless(holds: boolean, path: string, problem: string, remedy: string): Problem[] {
+  return holds ? [] : [{ path, problem, remedy }]
+}
+
+export function checkChain(path: string, name: unknown, chains: Chains): Problem[] {
+  const isKnown = typeof name !== 'string' || chains.has(name)
+  return unless(isKnown, path, 'is not a chain of this config', `Use one of: ${listed([...chains.keys()])}.`)
 }
 
 export function listed(names: readonly string[]): string {
   return names.join(', ') || '(none is configured)'
 }
 
+/** Returns a problem for each key that is equal to an earlier key. Undefined keys are ignored. */
 export function repeated<Key>(
   keys: readonly Key[],
   path: (index: number) => string,
@@ -21,7 +26,7 @@ export function repeated<Key>(
 ): Problem[] {
   return keys.flatMap((key, index) => {
     const first = keys.findIndex((other) => Object.is(other, key))
-    return key === undefined || first === index ? [] : [{ path: path(index), problem: problem(key, first), remedy }]
+    return unless(key === undefined || first === index, path(index), problem(key, first), remedy)
   })
 }
 

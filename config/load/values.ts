@@ -1,8 +1,12 @@
 import { z } from 'zod'
+import { parseAmount } from '../../domain/text/amounts.ts'
 import { type Form, forms, isLink } from '../../domain/text/forms.ts'
 
 export const text = (form: RegExp, rule: string) => z.string().regex(form, rule)
-/** Arguments for `refine`: exactly one of the two fields must be set. Checked even if other fields are wrong. */
+/** The schema of a field, with the value that counts if the field is missing. */
+export const usually = z._default
+export const listOf = <Entry extends z.ZodType>(entry: Entry, least: number, most: number) => z.array(entry).min(least).max(most)
+/** Arguments for `refine`: exactly one of two fields must be set. Checked even if other fields are wrong. */
 export const oneOf = <A extends string, B extends string>(one: A, other: B) =>
   [
     (fields: { readonly [Field in A | B]?: unknown }) => (fields[one] === undefined) !== (fields[other] === undefined),
@@ -28,8 +32,20 @@ export const hash = lowerCase(ofForm(forms.hash))
 export const selector = lowerCase(ofForm(forms.selector))
 export const lane = lowerCase(ofForm(forms.lane))
 export const decimal = ofForm(forms.decimal, quoted)
-/** A text, because numbers in JSON and YAML lose digits. The maximum is a thousand billion coins of 18 decimals. */
-export const wei = text(/^[1-9][0-9]{0,29}$/, 'must be a decimal number of wei in quotes, above 0')
+
+/** An amount of coins as text, because numbers in JSON and YAML lose digits. The value is decimal wei. */
+const amountOf = (range: string, holds: (wei: bigint) => boolean) => {
+  const rule = `must be wei, or a number with its unit like 50 gwei or 0.05 coins, in quotes, ${range}`
+  return text(/^[0-9]{1,77}(\.[0-9]{1,18})?( ?(wei|gwei|ether|coins))?$/, rule).transform((value, { issues }) => {
+    const found = parseAmount(value)
+    if (found && holds(BigInt(found.wei))) return found.wei
+    issues.push({ code: 'custom', message: rule, input: value })
+    return z.NEVER
+  })
+}
+export const amount = amountOf('below 2^256', (wei) => wei < 2n ** 256n)
+/** At most a thousand billion coins of 18 decimals. */
+export const wei = amountOf('above 0 and below 10^30 wei', (value) => value > 0n && value < 10n ** 30n)
 export const sequence = ofForm(forms.u64, quoted)
 export const gasUnits = ofForm(forms.gas, quoted)
 export const name = ofForm(forms.name)

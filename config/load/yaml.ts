@@ -17,7 +17,7 @@ const words: Readonly<Partial<Record<ErrorCode, string>>> = {
   UNEXPECTED_TOKEN: 'something is where it does not belong',
 }
 
-/** Maximum depth, for functions that read the tree recursively. No config nests this deep. */
+/** Maximum depth of the tree, because functions read the tree recursively. No config nests this deep. */
 const deepest = 50
 
 const options: ParseOptions & DocumentOptions & SchemaOptions = {
@@ -34,7 +34,7 @@ export function editYaml(text: string, edits: readonly (readonly [path: readonly
   return document.toString({ lineWidth: 0 })
 }
 
-/** Throws CONFIG_INVALID, which never contains the text. */
+/** Returns the tree of a YAML text. Throws CONFIG_INVALID, which never contains the text. */
 export function readYaml(text: string, source: string): unknown {
   try {
     const document = parseDocument(text, options)

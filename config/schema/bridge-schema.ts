@@ -1,10 +1,12 @@
-import { z } from 'zod'
+import { optional, prefault, z } from 'zod'
 import { limits } from '../../domain/stream/gaps.ts'
-import { address, chainName, decimal, hostAndPort, sequence, sourceName, text, url, whole } from '../load/values.ts'
+import { address, chainName, decimal, hostAndPort, listOf, sequence, sourceName, text, url, usually, whole } from '../load/values.ts'
 
 const originToken = text(/^[1-9][0-9]{0,4}\/(0x)?[0-9a-fA-F]{64}$/, 'must be <wormhole chain id>/<64 hex digits of the token>')
   .refine((value) => Number(value.split('/')[0]) <= 65_535, 'must begin with a wormhole chain id of at most 65535')
   .transform((value) => value.toLowerCase().replace('/0x', '/'))
+
+const ofTokens = prefault(z.record(chainName, z.record(originToken, decimal)), {})
 
 const wormholeChainNumber = text(/^[1-9][0-9]{0,4}$/, "must be Wormhole's number of a chain").refine(
   (value) => Number(value) <= 65_535,
@@ -15,24 +17,25 @@ const emitter = text(
   'must be an emitter: 64 hex digits (20 bytes of an address have 24 zeros before them)',
 ).transform((value) => value.toLowerCase().replace('0x', ''))
 
+export const maxOpen = whole(1, limits.open).default(200)
 const changing = 'A running stream adopts a change when an intake starts, unless an operator set another number.'
 
 export const emitterStreamSchema = z.strictObject({
-  first: sequence
-    .optional()
-    .describe(
-      'Lowest sequence to deliver, used only when the stream begins. Absent: the first sequence of the last `streams.lookBackDays`, and at least the latest 1,000 sequences. For a chain without a node: the first received message.',
-    ),
-  startBlock: whole(0).optional().describe('Block of the sequence `first`. Absent: Portage reads only the latest blocks to identify gaps.'),
-  maxOpen: whole(1, limits.open).default(200).describe(`Highest number of open transfers of this emitter. ${changing}`),
+  first: optional(sequence).describe(
+    'Lowest sequence to deliver, used only when the stream begins. Absent: the first sequence of the last `streams.lookBackDays`, and at least the latest 1,000 sequences. For a chain without a node: the first received message.',
+  ),
+  startBlock: optional(whole(0)).describe('Block of the sequence `first`. Absent: Portage reads only the latest blocks to identify gaps.'),
+  maxOpen: maxOpen.describe(`Highest number of open transfers of this emitter. ${changing}`),
 })
+
+const vaaFunction = text(/^[A-Za-z_$][\w$]*\(bytes\)$/, 'must be a function that takes the signed VAA: name(bytes)')
 
 const spySchema = z.strictObject({
   address: hostAndPort.describe('host:port of the guardian spy (gRPC).'),
   tls: z
     .strictObject({
-      caFile: z.string().min(1).optional().describe("PEM file with the CAs of the spy's certificate. Absent: the CAs that Node trusts."),
-      serverName: z.string().min(1).optional().describe("Name in the spy's certificate. Absent: the host of the address."),
+      caFile: optional(z.string().min(1)).describe("PEM file with the CAs of the spy's certificate. Absent: the CAs that Node trusts."),
+      serverName: optional(z.string().min(1)).describe("Name in the spy's certificate. Absent: the host of the address."),
     })
     .optional()
     .describe('TLS to a proxy in front of the spy. The spy itself has no TLS. {}: TLS with the CAs that Node trusts. Absent: plain text.'),
@@ -47,42 +50,27 @@ export const wormholeTokenBridgeSchema = z.strictObject({
     .describe(
       'Guardian spies. The role intake reads all of them. A message that several spies send starts one transfer. Empty: transfers come only by API and CLI.',
     ),
-  guardianApis: z.array(url).default([]).describe('REST APIs of guardians from which Portage fetches signed VAAs.'),
-  wormholescanApis: z.array(url).default([]).describe('Wormholescan APIs (https://api.wormholescan.io), asked after the guardians.'),
-  everySource: z
-    .enum(['mainnet', 'testnet'])
-    .optional()
-    .describe(
-      "Deliver from all token bridges that Wormhole's SDK knows on this network. Such sources need no entry in `chains` and no node. Transfers name them `wormhole-<chain id>`. docs/concepts/streams.md lists the guarantees for chains without a node. Absent: only the chains of this config.",
-    ),
-  emitters: z
-    .record(wormholeChainNumber, emitter)
-    .prefault({})
-    .describe(
-      "Wormhole chain id of a chain without a node → emitter of its token bridge (64 hex digits). The emitter replaces the SDK's emitter, and works with or without `everySource`.",
-    ),
-  streams: z
-    .record(sourceName, emitterStreamSchema)
-    .default({})
-    .describe(
-      'Source chain (without a node: `wormhole-<chain id>`) → settings of its stream. The streams of other chains use the defaults.',
-    ),
-  minimumFees: z
-    .record(chainName, z.record(originToken, decimal))
-    .prefault({})
-    .describe(
-      "Target chain → origin token → minimum fee, in the VAA's units of the token (at most 8 decimals). Portage declines transfers of other tokens (FEE_NOT_CONFIGURED), except on `freeRoutes`.",
-    ),
-  prices: z
-    .record(chainName, z.record(originToken, decimal))
-    .prefault({})
-    .describe(
-      "Target chain → origin token → value of one VAA unit of the token (at most 8 decimals), wei of the target's coin. A transfer waits (FEE_BELOW_COST) while its fee is worth less than the gas of its delivery. Absent: fees are not compared with costs.",
-    ),
+  guardianApis: usually(z.array(url), []).describe('REST APIs of guardians from which Portage fetches signed VAAs.'),
+  wormholescanApis: usually(z.array(url), []).describe('Wormholescan APIs (https://api.wormholescan.io), asked after the guardians.'),
+  everySource: optional(z.enum(['mainnet', 'testnet'])).describe(
+    "Deliver from all token bridges that Wormhole's SDK knows on this network. Such sources need no entry in `chains` and no node. Transfers name them `wormhole-<chain id>`. docs/concepts/streams.md lists the guarantees for chains without a node. Absent: only the chains of this config.",
+  ),
+  emitters: prefault(z.record(wormholeChainNumber, emitter), {}).describe(
+    "Wormhole chain id of a chain without a node → emitter of its token bridge (64 hex digits). The emitter replaces the SDK's emitter, and works with or without `everySource`.",
+  ),
+  streams: usually(z.record(sourceName, emitterStreamSchema), {}).describe(
+    'Source chain (without a node: `wormhole-<chain id>`) → settings of its stream. The streams of other chains use the defaults.',
+  ),
+  minimumFees: ofTokens.describe(
+    "Target chain → origin token → minimum fee, in the VAA's units of the token (at most 8 decimals). Portage declines transfers of other tokens (FEE_NOT_CONFIGURED), except on `freeRoutes`.",
+  ),
+  prices: ofTokens.describe(
+    "Target chain → origin token → value of one VAA unit of the token (at most 8 decimals), wei of the target's coin. A transfer waits (FEE_BELOW_COST) while its fee is worth less than the gas of its delivery. Absent: fees are not compared with costs.",
+  ),
   freeRoutes: z
     .array(
       z.strictObject({
-        source: sourceName.optional().describe('Source chain (without a node: `wormhole-<chain id>`). Absent: any.'),
+        source: optional(sourceName).describe('Source chain (without a node: `wormhole-<chain id>`). Absent: any.'),
         target: chainName.describe('Target chain.'),
       }),
     )
@@ -90,11 +78,10 @@ export const wormholeTokenBridgeSchema = z.strictObject({
     .describe(
       'Routes that are free for tokens without a minimum fee. Anyone can make your lanes pay for gas on a free route. Absent: none.',
     ),
-  calls: z
-    .record(chainName, z.record(address, text(/^[A-Za-z_$][\w$]*\(bytes\)$/, 'must be a function that takes the signed VAA: name(bytes)')))
-    .prefault({})
-    .describe('Target chain → recipient contract → function that redeems a payload 3, as name(bytes). Absent: declined.'),
-  assets: z.array(originToken).optional().describe('Origin tokens to deliver. Absent: all.'),
+  calls: prefault(z.record(chainName, z.record(address, vaaFunction)), {}).describe(
+    'Target chain → recipient contract → function that redeems a payload 3, as name(bytes). Absent: declined.',
+  ),
+  assets: optional(z.array(originToken)).describe('Origin tokens to deliver. Absent: all.'),
 })
 
 /** An emitter: 64 hex digits, or the address of a contract, which is padded to 64 digits. */
@@ -140,7 +127,7 @@ function fitsType(arg: string, type: string): boolean {
 
 export const deliveredViewSchema = z
   .strictObject({
-    contract: address.optional().describe('Contract that has the view. Absent: the contract that gets the message.'),
+    contract: optional(address).describe('Contract that has the view. Absent: the contract that gets the message.'),
     view: viewOfWords.describe(
       'The view, as name(types), such as isTransferCompleted(bytes32). The view answers with one word (32 bytes).',
     ),
@@ -149,13 +136,10 @@ export const deliveredViewSchema = z
       .refine((args) => args.includes('$digest'), 'must have $digest, because only the digest names one message')
       .default(['$digest'])
       .describe('Arguments of the view: `$digest` and, if needed, `$emitter`, `$emitterChain`, `$sequence` of the message, and values.'),
-    is: oneWord.default('true').describe('The answer of the view when the message is delivered.'),
+    is: usually(oneWord, 'true').describe('The answer of the view when the message is delivered.'),
   })
   .refine(({ view, args }) => {
-    const types = view
-      .slice(view.indexOf('(') + 1, -1)
-      .split(',')
-      .filter(Boolean)
+    const types = typesOf(view).filter(Boolean)
     return types.length === args.length && args.every((arg, index) => fitsType(arg, types[index] ?? ''))
   }, 'must have one argument of the right type for each type of the view')
 
@@ -163,47 +147,34 @@ export const deliveredViewSchema = z
 const receiverRouteSchema = z.strictObject({
   source: sourceName.describe('Source chain (without a node: `wormhole-<chain id>`).'),
   emitter: emitterOrAddress.describe('Emitter: the address of the emitting contract, or 64 hex digits.'),
-  where: z
-    .record(payloadOffset, payloadBytes)
-    .default({})
-    .describe(
-      'Offset in the payload, in bytes → the bytes at this offset. All pairs must match. Payload 3 of the token bridge has the recipient contract (32 bytes) at 67 and its chain (2 bytes) at 99.',
-    ),
+  where: usually(z.record(payloadOffset, payloadBytes), {}).describe(
+    'Offset in the payload, in bytes → the bytes at this offset. All pairs must match. Payload 3 of the token bridge has the recipient contract (32 bytes) at 67 and its chain (2 bytes) at 99.',
+  ),
   target: chainName.describe('Target chain.'),
   contract: address.describe('Contract that gets the message.'),
-  function: text(/^[A-Za-z_$][\w$]*\(bytes\)$/, 'must be a function that takes the signed VAA: name(bytes)')
-    .default('executeVAAv1(bytes)')
-    .describe(
-      "Function of the contract that takes the signed VAA, as name(bytes). The default is the function of Wormhole's Executor receivers.",
-    ),
+  function: usually(vaaFunction, 'executeVAAv1(bytes)').describe(
+    "Function of the contract that takes the signed VAA, as name(bytes). The default is the function of Wormhole's Executor receivers.",
+  ),
   delivered: deliveredViewSchema.describe('The view whose answer decides whether a transfer is delivered.'),
   free: z
     .literal(true)
     .describe('Must be true: such messages pay no fee, so anyone who can make the emitter send a message makes your lanes pay for gas.'),
-  stream: emitterStreamSchema
-    .prefault({})
-    .describe(
-      "Settings of the emitter's stream. If an emitter has several routes, the settings of the first route count. Ignored for token bridges, which have `streams`.",
-    ),
+  stream: prefault(emitterStreamSchema, {}).describe(
+    "Settings of the emitter's stream. If an emitter has several routes, the settings of the first route count. Ignored for token bridges, which have `streams`.",
+  ),
 })
 
 export const receiversSchema = z.strictObject({
-  routes: z
-    .array(receiverRouteSchema)
-    .min(1)
-    .max(200)
-    .describe(
-      'Routes from an emitter to a contract. The first route that matches a message takes the message, before the token bridge does.',
-    ),
+  routes: listOf(receiverRouteSchema, 1, 200).describe(
+    'Routes from an emitter to a contract. The first route that matches a message takes the message, before the token bridge does.',
+  ),
 })
 
 const nttPeerSchema = z.strictObject({
   manager: emitterOrAddress.describe('Address of the NttManager, or 64 hex digits.'),
-  transceivers: z
-    .array(emitterOrAddress)
-    .min(1)
-    .max(10)
-    .describe('WormholeTransceivers of the manager. The transceivers at the same place of two chains are peers of each other.'),
+  transceivers: listOf(emitterOrAddress, 1, 10).describe(
+    'WormholeTransceivers of the manager. The transceivers at the same place of two chains are peers of each other.',
+  ),
 })
 
 export const nttSchema = z.strictObject({
@@ -214,13 +185,10 @@ export const nttSchema = z.strictObject({
           .record(sourceName, nttPeerSchema)
           .refine((peers) => Object.keys(peers).length > 1, 'must have at least two chains')
           .describe('Chain (without a node: `wormhole-<chain id>`) → contracts of the token on this chain.'),
-        free: z
-          .literal(true)
-          .optional()
-          .describe(
-            'Portage delivers all transfers. NTT pays the relayer nothing, so anyone who sends a transfer makes your lanes pay for gas. Absent: only transfers that a request of `bridges.executor` pays for.',
-          ),
-        stream: emitterStreamSchema.prefault({}).describe("Settings of the streams of the token's emitters."),
+        free: optional(z.literal(true)).describe(
+          'Portage delivers all transfers. NTT pays the relayer nothing, so anyone who sends a transfer makes your lanes pay for gas. Absent: only transfers that a request of `bridges.executor` pays for.',
+        ),
+        stream: prefault(emitterStreamSchema, {}).describe("Settings of the streams of the token's emitters."),
       }),
     )
     .min(1)
@@ -233,22 +201,18 @@ export const nativeRouteSchema = z.strictObject({
   target: chainName.describe('Target chain.'),
   sourceContract: address.describe('Bridge contract of the source.'),
   targetContract: address.describe('Bridge contract of the target, the only counterpart of the source contract.'),
-  startBlock: whole(0)
-    .default(0)
-    .describe('First block of the source to read: the block that deployed the contract. Used only when the stream begins.'),
-  maxOpen: whole(1, limits.open)
-    .default(200)
-    .describe(
-      `Highest number of open transfers, at which the scan waits. Transfers that are parked, or have waited long for a reason of their own, do not count. ${changing}`,
-    ),
-  minimumAmount: decimal
-    .optional()
-    .describe(
-      "Lowest amount, in the token's smallest unit. Smaller transfers are declined (AMOUNT_TOO_SMALL). The numbers of declined transfers are resolved as exceptions. Set the minimum to the value of a delivery's gas. '0': Portage delivers all transfers, which a bridge may require. Absent: like '0', but `config check` and `doctor` warn.",
-    ),
-  batch: whole(2, 100)
-    .optional()
-    .describe('Highest number of completions in one transaction (batchCompleteBridgeTransfer). Absent: no batches. Try 20.'),
+  startBlock: usually(whole(0), 0).describe(
+    'First block of the source to read: the block that deployed the contract. Used only when the stream begins.',
+  ),
+  maxOpen: maxOpen.describe(
+    `Highest number of open transfers, at which the scan waits. Transfers that are parked, or have waited long for a reason of their own, do not count. ${changing}`,
+  ),
+  minimumAmount: optional(decimal).describe(
+    "Lowest amount, in the token's smallest unit. Smaller transfers are declined (AMOUNT_TOO_SMALL). The numbers of declined transfers are resolved as exceptions. Set the minimum to the value of a delivery's gas. '0': Portage delivers all transfers, which a bridge may require. Absent: like '0', but `config check` and `doctor` warn.",
+  ),
+  batch: optional(whole(2, 100)).describe(
+    'Highest number of completions in one transaction (batchCompleteBridgeTransfer). Absent: no batches. Try 20.',
+  ),
 })
 
 export const nativeBridgeSchema = z.strictObject({

@@ -1,7 +1,6 @@
-import { z } from 'zod'
-import { limits } from '../../domain/stream/gaps.ts'
-import { address, chainName, url, whole } from '../load/values.ts'
-import { emitterOrAddress } from './bridge-schema.ts'
+import { optional, z } from 'zod'
+import { address, chainName, listOf, url, usually, whole } from '../load/values.ts'
+import { emitterOrAddress, maxOpen } from './bridge-schema.ts'
 
 const versionSchema = z.strictObject({
   messageTransmitter: address.describe("Circle's MessageTransmitter (v1) or MessageTransmitterV2 (v2) on this chain."),
@@ -10,37 +9,29 @@ const versionSchema = z.strictObject({
 
 const cctpChainSchema = z.strictObject({
   domain: whole(0, 2 ** 32 - 1).describe("Circle's number of the chain: 0 is Ethereum, 1 Avalanche, 2 OP, 3 Arbitrum, 6 Base."),
-  v1: versionSchema.optional().describe('Contracts of CCTP v1. Absent: Portage delivers no messages of v1.'),
-  v2: versionSchema.optional().describe('Contracts of CCTP v2. Absent: Portage delivers no messages of v2.'),
-  startBlock: whole(0)
-    .optional()
-    .describe('First block of this chain to read messages from. Absent: the blocks of the last `streams.lookBackDays`.'),
-  maxOpen: whole(1, limits.open).default(200).describe('Highest number of open transfers of each MessageTransmitter of this chain.'),
+  v1: optional(versionSchema).describe('Contracts of CCTP v1. Absent: Portage delivers no messages of v1.'),
+  v2: optional(versionSchema).describe('Contracts of CCTP v2. Absent: Portage delivers no messages of v2.'),
+  startBlock: optional(whole(0)).describe(
+    'First block of this chain to read messages from. Absent: the blocks of the last `streams.lookBackDays`.',
+  ),
+  maxOpen: maxOpen.describe('Highest number of open transfers of each MessageTransmitter of this chain.'),
 })
 
 const accounts = z.array(emitterOrAddress).max(10_000).default([])
 
 export const cctpSchema = z.strictObject({
-  attestationApis: z
-    .array(url)
-    .min(1)
-    .max(10)
-    .describe("Circle's attestation APIs, asked in this order: https://iris-api.circle.com, for testnets iris-api-sandbox.circle.com."),
-  requestsPerSecond: whole(1, 1_000)
-    .default(20)
-    .describe(
-      'Highest number of requests per second from a process to each API. Circle refuses an IP address for 5 minutes after 35 requests in a second, from all processes behind this address.',
-    ),
-  finality: z
-    .enum(['fast', 'finalized'])
-    .default('fast')
-    .describe(
-      'fast: Portage uses an attestation at the finality that the sender asked for. finalized: Portage uses only attestations at finality, also for burns that ask to be fast.',
-    ),
-  free: z
-    .literal(true)
-    .optional()
-    .describe('Portage delivers all burns. CCTP pays the relayer nothing, so anyone who burns makes your lanes pay for gas.'),
+  attestationApis: listOf(url, 1, 10).describe(
+    "Circle's attestation APIs, asked in this order: https://iris-api.circle.com, for testnets iris-api-sandbox.circle.com.",
+  ),
+  requestsPerSecond: usually(whole(1, 1_000), 20).describe(
+    'Highest number of requests per second from a process to each API. Circle refuses an IP address for 5 minutes after 35 requests in a second, from all processes behind this address.',
+  ),
+  finality: usually(z.enum(['fast', 'finalized']), 'fast').describe(
+    'fast: Portage uses an attestation at the finality that the sender asked for. finalized: Portage uses only attestations at finality, also for burns that ask to be fast.',
+  ),
+  free: optional(z.literal(true)).describe(
+    'Portage delivers all burns. CCTP pays the relayer nothing, so anyone who burns makes your lanes pay for gas.',
+  ),
   senders: accounts.describe('Accounts whose burns are delivered (on any chain): addresses, or 64 hex digits.'),
   recipients: accounts.describe('Accounts to which burns are delivered: addresses, or 64 hex digits.'),
   chains: z.record(chainName, cctpChainSchema).describe('The chains of the config between which burns are delivered: at least two.'),

@@ -1,18 +1,16 @@
-import { z } from 'zod'
-import { address, between, callStart, decimal, gasUnits, oneOf, path, selector, url, variable, wei, whole } from '../load/values.ts'
+import { optional, z } from 'zod'
+import { address, amount, between, callStart, gasUnits, oneOf, path, selector, url, usually, variable, wei, whole } from '../load/values.ts'
 
 /** If several rules set a field, the most specific rule decides (domain/fees/fees.ts). */
 export const feePolicySchema = z.strictObject({
-  maxFeePerGas: decimal.optional().describe('Highest price per unit of gas, wei.'),
-  maxTip: decimal
-    .optional()
-    .describe("Highest tip per unit of gas, wei. The tip is the part of the price that goes to the block's builder."),
-  tipFactor: between(0.5, 10).optional().describe("Factor of the market's tip in the first offer, with two decimals. Default: 1."),
-  bumpPercent: whole(10, 100).optional().describe('How much each new attempt raises both fees, percent. Default: 20.'),
-  maxFeePerTransaction: decimal.optional().describe('Highest cost of a transaction, including the data fee of an L2, wei.'),
-  baseFeeCeiling: decimal.optional().describe('Highest base fee, wei. Above this ceiling, new transfers wait without a nonce.'),
-  gasFactor: between(1, 5).optional().describe('Factor of the gas estimate that gives the gas limit. Default: 1.2.'),
-  gasLimit: gasUnits.optional().describe('Highest gas limit of a transaction. A call that needs more gas is not sent.'),
+  maxFeePerGas: optional(amount).describe('Highest price per unit of gas, wei.'),
+  maxTip: optional(amount).describe("Highest tip per unit of gas, wei. The tip is the part of the price that goes to the block's builder."),
+  tipFactor: optional(between(0.5, 10)).describe("Factor of the market's tip in the first offer, with two decimals. Default: 1."),
+  bumpPercent: optional(whole(10, 100)).describe('How much each new attempt raises both fees, percent. Default: 20.'),
+  maxFeePerTransaction: optional(amount).describe('Highest cost of a transaction, including the data fee of an L2, wei.'),
+  baseFeeCeiling: optional(amount).describe('Highest base fee, wei. Above this ceiling, new transfers wait without a nonce.'),
+  gasFactor: optional(between(1, 5)).describe('Factor of the gas estimate that gives the gas limit. Default: 1.2.'),
+  gasLimit: optional(gasUnits).describe('Highest gas limit of a transaction. A call that needs more gas is not sent.'),
 })
 
 /** `environment` is only for development, because keys in environment variables leak easily. */
@@ -21,8 +19,8 @@ export const signerSchema = z.discriminatedUnion('kind', [
     .strictObject({
       kind: z.literal('keystore').describe('An encrypted Ethereum keystore file (version 3).'),
       file: path.describe('Path of the file, relative to the config file.'),
-      passwordFile: path.optional().describe('A file whose first line is the password, relative to the config file.'),
-      passwordVariable: variable.optional().describe('Environment variable with the password.'),
+      passwordFile: optional(path).describe('A file whose first line is the password, relative to the config file.'),
+      passwordVariable: optional(variable).describe('Environment variable with the password.'),
     })
     .refine(...oneOf('passwordFile', 'passwordVariable')),
   z.strictObject({
@@ -32,19 +30,16 @@ export const signerSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('remote').describe("A remote signer over HTTP with web3signer's eth1 API."),
     url: url.describe('Base URL of the signer. Credentials in the URL never appear in logs.'),
-    identifier: z
-      .string()
-      .optional()
-      .describe(
-        "The key's identifier at the remote signer (web3signer: the public key). Absent: Portage finds the key by the lane's address.",
-      ),
-    timeoutMs: whole(100, 600_000).default(5000).describe('Longest wait for a signature.'),
+    identifier: optional(z.string()).describe(
+      "The key's identifier at the remote signer (web3signer: the public key). Absent: Portage finds the key by the lane's address.",
+    ),
+    timeoutMs: usually(whole(100, 600_000), 5000).describe('Longest wait for a signature.'),
   }),
   z.strictObject({
     kind: z.literal('aws-kms').describe('A secp256k1 key in AWS KMS (ECC_SECG_P256K1, SIGN_VERIFY). The AWS SDK finds the credentials.'),
     keyId: z.string().min(1).describe('Key id, ARN or alias.'),
-    region: z.string().optional().describe('AWS region. Absent: the region of the environment.'),
-    endpoint: url.optional().describe('Endpoint other than AWS, for tests.'),
+    region: optional(z.string()).describe('AWS region. Absent: the region of the environment.'),
+    endpoint: optional(url).describe('Endpoint other than AWS, for tests.'),
   }),
 ])
 
@@ -66,18 +61,15 @@ export const signingLimitsSchema = z
     ...limits,
     // Ethereum's limit per transaction (EIP-7825).
     maxGasPerTransaction: limits.maxGasPerTransaction.default(16_777_216),
-    maxTipPerGasWei: limits.maxTipPerGasWei.default('10000000000000'),
-    maxDataFeePerTransactionWei: limits.maxDataFeePerTransactionWei.default('100000000000000000'),
-    maxCostPerTransactionWei: limits.maxCostPerTransactionWei.default(coins(1)),
-    maxSpendingPerHourWei: limits.maxSpendingPerHourWei.default(coins(10)),
-    maxSpendingPerDayWei: limits.maxSpendingPerDayWei.default(coins(50)),
-    maxPaymentWei: limits.maxPaymentWei.default(coins(10)),
-    topUps: z
-      .boolean()
-      .default(false)
-      .describe(
-        "Whether a key of this chain may pay coins to the chain's other lanes (portage lane top-up). If true, a thief of one key who can reach Temporal can make the other keys pay coins to this key, within their limits.",
-      ),
+    maxTipPerGasWei: limits.maxTipPerGasWei.prefault('10000000000000'),
+    maxDataFeePerTransactionWei: limits.maxDataFeePerTransactionWei.prefault('100000000000000000'),
+    maxCostPerTransactionWei: limits.maxCostPerTransactionWei.prefault(coins(1)),
+    maxSpendingPerHourWei: limits.maxSpendingPerHourWei.prefault(coins(10)),
+    maxSpendingPerDayWei: limits.maxSpendingPerDayWei.prefault(coins(50)),
+    maxPaymentWei: limits.maxPaymentWei.prefault(coins(10)),
+    topUps: usually(z.boolean(), false).describe(
+      "Whether a key of this chain may pay coins to the chain's other lanes (portage lane top-up). If true, a thief of one key who can reach Temporal can make the other keys pay coins to this key, within their limits.",
+    ),
   })
   .prefault({})
   .describe('Limits of every signature by a key of this chain. No command can change these limits: docs/operate/signers.md')
@@ -95,30 +87,22 @@ const contractCalls = z.record(address, z.array(selector).min(1))
 
 export const laneSchema = z.strictObject({
   address: address.describe('Address of the key. All workers of the chain need the address; only lane workers need the signer.'),
-  signer: signerSchema.optional().describe('Where the key is. Absent on workers that do not serve this lane.'),
-  allow: contractCalls
-    .optional()
-    .describe(
-      "Contract → selectors of the deliveries that the key signs, if a bridge proves them. Absent: all calls of the config's bridges. The key always signs no-ops and payments of coins and listed tokens to the treasury, and with `topUps` payments of coins to other lanes.",
-    ),
-  operatorCalls: z
-    .record(address, z.array(callStart).min(1))
-    .optional()
-    .describe(
-      'Contract → prefixes of the data of calls that operators may order (portage lane send --data): a selector and any number of leading arguments of 32 bytes. No proof protects operator calls: anyone with access to Temporal can order such a call with any further arguments.',
-    ),
+  signer: optional(signerSchema).describe('Where the key is. Absent on workers that do not serve this lane.'),
+  allow: optional(contractCalls).describe(
+    "Contract → selectors of the deliveries that the key signs, if a bridge proves them. Absent: all calls of the config's bridges. The key always signs no-ops and payments of coins and listed tokens to the treasury, and with `topUps` payments of coins to other lanes.",
+  ),
+  operatorCalls: optional(z.record(address, z.array(callStart).min(1))).describe(
+    'Contract → prefixes of the data of calls that operators may order (portage lane send --data): a selector and any number of leading arguments of 32 bytes. No proof protects operator calls: anyone with access to Temporal can order such a call with any further arguments.',
+  ),
   signing: laneLimitsSchema.optional(),
-  minimumBalance: decimal
-    .optional()
-    .describe('Lowest balance, wei. A lane with less takes no new work. Absent: the balance must only cover the transactions in flight.'),
-  fees: feePolicySchema.optional().describe('Fee limits of this lane.'),
-  broadcast: z
-    .enum(['auto', 'queue'])
-    .default('auto')
-    .describe(
-      "Where broadcasts of this lane run. `auto`: in the process that admitted the transfer, if it has the key and finality takes at most 10 s, else through the lane's queue. `queue`: always through the lane's queue. docs/ARCHITECTURE.md",
-    ),
-  window: whole(1, 128)
-    .default(16)
-    .describe('Limit of nonces in flight. Public pools: 16 (go-ethereum AccountSlots), up to 64; devnets and sequencers 64-128.'),
+  minimumBalance: optional(amount).describe(
+    'Lowest balance, wei. A lane with less takes no new work. Absent: the balance must only cover the transactions in flight.',
+  ),
+  fees: optional(feePolicySchema).describe('Fee limits of this lane.'),
+  broadcast: usually(z.enum(['auto', 'queue']), 'auto').describe(
+    "Where broadcasts of this lane run. `auto`: in the process that admitted the transfer, if it has the key and finality takes at most 10 s, else through the lane's queue. `queue`: always through the lane's queue. docs/ARCHITECTURE.md",
+  ),
+  window: usually(whole(1, 128), 16).describe(
+    'Limit of nonces in flight. Public pools: 16 (go-ethereum AccountSlots), up to 64; devnets and sequencers 64-128.',
+  ),
 })

@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net'
-import { z } from 'zod'
+import { optional, z } from 'zod'
 import { isLink } from '../../domain/text/forms.ts'
 import { notificationTypes } from '../../domain/notification/notification.ts'
-import { lane, name, oneOf, path, variable } from '../load/values.ts'
+import { lane, listOf, name, oneOf, path, usually, variable } from '../load/values.ts'
 
 /** Accepts https and, to this machine only, http, because notifications are confidential. */
 function isReceiverUrl(text: string): boolean {
@@ -15,21 +15,15 @@ const credentialHosts = new Set(['metadata.google.internal', 'metadata.goog', 'm
  * Google, Alibaba) keep credentials.
  */
 const credentialAddresses = new BlockList()
+const ipv4 = { '169.254.0.0': 16, '100.100.100.200': 32 }
+const ipv6 = { '::': 128, 'fe80::': 10, 'fd00:ec2::254': 128, 'fd20:ce::254': 128 }
 credentialAddresses.addSubnet('0.0.0.0', 8, 'ipv4')
-for (const [net, bits] of [
-  ['169.254.0.0', 16],
-  ['100.100.100.200', 32],
-] as const) {
+for (const [net, bits] of Object.entries(ipv6)) credentialAddresses.addSubnet(net, bits, 'ipv6')
+for (const [net, bits] of Object.entries(ipv4)) {
   credentialAddresses.addSubnet(net, bits, 'ipv4')
+  // IPv6 addresses that contain an IPv4 address.
   for (const prefix of ['::', '::ffff:', '64:ff9b::']) credentialAddresses.addSubnet(`${prefix}${net}`, 96 + bits, 'ipv6')
 }
-for (const [net, bits] of [
-  ['::', 128],
-  ['fe80::', 10],
-  ['fd00:ec2::254', 128],
-  ['fd20:ce::254', 128],
-] as const)
-  credentialAddresses.addSubnet(net, bits, 'ipv6')
 
 function keepsCredentials(text: string): boolean {
   const host = new URL(text).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
@@ -39,8 +33,8 @@ function keepsCredentials(text: string): boolean {
 
 const secretSchema = z
   .strictObject({
-    secretFile: path.optional().describe('A file with only the secret, read at each notification.'),
-    secretVariable: variable.optional().describe('Environment variable with the secret.'),
+    secretFile: optional(path).describe('A file with only the secret, read at each notification.'),
+    secretVariable: optional(variable).describe('Environment variable with the secret.'),
   })
   .refine(...oneOf('secretFile', 'secretVariable'))
 
@@ -51,39 +45,24 @@ const receiverSchema = z.strictObject({
     .refine(isReceiverUrl, 'must be an https URL, or http on loopback (127.0.0.1, localhost), without a user and a fragment')
     .refine((text) => !isReceiverUrl(text) || !keepsCredentials(text), 'must not be an address where clouds keep credentials')
     .describe('URL of the webhook. Portage never shows path and query, which may be secret.'),
-  secrets: z
-    .array(secretSchema)
-    .min(1)
-    .max(5)
-    .describe(
-      'Signing secrets: whsec_ and 24 to 64 random bytes in base64. Each secret signs every notification, so that you can change secrets without a gap.',
-    ),
+  secrets: listOf(secretSchema, 1, 5).describe(
+    'Signing secrets: whsec_ and 24 to 64 random bytes in base64. Each secret signs every notification, so that you can change secrets without a gap.',
+  ),
   events: z
     .array(z.enum(notificationTypes))
     .min(1)
     .describe('Events that the receiver gets. transfer.delivered includes transfer.reversed: docs/operate/notifications.md.'),
-  chains: z
-    .array(name)
-    .min(1)
-    .max(100)
-    .optional()
-    .describe('The receiver gets only events of these chains and of transfers from or to them. Absent: all chains.'),
-  bridges: z
-    .array(name)
-    .min(1)
-    .max(20)
-    .optional()
-    .describe('The receiver gets only events of these bridges and of their transfers. Absent: all bridges.'),
-  lanes: z
-    .array(lane)
-    .min(1)
-    .max(100)
-    .optional()
-    .describe('The receiver gets only events of these lanes and of transfers that they have sent. Absent: all lanes.'),
+  chains: optional(listOf(name, 1, 100)).describe(
+    'The receiver gets only events of these chains and of transfers from or to them. Absent: all chains.',
+  ),
+  bridges: optional(listOf(name, 1, 20)).describe(
+    'The receiver gets only events of these bridges and of their transfers. Absent: all bridges.',
+  ),
+  lanes: optional(listOf(lane, 1, 100)).describe(
+    'The receiver gets only events of these lanes and of transfers that they have sent. Absent: all lanes.',
+  ),
 })
 
-export const notificationsSchema = z
-  .array(receiverSchema)
-  .max(20)
-  .default([])
-  .describe('Receivers of signed webhooks (Standard Webhooks). docs/operate/notifications.md')
+export const notificationsSchema = usually(z.array(receiverSchema).max(20), []).describe(
+  'Receivers of signed webhooks (Standard Webhooks). docs/operate/notifications.md',
+)

@@ -1,5 +1,5 @@
-import { z } from 'zod'
-import { address, chainName, path, sourceName, text } from '../load/values.ts'
+import { prefault, z } from 'zod'
+import { address, chainName, listOf, path, sourceName, text } from '../load/values.ts'
 import { emitterStreamSchema } from './bridge-schema.ts'
 
 const emitter = text(/^[0-9a-f]{64}$/, 'must be an emitter: 64 lower-case hex digits')
@@ -32,20 +32,20 @@ const callSchema = z
   )
 
 export const pluginRouteSchema = z.strictObject({
-  from: z
-    .array(z.strictObject({ source: sourceName.describe('Source chain.'), emitter: emitter.describe('Emitter, 64 hex digits.') }))
-    .min(1)
-    .max(1_000)
-    .describe('Emitters of the messages.'),
+  from: listOf(
+    z.strictObject({ source: sourceName.describe('Source chain.'), emitter: emitter.describe('Emitter, 64 hex digits.') }),
+    1,
+    1_000,
+  ).describe('Emitters of the messages.'),
   where: z
     .record(text(/^(0|[1-9][0-9]{0,5})$/, 'must be an offset in bytes'), text(/^([0-9a-f]{2}){1,64}$/, 'must be 1 to 64 bytes in hex'))
     .optional()
     .describe('Offset in the payload, in bytes → the bytes at this offset. All pairs must match.'),
   to: chainName.describe('Target chain.'),
-  calls: z.array(callSchema).min(1).max(50).describe('The only calls that keys sign for these messages.'),
+  calls: listOf(callSchema, 1, 50).describe('The only calls that keys sign for these messages.'),
 })
 
-export const pluginRoutesSchema = z.array(pluginRouteSchema).min(1).max(1_000)
+export const pluginRoutesSchema = listOf(pluginRouteSchema, 1, 1_000)
 
 export const pluginName = text(/^[a-z][a-z0-9-]{1,39}$/, 'must be lower-case letters, digits and -').refine(
   (name) => !['wormhole', 'wormhole-token-bridge', 'native-bridge', 'receivers', 'ntt', 'executor', 'cctp', 'plugins'].includes(name),
@@ -59,8 +59,8 @@ export const pluginsSchema = z.record(
     sha256: text(/^[0-9a-f]{64}$/, 'must be a SHA-256: 64 lower-case hex digits').describe(
       'SHA-256 of the file. A file with another SHA-256 is not loaded.',
     ),
-    settings: z.record(z.string(), z.unknown()).prefault({}).describe('Settings of the plug-in, by the names in its documentation.'),
+    settings: prefault(z.record(z.string(), z.unknown()), {}).describe('Settings of the plug-in, by the names in its documentation.'),
     routes: pluginRoutesSchema.describe('The messages that the plug-in delivers, and the calls that keys sign for these messages.'),
-    stream: emitterStreamSchema.prefault({}).describe('Settings of the streams of the emitters of this plug-in.'),
+    stream: prefault(emitterStreamSchema, {}).describe('Settings of the streams of the emitters of this plug-in.'),
   }),
 )

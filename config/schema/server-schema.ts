@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { host as anyHost, text, whole } from '../load/values.ts'
+import { host as anyHost, text, usually, whole } from '../load/values.ts'
 
 const hosts = z
   .array(text(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i, 'must be a host name, without scheme and port'))
@@ -14,10 +14,10 @@ export const apiSchema = z
   .strictObject({
     host: host.describe(`Address that the API listens on. ${plainHttp}`),
     hosts: hosts.describe(`Host names of the API, ${otherNames}, because a web page can point its own name to the API.`),
-    port: port.default(8099).describe('Port of the API. 0 takes any free port.'),
-    requestsPerMinute: whole(1, 10_000_000)
-      .default(6000)
-      .describe('Highest number of requests per minute with one token. Requests without a valid token are counted per address.'),
+    port: usually(port, 8099).describe('Port of the API. 0 takes any free port.'),
+    requestsPerMinute: usually(whole(1, 10_000_000), 6000).describe(
+      'Highest number of requests per minute with one token. Requests without a valid token are counted per address.',
+    ),
   })
   .prefault({})
   .describe('The REST API.')
@@ -28,11 +28,9 @@ export const adminSchema = z
       'Address of the admin port. Requests need no token: except on loopback, let only probes and scrapers reach the port.',
     ),
     hosts: hosts.describe(`Host names of the admin port, such as the service that Prometheus scrapes, ${otherNames}.`),
-    port: port
-      .default(0)
-      .describe(
-        'Admin port of a process. 0 takes any free port and logs the port, so that processes can share a config. `portage run --admin-port` overrides it.',
-      ),
+    port: usually(port, 0).describe(
+      'Admin port of a process. 0 takes any free port and logs the port, so that processes can share a config. `portage run --admin-port` overrides it.',
+    ),
   })
   .prefault({})
   .describe('Health, readiness and metrics of every process: GET /healthz, /readyz, /metrics.')
@@ -41,7 +39,9 @@ export const codecServerSchema = z
   .strictObject({
     host: host.describe(`Address that the codec server listens on. ${plainHttp}`),
     hosts: hosts.describe(`Host names of the codec server, ${otherNames}.`),
-    port: port.default(8098).describe('Port of the codec server. 0 takes any free port. `portage codec-server --port` overrides the port.'),
+    port: usually(port, 8098).describe(
+      'Port of the codec server. 0 takes any free port. `portage codec-server --port` overrides the port.',
+    ),
     origins: z
       .array(text(/^https?:\/\/[a-z0-9.-]+(:[0-9]{1,5})?$/, 'must be scheme, host and port of a page, without a path'))
       .max(20)

@@ -1,4 +1,4 @@
-import { cause, commands, does, fatal, outage, retry, type Row, row } from './row.ts'
+import { cause, commands, does, fatal, outage, type CatalogueRow, row } from './row.ts'
 
 const { nodes, reason } = commands
 const disable = `portage node disable <chain> <node> ${reason}`
@@ -11,61 +11,50 @@ export const chainRows = {
     title: 'No node of the chain answers.',
     remedy:
       'Start the node, or repair the network between the node and Portage. Until then, you can add another node: an added node serves the chain, but does not count in any majority.',
-    ...cause(
-      'chain',
-      'Portage keeps sending requests to the nodes. Transfers to other chains continue.',
-      [nodes, enable, add],
-      'Portage reads nothing from the chain and sends no transactions to it.',
-    ),
+    severity: 'chain',
+    does: 'Portage keeps sending requests to the nodes. Transfers to other chains continue.',
+    next: [nodes, enable, add],
+    meaning: 'Portage reads nothing from the chain and sends no transactions to it.',
   },
   CHAIN_WITHOUT_MAJORITY: {
     title: "Half or more of the chain's configured nodes do not answer.",
     remedy:
       'Bring nodes back, and enable disabled nodes that answer again. Remove nodes that are gone for good from the config, and restart the processes.',
-    ...cause(
-      'chain',
-      'Portage reads and sends through the nodes that answer. Decisions that need a majority wait.',
-      [nodes, enable],
-      'Finality, streams and audits wait, because they need the answers of more than half of the nodes.',
-    ),
+    severity: 'chain',
+    does: 'Portage reads and sends through the nodes that answer. Decisions that need a majority wait.',
+    next: [nodes, enable],
+    meaning: 'Finality, streams and audits wait, because they need the answers of more than half of the nodes.',
   },
   CHAIN_STALLED: {
     title: 'The chain makes no blocks, or all its configured nodes have stopped.',
     remedy:
       'Compare with a block explorer. If the explorer shows new blocks, the nodes have stopped: restart the nodes, or name other nodes in the config and restart the processes. A node of `portage node add` serves only while the nodes of the config do not answer. Halt a chain whose blocks you do not trust.',
-    ...cause('chain', 'Portage raises no fees on the chain until the chain makes a block again. No transfer is lost.', [
-      nodes,
-      `portage halt --chain <chain> ${reason}`,
-    ]),
+    severity: 'chain',
+    does: 'Portage raises no fees on the chain until the chain makes a block again. No transfer is lost.',
+    next: [nodes, `portage halt --chain <chain> ${reason}`],
   },
   FINALITY_STALLED: {
     ...row('The chain makes blocks, but none becomes final.', 'Compare with a block explorer, and wait.'),
-    ...cause(
-      'chain',
-      'Deliveries to the chain are sent, and stay `included`. Streams whose source is this chain wait.',
-      [nodes],
-      'Portage reads nothing from the chain as final, and no transfer to the chain ends.',
-    ),
+    severity: 'chain',
+    does: 'Deliveries to the chain are sent, and stay `included`. Streams whose source is this chain wait.',
+    next: [nodes],
+    meaning: 'Portage reads nothing from the chain as final, and no transfer to the chain ends.',
   },
   CHAIN_WITHOUT_WORKER: {
-    ...retry(
-      'No process serves the transfers to this chain.',
-      'Start a process with the role chain for this chain, or promote the version of the running processes.',
-    ),
+    title: 'No process serves the transfers to this chain.',
+    remedy: 'Start a process with the role chain for this chain, or promote the version of the running processes.',
+    retriable: true,
     ...cause('chain', does.keeps, ['portage run --role chain --chain <chain>', commands.promote]),
   },
   NODE_WRONG_NETWORK: {
-    ...row(
-      'A node serves another network than the config says.',
-      'Correct the URL of the node in the config. If an operator added the node, remove it.',
-    ),
+    title: 'A node serves another network than the config says.',
+    remedy: 'Correct the URL of the node in the config. If an operator added the node, remove it.',
     ...cause('node', 'Portage does not use the node.', [disable, remove]),
   },
   NODE_DOWN: {
-    ...row(
-      'A node does not answer, but other nodes of its chain do.',
+    title: 'A node does not answer, but other nodes of its chain do.',
+    remedy:
       'Repair the node. If the repair takes long, disable the node, and enable it afterwards. A disabled node still counts in the majority. If an operator added the node, remove it.',
-    ),
     ...cause('node', 'Portage uses the other nodes.', [nodes, disable, remove]),
   },
   NODE_LAGS: {
@@ -115,4 +104,4 @@ export const chainRows = {
     'The chain no longer shows an effect that it had shown as final.',
     'Do nothing for the transfer: Portage delivers it again. Ask the operators of the chain what happened, and consider a later finality in the config.',
   ),
-} satisfies Record<string, Row>
+} satisfies Record<string, CatalogueRow>

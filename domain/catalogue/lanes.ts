@@ -1,4 +1,4 @@
-import { cause, commands, does, fatal, outage, retry, type Row, row } from './row.ts'
+import { cause, commands, does, fatal, outage, retry, type CatalogueRow, row } from './row.ts'
 
 const { activate, doctor, fees, listLanes, nodes, raiseFee, reason, show, showLane } = commands
 
@@ -7,12 +7,10 @@ const replace = `portage lane replace <lane> <nonce> --max-fee <fee> ${reason}`
 export const laneRows = {
   LANE_WITHOUT_WORKER: {
     ...row('No process with the key of this lane is running.', 'Start a process with the key.'),
-    ...cause(
-      'lane',
-      `${does.otherLanes} Transfers with a nonce may move to another lane after \`transfers.abandonAfterMinutes\`.`,
-      ['portage run --role lane --lane <address>', 'portage run --role lane --chain <chain>'],
-      'The key of the lane signs nothing.',
-    ),
+    severity: 'lane',
+    does: `${does.otherLanes} Transfers with a nonce may move to another lane after \`transfers.abandonAfterMinutes\`.`,
+    next: ['portage run --role lane --lane <address>', 'portage run --role lane --chain <chain>'],
+    meaning: 'The key of the lane signs nothing.',
   },
   LANE_CHAIN_REPLACED: {
     ...fatal(
@@ -23,21 +21,16 @@ export const laneRows = {
     ...cause('lane', does.otherLanes, [nodes, `portage lane reset <lane> --chain-replaced ${reason}`], 'The lane has stopped itself.'),
   },
   LANE_FUNDS: {
-    ...retry(
-      'The account of the lane cannot pay for its transactions.',
-      'Send coins of the chain to the address of the lane, from anywhere.',
-    ),
-    ...cause(
-      'lane',
-      `${does.otherLanes} The lane takes work again by itself once its address has coins. With \`chains.<name>.topUp\`, another lane sends coins.`,
-      [showLane, 'portage lane top-up <lane> --from <other lane> --amount <wei> --wait'],
-    ),
+    title: 'The account of the lane cannot pay for its transactions.',
+    remedy: 'Send coins of the chain to the address of the lane, from anywhere.',
+    retriable: true,
+    severity: 'lane',
+    does: `${does.otherLanes} The lane takes work again by itself once its address has coins. With \`chains.<name>.topUp\`, another lane sends coins.`,
+    next: [showLane, 'portage lane top-up <lane> --from <other lane> --amount <wei> --wait'],
   },
   LANE_TOKEN_LOW: {
-    ...row(
-      'The account of the lane has less of a token than the minimum in the config.',
-      'Send tokens to the address of the lane, from anywhere.',
-    ),
+    title: 'The account of the lane has less of a token than the minimum in the config.',
+    remedy: 'Send tokens to the address of the lane, from anywhere.',
     ...cause('note', 'The lane continues to work, because its transactions need only the coin of the chain.', [showLane]),
   },
   TOP_UP_HELD: row(
@@ -64,53 +57,43 @@ export const laneRows = {
     title: 'The transaction with the lowest nonce of the lane is not mined: the fee limit is below the fee that the chain requires.',
     remedy:
       'Run `portage fees show`, then raise the limit (run `portage fees set`), or wait until the base fee falls. `portage lane replace` sends one transaction with a fee above the limits.',
-    ...cause(
-      'lane',
-      'Portage sends the attempt with the highest fee again and again. Higher nonces of the lane wait for the lowest nonce.',
-      [showLane, fees, raiseFee, replace],
-    ),
+    severity: 'lane',
+    does: 'Portage sends the attempt with the highest fee again and again. Higher nonces of the lane wait for the lowest nonce.',
+    next: [showLane, fees, raiseFee, replace],
   },
   NONCE_STUCK: {
     title: 'The transaction with the lowest nonce of the lane has not been mined for many blocks.',
     remedy:
       'Replace the transaction with a higher fee. If the fee limits keep the fee too low, raise the limits. If the fee is high enough, the nodes lose the transaction: repair the nodes, or add a node.',
-    ...cause(
-      'lane',
-      'Portage raises the fee of this transaction, up to the fee limits, and sends it to every node.',
-      [showLane, replace, nodes],
-      'All higher nonces of the lane wait for the lowest nonce.',
-    ),
+    severity: 'lane',
+    does: 'Portage raises the fee of this transaction, up to the fee limits, and sends it to every node.',
+    next: [showLane, replace, nodes],
+    meaning: 'All higher nonces of the lane wait for the lowest nonce.',
   },
   LANE_UNREACHABLE: {
     ...outage('The lane workflow did not answer.', 'Check that a worker serves the queue `ledger`.'),
     ...cause('lane', 'Portage keeps asking the ledger of the lane.', [showLane], 'Other workflows of the queue `ledger` answer.'),
   },
   LANE_UNSYNCED: {
-    ...retry(
-      'The ledger of the lane has not yet read its account from the chain.',
-      'Wait for the next block. If the lane still has this code after several blocks, check the nodes of the chain.',
-    ),
-    ...cause(
-      'lane',
-      'The lane reads the account at the next block. If transactions of an earlier ledger are still in a pool, the lane waits until they are mined.',
-      [showLane, nodes],
-      'Until the ledger has read the account, the lane grants no nonces.',
-    ),
+    title: 'The ledger of the lane has not yet read its account from the chain.',
+    remedy: 'Wait for the next block. If the lane still has this code after several blocks, check the nodes of the chain.',
+    retriable: true,
+    severity: 'lane',
+    does: 'The lane reads the account at the next block. If transactions of an earlier ledger are still in a pool, the lane waits until they are mined.',
+    next: [showLane, nodes],
+    meaning: 'Until the ledger has read the account, the lane grants no nonces.',
   },
   LANE_NONE: {
     ...retry('No lane of the target chain takes work.', 'Resume or activate a lane, or add a key for this chain.'),
     ...cause('transfers', does.rechecks, [listLanes, activate]),
   },
   LANE_FULL: {
-    ...retry(
-      'The lane already has as many transactions in flight as its window allows.',
-      'Wait for a block. If the lane stays full, add a key to the chain, or raise the window.',
-    ),
-    ...cause(
-      'transfers',
-      'Waiting calls are ranked by class and age. As soon as a transaction of the lane is mined, the first waiting call gets a nonce.',
-      [listLanes],
-    ),
+    title: 'The lane already has as many transactions in flight as its window allows.',
+    remedy: 'Wait for a block. If the lane stays full, add a key to the chain, or raise the window.',
+    retriable: true,
+    severity: 'transfers',
+    does: 'Waiting calls are ranked by class and age. As soon as a transaction of the lane is mined, the first waiting call gets a nonce.',
+    next: [listLanes],
   },
   LANE_CONFLICT: fatal('The ledger holds another call for this intent.', 'Report this with the transfer id: this is a bug.'),
   LANE_KEEPS_TOO_MANY: row(
@@ -122,14 +105,11 @@ export const laneRows = {
     'Wait until the earlier nonce is final. If the nonce is not mined, start a process with the key of its lane: the process fills the nonce with a no-op.',
   ),
   KEY_USED_ELSEWHERE: {
-    ...row(
-      'The key of this lane is used outside Portage. The lane skips the nonces that were used outside, and grants higher nonces.',
-      'Find out who else holds the key of this lane: docs/runbooks/KEY_USED_ELSEWHERE.md. Two programs must never share a key.',
-    ),
-    ...cause('note', 'The lane continues to work. `portage stuck` shows this cause for a day after the last use outside Portage.', [
-      showLane,
-      `portage lane forbid <lane> ${reason}`,
-    ]),
+    title: 'The key of this lane is used outside Portage. The lane skips the nonces that were used outside, and grants higher nonces.',
+    remedy: 'Find out who else holds the key of this lane: docs/runbooks/KEY_USED_ELSEWHERE.md. Two programs must never share a key.',
+    severity: 'note',
+    does: 'The lane continues to work. `portage stuck` shows this cause for a day after the last use outside Portage.',
+    next: [showLane, `portage lane forbid <lane> ${reason}`],
   },
   SIGNING_REFUSED: {
     ...fatal(
@@ -170,4 +150,4 @@ export const laneRows = {
     'Portage cannot find out whether this operator transaction was mined, and does not send it again.',
     "Among the transactions of the lane's account, look for the nonce and the hashes that this error names. Order the transaction again only if none of them made the same call.",
   ),
-} satisfies Record<string, Row>
+} satisfies Record<string, CatalogueRow>

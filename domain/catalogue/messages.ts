@@ -1,4 +1,6 @@
-import { cause, commands, fatal, outage, retry, type Row, row } from './row.ts'
+import { cause, commands, fatal, outage, retry, retryAlone, type CatalogueRow, row } from './row.ts'
+
+const inspect = ['portage plugin list', commands.show]
 
 export const messageRows = {
   MESSAGE_ENCODING: fatal('The message is neither base64 nor hex.', 'Send the VAA bytes as base64 or as hex.'),
@@ -16,24 +18,22 @@ export const messageRows = {
   VAA_GUARDIAN_INDEX: fatal('A guardian index is outside the guardian set.', 'Fetch the VAA from a guardian; these bytes were altered.'),
   VAA_SIGNATURE_INVALID: fatal('A signature does not recover to its guardian.', 'Fetch the VAA from a guardian; these bytes were altered.'),
   VAA_NO_QUORUM: fatal('Fewer guardians signed than a quorum needs.', 'Fetch a VAA with at least floor(2n/3)+1 signatures.'),
-  VAA_NOT_FOUND: retry('No guardian API has a signed VAA for this sequence.', 'Wait for finality on the source chain, then ask again.', {
-    waitsForItself: true,
-  }),
+  VAA_NOT_FOUND: retryAlone(
+    'No guardian API has a signed VAA for this sequence.',
+    'Wait for finality on the source chain, then ask again.',
+  ),
   GUARDIAN_SET_EXPIRED: fatal(
     'The guardian set that signed this VAA has expired.',
     'Fetch a copy of the VAA that the current guardian set has signed, and send this copy.',
     { awaitNewSignatures: true },
   ),
   GUARDIAN_SET_UNKNOWN: {
-    ...retry(
-      'The target core contract does not know this guardian set yet.',
-      'Wait until the guardian set upgrade is submitted to the core contract of the target chain.',
-    ),
-    ...cause(
-      'transfers',
-      'Portage tries for a day to submit the messages of this guardian set, and then streams fetch them from the guardians.',
-      [commands.doctor, 'portage stream list'],
-    ),
+    title: 'The target core contract does not know this guardian set yet.',
+    remedy: 'Wait until the guardian set upgrade is submitted to the core contract of the target chain.',
+    retriable: true,
+    severity: 'transfers',
+    does: 'Portage tries for a day to submit the messages of this guardian set, and then streams fetch them from the guardians.',
+    next: [commands.doctor, 'portage stream list'],
   },
   GUARDIAN_SET_IMPOSSIBLE: fatal(
     'The number of the guardian set is more than one above the newest set that the target knows.',
@@ -53,7 +53,7 @@ export const messageRows = {
       'Correct the file that the reason names, then run `portage plugin add` again and start the processes again.',
       { isOutage: true, waitsForItself: true },
     ),
-    ...cause('transfers', 'Only the messages of this plug-in wait.', ['portage plugin list', commands.show]),
+    ...cause('transfers', 'Only the messages of this plug-in wait.', inspect),
   },
   PLUGIN_CHANGED: {
     ...retry(
@@ -61,21 +61,14 @@ export const messageRows = {
       'Bring the file back, or accept the change: run `portage plugin add` again, read its routes, and start the processes again.',
       { isOutage: true, waitsForItself: true },
     ),
-    ...cause('transfers', 'Only the messages of this plug-in wait. The code of the plug-in does not run.', [
-      'portage plugin list',
-      commands.show,
-    ]),
+    ...cause('transfers', 'Only the messages of this plug-in wait. The code of the plug-in does not run.', inspect),
   },
   PLUGIN_FAILED: {
-    ...retry(
+    ...retryAlone(
       'A plug-in failed: it threw an error, took too long, or returned something that is not allowed.',
       'Give the reason to the author of the plug-in. Add the corrected file with `portage plugin add`, and start the processes again.',
-      { waitsForItself: true },
     ),
-    ...cause('transfers', 'Only the messages of this plug-in wait. Portage runs the plug-in again.', [
-      'portage plugin list',
-      commands.show,
-    ]),
+    ...cause('transfers', 'Only the messages of this plug-in wait. Portage runs the plug-in again.', inspect),
   },
   EMITTER_UNKNOWN: fatal(
     'The emitter is not the registered token bridge of its chain.',
@@ -113,20 +106,17 @@ export const messageRows = {
     'The bytes are not a CCTP message as Portage carries it.',
     "Send the message as the source's MessageTransmitter logged it. Portage makes these messages itself from the logs.",
   ),
-  CCTP_NOT_ATTESTED: retry(
+  CCTP_NOT_ATTESTED: retryAlone(
     'Circle has not attested this message at the finality that the message needs.',
     "Wait for finality on the source chain. The field `delayReason` of Circle's API names the reason for a delay.",
-    { waitsForItself: true },
   ),
-  CCTP_ATTESTATION: retry(
+  CCTP_ATTESTATION: retryAlone(
     'The attestation does not fit the attesters of the target contract.',
     'Compare `getEnabledAttester` and `signatureThreshold` of the target contract with the attestation. Portage asks for another attestation.',
-    { waitsForItself: true },
   ),
-  CCTP_EXPIRED: retry(
+  CCTP_EXPIRED: retryAlone(
     'The attestation of a fast message has expired on the target chain.',
     'Wait: Portage asks Circle to attest the message again.',
-    { waitsForItself: true },
   ),
   CCTP_CALLER: fatal(
     'The message names the only account that may deliver it, and no lane of the target chain has this account.',
@@ -145,22 +135,18 @@ export const messageRows = {
       'The guardian spy cannot be reached, or Portage does not read from it.',
       'Check that the spy runs, that bridges.wormhole-token-bridge.spies names it, and that a process with the role intake can reach it.',
     ),
-    ...cause(
-      'intake',
-      'Portage tries to connect again. Streams count the messages that their sources have published, and fetch missing messages.',
-      [commands.doctor, 'portage stream list'],
-      'Portage gets messages late, from the APIs of the guardians.',
-    ),
+    severity: 'intake',
+    does: 'Portage tries to connect again. Streams count the messages that their sources have published, and fetch missing messages.',
+    next: [commands.doctor, 'portage stream list'],
+    meaning: 'Portage gets messages late, from the APIs of the guardians.',
   },
   SPY_SILENT: {
     title: 'The guardian spy is connected and sends nothing.',
     remedy: 'Restart the spy: a spy that has lost its peers stays connected and sends nothing.',
-    ...cause(
-      'intake',
-      'The subscription stays open. Each audit of a stream counts the messages that its source has published, and fetches missing messages.',
-      [commands.doctor, 'portage stream list'],
-      "Portage gets messages late, from the guardians' APIs. The next message from the spy, or a new subscription, ends the cause.",
-    ),
+    severity: 'intake',
+    does: 'The subscription stays open. Each audit of a stream counts the messages that its source has published, and fetches missing messages.',
+    next: [commands.doctor, 'portage stream list'],
+    meaning: "Portage gets messages late, from the guardians' APIs. The next message from the spy, or a new subscription, ends the cause.",
   },
   SPY_BACKLOG: row(
     'Too many messages wait to be submitted, so Portage does not read from the spy.',
@@ -170,4 +156,4 @@ export const messageRows = {
     'The process stopped before these messages could be submitted.',
     'Do nothing if their sources have streams: the streams fetch the messages; otherwise run `portage transfer submit`.',
   ),
-} satisfies Record<string, Row>
+} satisfies Record<string, CatalogueRow>

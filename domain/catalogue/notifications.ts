@@ -1,4 +1,4 @@
-import { cause, commands, outage, type Row, row } from './row.ts'
+import { cause, commands, outage, type CatalogueRow, row } from './row.ts'
 
 const { reason } = commands
 const list = 'portage notifications list'
@@ -14,19 +14,17 @@ export const notificationRows = {
   RECEIVER_UNSERVED: {
     title: 'No process notifies one of the receivers of notifications.',
     remedy: 'Start a process of the role ledger with this receiver in its `notifications`, and with its secrets.',
-    ...cause('notifications', `${waits} Portage sends these events once a process serves the receiver.`, [
-      'portage run --role ledger',
-      list,
-    ]),
+    severity: 'notifications',
+    does: `${waits} Portage sends these events once a process serves the receiver.`,
+    next: ['portage run --role ledger', list],
   },
   RECEIVER_FAILING: {
     title: 'A receiver of notifications does not answer, or refuses notifications.',
     remedy:
       '`portage notifications list` shows the last error. After 401 or 403, check that the receiver has the secret that signs. After 404 or 3xx, check the url of the receiver. If `portage notifications test` succeeds, the waiting notifications are sent at once.',
-    ...cause('notifications', 'Portage retries less and less often. Other receivers are notified as usual.', [
-      list,
-      'portage notifications test <receiver>',
-    ]),
+    severity: 'notifications',
+    does: 'Portage retries less and less often. Other receivers are notified as usual.',
+    next: [list, 'portage notifications test <receiver>'],
   },
   RECEIVER_DISABLED: {
     title: 'An operator has disabled a receiver of notifications.',
@@ -50,4 +48,4 @@ export const notificationRows = {
     'A run that Portage did not write claims to be a delivery or a reversal. No receiver is notified of this run.',
     'Somebody else writes to Temporal: find out who can reach Temporal (SECURITY.md). Look at the run, and terminate or delete it if it is not yours.',
   ),
-} satisfies Record<string, Row>
+} satisfies Record<string, CatalogueRow>

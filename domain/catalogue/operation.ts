@@ -1,14 +1,12 @@
-import { cause, commands, outage, retry, type Row, row, fatal } from './row.ts'
+import { cause, commands, outage, retry, type CatalogueRow, row, fatal } from './row.ts'
 
 export const operationRows = {
   INTERNAL: {
     ...retry('Something unexpected happened.', 'Read the reason and report it. Retry a parked transfer once the reason is gone.'),
-    ...cause(
-      'transfers',
-      'Portage retries a failing step less and less often. Portage watches parked transfers, but does not retry them.',
-      [commands.show, commands.retry],
-      'Because of an error without a code, which is a bug, transfers are parked, or a step of a transfer fails again and again.',
-    ),
+    severity: 'transfers',
+    does: 'Portage retries a failing step less and less often. Portage watches parked transfers, but does not retry them.',
+    next: [commands.show, commands.retry],
+    meaning: 'Because of an error without a code, which is a bug, transfers are parked, or a step of a transfer fails again and again.',
   },
   UNREAD: {
     title: 'Portage could not read everything that this answer needs, so causes may be missing.',
@@ -115,7 +113,7 @@ export const operationRows = {
     'The first access token is not on the list of tokens.',
     'The next start of `portage run` adds the token to the list. Until then, you can revoke the token with its text (run `portage token revoke --stolen`) or by removing its key.',
   ),
-} satisfies Record<string, Row>
+} satisfies Record<string, CatalogueRow>
 
 const { reason } = commands
 
@@ -125,21 +123,17 @@ export const settingsRows = {
       'An operator, or Portage itself, has ordered a halt.',
       'Run `portage unhalt` with the scope that `portage settings` shows. A halt by `portage` means that two contracts of a native route contradict each other: find out why before you end the halt.',
     ),
-    ...cause(
-      'chain',
-      'New transfers are taken in and wait without a nonce. Transactions that were signed before the halt are still mined.',
-      ['portage settings', `portage unhalt <scope> ${reason}`],
-      'No key signs anything new for the halted scope.',
-    ),
+    severity: 'chain',
+    does: 'New transfers are taken in and wait without a nonce. Transactions that were signed before the halt are still mined.',
+    next: ['portage settings', `portage unhalt <scope> ${reason}`],
+    meaning: 'No key signs anything new for the halted scope.',
   },
   DENIED: {
     title: 'Transfers were declined because their recipient or token is on the deny-list.',
     remedy: 'Do nothing if the rule of the deny-list is right; otherwise remove the rule, then run `portage transfer retry`.',
-    ...cause('note', 'The denied transfers have ended as declined. `portage transfer retry` checks the deny-list again.', [
-      'portage settings',
-      `portage allow <kind> <party> ${reason}`,
-      commands.retry,
-    ]),
+    severity: 'note',
+    does: 'The denied transfers have ended as declined. `portage transfer retry` checks the deny-list again.',
+    next: ['portage settings', `portage allow <kind> <party> ${reason}`, commands.retry],
   },
   SETTINGS_UNREACHABLE: outage('The settings workflow did not answer.', 'Check that a worker serves the queue `ledger`.'),
   SETTINGS_OLDER: row(
@@ -158,4 +152,4 @@ export const settingsRows = {
     'The checkpoint of the settings cannot be used: halts from before a wipe are not known.',
     'Order the halts and denials again (run `portage halt` and `portage deny`), then correct or remove the file or object of the checkpoint.',
   ),
-} satisfies Record<string, Row>
+} satisfies Record<string, CatalogueRow>

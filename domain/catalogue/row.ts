@@ -38,6 +38,8 @@ export interface CauseRow extends Row {
   readonly next: readonly string[]
 }
 
+export type CatalogueRow = Row & Partial<ErrorRow & CauseRow>
+
 export function row(title: string, remedy: string): Row {
   return { title, remedy }
 }
@@ -47,6 +49,12 @@ export function retry(title: string, remedy: string, facts: Pick<ErrorRow, 'wait
   return { title, remedy, retriable: true, ...facts }
 }
 
+/** An error that a retry can cure, and for which only this transfer waits, not its route. */
+export function retryAlone(title: string, remedy: string): ErrorRow {
+  return retry(title, remedy, { waitsForItself: true })
+}
+
+/** An error that a retry can cure: Portage, or a service that Portage needs, does not work. */
 export function outage(title: string, remedy: string): ErrorRow {
   return retry(title, remedy, { isOutage: true })
 }

@@ -1,4 +1,4 @@
-import { cause, commands, fatal, outage, retry, type Row, row } from './row.ts'
+import { cause, commands, fatal, outage, retry, type CatalogueRow, row } from './row.ts'
 
 const { audit, doctor, nodes, reason, showStream } = commands
 
@@ -7,12 +7,10 @@ export const streamRows = {
     title: 'No process with the role intake reports on streams.',
     remedy:
       'Start a process with the role intake. If such a process runs, it hangs or does not reach the nodes: read its log and restart it.',
-    ...cause(
-      'chain',
-      'Open transfers continue. Streams find new transfers once a process with the role intake runs.',
-      ['portage run --role intake', 'portage stream list'],
-      'At each audit, a process with the role intake updates every stream whose source has a node.',
-    ),
+    severity: 'chain',
+    does: 'Open transfers continue. Streams find new transfers once a process with the role intake runs.',
+    next: ['portage run --role intake', 'portage stream list'],
+    meaning: 'At each audit, a process with the role intake updates every stream whose source has a node.',
   },
   STREAM_UNREACHABLE: {
     ...outage('The stream workflow did not answer.', 'Check that a worker serves the queue `ledger`.'),
@@ -21,10 +19,9 @@ export const streamRows = {
   STREAM_FORKED: {
     title: 'The source chain shows other final blocks than those that Portage has read.',
     remedy: 'Ask what happened to the chain, and audit its deliveries. If the chain was reorganised, raise its `finality` in the config.',
-    ...cause('intake', 'The stream goes back to the last block that most nodes still have, and reads all later blocks again.', [
-      showStream,
-      'portage audit run --chain <chain> --hours 48',
-    ]),
+    severity: 'intake',
+    does: 'The stream goes back to the last block that most nodes still have, and reads all later blocks again.',
+    next: [showStream, 'portage audit run --chain <chain> --hours 48'],
   },
   STREAM_COUNT: {
     title: "The source's own count, or the target, contradicts the source's logs.",
@@ -38,10 +35,9 @@ export const streamRows = {
   STREAM_FULL: {
     title: 'The stream has reached its limit of open transfers: its cursor waits.',
     remedy: 'Find out why the open transfers wait, or raise the limit of the stream.',
-    ...cause('intake', 'The cursor of the stream continues when transfers end.', [
-      'portage transfer list --state waiting',
-      `portage stream set-max-open <stream> <number> ${reason}`,
-    ]),
+    severity: 'intake',
+    does: 'The cursor of the stream continues when transfers end.',
+    next: ['portage transfer list --state waiting', `portage stream set-max-open <stream> <number> ${reason}`],
   },
   STREAM_LAGS: {
     title: 'The cursor of the stream is far behind the final blocks of its source.',
@@ -52,12 +48,10 @@ export const streamRows = {
     title: 'The config has no source for this stream: its chain, its route or its emitter was removed.',
     remedy:
       'If the source is needed, put it back into the config of the processes with the role intake; otherwise terminate the stream workflow: this removes the stream from the list, and does not affect any transfer.',
-    ...cause(
-      'intake',
-      'The transfers of the stream continue.',
-      [showStream, `temporal workflow terminate --workflow-id stream:<stream> ${reason}`],
-      'Portage no longer looks for transfers that the stream has missed.',
-    ),
+    severity: 'intake',
+    does: 'The transfers of the stream continue.',
+    next: [showStream, `temporal workflow terminate --workflow-id stream:<stream> ${reason}`],
+    meaning: 'Portage no longer looks for transfers that the stream has missed.',
   },
   GAP_UNSTARTED: {
     title: 'Messages were received, but their transfers cannot be started.',
@@ -85,21 +79,17 @@ export const streamRows = {
     title: 'Messages are final at the source, but no server that was asked has their signatures.',
     remedy:
       'Check the spy and the APIs of the guardians, then ask Wormhole. Skip a number only if its message can never be signed: a skipped transfer is not delivered.',
-    ...cause('intake', 'Portage asks the guardians for the missing messages, less and less often.', [
-      showStream,
-      audit,
-      `portage stream skip <stream> <number> ${reason}`,
-    ]),
+    severity: 'intake',
+    does: 'Portage asks the guardians for the missing messages, less and less often.',
+    next: [showStream, audit, `portage stream skip <stream> <number> ${reason}`],
   },
   GAP_HELD: {
     ...row("Wormhole's Governor holds messages back.", 'Wait until the Governor releases the messages.'),
     ...cause('intake', 'Portage asks for the held messages again, at least at every audit.', [showStream]),
   },
   GAP_NOT_FINAL: {
-    ...row(
-      'Messages are not final at the source yet, although messages with higher numbers were received.',
-      'Wait until the messages are final.',
-    ),
+    title: 'Messages are not final at the source yet, although messages with higher numbers were received.',
+    remedy: 'Wait until the messages are final.',
     ...cause('intake', 'Portage asks for the missing messages again, at least at every audit.', [showStream]),
   },
   STREAM_AUDIT_UNENDED: retry(
@@ -159,4 +149,4 @@ export const streamRows = {
     'Workflow runs claim numbers of an emitter for which the guardians signed no message. Portage ignores these runs.',
     'Find out who can reach Temporal: Portage did not start these runs. `portage transfer show <first>` shows the first of them.',
   ),
-} satisfies Record<string, Row>
+} satisfies Record<string, CatalogueRow>

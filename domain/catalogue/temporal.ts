@@ -1,4 +1,4 @@
-import { cause, commands, does, fatal, outage, retry, type Row, row } from './row.ts'
+import { cause, commands, does, fatal, outage, retry, type CatalogueRow, row } from './row.ts'
 
 const { doctor } = commands
 
@@ -8,34 +8,27 @@ export const temporalRows = {
       'The Temporal server cannot be reached.',
       'Check temporal.address in the config and that the server runs. Restart a server that runs and does not answer.',
     ),
-    ...cause(
-      'everything',
-      'Every process tries to reach Temporal every few seconds. Messages from the spy are kept in memory. If a process ends, streams fetch its messages from the guardians.',
-      [doctor],
+    severity: 'everything',
+    does: 'Every process tries to reach Temporal every few seconds. Messages from the spy are kept in memory. If a process ends, streams fetch its messages from the guardians.',
+    next: [doctor],
+    meaning:
       'No transfer starts or continues. If a certificate, key, permission or namespace is wrong, `portage stuck` shows the code of that fault instead.',
-    ),
   },
   LEDGER_WITHOUT_WORKER: {
-    ...row(
-      'No process with the role ledger answers.',
-      'Start a process with the role ledger, or promote the version of the running processes.',
-    ),
-    ...cause(
-      'everything',
-      does.keeps,
-      ['portage run --role ledger', commands.promote],
-      'No lane grants a nonce, no stream advances, and no setting can be read or changed.',
-    ),
+    title: 'No process with the role ledger answers.',
+    remedy: 'Start a process with the role ledger, or promote the version of the running processes.',
+    severity: 'everything',
+    does: does.keeps,
+    next: ['portage run --role ledger', commands.promote],
+    meaning: 'No lane grants a nonce, no stream advances, and no setting can be read or changed.',
   },
   WORKFLOW_FAILING: {
     title: 'The task of a workflow fails again and again.',
     remedy: 'Read the reason in the log or the Web UI. Roll the version back, or give the process the keys that it lacks.',
-    ...cause(
-      'lane',
-      'Portage resets a workflow whose code does not fit its history. Temporal retries the tasks of all other workflows.',
-      ['temporal workflow describe --workflow-id <workflow>', doctor],
-      'The reason is a bug, a key that a process lacks, or a version that should not run.',
-    ),
+    severity: 'lane',
+    does: 'Portage resets a workflow whose code does not fit its history. Temporal retries the tasks of all other workflows.',
+    next: ['temporal workflow describe --workflow-id <workflow>', doctor],
+    meaning: 'The reason is a bug, a key that a process lacks, or a version that should not run.',
   },
   TEMPORAL_NAMESPACE: outage(
     'The Temporal server does not have the namespace.',
@@ -134,4 +127,4 @@ export const temporalRows = {
     'Payloads in Temporal are not encrypted.',
     'Set temporal.encryption in the config, with the same key in all processes.',
   ),
-} satisfies Record<string, Row>
+} satisfies Record<string, CatalogueRow>

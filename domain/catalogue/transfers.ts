@@ -1,4 +1,4 @@
-import { cause, commands, does, fatal, retry, type Row, row } from './row.ts'
+import { cause, commands, does, fatal, retry, retryAlone, type CatalogueRow, row } from './row.ts'
 
 const { doctor, fees, listLanes, raiseFee, reason, show } = commands
 
@@ -56,21 +56,17 @@ export const transferRows = {
     ...cause('transfers', does.rechecks, [show]),
   },
   BRIDGE_ROLE_MISSING: {
-    ...retry(
-      'The account of the lane does not have the role of a relayer.',
-      'Ask the admin of the bridge to grant `RELAYER_ROLE` to the address of the lane.',
-    ),
-    ...cause(
-      'transfers',
-      'Portage pauses a lane whose account has no role at any bridge, and resumes the lane once the account has a role.',
-      [show, listLanes],
-    ),
+    title: 'The account of the lane does not have the role of a relayer.',
+    remedy: 'Ask the admin of the bridge to grant `RELAYER_ROLE` to the address of the lane.',
+    retriable: true,
+    severity: 'transfers',
+    does: 'Portage pauses a lane whose account has no role at any bridge, and resumes the lane once the account has a role.',
+    next: [show, listLanes],
   },
   BRIDGE_POOL_EMPTY: {
-    ...retry(
-      'The pool of the bridge cannot pay this amount.',
-      'Wait until tokens come back to the pool, or ask the owner of the bridge to fill the pool.',
-    ),
+    title: 'The pool of the bridge cannot pay this amount.',
+    remedy: 'Wait until tokens come back to the pool, or ask the owner of the bridge to fill the pool.',
+    retriable: true,
     ...cause('transfers', does.rechecks, [show]),
   },
   BRIDGE_BUDGET: {
@@ -88,32 +84,25 @@ export const transferRows = {
     ...cause('transfers', 'The transfers are parked, because the amount will be above the cap tomorrow too.', [show]),
   },
   NATIVE_NOT_FINAL: {
-    ...retry(
-      "The source contract's table does not yet have the nonce of this transfer in a final block.",
-      'Wait for finality on the source chain.',
-    ),
+    title: "The source contract's table does not yet have the nonce of this transfer in a final block.",
+    remedy: 'Wait for finality on the source chain.',
+    retriable: true,
     ...cause('transfers', does.rechecks, [show]),
   },
   WRAPPER_MISSING: {
-    ...retry('The token has no wrapper on the target chain yet.', 'Attest the token on the target chain (createWrapped).', {
-      waitsForItself: true,
-    }),
+    ...retryAlone('The token has no wrapper on the target chain yet.', 'Attest the token on the target chain (createWrapped).'),
     ...cause('transfers', does.rechecks, [show]),
   },
   FEE_CEILING: {
-    ...retry(
-      'The base fee of the chain is above the ceiling for new transfers.',
-      'Wait until the base fee falls, or raise the ceiling: run `portage fees set`.',
-    ),
+    title: 'The base fee of the chain is above the ceiling for new transfers.',
+    remedy: 'Wait until the base fee falls, or raise the ceiling: run `portage fees set`.',
+    retriable: true,
     ...cause('transfers', does.rechecks, [fees, `portage fees set --scope chain:<chain> --base-fee-ceiling <fee> ${reason}`]),
   },
   FEE_LIMIT: {
-    ...retry(
+    ...retryAlone(
       'The transaction would cost more than the fee limits allow.',
       'Wait until fees fall, or raise the limit that the reason names: run `portage fees set`. To end a limit of the submission (see `portage transfer show`), cancel the transfer and retry it.',
-      {
-        waitsForItself: true,
-      },
     ),
     ...cause('transfers', does.rechecks, [
       fees,
@@ -123,38 +112,32 @@ export const transferRows = {
     ]),
   },
   FEE_BELOW_COST: {
-    ...retry(
+    ...retryAlone(
       'The fee of the transfer is worth less than its delivery costs now.',
       'Wait until gas is cheaper, or correct or remove the price of the token in bridges.wormhole-token-bridge.prices.',
-      { waitsForItself: true },
     ),
     ...cause('transfers', does.rechecks, [show, fees]),
   },
   DELIVERY_NOT_DUE: {
-    ...retry(
+    ...retryAlone(
       'The next call of the delivery is not due yet: the target contract makes the transfer wait.',
       'Wait until the time that the reason names. Portage then sends the next call by itself.',
-      { waitsForItself: true },
     ),
     ...cause('note', 'Portage sends the next call of the delivery when the target contract accepts it.', [show]),
   },
   QUARANTINED: {
-    ...retry(
+    ...retryAlone(
       'Deliveries of this token to this recipient, or to several recipients, reverted although their simulation succeeded. Portage spends no more gas on such deliveries until the time that the reason names.',
       'Look at the reverted transactions. `portage transfer retry` makes Portage try again at once. To decline all transfers of the token or to the recipient, run `portage deny`.',
-      { waitsForItself: true },
     ),
-    ...cause('transfers', 'Portage tries these transfers less often, so that they waste little gas.', [
-      show,
-      commands.retry,
-      `portage deny <kind> <party> ${reason}`,
-    ]),
+    severity: 'transfers',
+    does: 'Portage tries these transfers less often, so that they waste little gas.',
+    next: [show, commands.retry, `portage deny <kind> <party> ${reason}`],
   },
   SHADOW_MODE: {
-    ...retry(
+    ...retryAlone(
       'The target chain is in shadow mode: the transfer is ready, and Portage sends nothing.',
       'Do nothing while another relayer delivers. To deliver with Portage, give the lanes keys and remove `shadow` from the chain in the config.',
-      { waitsForItself: true },
     ),
     ...cause('note', 'Portage checks each transfer and logs the call that it would send, with its cost.', ['portage shadow']),
   },
@@ -167,9 +150,7 @@ export const transferRows = {
     'Raise the gas limit (run `portage fees set`), then run `portage transfer retry`.',
   ),
   DEADLINE_PASSED: fatal('The deadline of the transfer has passed.', '`portage transfer retry` delivers the transfer without a deadline.'),
-  DELIVERY_REVERTED: retry('The delivering call reverted.', 'Look at the reason of the revert; `portage transfer retry` tries again.', {
-    waitsForItself: true,
-  }),
+  DELIVERY_REVERTED: retryAlone('The delivering call reverted.', 'Look at the reason of the revert; `portage transfer retry` tries again.'),
   DELIVERY_IMPOSSIBLE: fatal(
     'The delivering call can never succeed.',
     'Look at the reason of the revert. Nothing was sent and no gas was paid.',
@@ -181,11 +162,9 @@ export const transferRows = {
   TRANSFERS_PARKED: {
     title: 'Transfers are parked: Portage does not retry them, and an operator must decide.',
     remedy: 'Look up the code of the transfer in docs/reference/errors.md. Retry the transfer once the cause is gone.',
-    ...cause('unexplained', 'Portage still watches parked transfers. If somebody else delivers a parked transfer, it ends as delivered.', [
-      show,
-      commands.retry,
-      `portage transfer cancel <id> ${reason}`,
-    ]),
+    severity: 'unexplained',
+    does: 'Portage still watches parked transfers. If somebody else delivers a parked transfer, it ends as delivered.',
+    next: [show, commands.retry, `portage transfer cancel <id> ${reason}`],
   },
   TRANSFERS_WAIT: {
     ...row('Transfers wait, and will continue by themselves.', 'Look up the code of the transfer in docs/reference/errors.md.'),
@@ -199,4 +178,4 @@ export const transferRows = {
     'The workflow of a transfer made no progress, and is started again.',
     'Do nothing if Temporal was restored to an earlier state; otherwise report a bug.',
   ),
-} satisfies Record<string, Row>
+} satisfies Record<string, CatalogueRow>

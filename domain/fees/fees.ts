@@ -1,4 +1,5 @@
 import type { ChainName, Terms } from '../transfer/transfer.ts'
+import { defined } from '../defined.ts'
 import { forms, isOf } from '../text/forms.ts'
 
 /** EIP-1559's maxFeePerGas and maxPriorityFeePerGas, decimal wei. On legacy chains, both are the gas price. */
@@ -96,18 +97,14 @@ export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: R
   if (atLeast?.maxFee !== undefined || atLeast?.tip !== undefined) return fees
   if (kind === 'call' && (BigInt(fees.maxFee) > cap || BigInt(fees.tip) > tipCap)) return undefined
   const limited = feeLimitReached(offered, market)
-  if (raising.outpriced && limited) return beyondLimit(fees, market, raising, { isCapped: set < uncapped, tipCap })
+  if (raising.outpriced && limited) return beyondLimit(fees, market, { ...raising, isCapped: set < uncapped, tipCap })
   if (urgent || (kind === 'call' && set < uncapped)) return fees
   return limited ? undefined : fees
 }
 
 /** Doubles the tip up to `maxFee`, to outbid a foreign transaction. Without a cap, `limitFactor` ends the raises. */
-function beyondLimit(
-  fees: Fees,
-  market: Fees,
-  { kind, balance, ...cost }: Raising,
-  { isCapped, tipCap }: { isCapped: boolean; tipCap: bigint },
-): Fees | undefined {
+function beyondLimit(fees: Fees, market: Fees, raising: Raising & { isCapped: boolean; tipCap: bigint }): Fees | undefined {
+  const { kind, balance, isCapped, tipCap, ...cost } = raising
   const [maxFee, raised] = [BigInt(fees.maxFee), BigInt(fees.tip)]
   const twice = least(raised * 2n, kind === 'call' ? least(tipCap, maxFee) : maxFee)
   const offer = { maxFee: fees.maxFee, tip: String(twice > raised ? twice : raised) }
@@ -122,10 +119,7 @@ export function bumpFees(previous: readonly Fees[], market: Fees, percent = defa
   return { maxFee: String(maxFee < tip ? tip : maxFee), tip: String(tip) }
 }
 
-/**
- * Raises end at this multiple of the market's fee or, if higher, of the first attempt's (FeeLimitMultiplier of
- * Optimism's txmgr).
- */
+/** Raises end at this multiple of the market's fee or of the first attempt's, if higher (as in Optimism's txmgr). */
 const limitFactor = 5n
 
 /** Whether raises must end. Without a limit, a nonce that is stuck for other reasons than fees would cost ever more. */
@@ -254,7 +248,10 @@ export interface FeeDefaults {
   readonly gasFactors: ReadonlyMap<ChainName, number>
 }
 
-/** Calls always have a gas limit: a stranger's token may burn gas. At equal scopes, settings overrule the config. */
+/**
+ * Each call gets a gas limit, because a stranger's token may burn gas. If the config and the settings have a rule for
+ * the same scope, the settings' rule applies.
+ */
 export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => { readonly fees: readonly FeeRule[] }): FeePolicyResolver {
   const { rules, maxGas, gasFactors } = defaults
   return (about) => {
@@ -297,8 +294,4 @@ function specificity(scope: FeeScope, about: FeeSubject): number | undefined {
 
 function sameHex(a: string, b: string | undefined): boolean {
   return a.toLowerCase() === b?.toLowerCase()
-}
-
-export function defined<T extends object>(value: T): T {
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T
 }

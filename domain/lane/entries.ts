@@ -3,10 +3,7 @@ import { fnv1a } from '../hash.ts'
 import { type Broke, type LaneState, roundOf, workflowOf, type Entry, type LaneCounts } from './lane.ts'
 import type { LaneAnswer, Refusal } from './messages.ts'
 
-/**
- * Highest number of nonces in the ledger. 20 per second with 15 minutes to finality need 18,000. A full ledger grants
- * none.
- */
+/** Highest number of nonces, enough for 20 per second with 15 minutes to finality. A full ledger grants none. */
 const mostKept = 20_000
 /** Limit of packed entries, bytes. Fee raises and a deep reorg need the rest of the 2 MiB that a state may have. */
 const mostBytes = 1_572_864
@@ -32,7 +29,7 @@ export function inFlight(state: LaneState): number {
   return Math.max(0, state.next - (state.observed?.latest ?? state.next))
 }
 
-/** Returns the unmined entries by ascending nonce. Never visits the mined entries, of which there may be thousands. */
+/** Returns the unmined entries by ascending nonce, normally without a visit to the thousands of mined entries. */
 export function unmined(state: LaneState): Entry[] {
   const latest = state.observed?.latest ?? 0
   // JavaScript sorts keys that are whole numbers, so the entries have ascending nonces.
@@ -67,7 +64,10 @@ export function isWithdrawn({ tombstones }: LaneState, intentId: string): boolea
   return tombstones.includes(tombstone(intentId))
 }
 
-/** 64 bits of FNV-1a, base 36. At equal hashes, the second intent is refused, and its transfer begins a new round. */
+/**
+ * 64 bits of FNV-1a, base 36. If two intents have the same hash, the ledger refuses the second one, and its transfer
+ * begins a new round.
+ */
 export function tombstone(intentId: string): string {
   return `${fnv1a(intentId).toString(36)}-${fnv1a(intentId, 0x2f0b4c47).toString(36)}`
 }
@@ -152,7 +152,10 @@ export function funded(
   return { state: low || cost > balance ? { ...state, broke: { detail, cost: cheapest(state.broke, cost) } } : state, detail }
 }
 
-/** Marks the lane as broke while its balance is below the minimum, its lowest nonce's cost, or a refused grant's. */
+/**
+ * Marks the lane as broke while its balance is below the minimum, below the cost of its lowest nonce, or below the cost
+ * of a refused grant.
+ */
 export function reviewFunds(state: LaneState): LaneState {
   if (!state.observed) return state
   const balance = BigInt(state.observed.balance)

@@ -73,9 +73,7 @@ export interface Entry {
   readonly callHash?: string
   /** The intent that abandoned the nonce. A block may still include the intent's call. */
   readonly abandonedBy?: string
-  /**
-   * Height at which the nonce was granted, was given back, or fell out of its block. 0 while the nonce is in a block.
-   */
+  /** Height at which the nonce was granted, was given back, or fell out of its block. 0 while it is in a block. */
   readonly sinceBlock: number
   /** Height of the last report in which a process drives this nonce. 0: no such report, or the nonce is in a block. */
   readonly claimedBlock: number
@@ -100,6 +98,10 @@ export interface FinalBlock {
   readonly hash: string
 }
 
+/**
+ * The account at the newest block (`height`, `hash`). `latest` and `finalized`: its nonce there and in the newest final
+ * block.
+ */
 export interface Observed {
   readonly latest: number
   readonly finalized: number
@@ -115,6 +117,7 @@ export interface Remembered extends Observed {
   readonly at: number
   /** Time of the last report with this `height` or a higher one. Lagging nodes report lower heights. */
   readonly leadAt: number
+  /** Height at which `finalized` was first reported. If a later block has a lower nonce, final blocks were lost. */
   readonly finalizedAt: number
   /** Height since which the lowest unmined nonce waits with its newest attempt. Absent in ledgers of release 1.0.0. */
   readonly lowestSince?: number
@@ -161,7 +164,7 @@ export interface Closing {
   readonly by: string
 }
 
-/** `cost` is the gas cost of the cheapest grant that was refused because the balance was too low, decimal wei. */
+/** `cost`: gas cost of the cheapest grant that was refused for lack of funds, decimal wei. `0`: none was refused. */
 export interface Broke {
   readonly detail: string
   readonly cost: string

@@ -16,9 +16,7 @@ export interface Observation extends ledger.Observed {
 export type LaneRequest = { readonly id: string } & Ask
 
 export type Ask =
-  /**
-   * Asks for an intent's nonce. A lane that drains or is below its minimum balance serves operator transactions only.
-   */
+  /** Requests a nonce. A lane that drains or is below its minimum balance grants it only to operator transactions. */
   | { readonly kind: 'grant'; readonly owner: ledger.Owner; readonly attempt: ledger.Attempt; readonly operatorTransaction?: boolean }
   /**
    * Finds the intent's nonce. With `callHash`, the caller wants to sign: from then on the ledger assumes that the call
@@ -38,10 +36,7 @@ export type Ask =
    * `withoutWorkerMs`. On a replaced chain, `leave` and `abandon` withdraw every intent.
    */
   | { readonly kind: 'withdraw'; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
-  /**
-   * Fills this nonce with a no-op. If the nonce has an owner, an operator's request is refused: operators use
-   * `cancelNonce`.
-   */
+  /** Fills this nonce with a no-op. For a nonce with an owner, an operator's request is refused: see `cancelNonce`. */
   | ({ readonly kind: 'fill'; readonly nonce: number; readonly reason: ledger.FillReason } & Named)
   | OperatorAsk
   /** A process sends its config. A window that `setWindow` set stays until the window in the config changes. */
@@ -62,9 +57,7 @@ type OperatorOrder =
   | { readonly kind: 'replace'; readonly nonce: number; readonly maxFee?: string; readonly tip?: string }
   | { readonly kind: 'republish'; readonly nonce?: number | undefined }
   | { readonly kind: 'pause'; readonly pause: ledger.PauseReason }
-  /**
-   * With `only`, ends only a pause of this kind. So Portage, which always sets `only`, never ends an operator's pause.
-   */
+  /** With `only`, ends only a pause of this kind. Portage always sets `only`, so it never ends an operator's pause. */
   | { readonly kind: 'resume'; readonly only?: ledger.PauseKind }
   | { readonly kind: 'drain'; readonly reason: string }
   | { readonly kind: 'forbid'; readonly reason: string }
@@ -118,8 +111,8 @@ export interface LaneView
   extends
     Pick<ledger.LaneState, 'synced' | 'next' | 'era' | 'republish' | 'forgotten'>,
     Pick<ledger.Observed, 'latest' | 'finalized' | 'final'>,
+    Partial<Pick<ledger.Remembered, 'height' | 'finalizedAt' | 'lowestSince'>>,
     Pick<ledger.LaneCounts, 'external'> {
-  readonly height?: number
   readonly window: number
   readonly inFlight: number
   readonly closed?: Closed
@@ -127,14 +120,8 @@ export interface LaneView
   readonly keptLimit: number
   /** Number of grants, which never falls. (`next` falls when nonces are returned.) */
   readonly granted: number
-  /**
-   * Run id of the ledger that answers. After a reset, a request with an older id gets no nonce. Absent in answers to
-   * queries.
-   */
+  /** Run id of the ledger that answers. After a reset, requests with an older id get no nonce. Absent in queries. */
   readonly run?: string
-  /** Height at which `finalized` was first reported. If a later block has a lower nonce, final blocks were lost. */
-  readonly finalizedAt?: number
-  readonly lowestSince?: number
 }
 
 export type ClosedFor = 'paused' | 'draining' | 'forbidden' | 'funds' | 'replaced'

@@ -1,4 +1,4 @@
-import { unitsText } from '../text/amounts.ts'
+import { scaled } from '../text/amounts.ts'
 
 /** An ERC-20 token whose balance is shown for each lane of a chain. */
 export interface WatchedToken {
@@ -23,5 +23,5 @@ export function isLow({ balance, minimum }: TokenReading): boolean {
  * @param units smallest units, decimal
  */
 export function tokenText({ token, symbol = token, decimals }: WatchedToken, units: string): string {
-  return decimals === undefined ? `${units} units of ${symbol}` : `${unitsText(units, decimals)} ${symbol}`
+  return decimals === undefined ? `${units} units of ${symbol}` : `${scaled(units, decimals)} ${symbol}`
 }

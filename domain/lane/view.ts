@@ -1,31 +1,30 @@
+import { defined } from '../defined.ts'
 import { inFlight, kept, unmined } from './entries.ts'
 import type { Entry, LaneState } from './lane.ts'
 import type { Closed, FillOrder, LaneView, RaiseOrder } from './messages.ts'
 
 export function view(state: LaneState): LaneView {
   const { observed, era, counts, forgotten, republish } = state
-  const closed = closedFor(state, false)
+  const { height, finalizedAt, lowestSince, final } = observed ?? {}
   return {
     synced: state.synced,
     next: state.next,
     latest: observed?.latest ?? 0,
     finalized: observed?.finalized ?? 0,
-    ...(observed && { height: observed.height, finalizedAt: observed.finalizedAt }),
-    ...(observed?.lowestSince !== undefined && { lowestSince: observed.lowestSince }),
     window: state.config.window,
     inFlight: inFlight(state),
-    ...(republish && { republish }),
-    ...(closed && { closed }),
-    ...(observed?.final && { final: observed.final }),
     external: counts.external,
     era,
     granted: counts.granted,
-    ...(forgotten && { forgotten }),
+    ...defined({ height, finalizedAt, lowestSince, republish, closed: closedFor(state, false), final, forgotten }),
     ...kept(state),
   }
 }
 
-/** Number of blocks in which a process has driven this nonce with its last attempt. 0: unknown, or not the lowest. */
+/**
+ * Number of blocks in which a process has driven this nonce with its last attempt. 0: not known, or not the lowest
+ * unmined nonce.
+ */
 export function blocksWaited({ nonce, sinceBlock, claimedBlock }: Entry, { latest, lowestSince }: LaneView): number {
   if (nonce !== latest || lowestSince === undefined) return 0
   return Math.max(0, claimedBlock - Math.max(lowestSince, sinceBlock))

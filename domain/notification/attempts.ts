@@ -16,8 +16,8 @@ export const attemptSchedule: AttemptSchedule = {
 }
 const longestRestMs = hourMs
 /**
- * When the receiver answers again, notifications with fewer tries than this are sent at once. Those with more tries
- * keep their wait, because one of them may have caused the failure.
+ * When the receiver answers again, notifications with fewer tries than this are sent at once. The others keep their
+ * wait, because one of them may have caused the failure.
  */
 const triesUntilAlone = 3
 
@@ -65,11 +65,8 @@ function afterTest(state: NotifierState, { id }: Notification, answer: SendAnswe
   return { ...state, ...after, tests: [...state.tests, result].slice(-notifierLimits.tests) }
 }
 
-function receiverAfter(
-  { failure }: NotifierState,
-  answer: SendAnswer,
-  { now, jitter, schedule: { restsMs } = attemptSchedule }: AttemptFacts,
-): Partial<Pick<NotifierState, 'failure' | 'disabled'>> {
+function receiverAfter({ failure }: NotifierState, answer: SendAnswer, facts: AttemptFacts): Partial<NotifierState> {
+  const { now, jitter, schedule: { restsMs } = attemptSchedule } = facts
   if (answer.kind === 'gone') return { disabled: { why: 'gone', at: now } }
   if (answer.kind !== 'failed') return {}
   // Parallel tries fail together, so only the first failure counts.

@@ -1,3 +1,4 @@
+import type { OrderSubject } from '../access.ts'
 import type { CredentialSource } from '../temporal-access.ts'
 import { fnv1a } from '../hash.ts'
 import type { LaneId } from '../lane/lane.ts'
@@ -27,10 +28,8 @@ export interface Notification {
 
 export type NotificationData = Readonly<Record<string, string | number | boolean | undefined>>
 
-export interface NotificationSubject {
-  readonly chains?: readonly ChainName[] | undefined
+export interface NotificationSubject extends OrderSubject {
   readonly bridge?: BridgeName | undefined
-  readonly lane?: LaneId | undefined
 }
 
 /** The events that a receiver wants. An absent list allows all. */
@@ -45,14 +44,17 @@ export function wantsType({ events }: NotificationFilter, type: NotificationType
   return events.includes(type) || (type === 'transfer.reversed' && events.includes('transfer.delivered'))
 }
 
-/** Whether the filter passes this subject. A halt of everything has no chains, and passes every filter of chains. */
+/** Whether the filter passes this subject. A halt of everything has no chains, so it passes every filter of chains. */
 export function wantsSubject({ chains, bridges, lanes }: NotificationFilter, about: NotificationSubject): boolean {
   const ofChain = chains === undefined || about.chains === undefined || about.chains.some((one) => chains.includes(one))
   const ofBridge = bridges === undefined || about.bridge === undefined || bridges.includes(about.bridge)
   return ofChain && ofBridge && (lanes === undefined || about.lane === undefined || lanes.includes(about.lane))
 }
 
-/** Order of notifications for receivers, equal at each try: µs since the epoch, last three digits from the id. */
+/**
+ * A number by which receivers can sort notifications, the same at each try: µs since the epoch, last digits from the
+ * id.
+ */
 export function sequenceOf({ at, id }: Pick<Notification, 'at' | 'id'>): number {
   return at * 1_000 + (fnv1a(id) % 1_000)
 }

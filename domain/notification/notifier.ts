@@ -1,7 +1,7 @@
-import { fields, text, whole } from '../field-checks.ts'
+import { fields, oneOf, pattern, whole } from '../field-checks.ts'
 import { type Order, withOrder, type GivenOrder } from '../order.ts'
 import type { ConditionSource } from './condition.ts'
-import type { Notification, NotificationType } from './notification.ts'
+import type { Notification } from './notification.ts'
 
 /** The notifier's progress in Temporal's list of closed transfers. Times: ms by Temporal's clock, except `since`. */
 export interface NotifierCursor {
@@ -9,8 +9,8 @@ export interface NotifierCursor {
   readonly from: number
   readonly seen: number
   /**
-   * Temporal lists some transfers late, so `from` must not rise at once. `seen` is the latest closing time that was
-   * listed at `since`, by the process's clock. Some time after `since`, `from` becomes `seen`.
+   * Temporal lists some transfers late, so `from` must not rise at once. `since` is a time by the process's clock, and
+   * `seen` is the latest closing time that was listed by then. Some time after `since`, `from` becomes `seen`.
    */
   readonly settling: { readonly since: number; readonly seen: number }
   /** Notified transfers that closed since `from`. Without this list, a crash would repeat their notifications. */
@@ -57,7 +57,10 @@ export interface NotifierState {
   readonly orders?: readonly GivenOrder[] | undefined
 }
 
-/** Highest numbers of items. `holding` takes up to 100 KB: a thousand parked transfers and all other conditions. */
+/**
+ * Highest numbers of items. `holding` takes up to 100 KB, enough for a thousand parked transfers and all other
+ * conditions.
+ */
 export const notifierLimits = { notified: 1_000, holding: 1_500, pending: 200, unsent: 100, recent: 100, tests: 5 } as const
 
 export function newNotifier(from: number): NotifierState {
@@ -171,14 +174,11 @@ function raised(state: NotifierState, notification: Notification): NotifierState
  */
 function isRaised(given: unknown, now: number): given is Notification {
   try {
-    fields({ id: text(64), at: whole })(given, '')
-    const { id, type, at = Infinity, data } = given as Partial<Notification>
-    const isType = raisedTypes.includes(type as NotificationType)
-    const isFlat = typeof data === 'object' && Object.values(data).every((one) => plain.has(typeof one))
-    return /^[\w-]+$/.test(id ?? '') && isType && isFlat && at <= now + mostAheadMs && JSON.stringify(given).length <= mostRaised
+    fields({ id: pattern(/^[\w-]{1,64}$/, 'an id'), type: oneOf(...raisedTypes), at: whole })(given, '')
+    const { at, data } = given as Notification
+    const isFlat = typeof data === 'object' && Object.values(data).every((one) => ['string', 'number', 'boolean'].includes(typeof one))
+    return isFlat && at <= now + mostAheadMs && JSON.stringify(given).length <= mostRaised
   } catch {
     return false
   }
 }
-
-const plain: ReadonlySet<string> = new Set(['string', 'number', 'boolean'])

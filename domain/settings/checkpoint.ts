@@ -1,8 +1,8 @@
-import { type Check, fields, listOf, optional, rule, text, time, whole } from '../field-checks.ts'
+import { type Check, fields, listOf, optional, rule, time, whole } from '../field-checks.ts'
 import { assertSettingsFit, assertSettingsOrders } from './request.ts'
 import { applySettingsOrders, type SettingsOrders, type Halt, noSettings, type Settings } from './settings.ts'
 
-/** A copy of the settings outside Temporal: halts, deny-list and revoked tokens survive the loss of Temporal. */
+/** A copy of the settings outside Temporal, so that halts, deny-list and revoked tokens survive a loss of Temporal. */
 export interface SettingsCheckpoint {
   readonly version: 1
   readonly namespace: string
@@ -10,18 +10,18 @@ export interface SettingsCheckpoint {
   readonly settings: Settings
 }
 
-export interface KeptSettings {
-  readonly settings: Settings
-  readonly at: number
+export interface KeptSettings extends Pick<SettingsCheckpoint, 'settings' | 'at'> {
+  /** Number of rows that are no valid orders, or for which the settings have no room. */
   readonly refused: number
 }
 
-const list = listOf(
-  rule((row) => typeof row === 'object' && row !== null, 'a row'),
-  2_000,
-)
+const row = rule((given) => typeof given === 'object' && given !== null, 'a row')
+const list = listOf(row, 2_000)
 
-/** Checks each row as an order, because a checkpoint may be forged. Throws an Error that names the field. */
+/**
+ * Reads the settings of a checkpoint. Each row is checked like an order and left out if it is invalid, because a
+ * checkpoint may be forged. Throws an Error that names the field if the checkpoint itself is malformed.
+ */
 export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptSettings {
   fields({
     version: rule((version) => version === 1, '1'),
@@ -35,7 +35,8 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
   let [kept, refused] = [noSettings, 0]
   for (const given of ordersOf(settings, at)) {
     try {
-      assertGiven(given)
+      time(given.at, 'at')
+      assertSettingsOrders(given)
       const next = applySettingsOrders(kept, given, given.at)
       assertSettingsFit(next)
       kept = next
@@ -47,6 +48,7 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
   return { settings: { ...kept, version: Math.max(kept.version, settings.version) }, at, refused }
 }
 
+/** Returns the orders that make these settings out of empty ones. `at` is the time of rows that have no time. */
 export function ordersOf(
   { halts, denied, fees, nodes, tariff, tokens }: Settings,
   at: number,
@@ -66,6 +68,7 @@ export function ordersOf(
   ]
 }
 
+/** Returns the checkpoint's orders that restrict transfers or tokens, and that the present settings lack. */
 export function missingRestrictions(kept: Settings, settings: Settings, at: number): readonly SettingsOrders[] {
   const tariff = kept.tariff.filter(({ tariff: { delivered } }) => delivered === false)
   const restricting = { ...kept, fees: [], nodes: [], tariff, tokens: kept.tokens.filter(({ revoked }) => revoked) }
@@ -73,8 +76,3 @@ export function missingRestrictions(kept: Settings, settings: Settings, at: numb
 }
 
 const givenBy = ({ by, reason, at }: Pick<Halt, 'by' | 'reason' | 'at'>) => ({ by, reason, at })
-
-function assertGiven(given: SettingsOrders & { readonly at: number }): void {
-  fields({ by: text(100), reason: text(500), at: time })(given, '')
-  assertSettingsOrders(given)
-}

@@ -1,5 +1,4 @@
 import { RelayerError } from '../catalogue/errors.ts'
-import type { FeeScope } from '../fees/fees.ts'
 import { type ChainName, numberOfUnconfigured } from '../transfer/transfer.ts'
 import { applySettingsOrders, type Settings, type SettingsOrder, type HaltScope } from './settings.ts'
 
@@ -20,16 +19,15 @@ export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownN
   if (!known.unlistedTokens) assertListed(orders, settings)
   const revoked = new Set(orders.map((order) => order.kind === 'revokeToken' && order.jti))
   for (const [index, order] of orders.entries()) {
-    const listsRevoked = order.kind === 'addToken' && revoked.has(order.token.jti)
-    const removes = order.kind === 'unhalt' || order.kind === 'allow' || order.kind === 'clearNode'
     // A token that is listed only to be revoked may name chains and lanes that the config no longer has.
-    if (listsRevoked) continue
+    if (order.kind === 'addToken' && revoked.has(order.token.jti)) continue
+    const removes = order.kind === 'unhalt' || order.kind === 'allow' || order.kind === 'clearNode'
     const author = { by: 'x', reason: 'x', orders: [order] }
     if (!removes || applySettingsOrders(settings, author, 0) === settings) assertOrder(order, `orders[${index}]`, known, settings)
   }
 }
 
-/** Only listed tokens may be revoked. Otherwise ids of tokens that nobody signed would fill the list for a year. */
+/** Only listed tokens may be revoked, because made-up ids would fill the list and stay in it for a year. */
 function assertListed(orders: readonly SettingsOrder[], { tokens }: Settings): void {
   const listed = new Set(tokens.map(({ jti }) => jti))
   for (const [index, order] of orders.entries()) {
@@ -51,7 +49,9 @@ function assertOrder(order: SettingsOrder, path: string, known: KnownNames, sett
     case 'allow':
       return assertDenied(order, `${path}.value`, known)
     case 'setFees':
-      return assertFeeScope(order.scope, `${path}.scope`, known)
+      if (order.scope.kind === 'lane') one(order.scope.lane.toLowerCase(), known.lanes, 'lane', `${path}.scope.lane`)
+      if ('chain' in order.scope) one(order.scope.chain, chains, 'chain', `${path}.scope.chain`)
+      return
     case 'setTariff': {
       const { scope } = order
       if (scope.kind === 'fee') return one(scope.chain, chains, 'chain', `${path}.scope.chain`)
@@ -88,7 +88,7 @@ function assertNode({ chain, name, url }: NodeChange, path: string, { nodes }: K
   one(chain, Object.keys(nodes), 'chain', `${path}.chain`)
   const configured = nodes[chain] ?? []
   if (url === undefined) return one(name, configured, `node of ${chain}`, `${path}.name`)
-  if (configured.includes(name)) fail(`${path}.name: ${chain} has a node ${name} in the config; call the new one something else`)
+  if (configured.includes(name)) fail(`${path}.name: ${chain} has a node ${name} in the config; give the new node another name`)
 }
 
 function assertScope({ bridge, chain, sourceChain, targetChain }: HaltScope, path: string, known: KnownNames): void {
@@ -105,11 +105,6 @@ function assertScope({ bridge, chain, sourceChain, targetChain }: HaltScope, pat
   }
   if (chain !== undefined && sourceChain !== undefined && targetChain !== undefined && chain !== sourceChain && chain !== targetChain)
     fail(`${path}.chain: no transfer is from ${sourceChain} to ${targetChain} and of ${chain}`)
-}
-
-function assertFeeScope(scope: FeeScope, path: string, { nodes, lanes }: KnownNames): void {
-  if (scope.kind === 'lane') one(scope.lane.toLowerCase(), lanes, 'lane', `${path}.lane`)
-  if (scope.kind === 'chain' || scope.kind === 'call') one(scope.chain, Object.keys(nodes), 'chain', `${path}.chain`)
 }
 
 function one(name: string | undefined, known: readonly string[], what: string, path: string): void {

@@ -56,10 +56,6 @@ const feeScope = byKind({
 const wei = optional(ofForm(forms.decimal))
 const numberFrom = (least: number, most: number) =>
   optional(rule((value) => typeof value === 'number' && value >= least && value <= most, `a number from ${least} to ${most}`))
-const wholeFrom = (least: number, most: number) =>
-  optional(
-    rule((value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most, `a whole number from ${least} to ${most}`),
-  )
 const feePolicy = object({
   maxFeePerGas: wei,
   maxTip: wei,
@@ -68,7 +64,9 @@ const feePolicy = object({
   gasLimit: optional(ofForm(forms.gas)),
   gasFactor: numberFrom(1, 5),
   tipFactor: numberFrom(0.5, 10),
-  bumpPercent: wholeFrom(10, 100),
+  bumpPercent: optional(
+    rule((value) => Number.isInteger(value) && Number(value) >= 10 && Number(value) <= 100, 'a whole number from 10 to 100'),
+  ),
 } satisfies Record<keyof FeePolicy, Check>)
 
 const use = optional(oneOf('all', 'read', 'send', 'private'))

@@ -1,5 +1,6 @@
 import { longestTokenMs, type Principal } from '../access.ts'
-import { defined, type FeeScope, type FeePolicy, type FeeRule } from '../fees/fees.ts'
+import { defined } from '../defined.ts'
+import { type FeeScope, type FeePolicy, type FeeRule } from '../fees/fees.ts'
 import type { Order } from '../order.ts'
 import type { BridgeName, ChainName, TransferRoute } from '../transfer/transfer.ts'
 import { lowerTariffScope, type TariffRule, type Tariff, type TariffScope } from './tariff.ts'
@@ -107,10 +108,8 @@ export function denialOf(
   const accounts = [recipient, payee].map((account) => account.toLowerCase())
   const recipients = [...accounts, ...accounts.map((account) => `${targetChain}/${account}`)]
   const searched = bytes.toLowerCase()
-  const rule = denied.find(
-    (one) =>
-      (one.kind === 'token' ? one.value === token.toLowerCase() : recipients.includes(one.value)) || isAmong(searched, one, targetChain),
-  )
+  const names = (one: DenyRule) => (one.kind === 'token' ? one.value === token.toLowerCase() : recipients.includes(one.value))
+  const rule = denied.find((one) => names(one) || isAmong(searched, one, targetChain))
   if (!rule) return undefined
   const { kind, value, by, reason } = rule
   const code = kind === 'token' ? 'TOKEN_DENIED' : 'RECIPIENT_DENIED'
@@ -151,21 +150,16 @@ export function applySettingsOrders(settings: Settings, { by, reason, orders }: 
   }, settings)
 }
 
-function apply(settings: Settings, order: SettingsOrder, author: Omit<Halt, 'scope'>): Settings {
+function apply(settings: Settings, order: SettingsOrder, author: Given): Settings {
   switch (order.kind) {
-    case 'halt': {
-      const { scope } = order
-      return edited(settings, 'halts', { scope }, (known) => known ?? { scope, ...author })
-    }
+    case 'halt':
+      return edited(settings, 'halts', { scope: order.scope }, (known) => known ?? { scope: order.scope, ...author })
     case 'unhalt':
       return edited(settings, 'halts', { scope: order.scope })
-    case 'deny': {
-      const { what: kind, value } = order
-      return edited(settings, 'denied', { kind, value }, (known) => known ?? { kind, value, ...author })
-    }
+    case 'deny':
     case 'allow': {
-      const { what: kind, value } = order
-      return edited(settings, 'denied', { kind, value })
+      const party = { kind: order.what, value: order.value }
+      return edited(settings, 'denied', party, order.kind === 'deny' ? (known) => known ?? { ...party, ...author } : undefined)
     }
     case 'setFees': {
       const { scope, policy } = order
@@ -181,10 +175,11 @@ function apply(settings: Settings, order: SettingsOrder, author: Omit<Halt, 'sco
     }
     case 'clearNode':
       return edited(settings, 'nodes', { chain: order.chain, name: order.name })
-    case 'addToken': {
-      const { token } = order
-      return edited(settings, 'tokens', { jti: token.jti }, (known) => ({ ...token, ...(known?.revoked && { revoked: known.revoked }) }))
-    }
+    case 'addToken':
+      return edited(settings, 'tokens', { jti: order.token.jti }, (known) => ({
+        ...order.token,
+        ...(known?.revoked && { revoked: known.revoked }),
+      }))
     case 'revokeToken': {
       const { jti } = order
       return edited(settings, 'tokens', { jti }, (known) => (known?.revoked ? known : { ...known, jti, revoked: author }))
@@ -192,15 +187,16 @@ function apply(settings: Settings, order: SettingsOrder, author: Omit<Halt, 'sco
   }
 }
 
-/** Drops expired tokens. A revoked token that was never listed expires after the longest lifetime of a token. */
+/** Removes expired tokens. A revoked token that was never listed expires after the longest lifetime of a token. */
 function withoutExpired(settings: Settings, at: number): Settings {
   const { tokens } = settings
   const left = tokens.filter(({ expiresAt, revoked }) => (expiresAt ?? (revoked?.at ?? Infinity) + longestTokenMs) > at)
   return left.length === tokens.length ? settings : { ...settings, tokens: left }
 }
 
-type Lists = Pick<Settings, 'halts' | 'denied' | 'fees' | 'nodes' | 'tariff' | 'tokens'>
+type Lists = Omit<Settings, 'version' | 'audit'>
 
+/** Replaces the row that has all fields of `key` by the result of `edit`, which may also add or remove the row. */
 function edited<Name extends keyof Lists>(
   settings: Settings,
   name: Name,

@@ -1,6 +1,6 @@
 import type { ChainName } from '../transfer/transfer.ts'
 
-/** Transfers that a rule covers. `token`, on its native chain: `<wormhole chain id>/<64 lower-case hex digits>`. */
+/** The transfers that a rule covers. `token`, on its native chain: `<wormhole chain id>/<64 lower-case hex digits>`. */
 export type TariffScope =
   | { readonly kind: 'asset'; readonly token: string }
   | { readonly kind: 'fee'; readonly chain: ChainName; readonly token: string }

@@ -1,4 +1,5 @@
 import { type Check, fields, listOf, object, oneOf, optional, rule, text, whole } from '../field-checks.ts'
+import { defined } from '../defined.ts'
 import { trusted } from './source.ts'
 import { hash, u64, words } from './request.ts'
 import { clip, limits } from './gaps.ts'
@@ -18,14 +19,12 @@ export interface StreamCheckpoint {
 }
 
 export function checkpointOf(state: StreamState): StreamCheckpoint {
-  const [number, height] = [completedNumber(state), completedHeight(state)]
+  const number = completedNumber(state)
   return {
     version: 1,
     stream: state.config.stream,
     origin: state.config.origin,
-    ...(number !== undefined && { completedNumber: number }),
-    ...(height !== undefined && { completedHeight: height }),
-    ...(state.cursor && { cursor: state.cursor }),
+    ...defined({ completedNumber: number, completedHeight: completedHeight(state), cursor: state.cursor }),
     exceptions: state.exceptions.filter((one) => number === undefined || BigInt(one.number) > BigInt(number)),
   }
 }
@@ -41,7 +40,7 @@ export function fromCheckpoint(config: StreamConfig, value: unknown): StreamStat
   const { completedNumber: number, completedHeight: height, cursor, exceptions } = value
   const base = cursor && { base: cursor.height }
   const state = { ...initialStream(config), ...base, exceptions: exceptions.slice(-limits.exceptions).map(clipped) }
-  if (number !== undefined) return trusted(state, { number, by: 'checkpoint', ...(height !== undefined && { height }) }).state
+  if (number !== undefined) return trusted(state, { number, by: 'checkpoint', ...defined({ height }) }).state
   return height === undefined || state.start === undefined ? state : { ...state, start: Math.max(state.start, height + 1) }
 }
 

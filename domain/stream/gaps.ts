@@ -1,3 +1,4 @@
+import { defined } from '../defined.ts'
 import { invisible, utf8Bytes } from '../text/printable.ts'
 import { portageItself } from '../order.ts'
 import { addInterval, countNumbers, type IntervalSet, missingBetween } from './intervals.ts'
@@ -16,8 +17,7 @@ export const gapSize = ({ from, to }: Pick<Gap, 'from' | 'to'>) => BigInt(to) - 
 export const byFirst = (a: Gap, b: Gap) => compare(a.from, b.from)
 
 export function newGap(stream: StreamState, from: bigint, to: bigint, state: Gap['state'], at: number): Gap {
-  const height = heightAt(stream, from)
-  return { from: String(from), to: String(to), state, ...(height !== undefined && { height }), at }
+  return { from: String(from), to: String(to), state, ...defined({ height: heightAt(stream, from) }), at }
 }
 
 const withGapCounted = (gap: Gap, counted = gap.counted) => withCounted(gap, counted, gapSize(gap))
@@ -111,7 +111,7 @@ export function heightAt({ marks, config }: Pick<StreamState, 'marks' | 'config'
   return marks.findLast(([known]) => BigInt(known) < number)?.[1] ?? config.start
 }
 
-/** Lists blocks below the live scan, for any process to read (MIP-61's BOOTSTRAP). */
+/** Adds blocks below the live scan to the list of blocks that any process may read (MIP-61's BOOTSTRAP). */
 export function backfill(state: StreamState, from: number, to: number, by: string): StreamState {
   const end = Math.min(to, state.cursor?.height ?? to)
   if (from > end) return state

@@ -107,13 +107,12 @@ export function unpack(packed: PackedIntervals): Intervals {
 
 export function pack(intervals: Intervals): PackedIntervals {
   let end = 0n
-  let packed = ''
-  for (const [from, to] of intervals) {
-    packed += packed === '' ? textOf(from - end) : `,${textOf(from - end)}`
-    if (to !== from) packed += `x${textOf(to - from)}`
+  const items = intervals.map(([from, to]) => {
+    const above = textOf(from - end)
     end = to
-  }
-  return packed
+    return to === from ? above : `${above}x${textOf(to - from)}`
+  })
+  return items.join(',')
 }
 
 /** Printing a bigint takes several times as long as printing a number. */

@@ -1,3 +1,4 @@
+import { defined } from '../defined.ts'
 import { bounded, byFirst, clip, compare, gapAt, hasGap, limits, mark, max, min, newGap, punch, sortedSet, withoutCounted } from './gaps.ts'
 import { hasNumber, type IntervalSet, missingBetween, union, without } from './intervals.ts'
 import { bringBack, isAnyOutside, outsideReason, setOutside } from './outside-window.ts'
@@ -40,10 +41,8 @@ export function unread({ config, first, next, cursor, backfill: { left } }: Stre
   if (!config.placed) return [[next, highest]]
   const blocks = cursor ? [...left, [cursor.height + 1, mostBlocks] as const] : [[0, mostBlocks] as const]
   const numbers = blocks.map(([from, to]) => [later(String(firstIn(from)), first), String(firstIn(to) + firstIn(1) - 1n)] as const)
-  return union(
-    [],
-    numbers.filter(([from, to]) => compare(from, to) <= 0),
-  )
+  const possible = numbers.filter(([from, to]) => compare(from, to) <= 0)
+  return union([], possible)
 }
 
 /** Whether the number's transfer must be started when the source shows the number. */
@@ -74,8 +73,8 @@ export function isAnyWanted(state: StreamState, numbers: IntervalSet): boolean {
   })
 }
 
-const later = (a: string, b: string) => (compare(a, b) > 0 ? a : b)
-const earlier = (a: string, b: string) => (compare(a, b) < 0 ? a : b)
+export const later = (a: string, b: string) => (compare(a, b) > 0 ? a : b)
+export const earlier = (a: string, b: string) => (compare(a, b) < 0 ? a : b)
 
 interface Draft {
   state: StreamState
@@ -98,8 +97,8 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
   const isNew = hasNumber(unread(draft.state), number) || hasGap(draft.state.gaps, BigInt(number))
   if (!isNew && !known && !isOutside) return
   const { placed } = draft.state.config
-  // The stream has read this block before, and may have counted the end of this number then. It does not know, so it
-  // does not count the end again.
+  // The stream has read this block before and may have counted the end of this number then, so it does not count the
+  // end again.
   const isAgain = placed && isNew && compare(number, draft.state.next) < 0
   const end = endOf(finding, number)
   const counted = known ? known.counted : countedOf(draft.state, number)
@@ -116,13 +115,7 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
     open.delete(number)
   } else if (known) {
     if (height !== undefined) open.set(number, { ...known, height: known.height ?? height })
-  } else if (!isOutside)
-    open.set(number, {
-      number,
-      ...(height !== undefined && { height }),
-      ...(early && { early }),
-      ...(counted !== undefined && { counted }),
-    })
+  } else if (!isOutside) open.set(number, { number, ...defined({ height, early: early || undefined, counted }) })
   if (height !== undefined && !placed) draft.state = { ...draft.state, marks: mark(marks, number, height) }
 }
 
@@ -155,9 +148,8 @@ export function reopen(state: StreamState, from: string, to: string, at: number,
   const gaps = state.gaps.map((one) => [one.from, one.to] as const)
   const outside = state.outside.filter(({ condensed }) => !condensed)
   const taken = sortedSet([...gaps, ...single, ...outside.flatMap(setOutside)])
-  const reopened = missingBetween(taken, String(low), String(high)).map(([start, end]) =>
-    newGap(state, BigInt(start), BigInt(end), why, at),
-  )
+  const missing = missingBetween(taken, String(low), String(high))
+  const reopened = missing.map(([start, end]) => newGap(state, BigInt(start), BigInt(end), why, at))
   const inside = reopened.reduce((known, gap) => bringBack(known, gap.from, gap.to), state)
   return reopened.length === 0 ? state : { ...inside, gaps: [...state.gaps, ...reopened].sort(byFirst) }
 }
@@ -169,14 +161,9 @@ export function except(state: StreamState, exception: StreamException): StreamSt
   const resolved = bounded({ ...bringBack(state, number, number), open, gaps: punch(state.gaps, number, number), unknownCompletions })
   const listed = { ...exception, reason: clip(exception.reason), ...(exception.by !== undefined && { by: clip(exception.by) }) }
   const exceptions = [...state.exceptions.filter((one) => one.number !== number), listed]
-  const dropped =
-    exceptions.length > limits.exceptions
-      ? Math.max(
-          0,
-          exceptions.findIndex((one) => !isOrdered(one)),
-        )
-      : Infinity
-  return count({ ...resolved, exceptions: exceptions.toSpliced(dropped, 1) }, outcome, countedOf(state, number) === undefined ? 1 : 0)
+  const firstOther = exceptions.findIndex((one) => !isOrdered(one))
+  const kept = exceptions.length > limits.exceptions ? exceptions.toSpliced(Math.max(0, firstOther), 1) : exceptions
+  return count({ ...resolved, exceptions: kept }, outcome, countedOf(state, number) === undefined ? 1 : 0)
 }
 
 const isOrdered = ({ outcome }: StreamException) => outcome === 'cancelled' || outcome === 'skipped'

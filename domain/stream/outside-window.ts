@@ -1,3 +1,4 @@
+import { defined } from '../defined.ts'
 import {
   countIn,
   type Intervals,
@@ -78,9 +79,9 @@ export function moveOutside(state: StreamState, number: string, { code, waits }:
   const now = outsideReason(state, number)
   if (now && isSame(now)) return state
   const others = bringBack(state, number, number).outside
-  const before = others.find(isSame) ?? { code, ...(waits && { waits }), packed: '' }
+  const before = others.find(isSame) ?? { code, ...defined({ waits }), packed: '' }
   const intervals = withNumber(intervalsOf(before), BigInt(number))
-  const after = withIntervals(before, intervals, sumCounted(before, { ...(counted !== undefined && { counted }) }))
+  const after = withIntervals(before, intervals, sumCounted(before, defined({ counted })))
   const outside = [...others.filter((one) => !isSame(one)), after]
   return boundedOutside({ ...state, open: state.open.filter((one) => one.number !== number), outside })
 }
@@ -144,10 +145,7 @@ export function lowestOutside({ outside }: Outside): { readonly number: string; 
  * Counts the numbers of each item outside the window. In a condensed item of a placed stream, the `counted` numbers are
  * left out: they include the places between joined intervals, few of which are logs.
  */
-export function countOutside({
-  outside,
-  config,
-}: Pick<StreamState, 'outside' | 'config'>): readonly { readonly why: OutsideNumbers; readonly count: number }[] {
+export function countOutside({ outside, config }: Pick<StreamState, 'outside' | 'config'>) {
   const nothing = ({ condensed, counted = 0 }: OutsideNumbers) => (config.placed && condensed ? counted : 0)
   return outside.map((why) => ({ why, count: sizeOf(why) - nothing(why) }))
 }

@@ -1,3 +1,4 @@
+import { defined } from '../defined.ts'
 import { orderOf } from '../order.ts'
 import { compare, heightAt, clip, gapSize, limits, min } from './gaps.ts'
 import { countNumbers } from './intervals.ts'
@@ -30,7 +31,7 @@ export function initialStream(config: StreamConfig): StreamState {
     unknownCompletions: [],
     exceptions: [],
     marks: [],
-    ...(config.start !== undefined && { start: config.start }),
+    ...defined({ start: config.start }),
     backfill: { left: [], ordered: 0 },
     maxOpen: fitting(config.maxOpen),
     counts: { completed: 0, ignored: 0, rejected: 0, declined: 0, cancelled: 0, skipped: 0, undone: 0, forks: 0, unknown: 0 },
@@ -86,9 +87,8 @@ function pause(state: StreamState, request: RequestOf<'pause'>, at: number): Str
 }
 
 function setMaxOpen({ ordered: _, ...state }: StreamState, request: RequestOf<'setMaxOpen'>, at: number): StreamStep {
-  const { maxOpen } = request
-  if (maxOpen === undefined) return done({ ...state, maxOpen: fitting(state.config.maxOpen) })
-  return done({ ...state, maxOpen: fitting(maxOpen), ordered: { by: clip(orderOf(request).by), at } })
+  if (request.maxOpen === undefined) return done({ ...state, maxOpen: fitting(state.config.maxOpen) })
+  return done({ ...state, maxOpen: fitting(request.maxOpen), ordered: { by: clip(orderOf(request).by), at } })
 }
 
 function configured(state: StreamState, { stream, origin, maxOpen }: RequestOf<'configured'>): StreamStep {
@@ -97,8 +97,7 @@ function configured(state: StreamState, { stream, origin, maxOpen }: RequestOf<'
 }
 
 export function viewStream(state: StreamState): StreamView {
-  const { config, cursor, next, open, paused, backfill, target, counts } = state
-  const [number, height, blocked] = [completedNumber(state), completedHeight(state), blockedBy(state)]
+  const { config, cursor, next, open, paused, ordered, backfill, target, counts, updatedAt } = state
   const free = room(state)
   const outside = countOutside(state)
   const countOf = (some: typeof outside) => some.reduce((sum, one) => sum + one.count, 0)
@@ -106,23 +105,19 @@ export function viewStream(state: StreamState): StreamView {
     stream: config.stream,
     ...(cursor && { nextHeight: cursor.height + 1, parentHash: cursor.hash }),
     next,
-    ...(number !== undefined && { completedNumber: number }),
-    ...(height !== undefined && { completedHeight: height }),
     open: open.length + countOf(outside),
     parked: open.filter(({ parked }) => parked !== undefined).length + countOf(outside.filter(({ why }) => !why.waits)),
     ...(outside.length > 0 && { outside: outsideView(outside) }),
     toVerify: open.filter(({ early }) => early).length,
     room: free,
-    maxOpen: { most: state.maxOpen, configured: fitting(config.maxOpen), ...(state.ordered && { ordered: state.ordered }) },
+    maxOpen: { most: state.maxOpen, configured: fitting(config.maxOpen), ...defined({ ordered }) },
     full: free === 0 || paused !== undefined,
-    ...(paused && { paused }),
     ...gapsView(state),
-    ...(blocked && { blockedBy: blocked }),
     backfill: { left: Number(countNumbers(backfill.left)), ordered: backfill.ordered },
-    ...(target !== undefined && { targetHeight: target }),
     alarms: alarmsOf(state),
     counts,
-    ...(state.updatedAt !== undefined && { updatedAt: state.updatedAt }),
+    ...defined({ completedNumber: completedNumber(state), completedHeight: completedHeight(state), blockedBy: blockedBy(state) }),
+    ...defined({ paused, targetHeight: target, updatedAt }),
   }
 }
 
@@ -158,7 +153,7 @@ export function completedNumber(state: StreamState): string | undefined {
   return lowest > BigInt(state.config.first) ? String(lowest - 1n) : undefined
 }
 
-/** The block up to which no block has an unresolved number: MIP-61's completed_block_height, but over all blocks. */
+/** The block up to which no block can have an unresolved number (MIP-61's completed_block_height). */
 export function completedHeight(state: StreamState): number | undefined {
   const { cursor, backfill } = state
   if (!cursor) return undefined
@@ -170,7 +165,7 @@ export function completedHeight(state: StreamState): number | undefined {
   return height < 0 ? undefined : height
 }
 
-export function blockedBy(state: StreamState): StreamView['blockedBy'] {
+function blockedBy(state: StreamState): StreamView['blockedBy'] {
   const lowest = lowestUnresolved(state)
   if (!lowest) return undefined
   const { height: _, ...blocked } = lowest
@@ -182,7 +177,7 @@ type Unresolved = NonNullable<StreamView['blockedBy']> & { readonly height?: num
 function lowestUnresolved(state: StreamState): Unresolved | undefined {
   const [[open], [gap], outside] = [state.open, state.gaps, lowestOutside(state)]
   const found: Unresolved[] = []
-  if (gap) found.push({ number: gap.from, height: gap.height, why: gap.state, ...(gap.code !== undefined && { code: gap.code }) })
+  if (gap) found.push({ number: gap.from, height: gap.height, why: gap.state, ...defined({ code: gap.code }) })
   if (open?.parked !== undefined) found.push({ number: open.number, height: open.height, why: 'parked', code: open.parked })
   else if (open) found.push({ number: open.number, height: open.height, why: 'open' })
   if (outside) found.push({ number: outside.number, why: outside.why.waits ? 'waiting' : 'parked', code: outside.why.code })

@@ -9,8 +9,7 @@ export const isU64 = (value: unknown): value is string => isOf(forms.u64, value)
 export const u64 = ofForm(forms.u64)
 export const hash = text(128)
 export const words = text(1_000)
-export const errorCode = pattern(/^[A-Z_]{1,32}$/, 'an error code')
-export const chainName = ofForm(forms.name)
+const errorCode = pattern(/^[A-Z_]{1,32}$/, 'an error code')
 
 export const intervals: Check = (value, path) => {
   if (!Array.isArray(value) || value.length > 1_000) throw new Error(`${path}: must be a list of at most 1000 intervals`)
@@ -56,7 +55,7 @@ const table: { readonly [Kind in StreamRequest['kind']]: { readonly [Field in Ex
     to: u64,
     state: oneOf('not-final', 'held', 'unobserved', 'unstarted'),
     code: optional(errorCode),
-    chain: optional(chainName),
+    chain: optional(ofForm(forms.name)),
   },
   completed: { ...range, numbers: intervals },
   undone: { numbers: intervals },

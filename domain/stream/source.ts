@@ -1,16 +1,17 @@
+import { defined } from '../defined.ts'
 import { orderOf } from '../order.ts'
 import { backfill, bounded, clip, fewer, punch, compare, max, newGap } from './gaps.ts'
 import { without } from './intervals.ts'
-import { done, isAnyWanted, learn, present, refused, reopen, room, type StreamStep, withPassed, count } from './numbers.ts'
+import { done, earlier, isAnyWanted, later, learn, present, refused, reopen, room, type StreamStep, withPassed, count } from './numbers.ts'
 import { bringBack } from './outside-window.ts'
 import { firstIn, heightOf } from './places.ts'
-import type { RequestOf, StreamState, Gap, GapState } from './stream.ts'
+import type { Distrusted, RequestOf, StreamState, Gap, GapState } from './stream.ts'
 
 /**
  * The only request that raises the cursor (MIP-61's CONTINUOUS_BLOCK_PROCESSING). Before sending it, the agent has
  * started all transfers of the range. A request that passes over a wanted number comes from an old view, and changes
- * nothing. The first range must reach the checkpoint's block. Otherwise a fork between the range and this block would
- * go unseen.
+ * nothing. The first range must reach the checkpoint's block, because a fork between the range and this block would
+ * otherwise go unseen.
  */
 export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: number): StreamStep {
   const { cursor, start, config } = state
@@ -42,28 +43,18 @@ export function seen(state: StreamState, request: RequestOf<'seen'>, at: number)
   // In a placed stream, an ignored place is no transfer. Condensed intervals may include such a place, so it is removed
   // from them.
   const nothing = state.config.placed ? (request.ignored ?? []) : []
-  return done(
-    withSpy(
-      nothing.reduce((known, [from, to]) => bringBack(known, from, to, true), learnt),
-      request,
-      at,
-    ),
-  )
+  const cleared = nothing.reduce((known, [from, to]) => bringBack(known, from, to, true), learnt)
+  return done(withSpy(cleared, request, at))
 }
 
 /** With `received`, the spy sent a message or the subscription is new: `missedBySpy` is cleared. */
-function withSpy(
-  { missedBySpy: before, ...state }: StreamState,
-  { received, missedBySpy = [] }: RequestOf<'seen'>,
-  at: number,
-): StreamState {
+function withSpy(known: StreamState, { received, missedBySpy = [] }: RequestOf<'seen'>, at: number): StreamState {
+  const { missedBySpy: before, ...state } = known
   if (received) return state
   const [[from] = [], [, to] = []] = [missedBySpy[0], missedBySpy.at(-1)]
-  if (from === undefined || to === undefined) return before ? { ...state, missedBySpy: before } : state
+  if (from === undefined || to === undefined) return known
   if (!before) return { ...state, missedBySpy: { from, to, since: at } }
-  const lowest = compare(from, before.from) < 0 ? from : before.from
-  const highest = compare(to, before.to) > 0 ? to : before.to
-  return { ...state, missedBySpy: { ...before, from: lowest, to: highest } }
+  return { ...state, missedBySpy: { ...before, from: earlier(from, before.from), to: later(to, before.to) } }
 }
 
 /** Moves the cursor below a fork. Numbers above it become unknown: new blocks may give them to other transfers. */
@@ -82,7 +73,7 @@ export function reread(state: StreamState, request: RequestOf<'reread'>): Stream
   const back: StreamState = {
     ...rest,
     first,
-    ...(start !== undefined && { start }),
+    ...defined({ start }),
     cursor: block,
     marks,
     open: state.open.filter(isBelow),
@@ -102,13 +93,10 @@ function trustedBelow(state: StreamState, height: number, marks: StreamState['ma
   const isBound = first === config.first || marks.some(([number]) => BigInt(number) + 1n >= BigInt(first))
   const isBelowTrust = !isBound || (start !== undefined && start !== config.start && height < start - 1)
   const held = isBelowTrust ? config : state
-  return { first: held.first, ...(held.start !== undefined && { start: held.start }) }
+  return { first: held.first, ...defined({ start: held.start }) }
 }
 
-/**
- * Applies the source's count and table. Unseen numbers become gaps: `hidden` if the stream has scanned their blocks,
- * else `unasked`.
- */
+/** Applies the source's count and table. Unseen numbers become gaps: `hidden` in scanned blocks, else `unasked`. */
 export function audited(state: StreamState, request: RequestOf<'audited'>, at: number): StreamStep {
   const { cursor, start, backfill: unread } = state
   const { upTo, height, present: table } = request
@@ -142,7 +130,7 @@ function counted(state: StreamState, { upTo, height }: RequestOf<'audited'>, at:
 
 /** Records why numbers are missing. The states `hidden` and `undone` are more precise, and stay. */
 export function classified(state: StreamState, { from, to, state: name, code, chain }: RequestOf<'classified'>): StreamStep {
-  const reason = { ...(code !== undefined && { code }), ...(code !== undefined && chain !== undefined && { chain }) }
+  const reason = code === undefined ? {} : defined({ code, chain })
   const named = (part: Gap): Gap => (part.state === 'hidden' || part.state === 'undone' ? part : { ...renamed(part, name), ...reason })
   return done(bounded({ ...state, gaps: punch(state.gaps, from, to, named) }))
 }
@@ -164,20 +152,14 @@ export function backfilled(state: StreamState, request: RequestOf<'backfilled'>,
   return done({ ...learnt, backfill: { ...learnt.backfill, left } })
 }
 
-/**
- * Trusts a watermark. If it is above the known numbers or above the cursor, it would skip transfers, so it is refused,
- * and raises an alarm.
- */
+/** Trusts a watermark. One above the known numbers or the cursor could skip transfers, so it only raises an alarm. */
 export function trust(state: StreamState, request: RequestOf<'trust'>, at: number): StreamStep {
   const { number, height } = request
   const { by } = orderOf(request)
   const beyond = beyondKnown(state, request)
-  if (beyond !== undefined) {
-    const distrusted = { number, ...(height !== undefined && { height }), by: clip(by), at }
-    return refused({ ...state, distrusted }, beyond)
-  }
+  if (beyond !== undefined) return refused({ ...state, distrusted: { number, ...defined({ height }), by: clip(by), at } }, beyond)
   const { distrusted: _, ...rest } = state
-  return trusted(rest, { number, ...(height !== undefined && { height }), by })
+  return trusted(rest, { number, ...defined({ height }), by })
 }
 
 function beyondKnown({ next, cursor }: StreamState, { number, height }: RequestOf<'trust'>): string | undefined {
@@ -187,10 +169,7 @@ function beyondKnown({ next, cursor }: StreamState, { number, height }: RequestO
 }
 
 /** Resolves numbers up to `number`. The watermark never falls. `undone` gaps stay: the chain outranks an order. */
-export function trusted(
-  state: StreamState,
-  { number, height, by }: Pick<RequestOf<'trust'>, 'number' | 'height'> & { readonly by: string },
-): StreamStep {
+export function trusted(state: StreamState, { number, height, by }: Omit<Distrusted, 'at'>): StreamStep {
   const first = BigInt(number) + 1n
   if (first <= BigInt(state.first)) return present(state)
   const read = state.config.placed ? Math.max(height ?? -1, heightOf(first) - 1) : height
@@ -205,5 +184,5 @@ export function trusted(
   if (read === undefined || read < 0) return done(bounded(raised))
   const start = state.start === undefined ? undefined : Math.max(state.start, read + 1)
   const left = without(state.backfill.left, '0', String(read))
-  return done(bounded({ ...raised, ...(start !== undefined && { start }), backfill: { ...state.backfill, left, by: clip(by) } }))
+  return done(bounded({ ...raised, ...defined({ start }), backfill: { ...state.backfill, left, by: clip(by) } }))
 }

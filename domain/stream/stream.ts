@@ -215,10 +215,7 @@ interface Named {
 
 export type RequestOf<Kind extends StreamRequest['kind']> = StreamRequest & { readonly kind: Kind }
 
-/**
- * Answer to a request. `present`: the request has nothing new, or comes from an old view. `full`: there is no room, so
- * nothing changed.
- */
+/** `present`: the request has nothing new, or comes from an old view. `full`: there is no room, so nothing changed. */
 export type StreamAnswer =
   | { readonly kind: 'done' | 'present' | 'paused' | 'forked' }
   | { readonly kind: 'full'; readonly room: number }

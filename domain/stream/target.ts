@@ -1,3 +1,4 @@
+import { defined } from '../defined.ts'
 import { orderOf } from '../order.ts'
 import { bounded, compare, gapSize, limits, max, min } from './gaps.ts'
 import { countNumbers, hasNumber, type IntervalSet, missingBetween, union, without } from './intervals.ts'
@@ -18,7 +19,7 @@ export function completed(state: StreamState, { numbers, from, to }: RequestOf<'
   const target = follows ? Math.max(to, state.target ?? 0) : state.target
   const left = numbers.reduce((known, [low, high]) => bringBack(known, low, high, true), state)
   const delivered = uncounted(state) - uncounted({ ...left, open })
-  const after = { ...left, open, exceptions, unknownCompletions, ...(target !== undefined && { target }) }
+  const after = { ...left, open, exceptions, unknownCompletions, ...defined({ target }) }
   return done(bounded(count(count(after, 'completed', delivered), 'unknown', isFirst ? Number(countNumbers(more)) : 0)))
 }
 
@@ -48,7 +49,7 @@ const inGaps = ({ gaps }: StreamState) => gaps.reduce((sum, gap) => sum + gapSiz
 export function closed(state: StreamState, { number, outcome, by, reason }: RequestOf<'closed'>, at: number): StreamStep {
   const undone = state.gaps.some((gap) => gap.state === 'undone' && hasNumber([[gap.from, gap.to]], number))
   if (undone || !isUnresolved(state, number)) return present(state)
-  return done(except(state, { number, outcome, ...(by !== undefined && { by }), reason, at }))
+  return done(except(state, { number, outcome, ...defined({ by }), reason, at }))
 }
 
 /** Moves a parked number outside the window. An `early` one stays in `open`, because its delivery must be checked. */
@@ -56,7 +57,7 @@ export function park(state: StreamState, { number, code, waits }: Omit<RequestOf
   const known = state.open.find((one) => one.number === number)
   const outside = outsideReason(state, number)
   if (!known && (!outside || outside.condensed)) return present(state)
-  if (!known?.early) return done(moveOutside(state, number, { code, ...(waits && { waits }) }, countedOf(state, number)))
+  if (!known?.early) return done(moveOutside(state, number, { code, ...defined({ waits }) }, countedOf(state, number)))
   if (waits) return present(state)
   return done({ ...state, open: state.open.map((one) => (one === known ? { ...one, parked: code } : one)) })
 }
@@ -64,8 +65,7 @@ export function park(state: StreamState, { number, code, waits }: Omit<RequestOf
 export function unpark(state: StreamState, number: string): StreamStep {
   if (outsideReason(state, number)) {
     if (state.open.length >= limits.open) return present(state)
-    const counted = countedOf(state, number)
-    const known: OpenNumber = { number, ...(counted !== undefined && { counted }) }
+    const known = { number, ...defined({ counted: countedOf(state, number) }) }
     const open = [...state.open, known].sort((a, b) => compare(a.number, b.number))
     return done({ ...bringBack(state, number, number), open })
   }

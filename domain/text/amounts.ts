@@ -51,14 +51,6 @@ export function gweiText(wei: string): string {
   return `${scaled(wei, decimalsOf.gwei)} gwei`
 }
 
-/**
- * `12.5`: an exact number of tokens.
- * @param units smallest units, decimal
- */
-export function unitsText(units: string, decimals: number): string {
-  return scaled(units, decimals)
-}
-
 function inUnit(wei: string, coin: string = anyCoin, shown: (digits: string) => string): string {
   const value = BigInt(wei)
   if (value < 0n) return `-${inUnit(String(-value), coin, shown)}`
@@ -67,9 +59,9 @@ function inUnit(wei: string, coin: string = anyCoin, shown: (digits: string) => 
   return value < leastCoins ? `${shown(scaled(wei, decimalsOf.gwei))} gwei` : `${shown(scaled(wei, decimalsOf.ether))} ${coin}`
 }
 
-/** Exact decimal: 1500000 with 6 decimals is `1.5`. */
-export function scaled(wei: string, decimals: number): string {
-  const digits = String(BigInt(wei)).padStart(decimals + 1, '0')
+/** Exact decimal: 1500000 units with 6 decimals are `1.5`. */
+export function scaled(units: string, decimals: number): string {
+  const digits = String(BigInt(units)).padStart(decimals + 1, '0')
   const fraction = trimEnd(digits.slice(digits.length - decimals), '0')
   return digits.slice(0, digits.length - decimals) + (fraction && `.${fraction}`)
 }

@@ -12,10 +12,7 @@ const below = (limit: bigint) => (text: string) => BigInt(text) < limit
 const canBeHost = (text: string) => URL.canParse(`http://${text}`)
 
 export const forms = {
-  /**
-   * Names of chains, nodes, bridges and receivers become keys of objects. `constructor` is refused, because every
-   * object has it.
-   */
+  /** Names of chains, nodes, bridges and receivers. `constructor` is refused, because names become keys of objects. */
   name: { pattern: /^(?!constructor$)[a-z][a-z0-9-]{0,30}$/, what: 'lower case letters, digits and dashes, and not constructor' },
   lane: { pattern: /^[a-z]+-[1-9][0-9]{0,15}:0x[0-9a-fA-F]{40}$/, what: 'the id of a lane, like evm-1:0x…' },
   address: { pattern: /^0x[0-9a-fA-F]{40}$/, what: 'an address: 0x and 40 hex digits' },
@@ -63,7 +60,7 @@ export function isLink(text: unknown): text is string {
 const firstYear = Date.UTC(1970)
 const timePattern = /^(\d{4}-\d\d-\d\d)(T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]\d\d:[0-5]\d))?$/i
 
-/** Reads `2026-11-22` (UTC) or `2026-11-22T17:00+01:00` as ms since the epoch. Undefined before 1970. */
+/** `2026-11-22` (UTC) or `2026-11-22T17:00+01:00` as ms since the epoch. Undefined if malformed or before 1970. */
 export function parseTime(text: string): number | undefined {
   const [, day] = timePattern.exec(text) ?? []
   const at = day !== undefined && isDay(day) ? Date.parse(text.toUpperCase()) : NaN

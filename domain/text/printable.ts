@@ -1,19 +1,14 @@
 const longest = 300
 
 /**
- * Matches characters that control a terminal, reorder or end a line, or cannot be seen (Unicode 15 ch. 23; UAX 9). A
- * new RegExp at each call, because workflows freeze what modules export, and a global RegExp writes its `lastIndex`.
+ * Matches characters that control a terminal, reorder or end a line, or cannot be seen (Unicode 15 ch. 23; UAX 9). Each
+ * call makes a new RegExp, because workflows freeze what modules export, and a global RegExp writes its `lastIndex`.
  */
 export const invisible = (): RegExp => /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
 export function printable(text: string): string {
-  return cut(
-    text
-      .slice(0, 4 * longest)
-      .replaceAll(invisible(), ' ')
-      .trim(),
-    longest,
-  )
+  const visible = text.slice(0, 4 * longest).replaceAll(invisible(), ' ')
+  return cut(visible.trim(), longest)
 }
 
 /** Shortens a text without cutting a surrogate pair in half. */
@@ -30,12 +25,12 @@ export function harmlessLines(text: string): string {
   return text.split('\n').map(harmless).join('\n')
 }
 
-/** Returns the text if a shell reads it as one argument, and no option. Strangers can choose workflow ids. */
+/** Returns the text if a shell reads it as one argument that is no option: strangers can choose workflow ids. */
 export function shellWord(text: string): string | undefined {
   return /^[\w./:][\w./:-]*$/.test(text) ? text : undefined
 }
 
-/** Accepts any value, because a workflow that a person starts by hand may lack fields, and its task must not fail. */
+/** Makes one line of a text, or of any other value's JSON: a workflow that a person started may lack fields. */
 export function oneLine(given: unknown): string {
   const text = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
   return text.replaceAll(invisible(), ' ').replaceAll(/\s+/g, ' ').trim()

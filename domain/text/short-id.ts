@@ -36,22 +36,21 @@ export function lastPart(id: string): string {
 
 /** Whether the short form fits the id. `…` or `...` in the short form means omitted characters. Ignores case. */
 export function isShortFor(short: string, id: string): boolean {
-  const [begin = '', end, ...more] = short.toLowerCase().split(/…|\.{3}/)
-  if (end === undefined) return short.toLowerCase() === id.toLowerCase()
   const whole = id.toLowerCase()
+  const [begin = '', ...middle] = short.toLowerCase().split(/…|\.{3}/)
+  const end = middle.pop()
+  if (end === undefined) return begin === whole
   if (!whole.startsWith(begin)) return false
-  const parts = [end, ...more]
   let at = begin.length
-  for (const part of parts.slice(0, -1)) {
+  for (const part of middle) {
     const found = whole.indexOf(part, at)
     if (found < 0) return false
     at = found + part.length
   }
-  const last = parts.at(-1) ?? ''
-  return whole.length - last.length >= at && whole.endsWith(last)
+  return whole.length - end.length >= at && whole.endsWith(end)
 }
 
-/** Fewest characters of a short form, apart from `…`. Fewer would match nearly every id. */
+/** Fewest characters of a short form, apart from `…`, because fewer characters would match nearly every id. */
 const fewestLeft = 8
 
 export function isShort(text: string): boolean {

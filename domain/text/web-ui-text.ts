@@ -13,7 +13,7 @@ const instead: Readonly<Record<string, string>> = {
   ...{ '`': "'", '*': '·', '\\': '/' },
 }
 
-/** Makes one line without markup or links, and cuts it, because a longer summary would fail a workflow task. */
+/** Makes one line without markup or links, of at most 200 bytes, because a longer text would fail a workflow task. */
 export function summaryText(text: unknown): string {
   const plain = withoutLinks(oneLine(text).replaceAll(/[[\]{}<>`*\\]/g, (character) => instead[character] ?? ' '))
   let bytes = 0
@@ -37,7 +37,7 @@ export function code(text: unknown): string {
   return `\`${oneLine(text).replaceAll('`', "'").replaceAll(/[{}]/g, ' ')}\``
 }
 
-/** A link within Temporal's Web UI, if the Web UI is at the root of its host. */
+/** A link within Temporal's Web UI, which works only if the Web UI is at the root of its host. */
 export function workflowLink(namespace: string, workflowId: string, text: string): string {
   return `[${foreign(text)}](/namespaces/${pathPart(namespace)}/workflows/${pathPart(workflowId)})`
 }

@@ -1,9 +1,6 @@
 import type { LaneId } from '../lane/lane.ts'
 
-/**
- * A signed transaction. `signed`: no node has accepted it. `open`: a node has accepted it. `outbid`: another attempt
- * was mined.
- */
+/** A signed transaction. `signed`: not accepted by a node. `open`: accepted. `outbid`: another attempt was mined. */
 export interface SignedAttempt extends Omit<TransferTransaction, 'lane' | 'nonce' | 'round' | 'hash' | 'fate' | 'gasPaid'> {
   readonly hash: string
   readonly fate: 'signed' | 'open' | 'mined' | 'reverted' | 'outbid'
@@ -35,10 +32,7 @@ export interface TransferTransaction {
   readonly gasUsed?: string
   /** Wei; of a batch, the share of this transfer. Absent while the transaction is in no block. */
   readonly gasPaid?: string
-  /**
-   * Time when the attempt was recorded, before its signature. After a takeover: when the new process learned of the
-   * attempt.
-   */
+  /** Time when the attempt was recorded, before its signature or, after a takeover, when the new process read it. */
   readonly at?: number
   readonly acceptedAt?: number | undefined
   readonly includedAt?: number
@@ -99,5 +93,5 @@ export function waitsForNonces(what: string, nonces: readonly { readonly lane: L
   const held = nonces.map(({ lane, nonce }) =>
     nonce === undefined ? `the earlier grants of ${lane}, whose ledger began anew` : `nonce ${nonce} of ${lane}`,
   )
-  return `${what} once nothing of it can be mined: waits for ${held.join(', ')} to be final`
+  return `${what} once none of its transactions can be mined: waits for ${held.join(', ')} to be final`
 }

@@ -27,12 +27,14 @@ export interface SpySubscriptionOptions extends SpyTarget {
   readonly logger: Logger
 }
 
-type VaaStream = ClientReadableStream<{ vaaBytes?: Uint8Array }>
+interface SpyAnswer {
+  readonly vaaBytes?: Uint8Array
+}
+
+type VaaStream = ClientReadableStream<SpyAnswer>
 
 const connectTimeoutMs = 10_000
-/**
- * Maximum wait (ms) after a failed connection. It is shorter than after a lost subscription, which costs the spy more.
- */
+/** Maximum wait (ms) after a failed connection. After a lost subscription, which costs the spy more, it is longer. */
 const mostConnectWaitMs = 5_000
 /** Interval of pings (ms). grpc-go servers close connections that ping more often than every 5 minutes. */
 const keepaliveMs = 310_000
@@ -47,15 +49,14 @@ export function createSpySubscription(options: SpySubscriptionOptions) {
   let [stopped, connected, paused] = [false, false, false]
 
   function connect(): void {
-    const opened = openClient(options)
-    if (opened instanceof Error) return retries.after(`the CA file of ${address} cannot be used: ${opened.message}`, mostConnectWaitMs)
-    client = opened
-    whenConnected(
-      opened,
-      () => client !== opened,
-      subscribe,
-      (why) => end(opened, `cannot connect to ${address}: ${why}`, mostConnectWaitMs),
-    )
+    try {
+      client = createSpyClient(options)
+    } catch (error) {
+      return retries.after(`the CA file of ${address} cannot be used: ${(error as Error).message}`, mostConnectWaitMs)
+    }
+    const opened = client
+    const fail = (why: string) => end(opened, `cannot connect to ${address}: ${why}`, mostConnectWaitMs)
+    whenConnected(opened, () => client !== opened, subscribe, fail)
   }
 
   function subscribe(opened: Client): void {
@@ -125,14 +126,6 @@ function createRetries({ address, retry, logger }: Pick<SpySubscriptionOptions, 
   }
 }
 
-function openClient(target: SpyTarget): Client | Error {
-  try {
-    return createSpyClient(target)
-  } catch (error) {
-    return error as Error
-  }
-}
-
 /** Throws an Error if `caFile` cannot be read, or is no certificate. */
 export function createSpyClient({ address, tls }: SpyTarget): Client {
   const trusted = tls?.caFile === undefined ? null : readFileSync(tls.caFile)
@@ -156,7 +149,7 @@ function whenConnected(client: Client, closed: () => boolean, done: (client: Cli
     const state = channel.getConnectivityState(true)
     if (state === connectivityState.READY) return done(client)
     if (state === connectivityState.TRANSIENT_FAILURE) return fail('refused, or its certificate is not trusted')
-    channel.watchConnectivityState(state, deadline, (late) => (late && !closed() ? fail('no answer in time') : check()))
+    channel.watchConnectivityState(state, deadline, (late) => (late ? fail('no answer in time') : check()))
   }
   check()
 }
@@ -173,11 +166,7 @@ function request(client: Client, filters: readonly SpyFilter[]): VaaStream {
   const definition = loadSync('spy/v1/spy.proto', { includeDirs: [fileURLToPath(new URL('./protos', import.meta.url))], oneofs: true })
   const method = (definition['spy.v1.SpyRPCService'] as ServiceDefinition)['SubscribeSignedVAA']
   if (!method) throw new Error('intake/spy/protos has no SubscribeSignedVAA')
+  const { path, requestSerialize, responseDeserialize } = method
   const entries = filters.map(({ chain, emitter }) => ({ emitterFilter: { chainId: chain, emitterAddress: emitter } }))
-  return client.makeServerStreamRequest(
-    method.path,
-    method.requestSerialize,
-    method.responseDeserialize as (bytes: Buffer) => { vaaBytes: Uint8Array },
-    { filters: entries },
-  )
+  return client.makeServerStreamRequest(path, requestSerialize, responseDeserialize as (bytes: Buffer) => SpyAnswer, { filters: entries })
 }

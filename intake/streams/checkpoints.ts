@@ -66,13 +66,12 @@ export function parseCheckpoint(stream: string, text: string): StreamCheckpoint 
   }
 }
 
-function inDirectory({ path }: { readonly path: string }) {
+function inDirectory({ path }: Extract<CheckpointPlace, { kind: 'directory' }>) {
   const fileOf = (stream: string) => join(path, `${stream.replaceAll(/[^\w.-]/g, '_')}.json`)
   return {
     async get(stream: string): Promise<string | undefined> {
       try {
-        if ((await stat(fileOf(stream))).size > mostBytes)
-          throw new RelayerError('CHECKPOINT_INVALID', { detail: 'It is too long.', facts: { stream } })
+        if ((await stat(fileOf(stream))).size > mostBytes) throw tooLong(stream)
         return await readFile(fileOf(stream), 'utf8')
       } catch (cause) {
         if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
@@ -101,7 +100,7 @@ function inDirectory({ path }: { readonly path: string }) {
   }
 }
 
-function overHttp({ url, authorization }: { readonly url: string; readonly authorization?: string | undefined }) {
+function overHttp({ url, authorization }: Extract<CheckpointPlace, { kind: 'http' }>) {
   const headers = { 'content-type': 'application/json', ...(authorization !== undefined && { authorization }) }
   const request = (stream: string, init: { method: 'GET' | 'PUT'; body?: string }) => {
     const object = new URL(url)
@@ -113,8 +112,7 @@ function overHttp({ url, authorization }: { readonly url: string; readonly autho
       const answer = await request(stream, { method: 'GET' })
       if (answer.kind === 'found') return answer.body
       if (answer.kind === 'absent') return undefined
-      if (answer.status !== undefined && answer.status < 300)
-        throw new RelayerError('CHECKPOINT_INVALID', { detail: 'It is too long.', facts: { stream } })
+      if (answer.status !== undefined && answer.status < 300) throw tooLong(stream)
       throw unavailable(stream, new Error(answer.why))
     },
     async put(stream: string, body: string): Promise<void> {
@@ -122,6 +120,10 @@ function overHttp({ url, authorization }: { readonly url: string; readonly autho
       if (answer.kind !== 'found') throw unavailable(stream, new Error(answer.kind === 'absent' ? 'HTTP 404' : answer.why))
     },
   }
+}
+
+function tooLong(stream: string): RelayerError {
+  return new RelayerError('CHECKPOINT_INVALID', { detail: 'It is too long.', facts: { stream } })
 }
 
 function unavailable(stream: string, cause: unknown): RelayerError {
@@ -137,8 +139,7 @@ export function createCheckpointKeeper(
   alarms: Set<AgentAlarm>,
   logger: Logger,
 ) {
-  let written: string | undefined
-  let writtenAt: number | undefined
+  let written: { readonly key: string; readonly at: number } | undefined
 
   function complain(error: unknown, text = 'the checkpoint of a stream cannot be used'): void {
     if (!alarms.has('checkpoint')) logger.error(text, { stream, ...problemOf(error) })
@@ -161,7 +162,7 @@ export function createCheckpointKeeper(
       }
     },
     async keep(streamClient: Pick<StreamClient, 'state'>, key: string): Promise<void> {
-      if (!store || key === written) return
+      if (!store || key === written?.key) return
       const state = await streamClient.state()
       if (!state || (start !== undefined && !state.cursor)) return
       try {
@@ -169,12 +170,11 @@ export function createCheckpointKeeper(
       } catch (error) {
         return complain(error, 'the checkpoint of a stream could not be written')
       }
-      written = key
-      writtenAt = Date.now()
+      written = { key, at: Date.now() }
       alarms.delete('checkpoint')
     },
     get writtenAt(): number | undefined {
-      return writtenAt
+      return written?.at
     },
   }
 }

@@ -3,22 +3,15 @@ import type { Logger } from '../../observability/logger.ts'
 import type { Step } from './loop.ts'
 import type { StreamClient } from './stream-client.ts'
 
-/** A changed value of the config that has no effect, because it is used only when a stream begins. */
-export interface IgnoredChange {
-  readonly field: 'startBlock' | 'first'
-  readonly began: number | string
-  readonly configured: number | string
-  readonly remedy: string
-}
-
 export interface ConfiguredSource {
   readonly config: StreamConfig
   readonly begins?: { readonly first?: string }
 }
 
-export function ignoredChanges({ config: began }: Pick<StreamState, 'config'>, { config, begins }: ConfiguredSource): IgnoredChange[] {
+/** Changed values of the config that have no effect, because they are used only when a stream begins. */
+export function ignoredChanges({ config: began }: Pick<StreamState, 'config'>, { config, begins }: ConfiguredSource) {
   const { stream, start } = config
-  const changes: IgnoredChange[] = []
+  const changes: { field: 'startBlock' | 'first'; began: number | string; configured: number | string; remedy: string }[] = []
   if (start !== undefined && began.start !== undefined && start !== began.start) {
     const remedy =
       start < began.start

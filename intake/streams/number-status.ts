@@ -7,20 +7,18 @@ export type NumberCounts = Record<NumberStatus, number>
 
 export const noNumbers: Readonly<NumberCounts> = { started: 0, delivered: 0, ignored: 0 }
 
-type BySpy = { readonly received: true } | { readonly missedBySpy: readonly string[] }
-
-export function seenRequests(batch: SeenNumbers, bySpy?: BySpy): readonly RequestOf<'seen'>[] {
+/** `received`: the spy sent the numbers. `missedBySpy`: numbers that the spy should have sent, but did not send. */
+export function seenRequests(
+  batch: SeenNumbers,
+  { received, missedBySpy: missed = [] }: { readonly received?: true; readonly missedBySpy?: readonly string[] } = {},
+): readonly RequestOf<'seen'>[] {
   if (batch.length === 0) return []
   const of = (wanted: NumberStatus) => setOf(batch.flatMap(([number, status]) => (status === wanted ? [number] : [])))
   const [delivered, ignored] = [of('delivered'), of('ignored')]
   const numbers = batch.map(([number]) => [number] as const)
-  return [{ kind: 'seen', numbers, ...(delivered.length > 0 && { delivered }), ...(ignored.length > 0 && { ignored }), ...fieldsOf(bySpy) }]
-}
-
-function fieldsOf(bySpy: BySpy | undefined): Pick<RequestOf<'seen'>, 'received' | 'missedBySpy'> {
-  if (!bySpy) return {}
-  if ('received' in bySpy) return bySpy
-  return bySpy.missedBySpy.length > 0 ? { missedBySpy: setOf(bySpy.missedBySpy) } : {}
+  const statuses = { ...(delivered.length > 0 && { delivered }), ...(ignored.length > 0 && { ignored }) }
+  const bySpy = { ...(received && { received }), ...(missed.length > 0 && { missedBySpy: setOf(missed) }) }
+  return [{ kind: 'seen', numbers, ...statuses, ...bySpy }]
 }
 
 export function withStatus(status: NumberStatus, numbers: readonly string[]): SeenNumbers {

@@ -37,8 +37,7 @@ export async function listStreams(client: TemporalClient, heights: Heights, audi
           workflowId: workflowIdOf(client, stream),
         }
       } catch (error) {
-        // The error is shown per stream, because anyone with access to Temporal can start a false workflow under its
-        // id.
+        // The error is shown per stream: anyone with access to Temporal can start a false workflow under its id.
         const known = toRelayerError(error)
         if (known.code === 'TEMPORAL_UNAVAILABLE') throw known
         return { stream, problem: known.message }

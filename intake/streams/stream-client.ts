@@ -5,9 +5,8 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { CoalescingUpdates } from '../../temporal/client/calls/coalescing-updates.ts'
 import { applyToStream, queryStream } from '../../temporal/client/streams/streams.ts'
 import type { StreamInput } from '../../temporal/contracts/stream.ts'
-import { waitFor } from './loop.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { Wait } from '../../runtime/wait.ts'
+import { pause, Wait } from '../../runtime/wait.ts'
 
 export interface StreamClientOptions {
   readonly client: TemporalClient
@@ -23,9 +22,10 @@ const mostNumbers = 5_000
 export class StreamClient {
   readonly #options: StreamClientOptions
   readonly #updates: CoalescingUpdates<StreamRequest, StreamResponse>
-  readonly #changes = new Set<() => void>()
   #era = 0
   #view: StreamView | undefined
+  /** Aborted at the next change. */
+  #change = new AbortController()
 
   constructor(options: StreamClientOptions) {
     const { client, config, logger, begin = () => ({ config }) } = options
@@ -72,22 +72,20 @@ export class StreamClient {
     return state
   }
 
+  /** Resolves when the view changes, after `timeoutMs`, or at `close`. */
   async changed(timeoutMs: number): Promise<void> {
-    if (this.#updates.closed) return
-    const subscribe = (listener: () => void) => {
-      this.#changes.add(listener)
-      return () => this.#changes.delete(listener)
-    }
-    await waitFor(subscribe, timeoutMs)
+    if (!this.#updates.closed) await pause(timeoutMs, this.#change.signal)
   }
 
-  /**
-   * Unanswered requests fail with STREAM_UNREACHABLE. Their contents are not lost, because later reads of the chains
-   * find them again.
-   */
+  /** Unanswered requests fail with STREAM_UNREACHABLE. Later reads of the chains find their contents again. */
   close(): void {
     this.#updates.close()
-    for (const done of this.#changes) done()
+    this.#wake()
+  }
+
+  #wake(): void {
+    this.#change.abort()
+    this.#change = new AbortController()
   }
 
   #see(view: StreamView): void {
@@ -96,7 +94,7 @@ export class StreamClient {
     if (isBack) this.#era += 1
     this.#view = view
     // Without this check, two loops that wait and then query would wake each other without end.
-    if (JSON.stringify(view) !== JSON.stringify(before)) for (const done of this.#changes) done()
+    if (JSON.stringify(view) !== JSON.stringify(before)) this.#wake()
   }
 }
 

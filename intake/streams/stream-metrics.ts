@@ -10,17 +10,8 @@ interface StreamFacts {
   readonly checkpointAt?: number | undefined
 }
 
-const alarmKinds: readonly (StreamAlarm | AgentAlarm)[] = [
-  'forked',
-  'vanished',
-  'hidden',
-  'unknown-completion',
-  'distrusted',
-  'crowded',
-  'checkpoint',
-  'mismatch',
-  'refused',
-]
+const streamAlarms: readonly StreamAlarm[] = ['forked', 'vanished', 'hidden', 'unknown-completion', 'distrusted', 'crowded']
+const alarmKinds: readonly (StreamAlarm | AgentAlarm)[] = [...streamAlarms, 'checkpoint', 'mismatch', 'refused']
 
 export function reportStream(metrics: Metrics, stream: string, view: StreamView | undefined, report: StreamFacts): void {
   const raised = new Set<string>([...(view?.alarms ?? []), ...(report.alarms ?? [])])

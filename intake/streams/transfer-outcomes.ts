@@ -3,13 +3,7 @@ import { hasGap } from '../../domain/stream/gaps.ts'
 import { outsideReason } from '../../domain/stream/outside-window.ts'
 import type { RequestOf, StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
-import {
-  type endedSince,
-  type ListedTransfer,
-  type parkedPage,
-  statusOf,
-  type StreamOfTransfers,
-} from '../../temporal/client/streams/stream-transfers.ts'
+import { type endedSince, type ListedTransfer, type parkedPage, statusOf } from '../../temporal/client/streams/stream-transfers.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 import { isOfServer } from '../../temporal/client/connection/errors.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
@@ -19,7 +13,7 @@ import { createParkedRounds } from './parked-rounds.ts'
 import type { StreamClient } from './stream-client.ts'
 
 export interface OutcomesDeps extends WaitingTransfersDeps {
-  readonly source: StreamOfTransfers & { readonly config: Pick<StreamConfig, 'stream'> }
+  readonly source: WaitingTransfersDeps['source'] & { readonly config: Pick<StreamConfig, 'stream'> }
   readonly streamClient: Pick<StreamClient, 'apply'>
 }
 
@@ -54,12 +48,6 @@ export function createOutcomeReporter(
     for (const { kind, ...facts } of requests) logger.info(`a transfer of a stream is ${kind}`, { stream: source.config.stream, ...facts })
   }
 
-  async function recordEnded(ended: readonly ListedTransfer[], era?: number): Promise<void> {
-    const delivered = ended.filter(({ state }) => state === 'delivered')
-    const undelivered = ended.filter(({ state }) => state !== 'delivered')
-    await record(withStatus('delivered', delivered.map(numberOf)), await closedRequests(client, undelivered), era)
-  }
-
   return {
     get awaitingSignatures(): readonly string[] {
       return codes.awaitingSignatures
@@ -80,8 +68,11 @@ export function createOutcomeReporter(
       const listed = await own(all.filter(isWanted))
       const parked = listed.filter(({ running }) => running)
       const ended = listed.filter(({ running }) => !running)
+      const isDelivered = ({ state: outcome }: ListedTransfer) => outcome === 'delivered'
+      const undelivered = ended.filter((one) => !isDelivered(one))
+      const closed = await closedRequests(client, undelivered)
       // Ended transfers are recorded first, because the queries below may wait for a worker.
-      await recordEnded(ended, era)
+      await record(withStatus('delivered', ended.filter(isDelivered).map(numberOf)), closed, era)
       const known = [...(await codes.of(parked))]
       const numbers = new Set(parked.map(numberOf))
       const started = [...numbers].filter((number) => !opened.has(number) && !outsideReason(state, number))
@@ -123,38 +114,27 @@ export async function closedRequests(
 ): Promise<readonly StreamRequest[]> {
   const requests = await mapLimited(ended, readsAtOnce, async ({ number, id, runId }) => {
     // Reads exactly the listed run, because a later run may never end. A stranger's worker may return any result.
-    const status: unknown = await statusOf(client, { id, ...(runId !== undefined && { runId }), running: false }).catch(
-      (error: unknown) => {
-        if (isOfServer(error)) throw error
-      },
-    )
-    return toClosed(number, (status as TransferStatus | undefined | null) ?? {})
+    const result = statusOf(client, { id, ...(runId !== undefined && { runId }), running: false })
+    const status: Partial<TransferStatus> | null | undefined = await result.catch((error: unknown) => {
+      if (isOfServer(error)) throw error
+      return undefined
+    })
+    return toClosed(number, status ?? {}) ?? []
   })
-  return requests.filter((request) => request !== undefined)
+  return requests.flat()
 }
 
-export function isUndelivered(state: string | undefined): state is RequestOf<'closed'>['outcome'] {
+export function isUndelivered(state: unknown): state is RequestOf<'closed'>['outcome'] {
   return state === 'rejected' || state === 'declined' || state === 'cancelled'
 }
 
 /** Undefined if the transfer was delivered, or if it is not known to have ended. */
 export function toClosed(
   number: string,
-  {
-    state,
-    reason,
-    code,
-    cancelledBy,
-  }: Partial<Pick<TransferStatus, 'state' | 'cancelledBy'>> & { readonly code?: unknown; readonly reason?: unknown },
+  { state, reason, code, cancelledBy }: Partial<Record<keyof TransferStatus, unknown>>,
 ): RequestOf<'closed'> | undefined {
   if (!isUndelivered(state)) return undefined
-  const why = typeof reason === 'string' ? reason : ''
-  const by = state === 'cancelled' ? orderOf(cancelledBy).by : undefined
-  return {
-    kind: 'closed',
-    number,
-    outcome: state,
-    reason: (why || (typeof code === 'string' && code) || state).slice(0, longestReason),
-    ...(by && { by }),
-  }
+  const why = [reason, code].filter((text) => typeof text === 'string').find((text) => text !== '') ?? state
+  const by = state === 'cancelled' && { by: orderOf(cancelledBy).by }
+  return { kind: 'closed', number, outcome: state, reason: why.slice(0, longestReason), ...by }
 }

@@ -10,17 +10,11 @@ export interface WaitingTransfersDeps {
   readonly source: StreamOfTransfers
   readonly client: TemporalClient
   readonly logger: Logger
-  /**
-   * If room is short, a transfer that waits this long (ms) for a reason of its own is moved outside the window.
-   * Default: 10 minutes.
-   */
+  /** If room is short, transfers that wait this long (ms) for their own reason leave the window. Default: 600,000. */
   readonly outsideAfterMs?: number | undefined
 }
 
-/**
- * Replaces a longer `outsideAfterMs` while the window is almost full, because strangers may submit many messages that
- * nobody will sign.
- */
+/** Highest `outsideAfterMs` while the window is almost full: strangers can submit many messages that nobody signs. */
 const outsideIfFullMs = 60_000
 const limits = { queries: 50, atOnce: 20, queryMs: 5_000, againMs: 60_000, everyMs: 10_000 } as const
 

@@ -1,10 +1,8 @@
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
-import type { BridgeName, ChainName } from '../../domain/transfer/transfer.ts'
+import type { TransferRoute } from '../../domain/transfer/transfer.ts'
 
-export interface Mismatch {
-  readonly bridge: BridgeName
-  readonly sourceChain: ChainName
-  readonly targetChain: ChainName
+/** Contracts of a route contradict each other. */
+export interface Mismatch extends TransferRoute {
   readonly code: ErrorCode
   readonly detail: string
 }

@@ -2,13 +2,14 @@ import { backoffMs } from '../../domain/backoff.ts'
 import { retryAfterMs } from '../../runtime/http/retry-after.ts'
 import { pause as sleep } from '../../runtime/wait.ts'
 import { httpJson } from './http.ts'
+import type { Retry } from './submissions.ts'
 
 export interface HttpHostOptions {
   /** Base URL. Only the origin is shown, because path and query may contain keys. */
   readonly url: string
-  readonly timeoutMs: number
+  readonly timeoutMs?: number
   readonly parallel: number
-  readonly pause: { readonly firstMs: number; readonly mostMs: number }
+  readonly pause?: Retry
   /** Maximum requests in any second. Absent: no limit. */
   readonly perSecond?: number
   /** Time (ms) without requests after HTTP 429, unless the server asks for more. Absent: as after other failures. */
@@ -26,7 +27,8 @@ const afterFailureMs = 5_000
 export type HttpHost = ReturnType<typeof createHttpHost>
 
 /** One HTTP API. Its limits (parallel requests, rate, Retry-After) apply to all requests of this process. */
-export function createHttpHost({ url, timeoutMs, parallel, pause, perSecond, restAfter429Ms = 0 }: HttpHostOptions) {
+export function createHttpHost(options: HttpHostOptions) {
+  const { url, timeoutMs = 5_000, parallel, pause = { firstMs: 1_000, mostMs: 60_000 }, perSecond, restAfter429Ms = 0 } = options
   const base = url.endsWith('/') ? url : `${url}/`
   const queue: (() => void)[] = []
   const sentAt: number[] = []

@@ -8,7 +8,7 @@ export interface HttpOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** `failed` has the `status` of a readable answer. `why` contains no URL, because URLs may contain keys. */
+/** `status` is absent if no answer came, or no JSON. `why` contains no URL, because URLs may contain keys. */
 export type HttpAnswer<Body> =
   | { readonly kind: 'found'; readonly body: Body }
   | { readonly kind: 'absent' }

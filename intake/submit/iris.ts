@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { printable } from '../../domain/text/printable.ts'
-import { createHttpHost, type HostAnswer, type HttpHost } from './http-host.ts'
+import { createHttpHost, type HttpHost, type HttpHostOptions } from './http-host.ts'
 
-export interface IrisOptions {
+export interface IrisOptions extends Partial<Pick<HttpHostOptions, 'timeoutMs' | 'parallel'>> {
   /** Base URLs, in the order of requests. Only origins are shown, because paths may contain keys. */
   readonly urls: readonly string[]
   /**
@@ -11,12 +11,7 @@ export interface IrisOptions {
    * together, and refuses the address after 35 requests in a second.
    */
   readonly perSecond?: number
-  readonly timeoutMs?: number
-  readonly parallel?: number
-  /**
-   * Time (ms) without requests after HTTP 429. Default: 5 minutes, for which Circle refuses everything after too many
-   * requests.
-   */
+  /** Time (ms) without requests after HTTP 429. Default: 5 minutes, in which Circle refuses all requests. */
   readonly restAfter429Ms?: number
 }
 
@@ -42,10 +37,9 @@ const attestationShape = z.object({ status: state, attestation: z.string().max(2
 const hosts = new Map<string, HttpHost>()
 
 /** Circle's attestation API ("Iris"). Does not check signatures. */
-export function createIris({ urls, perSecond = 20, timeoutMs = 5_000, parallel = 8, restAfter429Ms = 300_000 }: IrisOptions) {
+export function createIris({ urls, perSecond = 20, parallel = 8, restAfter429Ms = 300_000, ...limits }: IrisOptions) {
   const own = urls.map((url) => {
-    const host =
-      hosts.get(url) ?? createHttpHost({ url, timeoutMs, parallel, perSecond, restAfter429Ms, pause: { firstMs: 1_000, mostMs: 60_000 } })
+    const host = hosts.get(url) ?? createHttpHost({ url, parallel, perSecond, restAfter429Ms, ...limits })
     hosts.set(url, host)
     return host
   })
@@ -55,7 +49,8 @@ export function createIris({ urls, perSecond = 20, timeoutMs = 5_000, parallel =
     const waits: number[] = []
     for (const host of own) {
       const answer = await host.ask(path, method)
-      const { value, why } = answer.kind === 'found' ? await read(answer.body) : { why: whyOf(answer) }
+      const missing = { value: undefined, why: answer.kind === 'failed' ? answer.why : 'not seen yet' }
+      const { value, why } = answer.kind === 'found' ? await read(answer.body) : missing
       if (value !== undefined) return { kind: 'found', value }
       if (answer.kind === 'failed') waits.push(answer.againInMs)
       refusals.push(`${host.origin}: ${why}`)
@@ -106,10 +101,6 @@ function statesOf(entries: readonly unknown[]): string {
     return data ? `${data.status}${data.delayReason == null ? '' : ` (${data.delayReason})`}` : 'unreadable'
   })
   return [...new Set(states)].slice(0, 5).join(', ') || 'no messages'
-}
-
-function whyOf(answer: Exclude<HostAnswer, { kind: 'found' }>): string {
-  return answer.kind === 'absent' ? 'not seen yet' : answer.why
 }
 
 function bytesOf(text: string): Uint8Array {

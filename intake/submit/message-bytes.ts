@@ -1,10 +1,7 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 const hex = /^(0x)?([0-9a-f]{2})+$/i
-/**
- * Broken hex: an odd number of digits, or any other text after `0x`. A VAA in base64 begins with `AQ`, so it never
- * fits.
- */
+/** Hex with an odd number of digits, or `0x` with other text. Never a VAA in base64, which begins with `AQ`. */
 const oddHex = /^(0x.*|[0-9a-f]+)$/i
 const base64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 

@@ -40,16 +40,10 @@ interface Entry {
   isOver?: true
 }
 
-/**
- * A message is refused if its guardian set stays unknown for this time (ms). No genuine message is lost, because
- * streams fetch such messages again.
- */
+/** A message whose guardian set stays unknown this long (ms) is refused. The streams fetch a genuine one again. */
 const unknownSetForMs = 86_400_000
 
-/**
- * Keeps messages that can be tried again, but only few with an unknown guardian set, because anybody can make such
- * messages.
- */
+/** Keeps messages to try again, but few with an unknown guardian set, because anybody can make such messages. */
 export class Submissions {
   readonly #options: SubmissionsOptions
   readonly #waiting: Entry[] = []
@@ -124,13 +118,15 @@ export class Submissions {
       this.#end(entry, { kind: status, id })
     } catch (thrown) {
       const error = toRelayerError(thrown)
-      if (!error.retriable || isTooOld(entry, error)) return this.#end(entry, { kind: 'refused', error })
+      const isUnknown = error.code === 'GUARDIAN_SET_UNKNOWN'
+      const isTooOld = isUnknown && Date.now() - entry.since > unknownSetForMs
+      if (!error.retriable || isTooOld) return this.#end(entry, { kind: 'refused', error })
       if (entry.isOver) return
       this.#reportTrouble(error)
       this.#options.onDelay?.(error, entry.message)
       const again = () => this.#enqueue(entry)
       this.#delayed.set(entry, this.#closing ? undefined : setTimeout(again, retryWaitMs(entry.tries++, retry)))
-      this.#mark(entry, error.code === 'GUARDIAN_SET_UNKNOWN')
+      this.#mark(entry, isUnknown)
       this.#dropUnknown(error)
     }
   }
@@ -178,8 +174,4 @@ export class Submissions {
 /** Returns ms. The wait doubles each time. It is random, so that processes do not retry at the same time. */
 export function retryWaitMs(tries: number, { firstMs, mostMs }: Retry): number {
   return Math.round((backoffMs(tries, firstMs, mostMs) * (1 + Math.random())) / 2)
-}
-
-function isTooOld(entry: Entry, error: RelayerError): boolean {
-  return error.code === 'GUARDIAN_SET_UNKNOWN' && Date.now() - entry.since > unknownSetForMs
 }

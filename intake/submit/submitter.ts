@@ -115,8 +115,8 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
       if (error instanceof RelayerError && error.code === 'EMITTER_UNKNOWN') refusals.set(id, error)
       throw error
     })
-    const known = decimals === undefined ? copy : { ...copy, content: { ...content, decimals: String(decimals) } }
-    const begin = () => startAccepted(bridge, transfer, options, known)
+    const known = decimals === undefined ? content : { ...content, decimals: String(decimals) }
+    const begin = () => startAccepted(bridge, transfer, options, { ...copy, content: known })
     return isRepeated ? shared(copy.key, begin) : begin()
   }
 
@@ -168,19 +168,15 @@ interface Copy {
   readonly key: string
 }
 
-function inputOf(
-  transfer: Transfer,
-  { seenAt = Date.now(), order, priority, deadline, terms }: SubmitOptions,
-  defaults: TransferDefaults,
-): TransferInput & { readonly seenAt: number } {
-  const { priority: usual, withinMs } = defaults
-  const due = deadline ?? (withinMs === undefined ? undefined : Date.now() + withinMs)
-  const chosen = priority ?? usual
+function inputOf(transfer: Transfer, options: SubmitOptions, { priority: usual, withinMs }: TransferDefaults) {
+  const now = Date.now()
+  const { seenAt = now, order, priority = usual, deadline = withinMs === undefined ? undefined : now + withinMs, terms } = options
   return {
-    ...{ transfer: { ...transfer, ...(terms && { terms }) }, seenAt },
-    ...(order && { orders: [{ kind: 'submit', ...checkedOrder(order), at: Date.now() }] }),
-    ...(chosen !== undefined && { priority: chosen }),
-    ...(due !== undefined && { deadline: due }),
+    transfer: { ...transfer, ...(terms && { terms }) },
+    seenAt,
+    ...(order && { orders: [{ kind: 'submit' as const, ...checkedOrder(order), at: now }] }),
+    ...(priority !== undefined && { priority }),
+    ...(deadline !== undefined && { deadline }),
   }
 }
 

@@ -33,9 +33,8 @@ const vaaShape = z.union([
 ])
 const heldShape = z.object({ isEnqueued: z.boolean() })
 
-export function createVaaLookup(options: VaaLookupOptions) {
-  const { guardianApis, wormholescanApis, timeoutMs = 5_000, parallel = 4, pause = { firstMs: 1_000, mostMs: 60_000 } } = options
-  const api = (url: string, path: string) => ({ host: createHttpHost({ url, timeoutMs, parallel, pause }), path })
+export function createVaaLookup({ guardianApis, wormholescanApis, parallel = 4, ...limits }: VaaLookupOptions) {
+  const api = (url: string, path: string) => ({ host: createHttpHost({ url, parallel, ...limits }), path })
   const apis = [...guardianApis.map((url) => api(url, 'v1/signed_vaa')), ...wormholescanApis.map((url) => api(url, 'api/v1/vaas'))]
   return {
     /** Asks the APIs from index `from` on, and returns the first copy. Does not check signatures. Never throws. */

@@ -13,8 +13,8 @@ export const cachedProgram = (name: 'prometheus' | 'promtool', env: NodeJS.Proce
   join(programCache(env), '..', 'prometheus', 'usr', 'bin', name)
 
 /**
- * Finds Prometheus in PROMETHEUS, in PATH or in the cache. Otherwise unpacks Debian's package into the cache, without
- * installing the package. Returns `why` if there is no Prometheus.
+ * Finds Prometheus in PROMETHEUS, in PATH or in the cache. If none of them has it, unpacks Debian's package into the
+ * cache, without installing the package. Returns `why` if there is no Prometheus.
  */
 export async function findPrometheus(env: NodeJS.ProcessEnv): Promise<{ readonly path: string } | { readonly why: string }> {
   const { PROMETHEUS, PATH = '' } = env

@@ -24,8 +24,8 @@ export interface FaultResult {
   /** Seconds from the fault to the alert. Absent: the alert did not fire. */
   readonly firedAfterSeconds: number | undefined
   /**
-   * Scaled time from the condition to the alert by the rule itself, seconds. `withinSeconds`, the time limit of the
-   * alert, adds `slackSeconds`.
+   * Scaled time that the rule waits after the condition began, seconds. `withinSeconds`, the time limit of the alert,
+   * is `slackSeconds` longer.
    */
   readonly ruleSeconds: number
   readonly withinSeconds: number

@@ -14,8 +14,8 @@ export function durationSeconds(text: string): number {
 }
 
 /**
- * Divides a duration by `scale`, but not to less than `atLeast` seconds. A `text` that is shorter than that stays as it
- * is. Returns whole milliseconds.
+ * Divides a duration by `scale`, but not to less than `atLeast` seconds. A duration that is shorter than `atLeast` does
+ * not change. Returns whole milliseconds.
  */
 function shorter(text: string, scale: number, atLeast: number): string {
   const seconds = durationSeconds(text)

@@ -31,7 +31,7 @@ export const defences = {
   },
   payees: {
     file: 'chains/evm/signers/policy.ts',
-    edits: [["  if (coinPayees.includes(to)) return 'own'\n", "  if (to !== self) return 'own'\n"]],
+    edits: [["  if (payees.includes(to)) return 'own'\n", "  if (to !== self) return 'own'\n"]],
     exposedBy: ['forged-operator-transaction'],
     shownBy: ['stolen'],
   },

@@ -53,8 +53,8 @@ export async function overspend(scene: AttackScene): Promise<string> {
 }
 
 /**
- * Halts transfers and waits until the lanes are idle. Otherwise, a transfer of an attacker could hold a nonce below the
- * payments and stay unmined at the new price.
+ * Halts transfers and waits until the lanes are idle, because a transfer of an attacker could hold a nonce below those
+ * of the payments, and stay unmined at the new price.
  */
 async function halt(scene: AttackScene): Promise<void> {
   const order = { by: 'dora', reason: 'prices rise', orders: [{ kind: 'halt', scope: {} } as const] }

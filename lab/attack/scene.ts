@@ -9,7 +9,10 @@ export const attackDevnet = {
 } as const
 
 const coin = 10n ** 18n
-/** Limits of a key in this run, wei. On ethereum the hourly limit is lower, on bsc the daily limit. */
+/**
+ * Limits of a key in this run, wei. On ethereum the limit of an hour is below that of a day, on bsc the limit of a day
+ * is below that of an hour.
+ */
 export const mostPerHour: Readonly<Record<ChainKey, bigint>> = { ethereum: coin, bsc: 100n * coin }
 export const mostPerDay: Readonly<Record<ChainKey, bigint>> = { ethereum: 100n * coin, bsc: coin }
 

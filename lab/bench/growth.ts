@@ -81,8 +81,8 @@ async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlig
   try {
     const connection = await Connection.connect({ address: devnet.temporal.address })
     const client = new Client({ connection })
-    // The Governor holds the messages until `release`, so that all reach Portage at the same time. Otherwise, streams
-    // would fetch each message as soon as it is signed.
+    // The Governor holds the messages until `release`, so that all reach Portage at the same time. Without the hold,
+    // streams would fetch each message as soon as it is signed.
     const held = new Set<string>()
     const { firstSequence, tokenBridge } = devnet.chains.ethereum
     devnet.guardian.treat(({ emitter, sequence }) => {

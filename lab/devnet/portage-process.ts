@@ -63,7 +63,7 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
   try {
     await until(ready, { timeoutMs: 120_000, everyMs: 50, what: 'Portage to be ready', giveUp })
   } catch (error) {
-    // Otherwise, a caller that tries again would have two processes.
+    // The child ends, because a caller that tries again would otherwise have two processes.
     await child.stop(0)
     throw error
   }

@@ -20,7 +20,10 @@ export const drillDevnet = { keysPerChain: 2, blockTimeSeconds: 1, native: 'fixe
 
 const both: readonly ChainKey[] = ['ethereum', 'bsc']
 const parts = 6
-/** Most signed transactions for which the drill waits, far below a lane's window, which limits how many are signed. */
+/**
+ * Highest number of signed transactions for which the drill waits. It is far below a lane's window, which limits how
+ * many transactions are signed.
+ */
 const mostAwaited = 16
 
 /** Runs one drill on a devnet whose Temporal has no namespace yet. Leaves the devnet running. */

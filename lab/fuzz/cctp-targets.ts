@@ -1,10 +1,11 @@
 import { concat, toBeHex } from 'ethers'
-import { checkAttestation } from '../../bridges/cctp/attestation.ts'
+import { checkAttestation } from '../../bridges/cctp/attesters.ts'
 import { decodeReceive, receiveIntent, sentMessage, sentTopic } from '../../bridges/cctp/calls.ts'
 import { readCarried, writeCarried } from '../../bridges/cctp/carried.ts'
-import { readBurn, readMessage, writeMessage } from '../../bridges/cctp/message.ts'
+import { readBurn, readMessage } from '../../bridges/cctp/message.ts'
 import { explainRevert } from '../../bridges/cctp/reverts.ts'
 import { createDecode, createRoutes } from '../../bridges/cctp/routes.ts'
+import { writeMessage } from '../devnet/cctp/write-message.ts'
 import { nearlyBytes, orLongBytes } from './arbitraries.ts'
 import { type FuzzTarget, target } from './fuzz.ts'
 

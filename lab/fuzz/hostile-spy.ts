@@ -40,8 +40,8 @@ const bytesField = 0x0a
 const honest = Buffer.from('an honest message')
 const aliveMs = 15_000
 /**
- * The flood counts as held up if the intake keeps as many messages as it may and, for this number of calls of `turn`,
- * the spy could send nothing more.
+ * Number of calls of `turn`. If the intake keeps as many messages as it may, and the spy could send nothing more during
+ * this number of calls, the flood counts as held up.
  */
 const quietTurns = 30
 
@@ -239,8 +239,9 @@ function varint(value: number): number[] {
 }
 
 /**
- * A gRPC server without a gRPC library, because such a library could not send invalid frames. `always` answers every
- * stream, if given. Otherwise, the act of `play` answers the next stream, and all others are answered honestly.
+ * A gRPC server without a gRPC library, because such a library could not send invalid frames. `always`, if given,
+ * answers every stream. Without `always`, the act of `play` answers the next stream, and all other streams are answered
+ * honestly.
  */
 async function listen(always?: (stream: ServerHttp2Stream) => void) {
   const server: Http2Server = createServer()

@@ -11,10 +11,13 @@ const idleBlocks = 10
 /** Interval of queries to the ledger while the lane has no work, ms. It is long, because a query may cost a replay. */
 const idleQueryMs = 20_000
 const brokeBlocks = 2
-/** Reports of driven nonces per `fillAfterBlocks`: the lane fills a nonce that no report names in that time. */
+/** Number of reports in `fillAfterBlocks` blocks, because the lane fills a nonce that no report names in this time. */
 const claimsPerFill = 20
 
-/** A block that the ledger gets as final has this many final blocks above it, more than a reorg removes. */
+/**
+ * The first report names the newest final block. Each later report names a final block with this number of final blocks
+ * above it, which is more than a reorg removes.
+ */
 const oldEnough = 1_000
 
 /** Reads a lane's account, once per block while the lane has work, and reports changes to the ledger. */
@@ -23,8 +26,8 @@ export class AccountObserver {
   readonly #transactions: PendingTransactions
   readonly #requests: NonceRequests
   account: Account | undefined
-  #checks: AccountChecks
-  #finalBlocks: FinalBlocks = createFinalBlocks()
+  #checks: ReturnType<typeof createAccountChecks>
+  #finalBlocks = createFinalBlocks()
   #reported: Observation | undefined
   #since = 0
   #readAt = 0
@@ -86,7 +89,7 @@ export class AccountObserver {
 
   async #read(): Promise<void> {
     const { chain, ledger, config } = this.#deps
-    // The ledger's last final block must be known first: it shows whether the chain is still the same.
+    // The ledger's last final block must be known first, because it shows whether the chain is still the same.
     if (!this.#introduced || ledger.view?.closed?.why === 'replaced') await ledger.introduce()
     this.#introduced = true
     if (!this.#hasWork && ledger.view?.synced && this.#reported && Date.now() - this.#queriedAt >= idleQueryMs) {
@@ -147,8 +150,6 @@ export class AccountObserver {
   }
 }
 
-type FinalBlocks = ReturnType<typeof createFinalBlocks>
-
 function createFinalBlocks() {
   const seen = new Map<number, string>()
   let newest: BlockRef | undefined
@@ -175,8 +176,6 @@ function createFinalBlocks() {
     },
   }
 }
-
-type AccountChecks = ReturnType<typeof createAccountChecks>
 
 function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
   const address = laneAddress(config.lane)

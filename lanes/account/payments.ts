@@ -34,9 +34,7 @@ export function topUpIntent(lane: LaneId, from: LaneId, wei: string): Intent {
   return { to: laneAddress(lane), data: '0x', value: wei }
 }
 
-function network(id: LaneId): string {
-  return id.split(':')[0] ?? ''
-}
+const network = (lane: LaneId) => lane.split(':')[0]
 
 function invalid(detail: string, facts: Readonly<Record<string, string>>): RelayerError {
   return new RelayerError('INPUT_INVALID', { detail, facts })

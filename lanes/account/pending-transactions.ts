@@ -35,22 +35,15 @@ export class PendingTransactions {
   }
 
   adopt(entry: Entry, { owner: { intentId, callHash }, intent, tried, terms }: LaneCall): PendingTransaction {
-    const { nonce, attempts, grantedTo, maybeSent } = entry
+    const { nonce, attempts } = entry
     const { view } = this.#deps.ledger
     const known = this.#byNonce.get(nonce)
     if (known && known.intentId === intentId && !known.forgotten) return known
     known?.close()
-    // Only the first try with this nonce may give it back: before a later try, a transaction may have been sent.
-    const call = {
-      intentId,
-      intent,
-      callHash,
-      tried,
-      terms,
-      grantedTo: maybeSent ? undefined : grantedTo,
-      waited: view ? blocksWaited(entry, view) : 0,
-    }
-    const pending = new PendingTransaction(this.#deps, nonce, attempts, call)
+    // Only the first try with this nonce may give the nonce back, because an earlier try may have sent a transaction.
+    const grantedTo = entry.maybeSent ? undefined : entry.grantedTo
+    const waited = view ? blocksWaited(entry, view) : 0
+    const pending = new PendingTransaction(this.#deps, nonce, attempts, { intentId, intent, callHash, tried, terms, grantedTo, waited })
     this.#byNonce.set(nonce, pending)
     return pending
   }

@@ -49,10 +49,7 @@ export function createKeylessRequests(client: TemporalClient, lanes: ReadonlyMap
   }
 }
 
-/**
- * Withdraws intents. Starts a missing ledger, so that the ledger refuses late requests for them. Throws
- * LANE_UNREACHABLE.
- */
+/** Withdraws intents. Starts a missing ledger, so that it refuses late requests for them. Throws LANE_UNREACHABLE. */
 function createWithdrawals(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>, batched: boolean): Withdraw {
   return async ({ lane, intentId, how }) => {
     try {

@@ -20,8 +20,8 @@ export type LaneStatusCache = ReturnType<typeof createLaneStatusCache>
 export function createLaneStatusCache(client: TemporalClient, lanes: readonly LaneId[]) {
   const known = new Map<LaneId, () => Promise<LaneStatus>>()
   /**
-   * A lane counts as open if its ledger does not answer. `unserved`: no process polls the lane's queue or reports its
-   * account.
+   * Returns whether a lane takes work and, if not, the reason. A lane counts as open if its ledger does not answer.
+   * `unserved`: no process polls the lane's queue or reports its account.
    */
   const status = (lane: LaneId): Promise<LaneStatus> => {
     const read = () => ask(client, lane).catch((): LaneStatus => ({ lane, open: true }))

@@ -4,19 +4,9 @@ import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent, Attempt } from '../../domain/lane/lane.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { operatorTransactionPrefix } from '../../temporal/contracts/names.ts'
-import type { SignedHash } from '../../temporal/contracts/operator-transaction.ts'
 import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
-import { callHash, type LaneDeps } from '../deps.ts'
+import { callHash, type KnownCall, type LaneDeps } from '../deps.ts'
 import type { RaiseReason } from './fee-escalator.ts'
-
-interface SigningCall {
-  readonly intentId?: string
-  /** Absent: only no-ops can be signed. */
-  readonly intent?: Intent
-  /** Recognises the call of an earlier process, which may have signed it with other fees or with another signer. */
-  readonly callHash?: string | undefined
-  readonly tried?: readonly SignedHash[] | undefined
-}
 
 /** Why a signer refuses. `call`: for ever. `limit`: a cheaper call may pass. `order`: until an operator ends it. */
 type SigningRefusal = 'call' | 'limit' | 'order'
@@ -36,30 +26,29 @@ export function signingRefusal(error: unknown): SigningRefusal | undefined {
   return error.facts['limit'] === undefined ? 'call' : 'limit'
 }
 
-/** A nonce's attempts, by signing hash, because a KMS gives each signature another transaction hash. */
+/** A nonce's attempts, identified by signing hash, because each signature of a KMS has another transaction hash. */
 export class Attempts {
   readonly watch: Watch
-  recorded: readonly Attempt[]
+  recorded: readonly Attempt[] = []
   /** True if the ledger began anew and knows fewer attempts than this process. Then, no attempt can be added. */
   forgotten = false
   readonly #deps: LaneDeps
   readonly #nonce: number
-  readonly #call: SigningCall
+  readonly #call: KnownCall
   readonly #earlierNoops: ReadonlySet<string>
   readonly #signed = new Map<number, SignedTransaction>()
   readonly #refused = new Map<number, RelayerError>()
   readonly #places = new Map<string, number>()
   readonly #times: AttemptTimes[] = []
 
-  constructor(deps: LaneDeps, nonce: number, recorded: readonly Attempt[], call: SigningCall) {
+  constructor(deps: LaneDeps, nonce: number, recorded: readonly Attempt[], call: KnownCall) {
     const { tried = [] } = call
     this.#deps = deps
     this.#nonce = nonce
-    this.recorded = recorded
     this.#call = call
     this.#earlierNoops = new Set(tried.flatMap(({ kind, hash }) => (kind === 'noop' ? [hash] : [])))
     this.watch = deps.chain.watch(tried.map(({ hash }) => hash))
-    this.#noteRecorded()
+    this.learn(recorded)
   }
 
   get isFilling(): boolean {
@@ -135,7 +124,7 @@ export class Attempts {
 
   learn(attempts: readonly Attempt[]): void {
     if (attempts.length > this.recorded.length) this.recorded = attempts
-    this.#noteRecorded()
+    while (this.#times.length < this.recorded.length) this.#times.push({ at: Date.now() })
   }
 
   async record(attempt: Attempt): Promise<boolean> {
@@ -149,7 +138,7 @@ export class Attempts {
     return isRecorded
   }
 
-  /** Signs the attempts, except refused ones. Throws a refusal only if all are refused, and other errors always. */
+  /** Signs all attempts that are not refused for good. Throws a refusal only if none is signed, other errors always. */
   async sign(): Promise<void> {
     await this.#trySign()
     const [refusal] = this.#refused.values()
@@ -220,10 +209,6 @@ export class Attempts {
     if (signingRefusal(refusal) === 'order') return false
     // Spending and data fees fall with time, so a refusal because of them may end.
     return facts !== undefined && !passingLimits.includes(facts['limit']) && facts['dataFee'] === undefined
-  }
-
-  #noteRecorded(): void {
-    while (this.#times.length < this.recorded.length) this.#times.push({ at: Date.now() })
   }
 
   #callOf({ kind }: Attempt): Intent | undefined {

@@ -1,7 +1,7 @@
 import { selectorOf, type Fees, marketFor, mostNoopGas, nextOffer, type Raising } from '../../domain/fees/fees.ts'
-import { type Intent, workflowOf, type Attempt } from '../../domain/lane/lane.ts'
+import { type Attempt, workflowOf } from '../../domain/lane/lane.ts'
 import type { Terms } from '../../domain/transfer/transfer.ts'
-import type { LaneDeps } from '../deps.ts'
+import type { KnownCall, LaneDeps } from '../deps.ts'
 
 /** Reason for a raise. `stuck`: the lowest nonce is in no block. `reprice`: the market's fee may be higher. */
 export type RaiseReason =
@@ -12,15 +12,7 @@ type RaiseFacts = Pick<Raising, 'outpriced' | 'balance'>
 
 const gasFactor = 1.2
 
-export type FeeEscalator = ReturnType<typeof createFeeEscalator>
-
-interface EscalatedCall {
-  readonly intentId?: string | undefined
-  readonly intent?: Intent | undefined
-  readonly terms?: Terms | undefined
-}
-
-export function createFeeEscalator(deps: LaneDeps, nonce: number, { intentId, intent, terms }: EscalatedCall) {
+export function createFeeEscalator(deps: LaneDeps, nonce: number, { intentId, intent, terms }: KnownCall) {
   const { chain, signer, config, fees: policyOf, logger } = deps
   const transfer = intentId === undefined ? undefined : workflowOf(intentId)
   const call = { contract: intent?.to, selector: intent && selectorOf(intent.data) }
@@ -41,7 +33,7 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, { intentId, in
     return String(gas < mostNoopGas ? gas : mostNoopGas)
   }
 
-  /** Undefined if no higher attempt is allowed or needed. `offered`: fees of attempts that a pool may hold. */
+  /** Returns the next attempt, if it is allowed and needed. `offered`: fees of attempts that a pool may hold. */
   async function next(
     attempts: readonly Attempt[],
     offered: readonly Fees[],

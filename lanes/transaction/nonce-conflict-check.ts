@@ -12,8 +12,6 @@ const everyBlocks = 5
  */
 type NonceUser = { readonly kind: 'ours'; readonly hash: string } | { readonly kind: 'external'; readonly hash: string | undefined }
 
-export type NonceConflictCheck = ReturnType<typeof createNonceConflictCheck>
-
 /**
  * Finds the transaction that used a nonce. It is external if it is not Portage's and most nodes show the nonce as
  * final. If the nodes show no transaction (pruned), two checks must find this.

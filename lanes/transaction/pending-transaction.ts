@@ -1,31 +1,16 @@
 import type { Account, Inclusion } from '../../chains/port.ts'
 import type { RelayerError } from '../../domain/catalogue/errors.ts'
 import { pricedOut, type Fees } from '../../domain/fees/fees.ts'
-import type { Intent, Attempt } from '../../domain/lane/lane.ts'
-import type { Terms } from '../../domain/transfer/transfer.ts'
+import type { Attempt } from '../../domain/lane/lane.ts'
 import { failpoint } from '../../observability/failpoints.ts'
-import type { SignedHash } from '../../temporal/contracts/operator-transaction.ts'
 import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
-import type { LaneDeps } from '../deps.ts'
+import type { KnownCall, LaneDeps } from '../deps.ts'
 import { Wait } from '../../runtime/wait.ts'
 import { Attempts, signingRefusal } from './attempts.ts'
 import { createTransactionSender, type TransactionSender } from './sender.ts'
-import { createFeeEscalator, createStuckDetector, type FeeEscalator, type RaiseReason, type StuckDetector } from './fee-escalator.ts'
-import { createNonceConflictCheck, type NonceConflictCheck } from './nonce-conflict-check.ts'
+import { createFeeEscalator, createStuckDetector, type RaiseReason, type StuckDetector } from './fee-escalator.ts'
+import { createNonceConflictCheck } from './nonce-conflict-check.ts'
 import { problemOf } from '../../observability/severity.ts'
-
-interface KnownCall {
-  readonly intentId?: string
-  readonly intent?: Intent
-  readonly terms?: Terms | undefined
-  readonly callHash?: string | undefined
-  readonly grantedTo?: string | undefined
-  /** Number of blocks for which earlier processes have driven the last attempt. */
-  readonly waited?: number
-  readonly tried?: readonly SignedHash[] | undefined
-  /** Fees of attempts that a pool may hold and the ledger does not know. New attempts must exceed these fees. */
-  readonly outbid?: readonly Fees[] | undefined
-}
 
 /** `pending`: the nonce is in no block. `spent`: a no-op or an external transaction used the nonce in a final block. */
 export type PendingTransactionState =
@@ -41,9 +26,9 @@ export class PendingTransaction {
   readonly #deps: LaneDeps
   readonly #attempts: Attempts
   readonly #sender: TransactionSender
-  readonly #escalator: FeeEscalator
+  readonly #escalator: ReturnType<typeof createFeeEscalator>
   readonly #stuck: StuckDetector
-  readonly #conflict: NonceConflictCheck
+  readonly #conflict: ReturnType<typeof createNonceConflictCheck>
   readonly #listeners = new Set<() => void>()
   readonly #outbid: readonly Fees[]
   #balance: string | undefined

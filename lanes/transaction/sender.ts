@@ -1,5 +1,5 @@
-import type { SendErrorClass } from '../../chains/port.ts'
 import type { SignedTransaction } from '../../chains/signing-port.ts'
+import type { SendErrorClass } from '../../domain/lane/send-errors.ts'
 import type { LaneDeps } from '../deps.ts'
 
 const ordinary: ReadonlySet<SendErrorClass> = new Set(['nonce-too-low', 'own-nonce-used', 'underpriced', 'replacement-underpriced'])

@@ -24,20 +24,16 @@ export function unlistedToken(dataFolder: string, now: () => number = Date.now) 
     async read(): Promise<Principal | undefined> {
       const text = await readFile(file, 'utf8').catch(() => undefined)
       if (text === undefined) return undefined
-      const token = parse(text)
-      if (token && token.expiresAt > now()) return token
+      try {
+        const token = unlistedSchema.parse(JSON.parse(text))
+        if (token.expiresAt > now()) return token
+      } catch {
+        // A malformed file is removed, like that of an expired token.
+      }
       await forget().catch(() => {})
       return undefined
     },
     keep: (token: Principal) => writeFile(file, `${JSON.stringify(token, null, 2)}\n`, { mode: 0o600 }),
     forget,
-  }
-}
-
-function parse(text: string): Principal | undefined {
-  try {
-    return unlistedSchema.parse(JSON.parse(text))
-  } catch {
-    return undefined
   }
 }

@@ -22,7 +22,10 @@ export async function authenticate(token: string | undefined, { ring, audience, 
   return principal
 }
 
-/** Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_REVOKED, ACCESS_KEYS, and ACCESS_TOKEN_INVALID after the key's removal. */
+/**
+ * Checks again a token that was valid when a long request began. Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_REVOKED,
+ * ACCESS_KEYS, and ACCESS_TOKEN_INVALID if the key of the token was removed.
+ */
 export async function assertStillGood(principal: Principal, { ring, tokens }: Pick<TokenCheck, 'ring' | 'tokens'>): Promise<void> {
   if (Date.now() >= principal.expiresAt) throw new RelayerError('ACCESS_TOKEN_EXPIRED')
   const listed = tokens()
@@ -42,19 +45,16 @@ export function assertNotRevoked({ jti }: Principal, tokens: readonly IssuedToke
   if (row?.revoked) throw new RelayerError('ACCESS_TOKEN_REVOKED', { facts: { jti } })
 }
 
-/** Throws ACCESS_LEVEL. */
+/** Throws ACCESS_LEVEL if the token's level is too low for the operation. */
 export function assertLevel({ name, level }: Principal, operation: string, needed: AccessLevel): void {
   if (!reaches(level, needed)) throw new RelayerError('ACCESS_LEVEL', { facts: { operation, needed, level, name } })
 }
 
-/** Throws ACCESS_SCOPE. */
+/** Throws ACCESS_SCOPE if the token does not cover the chains and the lane that the operation concerns. */
 export function assertScope(principal: Principal, operation: string, about: OrderSubject): void {
   if (covers(principal, about)) return
   const { name, chains, lanes } = principal
-  const facts = { operation, name, chains: chains?.join(','), lanes: lanes?.join(','), about: aboutText(about) }
+  const subject = [about.chains?.join(',') ?? 'all chains', about.lane].filter(Boolean).join(' ')
+  const facts = { operation, name, chains: chains?.join(','), lanes: lanes?.join(','), about: subject }
   throw new RelayerError('ACCESS_SCOPE', { facts })
-}
-
-function aboutText({ chains, lane }: OrderSubject): string {
-  return [chains?.join(',') ?? 'all chains', lane].filter(Boolean).join(' ')
 }

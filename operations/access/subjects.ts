@@ -3,19 +3,23 @@ import type { OrderSubject } from '../../domain/access.ts'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 
+/** The subject of an order that concerns these chains. Without a name, the order concerns all chains. */
+function aboutChains(...names: readonly (ChainName | undefined)[]): OrderSubject {
+  const chains = names.filter((name) => name !== undefined)
+  return chains.length === 0 ? {} : { chains }
+}
+
 /** An order about a transfer whose target is not known concerns all chains. */
 export function aboutTransfer(targetChain: ChainName | undefined): OrderSubject {
-  return targetChain === undefined ? {} : { chains: [targetChain] }
+  return aboutChains(targetChain)
 }
 
 /**
- * An order about a stream concerns its source chain and, if all its transfers have the same target chain, that chain
- * too.
+ * A stream's order concerns its source and, if all its transfers have one target, as in native bridges, this target.
  */
 export function aboutStream(stream: string): OrderSubject {
   const [, source, third] = stream.split(':')
-  const chains = [source, third].filter((part): part is string => isOf(forms.name, part))
-  return chains.length === 0 ? {} : { chains }
+  return aboutChains(...[source, third].filter((part) => isOf(forms.name, part)))
 }
 
 export function aboutSettings(orders: readonly SettingsOrder[]): OrderSubject {
@@ -29,25 +33,22 @@ export function aboutSettings(orders: readonly SettingsOrder[]): OrderSubject {
 function aboutOne(order: SettingsOrder): OrderSubject {
   switch (order.kind) {
     case 'halt':
-    case 'unhalt': {
-      const { chain, sourceChain, targetChain } = order.scope
-      const chains = [chain, sourceChain, targetChain].filter((one) => one !== undefined)
-      return chains.length === 0 ? {} : { chains }
-    }
+    case 'unhalt':
+      return aboutChains(order.scope.chain, order.scope.sourceChain, order.scope.targetChain)
     case 'deny':
     case 'allow': {
       const [chain, address] = order.value.split('/')
-      return order.what === 'recipient' && chain !== undefined && address !== undefined ? { chains: [chain] } : {}
+      return order.what === 'recipient' && address !== undefined ? aboutChains(chain) : {}
     }
     case 'setFees': {
       const { scope } = order
       if (scope.kind === 'lane') return { lane: scope.lane.toLowerCase() }
-      return scope.kind === 'chain' || scope.kind === 'call' ? { chains: [scope.chain] } : {}
+      return scope.kind === 'chain' || scope.kind === 'call' ? aboutChains(scope.chain) : {}
     }
     case 'setTariff': {
       const { scope } = order
-      if (scope.kind === 'asset') return {}
-      return { chains: scope.kind === 'fee' ? [scope.chain] : [scope.source, scope.target].filter((one) => one !== undefined) }
+      if (scope.kind === 'route') return aboutChains(scope.source, scope.target)
+      return scope.kind === 'fee' ? aboutChains(scope.chain) : {}
     }
     case 'setNode':
       return { chains: [order.change.chain] }

@@ -1,5 +1,5 @@
 import { votersOf } from '../../chains/heads.ts'
-import type { Chain, HeadEvent } from '../../chains/port.ts'
+import type { Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { isNamespaceMissing, refusalCode } from '../../temporal/client/connection/errors.ts'
@@ -34,18 +34,15 @@ function problemOf(error: unknown): string {
   return new RelayerError(code).message
 }
 
-/** A chain that does not answer delays only its own transfers, so the process is unready only if no chain answers. */
+/** A chain that does not answer delays only its transfers, so the checks are vital only if no chain answers. */
 export function checkChains(chains: Iterable<Pick<Chain, 'name' | 'heads' | 'nodes'>>): Check[] {
   const found = [...chains].map(({ name, heads, nodes }) => {
     const answers = votersOf(nodes()).some(({ state }) => state === 'up')
     const { current } = heads
-    const problem = current === undefined ? 'no block was seen yet' : answers ? undefined : `none of its nodes answers${lastBlock(current)}`
+    const age = current?.time === undefined ? '' : `; the newest known block is of ${new Date(current.time * 1_000).toISOString()}`
+    const problem = current === undefined ? 'no block was seen yet' : answers ? undefined : `none of its nodes answers${age}`
     return { name: `chain ${name}`, ok: problem === undefined, problem }
   })
   const vital = found.every(({ ok }) => !ok)
   return found.map((check) => ({ ...check, vital }))
-}
-
-function lastBlock({ time }: HeadEvent): string {
-  return time === undefined ? '' : `; the newest known block is of ${new Date(time * 1_000).toISOString()}`
 }

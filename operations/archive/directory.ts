@@ -5,12 +5,12 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ArchiveStore, StoredText } from './store.ts'
 
 /**
- * A lock of this age (ms) counts as left by a crashed process, so the clocks of machines with the same folder must
+ * Age (ms) at which a lock counts as left by a crashed process. The clocks of machines that share the folder must
  * differ by less.
  */
 const staleMs = 60_000
 
-/** Creates the folder with the first text. Only the user of this process can read the folder. */
+/** Stores texts in a folder, which the first write creates and only the user of this process can read. */
 export function createDirectoryStore(path: string): ArchiveStore {
   return {
     get(name) {

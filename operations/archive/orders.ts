@@ -6,7 +6,7 @@ import type { KeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import { orderSchema } from './records.ts'
 import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeThrough } from './store.ts'
 
-/** `at`: time at which the order was obeyed. For the cancel of an operator transaction: time at which it was given. */
+/** `at`: time at which the order was obeyed or, if it cancels an operator transaction, at which it was given. */
 export interface OrderRecord extends Readonly<z.infer<typeof orderSchema>> {
   /** The version stays the same when a field is added. */
   readonly version: 1
@@ -25,24 +25,20 @@ const lineSchema = z
 /** Maximum characters of an order for a transfer or operator transaction, whose workflow a stranger can start. */
 const longestOrder = 500_000
 /**
- * Characters after which a day's file gets no more orders for transfers and operator transactions: V8 has no string of
- * 2^29 characters.
+ * Length (characters) at which a file gets no more orders that strangers can give. V8 has no string of 2^29 characters.
  */
 const fullDay = 100_000_000
 const mostNamed = 20
 const progressName = 'orders/progress.json'
 
-/** Appends missing orders. `through`: end of the search (ms since the epoch) if it was complete. Throws ARCHIVE_*. */
+/** Appends missing orders. `through`: ms since the epoch, up to which `kept` is complete. Throws ARCHIVE_*. */
 export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], through: number | undefined) {
   const last = await lastExport(store)
   const skipped = new Set<string>()
   const records = kept.flatMap((one) => recordsOf(one, skipped))
   const sorted = records.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
   const days = groupBy(sorted, ({ at }) => at.slice(0, 10))
-  /**
-   * SHA-256 of the last line of each day that got lines. Store these hashes elsewhere to prove that no line was cut
-   * off.
-   */
+  /** SHA-256 of the last line of each day that got lines. Stored elsewhere, it proves that no line was cut off. */
   const heads: Record<string, string> = {}
   let added = 0
   for (const [day, ofDay] of days) {
@@ -92,7 +88,7 @@ function named(subjects: readonly string[]): readonly string[] {
   return subjects.length <= mostNamed ? subjects : [...subjects.slice(0, mostNamed), `and ${subjects.length - mostNamed} more`]
 }
 
-/** Throws ARCHIVE_INVALID with the number of the first line whose hash does not match. */
+/** Checks the hashes of a day's file. Throws ARCHIVE_INVALID with the number of the first line whose hash is wrong. */
 export async function verifyDay(store: ArchiveStore, day: string): Promise<{ readonly orders: number; readonly head: string }> {
   const lines = linesOf((await store.get(nameOf(day)))?.text)
   for (const [index, line] of lines.entries()) {
@@ -105,7 +101,7 @@ export async function verifyDay(store: ArchiveStore, day: string): Promise<{ rea
   return { orders: lines.length, head: hashOf(lines.at(-1), day) }
 }
 
-/** Returns ms since the epoch, or 0 if there was no export. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+/** Returns the end of the last export (ms since the epoch), or 0 without an export. Throws ARCHIVE_*. */
 export async function lastExport(store: ArchiveStore): Promise<number> {
   return (await readThrough(store, progressName)) ?? 0
 }
@@ -128,9 +124,8 @@ function keyOf({ at, subject, id, kind, by, reason, facts, times, order }: Order
 }
 
 function hashOf(line: string | undefined, day: string): string {
-  return createHash('sha256')
-    .update(line ?? `portage:${day}`)
-    .digest('hex')
+  const hash = createHash('sha256').update(line ?? `portage:${day}`)
+  return hash.digest('hex')
 }
 
 function nameOf(day: string): string {

@@ -6,8 +6,8 @@ import type { ClosedRun, ClosedTransfer } from '../../temporal/client/transfers/
 // Anybody with access to Temporal can end a run with any result, so values with an unexpected form count as absent.
 
 /**
- * Converts ms since the epoch to ISO 8601. Limits the range, because strangers can choose times, and an order of a new
- * day makes a new file.
+ * Converts ms since the epoch to ISO 8601. The range is limited because a stranger can choose the time of an order, and
+ * each day with an order has a file.
  */
 const isoTime = z
   .number()
@@ -115,7 +115,7 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
 
 /** Maximum characters of a record. The longest possible message takes about 300,000 of them. */
 export const longestRecord = 400_000
-/** Characters of a slice after which further records have the shortest form: V8 has no string of 2^29 characters. */
+/** Length (characters) of a slice from which on records have the shortest form. V8 has no string of 2^29 characters. */
 const fullSlice = 100_000_000
 
 export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferRecord {
@@ -140,10 +140,7 @@ function shortRecord(record: TransferRecord): TransferRecord {
 /** Leaves out all texts that strangers can choose, so that about 2,000 characters are left. */
 export function shortestRecord(record: TransferRecord): TransferRecord {
   const { id, runId, execution, startedAt, closedAt, outcome, unreadable, invalid } = record
-  return {
-    ...{ version: 1, id, runId, execution, startedAt, closedAt },
-    ...{ outcome, unreadable, invalid, shortened: true },
-  }
+  return { version: 1, id, runId, execution, startedAt, closedAt, outcome, unreadable, invalid, shortened: true }
 }
 
 export function isUnreadable({ unreadable }: TransferRecord): boolean {
@@ -164,15 +161,12 @@ function outcomeOf(given: unknown): Partial<TransferRecord> | undefined {
 
 /** Returns records that the archive lacks, and records that are readable now but unreadable in the archive. */
 export function newOnes(archived: readonly TransferRecord[], records: readonly TransferRecord[]): TransferRecord[] {
-  const there = new Map<string, boolean>()
-  for (const record of archived) there.set(record.runId, isUnreadable(record) && there.get(record.runId) !== false)
-  return records.filter((record) => {
-    const mayBeBetter = there.get(record.runId)
-    return mayBeBetter === undefined || (mayBeBetter && !isUnreadable(record))
-  })
+  const known = new Set(archived.map(({ runId }) => runId))
+  const readable = new Set(archived.flatMap((record) => (isUnreadable(record) ? [] : [record.runId])))
+  return records.filter((record) => !known.has(record.runId) || (!readable.has(record.runId) && !isUnreadable(record)))
 }
 
-/** `full` is the length (characters) above which further records have the shortest form. */
+/** Returns a slice with added records, which have the shortest form where the slice is longer than `full`. */
 export function sliceText(lines: readonly string[], added: readonly TransferRecord[], full = fullSlice): string {
   const all = [...lines]
   let length = lines.reduce((sum, line) => sum + line.length, 0)

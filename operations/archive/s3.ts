@@ -19,7 +19,7 @@ interface Write {
 
 type Sign = Awaited<ReturnType<typeof createSigner>>
 
-/** Stores texts in S3 or a compatible service. Uses only the AWS signer (from the KMS client) and no S3 client. */
+/** Stores texts in S3 or a compatible service. Only the signer of the AWS SDK is used, and no S3 client. */
 export function createS3Store(place: S3Place): ArchiveStore {
   let signing: Promise<Sign> | undefined
 
@@ -90,6 +90,7 @@ async function createSigner(region: string) {
   }
 }
 
+/** SHA-256 or, with a secret, HMAC-SHA-256, with the interface that the AWS signer needs. */
 class Sha256 {
   readonly #hash: Hash | Hmac
 

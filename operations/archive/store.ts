@@ -7,7 +7,7 @@ export interface S3Place {
   readonly kind: 's3'
   readonly bucket: string
   readonly region: string
-  /** URL of an S3 service other than AWS. Paths begin with the bucket. */
+  /** URL of an S3 service other than AWS. The path of a text then begins with the bucket. */
   readonly endpoint?: string | undefined
   /** Prefix of all names: empty, or with a slash at the end. */
   readonly prefix: string
@@ -55,7 +55,7 @@ export function linesOf(text: string | undefined): string[] {
   return text?.split('\n').filter(Boolean) ?? []
 }
 
-/** Throws ARCHIVE_INVALID. */
+/** Throws ARCHIVE_INVALID for a line that is not JSON of this schema. */
 export function parsedLine<Line>(line: string, name: string, schema: z.ZodType<Line>): Line {
   try {
     return schema.parse(JSON.parse(line))
@@ -66,12 +66,12 @@ export function parsedLine<Line>(line: string, name: string, schema: z.ZodType<L
 
 const progressSchema = z.looseObject({ through: z.iso.datetime() })
 
-/** Returns ms since the epoch. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+/** Returns the recorded progress, ms since the epoch. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
 export async function readThrough(store: ArchiveStore, name: string): Promise<number | undefined> {
   return throughIn((await store.get(name))?.text, name)
 }
 
-/** Records progress, but never less than another process recorded. */
+/** Records progress (ms since the epoch), unless the recorded progress is later. Throws ARCHIVE_*. */
 export function writeThrough(store: ArchiveStore, name: string, through: number): Promise<void> {
   return updateText(store, name, (text) =>
     (throughIn(text, name) ?? 0) < through ? `${JSON.stringify({ through: new Date(through).toISOString() })}\n` : undefined,

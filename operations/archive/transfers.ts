@@ -42,7 +42,7 @@ export function readProgress(store: ArchiveStore): Promise<number | undefined> {
   return readThrough(store, progressName)
 }
 
-/** Adds missing lines. After a failed pass, the next pass continues. Throws ARCHIVE_* and errors of Temporal. */
+/** Archives closed runs that are missing. A pass continues a failed one. Throws ARCHIVE_* and errors of Temporal. */
 export async function archiveTransfers(client: TemporalClient, store: ArchiveStore, { since, ordersThrough, oldest, now }: PassOptions) {
   const through = await readProgress(store)
   const from = sliceOf(since ?? (through === undefined ? oldest : Math.max(oldest, Math.min(through, ordersThrough) - overlapMs)))
@@ -63,14 +63,10 @@ export async function archiveTransfers(client: TemporalClient, store: ArchiveSto
     if (!leftOut && until > (through ?? 0)) await writeThrough(store, progressName, until)
   }
   return {
-    from: isoOf(from),
-    through: isoOf(await readProgress(store)),
+    ...{ from: isoOf(from), through: isoOf(await readProgress(store)) },
     /** Set if this pass left out the runs between `through` and the start of the pass. `through` is then unchanged. */
     leftOut: leftOut || undefined,
-    found,
-    added,
-    unreadable,
-    orders,
+    ...{ found, added, unreadable, orders },
   }
 }
 

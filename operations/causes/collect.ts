@@ -19,7 +19,7 @@ import { readTemporal, temporalProblem, withoutTemporal } from './read-temporal.
 export interface CausesOptions {
   readonly config: Pick<Config, 'chains' | 'bridges' | 'notifications' | 'streams' | 'worker'>
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** The state of this process's subscriptions. If absent, each spy is probed by a new connection. */
+  /** Returns the state of this process's subscriptions. Other spies are probed by a new connection. */
   readonly spies?: (() => readonly SpyHealth[]) | undefined
 }
 
@@ -27,7 +27,7 @@ export interface CauseReport extends Omit<z.infer<typeof causeReportSchema>, 'ca
   readonly causes: readonly Cause[]
 }
 
-/** `temporal` is the client, or the error of connecting. Never throws. */
+/** Reports everything that is stuck. `temporal` is the client, or the error of connecting. Never throws. */
 export async function collectCauses(temporal: TemporalClient | RelayerError, options: CausesOptions): Promise<CauseReport> {
   const { config } = options
   const at = Date.now()
@@ -50,18 +50,20 @@ function probeSpies(config: Pick<Config, 'chains' | 'bridges'>, own: (() => read
   return Promise.all(
     spySources(config).map(async ({ address, tls, bridge }): Promise<SpyFacts> => {
       const health = healths.find((one) => one.address === address)
-      if (!health) {
-        const problem = await reachSpy({ address, tls }, limits.spyMs).catch(() => 'it cannot be reached from here')
-        return { address, bridge, kept: 0, unknownSets: 0, ...(problem !== undefined && { problem }), asOf: Date.now() }
-      }
-      const { connected, paused, problem, kept, unknownSets } = health
-      const why = paused ? `it is not read: ${kept} of its messages wait` : connected ? undefined : (problem ?? 'not connected yet')
-      return { address, bridge, kept, unknownSets, ...(why !== undefined && { problem: redactText(why) }), asOf: Date.now() }
+      const reach = () => reachSpy({ address, tls }, limits.spyMs).catch(() => 'it cannot be reached from here')
+      const problem = health ? problemOf(health) : await reach()
+      const { kept = 0, unknownSets = 0 } = health ?? {}
+      return { address, bridge, kept, unknownSets, ...(problem !== undefined && { problem: redactText(problem) }), asOf: Date.now() }
     }),
   )
 }
 
-/** Only connects, because a subscription would take one of the spy's places. Throws SPY_UNAVAILABLE. */
+function problemOf({ connected, paused, problem, kept }: SpyHealth): string | undefined {
+  if (paused) return `it is not read: ${kept} of its messages wait`
+  return connected ? undefined : (problem ?? 'not connected yet')
+}
+
+/** Connects to a spy without a subscription, which would take one of the spy's places. Throws SPY_UNAVAILABLE. */
 export async function reachSpy(target: SpyTarget, withinMs: number): Promise<undefined> {
   let client: ReturnType<typeof createSpyClient> | undefined
   try {

@@ -41,12 +41,8 @@ function unreachable({ chain, nodes }: ChainFacts): Pick<Finding, 'what' | 'code
   const why = errors[0]?.about ?? ''
   if (errors.length === enabled.length && errors.every(({ code }) => code === 'CHAIN_ID_MISMATCH'))
     return { code: 'CHAIN_ID_MISMATCH', what: `Every node of ${chain} serves another network than the config says: ${why}` }
-  return {
-    what:
-      enabled.length === 1
-        ? `The only node of ${chain} gives no usable answer: ${why}`
-        : `None of the ${enabled.length} nodes of ${chain} gives a usable answer: ${why}`,
-  }
+  if (enabled.length === 1) return { what: `The only node of ${chain} gives no usable answer: ${why}` }
+  return { what: `None of the ${enabled.length} nodes of ${chain} gives a usable answer: ${why}` }
 }
 
 function explainStall(facts: ChainFacts, at: number): Pick<Finding, 'row' | 'what' | 'since'>[] {

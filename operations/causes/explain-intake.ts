@@ -16,8 +16,8 @@ const unreadMs = 60_000
 export const intakePlace = { kind: 'worker', id: 'intake' } as const
 
 /**
- * Ignores sources without a node, whose audits may record nothing, chains in `held`, which cannot be audited, and
- * streams that Portage itself has halted.
+ * Finds streams without a recent report of an intake. Ignores streams that cannot have one: their source has no node,
+ * or is one of the chains in `held`, or Portage itself has halted them.
  */
 export function explainIntake(
   { at, streams, settings, ledger, chains, unread }: Facts,
@@ -54,7 +54,7 @@ export function explainIntake(
   return { silent: new Set(silent.map(({ stream }) => stream)), found: [{ ...of, since: first.since, what }] }
 }
 
-/** Undefined if the stream does not lag, or if the head of its source is not known. */
+/** Returns how far a stream lags, or undefined if it does not lag, or if the head of its source is not known. */
 export function blocksBehind(stream: string, height: number | undefined, chains: readonly ChainFacts[]): number | undefined {
   const chain = chains.find((one) => one.chain === sourceOf(stream))
   const blocks = height === undefined ? 0 : (majorityHead(chain)?.finalized ?? -1) - height

@@ -22,16 +22,13 @@ const gas = { least: 21_000n, most: 1_000_000n } as const
 
 type Of = Pick<Finding, 'where' | 'asOf' | 'values'>
 
-/** `held`: chains that another finding explains. That finding also explains their lanes. */
+/** `held`: chains with a finding of their own, which also explains why their lanes are stuck. */
 export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'ledger'>, held: ReadonlySet<string>): Finding[] {
   const { at, lanes, chains } = facts
   return lanes.flatMap((one): Finding[] => {
     const { lane, chain, ledger } = one
     const shown = chains.find((each) => each.chain === chain)
-    const other = richest(
-      lanes.filter((each) => each.chain === chain && each.lane !== lane),
-      shown,
-    )
+    const other = richest(one, lanes, shown)
     const values = { lane, chain, address: laneAddress(lane), ...(other && { 'other lane': other.lane }) }
     const of: Of = { where: { kind: 'lane', id: lane }, asOf: ledger.asOf, values }
     const state = valueOf(ledger)
@@ -88,10 +85,8 @@ function explainClosed(one: LaneFacts, of: Of, state: LaneState | undefined, cha
     return [{ row, ...of, since: orderedAt(known, order), what, holds: holdsOf(one, refusalCodes[why]), useless }]
   }
   if (isEmpty) {
-    const what =
-      balance === '0'
-        ? 'The account of the lane is empty.'
-        : `The account of the lane has ${balance} wei, and the smallest transaction costs ${least} wei.`
+    const poor = `The account of the lane has ${balance} wei, and the smallest transaction costs ${least} wei.`
+    const what = balance === '0' ? 'The account of the lane is empty.' : poor
     return [{ row: 'LANE_FUNDS', ...of, what, holds: holdsOf(one, 'LANE_FUNDS'), useless: uselessTopUp(of) }]
   }
   if (state?.config.window === 0) {
@@ -129,10 +124,11 @@ function uselessTopUp({ values }: Of): string[] {
   return values && 'other lane' in values ? [] : ['portage lane top-up']
 }
 
-/** The lane with the highest balance of those that can top up another lane and still pay for deliveries. */
-function richest(others: readonly LaneFacts[], chain: ChainFacts | undefined): LaneFacts | undefined {
+/** Returns the richest other lane of the chain, if it can top up the lane and then still pay for deliveries. */
+function richest({ lane, chain: name }: LaneFacts, lanes: readonly LaneFacts[], chain: ChainFacts | undefined): LaneFacts | undefined {
   const kept = 4n * gas.most * baseFeeOf(chain)
-  const able = others.flatMap((one) => {
+  const able = lanes.flatMap((one) => {
+    if (one.chain !== name || one.lane === lane) return []
     const [state, queue] = [valueOf(one.ledger), valueOf(one.queue)]
     const balance = BigInt(chain?.balances.get(laneAddress(one.lane)) ?? 0)
     const isOpen = state !== undefined && closedFor(reviewFunds(withBalance(state, String(balance))), true) === undefined
@@ -154,8 +150,8 @@ function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFact
   const attempt = lowest?.attempts.at(-1)
   const head = majorityHead(chain)
   if (!lowest || !attempt || !head) return []
-  // Counts blocks up to the height that the ledger knows, and not to the head: an idle ledger lags behind and grants a
-  // nonce at an old height, so the nonce would look older than it is.
+  // Counts blocks up to the height that the ledger knows, because an idle ledger lags behind the head and grants a
+  // nonce at an old height: counted up to the head, the nonce would look older than it is.
   const { height = 0, reportedSince = 0 } = state.observed ?? {}
   const blocks = height - Math.max(lowest.sinceBlock, reportedSince)
   // Allowance for blocks without a report: `reportedSince` changes only after a longer gap, so `blocks` may count up to
@@ -165,10 +161,10 @@ function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFact
   const holds = ({ lane, state: now }: TransferFacts) => lane === one.lane && (now === 'broadcasting' || now === 'pending')
   const { attempts, nonce } = lowest
   const base = head.baseFee === undefined ? '' : `, and the base fee is ${gasPriceText(head.baseFee)}`
-  const tries = `Nonce ${nonce} was given ${blocks} blocks ago. ${attempts.length === 1 ? 'Its only attempt' : `The last of its ${attempts.length} attempts`} offers ${gasPriceText(attempt.maxFee)} per unit of gas${base}.`
+  const last = attempts.length === 1 ? 'Its only attempt' : `The last of its ${attempts.length} attempts`
+  const tries = `Nonce ${nonce} was given ${blocks} blocks ago. ${last} offers ${gasPriceText(attempt.maxFee)} per unit of gas${base}.`
   if (head.baseFee !== undefined && BigInt(attempt.maxFee) < BigInt(head.baseFee))
     return blocks >= 2 ? [{ row: 'FEE_LIMIT_REACHED', ...of, values, holds, what: tries }] : []
-  return blocks > stuckBlocks + mostGap
-    ? [{ row: 'NONCE_STUCK', ...of, values, holds, what: `The lowest nonce is not mined. ${tries}` }]
-    : []
+  if (blocks <= stuckBlocks + mostGap) return []
+  return [{ row: 'NONCE_STUCK', ...of, values, holds, what: `The lowest nonce is not mined. ${tries}` }]
 }

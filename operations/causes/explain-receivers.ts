@@ -14,15 +14,8 @@ export function explainReceivers({ at, receivers, ledger }: Pick<Facts, 'at' | '
     const { receiver, notifier, waiting = 0 } = one
     const state = valueOf(notifier)
     const oldest = state && oldestUnsent(state)
-    return [
-      {
-        where: { kind: 'receiver', id: receiver },
-        asOf: state?.recordedAt ?? notifier.asOf,
-        values: { receiver },
-        numbers: { count: waiting, ...(oldest !== undefined && { oldest }) },
-        ...found,
-      },
-    ]
+    const of = { where: { kind: 'receiver', id: receiver } as const, asOf: state?.recordedAt ?? notifier.asOf, values: { receiver } }
+    return [{ ...of, numbers: { count: waiting, oldest }, ...found }]
   })
 }
 

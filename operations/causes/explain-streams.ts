@@ -10,8 +10,8 @@ import type { Finding } from './finding.ts'
 
 const youngMs = 3_000
 /**
- * Gaps get no suggestion to skip a number until the oldest of them has this age (ms), because the guardians may only be
- * slow.
+ * Age (ms) of the oldest gap of a group from which on Portage suggests to skip a number. Before, the guardians may only
+ * be slow.
  */
 const skippableMs = 86_400_000
 
@@ -27,7 +27,7 @@ const gapKinds: Readonly<Record<GapState, { readonly row: CauseCode; readonly te
 
 const chainRows: readonly CauseCode[] = ['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STALLED', 'FINALITY_STALLED']
 
-/** One finding per reason. No intake reports on `silent` streams, so their gaps become part of INTAKE_SILENT. */
+/** One finding per reason. Gaps of `silent` streams are part of INTAKE_SILENT: no intake reports on them. */
 export function explainStreams(
   { at, streams, chains, ledger }: Pick<Facts, 'at' | 'streams' | 'chains' | 'ledger'>,
   configured: readonly StreamName[],
@@ -74,11 +74,10 @@ function alarmsOf({ fork, vanished, distrusted, unknownCompletions }: StreamStat
     parts.push({ row: 'STREAM_COUNT', since: distrusted.at, what })
   }
   const [from, to] = unknownCompletions[0] ?? []
-  if (from !== undefined)
-    parts.push({
-      row: 'STREAM_COUNT',
-      what: `Completed on the target and never seen at the source: ${from === to ? from : `${from}-${to}`}…`,
-    })
+  if (from !== undefined) {
+    const numbers = from === to ? from : `${from}-${to}`
+    parts.push({ row: 'STREAM_COUNT', what: `Completed on the target and never seen at the source: ${numbers}…` })
+  }
   return parts
 }
 

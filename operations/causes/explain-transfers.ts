@@ -4,7 +4,7 @@ import type { CauseValues } from '../../domain/catalogue/cause.ts'
 import { limits } from '../../domain/fees/fees.ts'
 import { groupBy } from '../../domain/group-by.ts'
 import type { ChainName, TransferState } from '../../domain/transfer/transfer.ts'
-import type { Facts, TransferFacts } from './facts.ts'
+import { type Facts, type TransferFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 import { triesUntilFailing } from './read.ts'
 
@@ -32,7 +32,7 @@ export function explainTransfers(
   const slow = left.filter((transfer) => isSlow(transfer, at) && !isHeld(transfer))
   return [
     ...[...groupBy(held, keyOf).values()].map((group) => explainGroup(group, at, config)),
-    ...[...groupBy(slow, slowKeyOf).values()].map((group) => explainSlow(group, at)),
+    ...[...groupBy(slow, ({ state, targetChain }) => `${state} ${targetChain}`).values()].map((group) => explainSlow(group, at)),
     ...explainDenied(declined, settings, at),
   ]
 }
@@ -41,7 +41,7 @@ const isBug = (code: string | undefined) => code === 'INTERNAL'
 const isOutage = (code: string | undefined) => isErrorCode(code) && errorCatalogue[code].isOutage === true
 const isFailing = ({ code, tries = 0 }: TransferFacts) => isBug(code) || (tries >= triesUntilFailing && isOutage(code))
 
-/** Chains whose nodes return heads but fail at transfers' steps. Other failures of such a chain follow from that. */
+/** Returns chains whose nodes fail at the steps of transfers. Other failures of these chains follow from that. */
 export function failingChains(transfers: readonly TransferFacts[]): readonly ChainName[] {
   const codes: ReadonlySet<string | undefined> = new Set(['NODE_REFUSED', 'NODE_UNAVAILABLE'])
   return transfers.flatMap((transfer) => (isFailing(transfer) && codes.has(transfer.code) ? [transfer.targetChain] : []))
@@ -55,26 +55,24 @@ function keyOf({ state, code, bridge, sourceChain, targetChain }: TransferFacts)
   return JSON.stringify(state === 'parked' ? [state, code] : [state, code, bridge, sourceChain, targetChain])
 }
 
-function slowKeyOf({ state, targetChain }: TransferFacts): string {
-  return JSON.stringify([state, targetChain])
-}
-
 const words: Partial<Record<TransferState, string>> = { parked: 'Parked', waiting: 'Waiting' }
 
 function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: number, config: ExplainedConfig): Finding {
   const [first] = group
   const { state, code, bridge, sourceChain, targetChain } = first
   const row = isOwnRow(code) ? code : state === 'parked' ? 'TRANSFERS_PARKED' : 'TRANSFERS_WAIT'
-  const told = group.find(({ failure }) => failure !== undefined)?.failure
-  const reason = code === 'BRIDGE_ROLE_MISSING' ? (missingRole(first, config) ?? told) : told
+  const reported = group.find(({ failure }) => failure !== undefined)?.failure
+  const reason = code === 'BRIDGE_ROLE_MISSING' ? (missingRole(first, config) ?? reported) : reported
   const title = isErrorCode(code) ? errorCatalogue[code].title : 'no process reported a reason'
   // The message of a failure begins with the title and ends with the remedy.
-  const about = reason?.replace(title, '').split(' → ')[0]?.trim()
+  const about = reason?.replace(title, '').split(' → ')[0]?.trim() ?? ''
+  const isLong = title.length + about.length > mostWords
+  const why = about === '' ? title : isLong ? about : `${title} (${about})`
   const place = isBug(code) && state !== 'waiting' ? 'failing' : `${bridge}:${sourceChain}:${targetChain}`
   return {
     row,
     ...(isErrorCode(code) && { code }),
-    what: `${words[state] ?? 'Fails again and again'}: ${about && title.length + about.length > mostWords ? about : `${title}${about ? ` (${about})` : ''}`}`,
+    what: `${words[state] ?? 'Fails again and again'}: ${why}`,
     where: { kind: 'transfers', id: state === 'parked' ? 'parked' : place },
     ...groupFacts(group, at),
     values: { chain: targetChain, ...(first.lane !== undefined && { lane: first.lane }), ...partyOf(group) },
@@ -82,7 +80,7 @@ function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: n
   }
 }
 
-/** The common recipient of these transfers, else their common token. The suggested denial names this party. */
+/** Returns the recipient or, failing that, the token that all these transfers share, for a command that denies it. */
 function partyOf(group: readonly TransferFacts[]): Pick<CauseValues, 'kind' | 'party'> {
   const same = (of: 'recipient' | 'token') => (new Set(group.map((one) => one[of])).size === 1 ? group[0]?.[of] : undefined)
   const [recipient, token] = [same('recipient'), same('token')]
@@ -90,7 +88,7 @@ function partyOf(group: readonly TransferFacts[]): Pick<CauseValues, 'kind' | 'p
   return token === undefined ? {} : { kind: 'token', party: token }
 }
 
-/** Names the contract and all lanes of the chain, which were all tried, because the gate's reason contains neither. */
+/** Names the contract and the lanes of the chain, which were all tried, because the gate names neither. */
 function missingRole({ bridge, sourceChain, targetChain }: TransferFacts, { bridges, chains }: ExplainedConfig): string | undefined {
   const routes = bridge === 'native-bridge' ? bridges[bridge]?.routes : undefined
   const route = routes?.find(({ source, target }) => source === sourceChain && target === targetChain)
@@ -128,7 +126,7 @@ function explainSlow(group: readonly [TransferFacts, ...TransferFacts[]], at: nu
 }
 
 function explainDenied(declined: readonly TransferFacts[], settings: Facts['settings'], at: number): Finding[] {
-  const rules = 'value' in settings ? settings.value.denied : []
+  const rules = valueOf(settings)?.denied ?? []
   return (['recipient', 'token'] as const).flatMap((kind): Finding[] => {
     const ofKind = rules.filter((rule) => rule.kind === kind)
     const code = kind === 'recipient' ? 'RECIPIENT_DENIED' : 'TOKEN_DENIED'

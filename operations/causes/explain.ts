@@ -52,7 +52,7 @@ function explainTemporal({ temporal, spies }: Facts): Finding[] {
 
 function explainWorkers({ temporal, ledger, chainWorkers, version, at }: Facts): Finding[] {
   if (errorOf(temporal)) return []
-  const inactive = inactiveVersion({ version })
+  const inactive = inactiveVersion(version)
   const useless = inactive === undefined ? ['portage deploy promote'] : ['portage run']
   const more = inactive === undefined ? {} : { version: inactive }
   const chains = [...chainWorkers].flatMap(([chain, served]) => {
@@ -62,7 +62,7 @@ function explainWorkers({ temporal, ledger, chainWorkers, version, at }: Facts):
   return [...chains, ...explainQueue('ledger', ledger, at, { row: 'LEDGER_WITHOUT_WORKER', values: more, holds: goesOn, useless })]
 }
 
-/** Answers of queried workflows count more than pollers, because Temporal still lists killed pollers for a while. */
+/** A queue is served if a queried workflow answers. Pollers prove less: Temporal lists killed ones for a while. */
 function explainQueue(
   id: string,
   { queue, asked, answered }: ServedFacts,
@@ -124,8 +124,8 @@ function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'>): Fin
 }
 
 /**
- * A spy that missed one message may only have lost that message. After a second one, the spy counts as silent: it sent
- * nothing since the first.
+ * A spy that missed one message may have lost only this message. A spy that missed a second message counts as silent
+ * since the first.
  */
 function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']): Finding[] {
   const silent = streams.flatMap(({ stream, state }) => {
@@ -141,16 +141,15 @@ function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']
 }
 
 /** Returns the config's build id if Temporal gives no work to workers of this build. */
-function inactiveVersion({ version }: Pick<Facts, 'version'>): string | undefined {
+function inactiveVersion(version: Facts['version']): string | undefined {
   const { buildId, status } = valueOf(version) ?? {}
   return status === 'inactive' ? buildId : undefined
 }
 
 function explainVersion({ version }: Facts): Finding[] {
-  const buildId = inactiveVersion({ version })
-  const { current } = valueOf(version) ?? {}
+  const buildId = inactiveVersion(version)
   if (!version || buildId === undefined) return []
-  const what = `The version ${buildId} of the config is not promoted: ${current ?? 'no version'} gets all new work.`
+  const what = `The version ${buildId} of the config is not promoted: ${valueOf(version)?.current ?? 'no version'} gets all new work.`
   const where = { kind: 'worker', id: `version ${buildId}` } as const
   return [{ row: 'VERSION_INACTIVE', what, where, asOf: version.asOf, values: { version: buildId } }]
 }

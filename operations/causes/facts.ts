@@ -1,4 +1,4 @@
-import { middle, votersOf } from '../../chains/heads.ts'
+import { medianOf, votersOf } from '../../chains/heads.ts'
 import type { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { LaneId, LaneState } from '../../domain/lane/lane.ts'
 import type { TokenReading, WatchedToken } from '../../domain/lane/tokens.ts'
@@ -31,7 +31,7 @@ export interface NodeHead {
   readonly finalized: number
   /** Time of the final block. Absent if finality is by depth or instant, or if the block was not read. */
   readonly finalAt?: number
-  /** Wei, decimal */
+  /** Decimal wei. */
   readonly baseFee?: string
 }
 
@@ -40,7 +40,7 @@ export interface ChainFacts {
   readonly blockTimeMs: number
   readonly nodes: readonly NodeFacts[]
   readonly finalityStalledMs?: number
-  /** Wei by address, and smallest units of watched tokens by `tokenKey`. Decimal. */
+  /** Decimal wei by address, and decimal smallest units of watched tokens by `tokenKey`. */
   readonly balances: ReadonlyMap<string, string>
   readonly watchTokens?: readonly WatchedToken[] | undefined
 }
@@ -141,14 +141,14 @@ export function headsOf(nodes: readonly NodeFacts[]): NodeHead[] {
 }
 
 /**
- * Each figure is the median of the heads that the config's nodes show, because one node may lie. Absent if at most half
- * of the heads have the figure.
+ * Returns the median of each figure in the heads of the config's nodes, because one node may lie. A figure that at most
+ * half of the heads have is absent. Without a height, a time or a final height, there is no head.
  */
 export function majorityHead(chain: ChainFacts | undefined): NodeHead | undefined {
   const heads = headsOf(votersOf(chain?.nodes ?? []))
   const of = <T extends number | bigint>(figure: (head: NodeHead) => T | undefined) => {
     const shown = heads.flatMap((head) => figure(head) ?? [])
-    return shown.length * 2 > heads.length ? middle(shown) : undefined
+    return shown.length * 2 > heads.length ? medianOf(shown) : undefined
   }
   const [height, at, finalized] = [of((head) => head.height), of((head) => head.at), of((head) => head.finalized)]
   if (height === undefined || at === undefined || finalized === undefined) return undefined

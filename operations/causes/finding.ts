@@ -20,7 +20,7 @@ export interface Finding {
   readonly numbers?: Numbers
   /** Starts of catalogue commands that are not suggested: such a command would not help, or would do harm. */
   readonly useless?: readonly string[]
-  /** This finding follows from a cause with one of these codes and this id, and is merged into that cause's row. */
+  /** A cause with one of these codes and this id, if there is one, has this finding in its row. */
   readonly partOf?: { readonly rows: readonly CauseCode[]; readonly id: string }
 }
 
@@ -85,7 +85,7 @@ export function ranked(findings: readonly Finding[], transfers: readonly Transfe
   return sorted.map(({ cause }) => cause)
 }
 
-/** Text with the age of a process's last sign of life. Empty if no sign is known. */
+/** Returns a sentence with the age of a process's last sign of life, or an empty text if no sign is known. */
 export function lastSign(since: number | undefined, at: number): string {
   return since === undefined ? '' : ` Last sign of one: ${ageText(at - since)} ago.`
 }

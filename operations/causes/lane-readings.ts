@@ -15,41 +15,42 @@ export interface LaneReading extends LaneReport {
   readonly tokens?: TokenReading[]
 }
 
+type Environment = Readonly<Record<string, string | undefined>>
+
 /** An active or syncing lane is shown as `chain away` if no node of its chain answers. Throws TEMPORAL_UNAVAILABLE. */
-export async function listLanesNow(
-  client: TemporalClient,
-  config: Pick<Config, 'chains'>,
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<LaneReading[]> {
-  const settings = read(limits.temporalMs, () => readSettings(client))
-  const [rows, chains] = await Promise.all([listLanes(client, chainsOfLanes(config)), probeChains({ config, environment }, settings)])
-  const byName = new Map(chains.map((chain) => [chain.chain, chain]))
-  return rows.map((row) => readingOf(row, row.chain === undefined ? undefined : byName.get(row.chain)))
+export async function listLanesNow(client: TemporalClient, config: Pick<Config, 'chains'>, env: Environment): Promise<LaneReading[]> {
+  const [rows, chains] = await Promise.all([listLanes(client, chainsOfLanes(config)), probeNow(client, config, env)])
+  const chainOf = (row: LaneReport) => chains.find(({ chain }) => chain === row.chain)
+  return rows.map((row) => readingOf(row, chainOf(row)))
 }
 
 /** The watched tokens of a lane, as the nodes of its chain show them now. Never throws. */
 export async function readTokens(
   client: TemporalClient,
   config: Pick<Config, 'chains'>,
-  environment: Readonly<Record<string, string | undefined>>,
+  env: Environment,
   lane: LaneId,
 ): Promise<readonly TokenReading[]> {
   const name = chainsOfLanes(config).get(lane)
   const chain = name === undefined ? undefined : config.chains[name]
   if (name === undefined || !chain?.watchTokens) return []
-  const settings = read(limits.temporalMs, () => readSettings(client))
-  const [facts] = await probeChains({ config: { chains: { [name]: chain } }, environment }, settings)
+  const [facts] = await probeNow(client, { chains: { [name]: chain } }, env)
   return tokensOf(facts, laneAddress(lane))
+}
+
+function probeNow(client: TemporalClient, config: Pick<Config, 'chains'>, environment: Environment): Promise<ChainFacts[]> {
+  const settings = read(limits.temporalMs, () => readSettings(client))
+  return probeChains({ config, environment }, settings)
 }
 
 export function readingOf(report: LaneReport, chain: ChainFacts | undefined): LaneReading {
   const tokens = tokensOf(chain, laneAddress(report.lane))
   const row = { ...report, ...(tokens.length > 0 && { tokens }) }
-  const known = row.balance !== undefined && row.observedAt !== undefined ? { balanceAt: row.observedAt } : {}
   const readAt = (chain?.nodes ?? []).flatMap(({ head }) => (head && valueOf(head) ? [head.asOf] : []))
   const balance = chain?.balances.get(laneAddress(row.lane))
   if (balance !== undefined && readAt.length > 0) return { ...row, balance, balanceAt: new Date(Math.max(...readAt)).toISOString() }
+  const ofLedger = { ...row, ...(row.balance !== undefined && row.observedAt !== undefined && { balanceAt: row.observedAt }) }
   // A closed lane keeps its status, because no node's answer can open it again.
-  if (!chain || readAt.length > 0 || (row.status !== 'active' && row.status !== 'syncing')) return { ...row, ...known }
-  return { ...row, ...known, status: 'chain away', reason: `no node of ${chain.chain} answers` }
+  if (!chain || readAt.length > 0 || (row.status !== 'active' && row.status !== 'syncing')) return ofLedger
+  return { ...ofLedger, status: 'chain away', reason: `no node of ${chain.chain} answers` }
 }

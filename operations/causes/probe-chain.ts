@@ -1,4 +1,4 @@
-import { middle, votersOf } from '../../chains/heads.ts'
+import { medianOf, votersOf } from '../../chains/heads.ts'
 import { type ConfiguredChain, createConfiguredChain } from '../../chains/registry.ts'
 import { nodeVariables } from '../../config/chains.ts'
 import type { ChainConfig, Config } from '../../config/schema/schema.ts'
@@ -32,11 +32,14 @@ async function probeChain(
   changes: readonly NodeChange[],
   environment: Environment,
 ): Promise<ChainFacts> {
-  const wanted = nodesToAsk(chain, changes, nodeVariables(chain, environment))
-  const asked = wanted.map((node) => ({ ...node, reader: readerOf(name, chain, node) }))
+  const asked = nodesToAsk(chain, changes, nodeVariables(chain, environment)).map(({ url, authorization, ...facts }) => {
+    const nodes = [{ name: facts.node, url, authorization, use: facts.use }]
+    const reader = isOf(forms.url, url) ? createConfiguredChain(name, chain, { nodes, timeoutMs: limits.nodeMs }) : undefined
+    return { ...facts, reader }
+  })
   try {
     const nodes = await Promise.all(
-      asked.map(async ({ url: _, authorization: __, reader, ...facts }): Promise<NodeFacts> => {
+      asked.map(async ({ reader, ...facts }): Promise<NodeFacts> => {
         const head = await read(limits.chainMs - limits.nodeMs, () => headOf(reader, chain))
         return facts.isDisabled ? { ...facts, isBack: 'value' in head } : { ...facts, head }
       }),
@@ -75,11 +78,6 @@ function nodesToAsk({ nodes }: ChainConfig, changes: readonly NodeChange[], vari
   return [...configured, ...added]
 }
 
-function readerOf(name: ChainName, chain: ChainConfig, { node, url, authorization, use }: NodeToAsk): ConfiguredChain | undefined {
-  if (!isOf(forms.url, url)) return undefined
-  return createConfiguredChain(name, chain, { nodes: [{ name: node, url, authorization, use }], timeoutMs: limits.nodeMs })
-}
-
 async function headOf(reader: ConfiguredChain | undefined, { finality }: ChainConfig): Promise<NodeHead | undefined> {
   if (!reader) throw new RelayerError('CONFIG_INVALID', { detail: 'its URL names a variable that is not set here' })
   const status = () => reader.nodes()[0]
@@ -99,10 +97,10 @@ async function headOf(reader: ConfiguredChain | undefined, { finality }: ChainCo
   }
 }
 
-/** The median of the nodes' balances, because one node may lie. */
+/** Returns the median of the nodes' balances, because one node may lie. */
 function middleBalances(all: readonly ChainFacts['balances'][]): ChainFacts['balances'] {
   const keys = new Set(all.flatMap((one) => [...one.keys()]))
-  return new Map([...keys].map((key) => [key, String(middle(all.flatMap((one) => one.get(key) ?? []).map(BigInt)))]))
+  return new Map([...keys].map((key) => [key, String(medianOf(all.flatMap((one) => one.get(key) ?? []).map(BigInt)))]))
 }
 
 async function readBalances(reader: ConfiguredChain, { lanes, watchTokens = [] }: ChainConfig): Promise<ChainFacts['balances']> {

@@ -13,7 +13,10 @@ const declinedMs = 24 * 3_600_000
 
 export type TransfersRead = Awaited<ReturnType<typeof readTransfers>>
 
-/** Makes up to four lists and three counts, and two calls per selected transfer. Throws the errors of the client. */
+/**
+ * Lists open and declined transfers (up to four lists and three counts), and asks selected transfers by two calls each.
+ * Throws the errors of the client.
+ */
 export async function readTransfers(client: TemporalClient, hasDenyRules: Promise<boolean>) {
   const now = Date.now()
   const list = (kind: OpenKind, when: { before?: number; since?: number } = {}) =>
@@ -35,7 +38,7 @@ export async function readTransfers(client: TemporalClient, hasDenyRules: Promis
   }
 }
 
-/** Selects the oldest transfers of each target chain and state, but only one per error code. */
+/** Selects the oldest transfers of each target chain, state and error code, but only one for each error code. */
 function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
   const oldestFirst = open.toSorted((a, b) => a.startedAt - b.startedAt)
   const groups = groupBy(oldestFirst, ({ targetChain, state, code }) => JSON.stringify([targetChain, state, code]))
@@ -69,7 +72,7 @@ async function ask(client: TemporalClient, transfer: OpenTransfer) {
   return { transfer: facts, isAnswered: status !== undefined, failing: failingOf(workflowId, work) }
 }
 
-/** Ignores transfers whose tasks fail: they do not answer, but workers are there. */
+/** Ignores transfers whose workflow task fails, because they do not answer although their chain has workers. */
 function servedOf(asked: readonly Asked[]): Map<ChainName, Pick<ServedFacts, 'asked' | 'answered'>> {
   const counted = asked.filter(({ isAnswered, failing }) => isAnswered || !failing)
   const byChain = groupBy(counted, ({ transfer }) => transfer.targetChain)

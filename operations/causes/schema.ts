@@ -11,19 +11,21 @@ export const causeSchema = z
     severity: z.enum(severityNames).describe('The harm. everything: all work has stopped. note: nothing waits.'),
     what: z.string().describe('One sentence. It may quote operators, nodes or strangers: show it as text.'),
     where: z.object({ kind: z.enum(causePlaces), id: z.string() }).describe('The subject.'),
-    since: time.optional().describe('When it began. Of a missing process: the last sign of one, which `what` names as such.'),
-    asOf: time.describe('When it was read.'),
+    since: time
+      .optional()
+      .describe('When the cause began. If a process is missing: the time of the last sign of one, as `what` then says.'),
+    asOf: time.describe('When the cause was read.'),
     count: z
       .number()
       .int()
       .min(0)
       .describe(
-        'Transfers, numbers of a stream or notifications of a receiver that it holds up. A lower bound if there are more than 1,000 of a kind.',
+        'How many transfers, numbers of a stream or notifications of a receiver the cause holds up. A lower bound if there are more than 1,000 of a kind.',
       ),
-    oldest: time.optional().describe('When the oldest of those began.'),
+    oldest: time.optional().describe('When the oldest of them began.'),
     examples: z.array(z.string()).max(3).describe('Ids of some of them.'),
-    remedy: z.string().describe('What to do about it.'),
-    next: z.array(z.string()).describe('Commands that help in the present state, the one to type first at the beginning. Fill in <…>.'),
+    remedy: z.string().describe('How to end the cause.'),
+    next: z.array(z.string()).describe('Commands that help in the present state, in the order in which to type them. Replace each <…>.'),
   })
   .meta({ id: 'Cause', description: 'One fault or order that keeps something from going on.' })
 

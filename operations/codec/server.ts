@@ -1,4 +1,4 @@
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Payload, PayloadCodec } from '@temporalio/common'
 import { z } from 'zod'
 import { authenticate, bearerOf, type TokenCheck } from '../access/principals.ts'
@@ -15,7 +15,7 @@ import {
 } from '../../runtime/http/small-server.ts'
 import type { Logger } from '../../observability/logger.ts'
 
-/** A payload has at most 2 MiB (2.7 MiB in base64). A request has the payloads of one event. */
+/** Room for the payloads of one event: a payload has at most 2 MiB, which is 2.7 MiB in base64. */
 const mostBodyBytes = 8 * 1024 * 1024
 const mostTokenBytes = 8 * 1024
 const mostBytesAtATime = 64 * 1024 * 1024
@@ -27,7 +27,7 @@ export interface CodecServerOptions extends SmallServerOptions {
   readonly logger: Logger
 }
 
-/** `/encode` is missing, because only Portage encrypts. Throws CODEC_LISTEN. */
+/** Opens the codec server. It has no path `/encode`, because only Portage encrypts. Throws CODEC_LISTEN. */
 export function openCodecServer(options: CodecServerOptions): Promise<SmallServer> {
   const room = createByteBudget(mostBytesAtATime)
   const failed = (error: unknown) => failure(error, options.logger)
@@ -43,7 +43,8 @@ export function openCodecServer(options: CodecServerOptions): Promise<SmallServe
       const { origin } = request.headers
       if (origin !== undefined && !options.origins.includes(origin))
         return plainText(403, 'codecServer.origins of the config does not have this origin.')
-      const cors = corsOf(origin)
+      const allowed = { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary: 'origin' }
+      const cors = origin === undefined ? {} : allowed
       if (request.method === 'OPTIONS') return { ...plainText(204, ''), body: '', headers: { ...cors, ...preflight } }
       const answered = await decode(request, options, room).catch(failed)
       return { ...answered, headers: { ...answered.headers, ...cors } }
@@ -65,11 +66,6 @@ const preflight = {
   'access-control-max-age': '600',
 }
 
-function corsOf(origin: string | undefined): OutgoingHttpHeaders {
-  if (origin === undefined) return {}
-  return { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary: 'origin' }
-}
-
 async function decode(request: IncomingMessage, { codec, check, logger }: CodecServerOptions, budget: ByteBudget) {
   if (request.method !== 'POST') return plainText(405, 'Only POST.')
   const { authorization, cookie, 'content-type': type = '' } = request.headers
@@ -83,10 +79,11 @@ async function decode(request: IncomingMessage, { codec, check, logger }: CodecS
   return { status: 200, type: 'application/json; charset=utf-8', body }
 }
 
-/** Payloads that were altered, or whose key is unknown, stay encrypted and are counted. Throws INPUT_INVALID. */
+/**
+ * Decrypts the payloads of a request. Payloads that were altered, or whose key is unknown, stay encrypted, and
+ * `unreadable` counts them. Throws INPUT_INVALID.
+ */
 async function decodeRequest(codec: PayloadCodec, body: Buffer) {
-  const parsed = requestSchema.safeParse(parseJson(body))
-  if (!parsed.success) throw new RelayerError('INPUT_INVALID', { detail: 'The body is not {"payloads": […]} of protobuf JSON.' })
   let unreadable = 0
   const decode = async (given: JsonPayload): Promise<JsonPayload> => {
     try {
@@ -97,15 +94,16 @@ async function decodeRequest(codec: PayloadCodec, body: Buffer) {
       return given
     }
   }
-  const payloads = await Promise.all(parsed.data.payloads.map(decode))
+  const payloads = await Promise.all(payloadsOf(body).map(decode))
   return { body: JSON.stringify({ payloads }), payloads: payloads.length, unreadable }
 }
 
-function parseJson(body: Buffer): unknown {
+function payloadsOf(body: Buffer): JsonPayload[] {
   try {
-    return JSON.parse(body.toString('utf8'))
+    const request = requestSchema.parse(JSON.parse(body.toString('utf8')))
+    return request.payloads
   } catch {
-    return undefined
+    throw new RelayerError('INPUT_INVALID', { detail: 'The body is not {"payloads": […]} of protobuf JSON.' })
   }
 }
 
@@ -124,7 +122,9 @@ async function signIn(request: IncomingMessage, { check }: CodecServerOptions, b
   const { origin, host } = request.headers
   const isSecure = origin === `https://${host}`
   if (origin !== undefined && !isSecure && origin !== `http://${host}`) return plainText(403, 'This form is of another server.')
-  const token = await withBody(request, { mostBytes: mostTokenBytes, budget }, async (body) => tokenOfForm(body))
+  const token = await withBody(request, { mostBytes: mostTokenBytes, budget }, async (body) => {
+    return new URLSearchParams(body.toString('utf8')).get('token')?.trim() || undefined
+  })
   try {
     const { expiresAt, level } = await authenticate(token, check)
     if (level !== 'read') return signInPage(403, 'A browser sends this cookie to every port of this host: use a token of level read.')
@@ -143,7 +143,7 @@ const pageHeaders = {
   'referrer-policy': 'same-origin',
 }
 
-/** The page sets a cookie, because the Web UI sends this server's cookies but no access token. */
+/** The form that changes an access token into a cookie, because the Web UI sends cookies, but no access token. */
 function signInPage(status = 200, problem = ''): Answer {
   const body = `<!doctype html><meta charset="utf-8"><title>Portage codec server</title>
 <h1>Portage codec server</h1>
@@ -159,10 +159,6 @@ function signedIn(token: string, expiresAt: number, isSecure: boolean): Answer {
   const set = `${cookieName}=${token}; Path=/decode; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
   const { type, body } = signInPage(200, 'Done: the Temporal Web UI may now ask this server.')
   return { status: 200, type, body, headers: { ...pageHeaders, 'set-cookie': set } }
-}
-
-function tokenOfForm(body: Buffer): string | undefined {
-  return new URLSearchParams(body.toString('utf8')).get('token')?.trim() || undefined
 }
 
 function tokenOfCookie(header: string | undefined): string | undefined {

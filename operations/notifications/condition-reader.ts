@@ -42,7 +42,7 @@ export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs 
   const readStreams = kept(() => readAllStreams(client, ageMs))
 
   return {
-    /** Never throws. `holding` has the keys of conditions of which the receiver was notified. */
+    /** Returns the conditions that a receiver wants. `holding`: keys of those that it knows. Never throws. */
     async read(filter: NotificationFilter, holding: Readonly<Record<string, number>>): Promise<readonly ConditionSource[]> {
       const wants = (...types: readonly Condition['type'][]) => types.some((type) => wantsType(filter, type))
       const found = await Promise.all([

@@ -32,10 +32,10 @@ export function idOf(...parts: readonly (string | number)[]): string {
 
 const atOnce = 4
 
-/** `encrypted`: an encrypted payload, which needs a key. `temporal`: only Temporal's list. */
+/** `encrypted`: the run has a payload that only a holder of a key could encrypt. `temporal`: Temporal lists the run. */
 export type Proof = 'encrypted' | 'temporal'
 
-/** Undefined for a run that Portage did not write. Throws the errors of the client. */
+/** Returns each run's proof, or undefined if Portage did not write the run. Throws the errors of the client. */
 export function proofsOf(
   client: TemporalClient,
   listed: readonly NotifiedTransfer[],
@@ -48,7 +48,7 @@ export function proofsOf(
   })
 }
 
-/** Shows the proof `encrypted` only if encryption is required: else anybody with access to Temporal can forge it. */
+/** Replaces the proof `encrypted` unless encryption is required, because otherwise a stranger can forge this proof. */
 export function withProvable(notification: Notification, requiresEncryption: boolean): Notification {
   const { data } = notification
   return requiresEncryption || data['proof'] !== 'encrypted'

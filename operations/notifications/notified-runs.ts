@@ -3,7 +3,7 @@ import { type NotifierCursor, notifierLimits } from '../../domain/notification/n
 
 const mostKept = 50_000
 
-/** Runs of which a receiver was notified, to skip them in later reads, which overlap: Temporal lists some runs late. */
+/** Remembers the runs of which a receiver was notified, because reads overlap: Temporal lists some runs late. */
 export class NotifiedRuns {
   readonly #closedAt = new LRUCache<string, number>({ max: mostKept })
 
@@ -25,7 +25,10 @@ export class NotifiedRuns {
   }
 }
 
-/** Moves `from` to the latest closing time that was known `settleMs` (ms) ago: Temporal lists some runs late. */
+/**
+ * Returns the cursor after a read. Its `from` is the latest closing time that was known `settleMs` (ms) ago, because
+ * Temporal lists some runs late, and reads begin at `from`.
+ */
 export function cursorAfter(cursor: NotifierCursor, seen: number, now: number, settleMs: number): NotifierCursor {
   const latest = Math.max(cursor.seen, seen)
   const { since, seen: settled } = cursor.settling

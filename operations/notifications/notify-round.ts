@@ -154,7 +154,7 @@ export class NotifyRound {
     return { receiver: this.#receiver.name, host: redactUrl(this.#receiver.url) }
   }
 
-  /** Moves the cursor only if every notification was sent or is in `unsent`: later reads begin at the cursor. */
+  /** Moves the cursor only if each notification was sent or is in `unsent`, because later reads begin at the cursor. */
   async #readTransfers(isFull: boolean): Promise<void> {
     const { cursor } = this.state
     const from = isFull ? cursor.from : Math.max(cursor.from, cursor.seen - shortReadMs)

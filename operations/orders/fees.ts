@@ -3,24 +3,24 @@ import type { FeePolicy, FeeScope } from '../../domain/fees/fees.ts'
 import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
 import { weiOf } from './payments.ts'
 import { feeScopeText } from './scope-text.ts'
-import { field, type Given, ofOneScope, type OrderContext } from './spec.ts'
-import { optional, values } from './values.ts'
+import { field, type Given, ofOneScope, option, type OrderContext } from './spec.ts'
+import { values } from './values.ts'
 
 const scopes = 'global, chain:<name>, call:<chain>/<contract>[/<selector>], lane:<id>, transfer:<id>'
 const scope = field('--scope <scope>', values.feeScope, scopes)
 const limitFields = {
-  maxFeePerGas: field('--max-fee-per-gas <amount>', optional(values.amount), 'highest price per unit of gas'),
-  maxTip: field('--max-tip <amount>', optional(values.amount), 'highest tip per unit of gas'),
-  maxFeePerTransaction: field(
+  maxFeePerGas: option('--max-fee-per-gas <amount>', values.amount, 'highest price per unit of gas'),
+  maxTip: option('--max-tip <amount>', values.amount, 'highest tip per unit of gas'),
+  maxFeePerTransaction: option(
     '--max-fee-per-transaction <amount>',
-    optional(values.amount),
+    values.amount,
     'highest cost of a transaction, including the data fee',
   ),
-  baseFeeCeiling: field('--base-fee-ceiling <amount>', optional(values.amount), 'highest base fee at which new transfers are sent'),
-  tipFactor: field('--tip-factor <number>', optional(values.tipFactor), "factor of the market's tip in the first offer"),
-  bumpPercent: field('--bump-percent <number>', optional(values.bumpPercent), 'how much each new attempt raises both fees, percent'),
-  gasFactor: field('--gas-factor <number>', optional(values.gasFactor), 'factor of the gas estimate that gives the gas limit'),
-  gasLimit: field('--gas-limit <gas>', optional(values.gas), 'highest gas limit of a transaction'),
+  baseFeeCeiling: option('--base-fee-ceiling <amount>', values.amount, 'highest base fee at which new transfers are sent'),
+  tipFactor: option('--tip-factor <number>', values.tipFactor, "factor of the market's tip in the first offer"),
+  bumpPercent: option('--bump-percent <number>', values.bumpPercent, 'how much each new attempt raises both fees, percent'),
+  gasFactor: option('--gas-factor <number>', values.gasFactor, 'factor of the gas estimate that gives the gas limit'),
+  gasLimit: option('--gas-limit <gas>', values.gas, 'highest gas limit of a transaction'),
 }
 const feeFields = { scope, ...limitFields }
 export const feeLimits = Object.keys(limitFields) as (keyof FeePolicy)[]
@@ -65,7 +65,7 @@ export async function feeOrders(
     const value = given[limit]
     return value === undefined ? [] : [[limit, typeof value === 'object' ? weiOf(value, coin, { scope: feeScopeText(wanted) }) : value]]
   })
-  const before = (await read()).fees.find((rule) => sameScope(rule.scope, wanted))?.policy
+  const before = (await read()).fees.find((rule) => comparable(rule.scope) === comparable(wanted))?.policy
   return [{ kind: 'setFees', scope: wanted, policy: { ...before, ...(Object.fromEntries(limits) as FeePolicy) } }]
 }
 
@@ -74,7 +74,7 @@ function coinOfScope(config: OrderContext['config'], wanted: FeeScope): string |
   return wanted.kind === 'chain' || wanted.kind === 'call' ? coinOfChain(config, wanted.chain) : undefined
 }
 
-function sameScope(a: FeeScope, b: FeeScope): boolean {
-  // Case matters only in the ids of transfers.
-  return a.kind === 'transfer' ? feeScopeText(a) === feeScopeText(b) : feeScopeText(a).toLowerCase() === feeScopeText(b).toLowerCase()
+/** Case matters only in the ids of transfers. */
+function comparable(scope: FeeScope): string {
+  return scope.kind === 'transfer' ? feeScopeText(scope) : feeScopeText(scope).toLowerCase()
 }

@@ -4,9 +4,9 @@ import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
 import { type LedgerOrder, orderOfLane, setLaneMode } from '../../temporal/client/lanes/lanes.ts'
 import type { LaneMode } from '../../temporal/contracts/lane.ts'
-import { type AskedOrder, field, type Fields, type Given, type OrderSpec, type OrderText } from './spec.ts'
-import { findLane } from './subjects.ts'
-import { confirmation, optional, values, within } from './values.ts'
+import { type AskedOrder, field, type Fields, type Given, option, type OrderSpec, type OrderText } from './spec.ts'
+import { laneToOrder } from './subjects.ts'
+import { confirmation, values, within } from './values.ts'
 
 const lane = '0x52908400098527886e0f7030069857d2e4169ee7'
 const nonce = field('<nonce>', values.number, 'the nonce')
@@ -32,9 +32,9 @@ function modeOrder(mode: LaneMode, text: Omit<OrderText, 'examples'> & { readonl
     route: `/v1/lanes/:lane/${mode}`,
     examples: [`portage lane ${mode} evm-1:${lane} --reason "${text.why}"`],
     answer: asked,
-    async run({ client, config, allow, chain }, name) {
-      const id = await findLane(client, config, name, chain)
-      await setLaneMode(client, id, mode, allow(aboutLane(config, id)))
+    async run(context, name) {
+      const { lane: id, order } = await laneToOrder(context, name)
+      await setLaneMode(context.client, id, mode, order)
       return { json: { lane: id, asked: mode }, text: { asked: mode, lane: id } }
     },
   }
@@ -46,9 +46,9 @@ function ledgerOrder<Of extends Fields>(name: string, { ask, ...text }: AskedOrd
     ...text,
     route: `/v1/lanes/:lane/${name}`,
     answer: done,
-    async run({ client, config, allow, chain }, subject, given: Given<Of>) {
-      const id = await findLane(client, config, subject, chain)
-      const view = await orderOfLane(client, id, ask(given), allow(aboutLane(config, id)))
+    async run(context, subject, given: Given<Of>) {
+      const { lane: id, order } = await laneToOrder(context, subject)
+      const view = await orderOfLane(context.client, id, ask(given), order)
       const numbers = Object.values<unknown>(given).filter((value) => typeof value === 'number')
       return { json: { lane: id, done: true, view }, text: { done: [name, ...numbers].join(' '), lane: id, 'in flight': view.inFlight } }
     },
@@ -99,8 +99,8 @@ export const laneOrders = {
     examples: [`portage lane replace ${lane} 118 --max-fee 90gwei --tip 3gwei --reason "it must go now"`],
     fields: {
       nonce,
-      maxFee: field('--max-fee <amount>', optional(values.wei), 'at least this fee per gas: 90gwei'),
-      tip: field('--tip <amount>', optional(values.wei), 'at least this tip per gas: 3gwei'),
+      maxFee: option('--max-fee <amount>', values.wei, 'at least this fee per gas: 90gwei'),
+      tip: option('--tip <amount>', values.wei, 'at least this tip per gas: 3gwei'),
     },
     ask: ({ nonce: one, maxFee, tip }) => ({ kind: 'replace', nonce: one, ...(maxFee && { maxFee }), ...(tip && { tip }) }),
   }),
@@ -108,7 +108,7 @@ export const laneOrders = {
     summary: 'Send the bytes of signed transactions that are in no block to every node again',
     details: 'Portage sends these transactions again by itself every few blocks.',
     examples: [`portage lane republish ${lane} --reason "the node's pool was emptied"`],
-    fields: { nonce: field('[nonce]', optional(values.number), 'only this nonce (default: all nonces whose transaction is in no block)') },
+    fields: { nonce: option('[nonce]', values.number, 'only this nonce (default: all nonces whose transaction is in no block)') },
     ask: (given) => ({ kind: 'republish', nonce: given.nonce }),
   }),
   'lane set-window': ledgerOrder('set-window', {
@@ -126,7 +126,7 @@ export const laneOrders = {
     details:
       'The order is the same as set-window for each lane. The answer names lanes whose ledger cannot be reached, and which keep their window.',
     examples: ['portage lane set-windows 16 --chain ethereum --reason "the pools are full"'],
-    fields: { window, chain: field('--chain <name>', optional(values.text), 'only lanes of this chain') },
+    fields: { window, chain: option('--chain <name>', values.text, 'only lanes of this chain') },
     answer: z
       .object({ lanes: z.array(z.object({ lane: z.string(), window: z.number().optional(), code: z.string().optional() })) })
       .meta({ id: 'OrderedWindows' }),

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { orderOfNotifier, testNotifier } from '../../temporal/client/settings/notifiers.ts'
 import { assertReceiver } from '../notifications/receiver-report.ts'
-import { type AskedOrder, field, type Fields, type Given, type OrderSpec, type Unsigned } from './spec.ts'
-import { optional, values } from './values.ts'
+import { type AskedOrder, field, type Fields, type Given, option, type OrderSpec, type Unsigned } from './spec.ts'
+import { values } from './values.ts'
 
 const testMs = 25_000
 
@@ -64,7 +64,7 @@ export const notificationOrders = {
     summary: 'Send notifications to a disabled receiver again, beginning with the first event that it missed',
     details: 'The order also enables a receiver that has answered 410 (it wants no more notifications).',
     examples: ['portage notifications enable pager --reason "it was moved"'],
-    fields: { fromNow: field('--from-now', optional(values.flag), 'send no events from the time when the receiver was disabled') },
+    fields: { fromNow: option('--from-now', values.flag, 'send no events from the time when the receiver was disabled') },
     ask: ({ fromNow }) => ({ kind: 'enable', fromNow }),
     said: () => 'receives notifications again',
   }),

@@ -2,10 +2,10 @@ import { laneOrders } from './lane.ts'
 import { notificationOrders } from './notifications.ts'
 import { paymentOrders } from './payments.ts'
 import { settingsCommands } from './settings.ts'
-import { field, type OrderSpec } from './spec.ts'
+import { option, type OrderSpec } from './spec.ts'
 import { streamOrders } from './stream.ts'
 import { transferOrderLevel, type TransferOrderName, transferOrderTexts } from './transfer-text.ts'
-import { optional, values } from './values.ts'
+import { values } from './values.ts'
 
 const someId = '6d1b4c0c5f0a3e21'
 
@@ -22,7 +22,13 @@ function transferOrder(name: TransferOrderName, ...examples: readonly string[]):
   }
 }
 
-const transferOrders = {
+const keys = 'The key file is on this machine alone.'
+
+/**
+ * Levels: `write` for transfers, audits, checkpoints, and orders to streams that only read again or start transfers.
+ * `sign` for lanes, payments and the other orders to streams. `admin` for all others (docs/operate/access.md).
+ */
+export const orders = {
   'transfer submit': {
     level: 'write',
     route: '/v1/transfers',
@@ -44,11 +50,11 @@ const transferOrders = {
   ),
   'transfer cancel': transferOrder('cancel', `portage transfer cancel ${someId} --reason "recipient asked for it"`),
   'transfer expedite': transferOrder('expedite', `portage transfer expedite ${someId} --reason "the recipient waits"`),
-} satisfies Record<string, OrderSpec>
-
-const keys = 'The key file is on this machine alone.'
-
-const localOrders = {
+  ...laneOrders,
+  ...paymentOrders,
+  ...streamOrders,
+  ...settingsCommands,
+  ...notificationOrders,
   'audit run': {
     level: 'write',
     route: '/v1/audits',
@@ -57,12 +63,8 @@ const localOrders = {
       'The command waits for the result. The exit code is 1 if a delivery was undone. An audit cannot look further back than the retention time of Temporal.',
     examples: ['portage audit run --chain ethereum --hours 48'],
     fields: {
-      chain: field('--chain <name>', optional(values.text), 'only this target chain'),
-      hours: field(
-        '--hours <number>',
-        optional(values.hours),
-        'audit the deliveries of this many hours (default: audit.hours of the config)',
-      ),
+      chain: option('--chain <name>', values.text, 'only this target chain'),
+      hours: option('--hours <number>', values.hours, 'audit the deliveries of this many hours (default: audit.hours of the config)'),
     },
     reason: 'optional',
   },
@@ -112,20 +114,6 @@ The same with Temporal's own tool:
     summary: 'Remove a key that no longer signs: every token that it signed is refused from now on',
     examples: ['portage token remove-key kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'],
   },
-} satisfies Record<string, OrderSpec>
-
-/**
- * Levels: `write` for transfers, audits, checkpoints, and orders to streams that only read again or start transfers.
- * `sign` for lanes, payments and the other orders to streams. `admin` for all others (docs/operate/access.md).
- */
-export const orders = {
-  ...transferOrders,
-  ...laneOrders,
-  ...paymentOrders,
-  ...streamOrders,
-  ...settingsCommands,
-  ...notificationOrders,
-  ...localOrders,
 } satisfies Record<string, OrderSpec>
 
 export type OrderName = keyof typeof orders

@@ -11,9 +11,9 @@ import {
   findOperatorTransaction,
   startOperatorTransaction,
 } from '../../temporal/client/lanes/operator-transactions.ts'
-import { field, type Given, invalid, type OrderContext, type OrderResult, type OrderSpec } from './spec.ts'
-import { findLane } from './subjects.ts'
-import { optional, usually, values } from './values.ts'
+import { field, type Given, invalid, option, type OrderContext, type OrderResult, type OrderSpec } from './spec.ts'
+import { findLane, laneToOrder } from './subjects.ts'
+import { usually, values } from './values.ts'
 
 const lane = '0x52908400098527886e0f7030069857d2e4169ee7'
 const payment = {
@@ -28,13 +28,13 @@ const payment = {
 
 const sendFields = {
   to: field('--to <address>', values.address, 'the account to call or to pay'),
-  value: field('--value <amount>', optional(values.amount), 'coins to send: 0.05ETH, 1000000wei (default: none)'),
+  value: option('--value <amount>', values.amount, 'coins to send: 0.05ETH, 1000000wei (default: none)'),
   data: field('--data <hex>', usually(values.bytes, '0x'), 'call data'),
 }
 const sweepFields = {
-  keep: field('--keep <amount>', optional(values.amount), "coins that stay: 0.5ETH; default: the lane's minimumBalance"),
+  keep: option('--keep <amount>', values.amount, "coins that stay: 0.5ETH; default: the lane's minimumBalance"),
   token: {
-    ...field('--token <address>', optional(values.address), 'the whole balance of this ERC-20 token, instead of coins'),
+    ...option('--token <address>', values.address, 'the whole balance of this ERC-20 token, instead of coins'),
     onlyCommand: true as const,
   },
 }
@@ -52,10 +52,9 @@ export const paymentOrders = {
     examples: [`portage lane send ${lane} --to 0x8617e340b3d01fa5f11f306f4090fd50e238070d --value 0.01ETH --reason "a refund" --wait`],
     fields: sendFields,
     reason: 'required',
-    async run(context, name, { to, value, data }: Given<typeof sendFields>) {
-      const id = await findLane(context.client, context.config, name, context.chain)
-      const order = context.allow(aboutLane(context.config, id))
-      return pay(context, 'send', { lane: id, intent: { to, data, value: weiOfLane(context, value ?? { wei: '0' }, id) } }, order)
+    async run(context, name, { to, value = { wei: '0' }, data }: Given<typeof sendFields>) {
+      const { lane: id, order } = await laneToOrder(context, name)
+      return pay(context, 'send', { lane: id, intent: { to, data, value: weiOfLane(context, value, id) } }, order)
     },
   },
   'lane sweep': {
@@ -67,8 +66,7 @@ export const paymentOrders = {
     fields: sweepFields,
     reason: { usual: 'sweep to the treasury' },
     async run(context, name, given: Given<typeof sweepFields>) {
-      const id = await findLane(context.client, context.config, name, context.chain)
-      const order = context.allow(aboutLane(context.config, id))
+      const { lane: id, order } = await laneToOrder(context, name)
       return pay(context, 'sweep', { lane: id, intent: await sweep(context, id, given) }, order)
     },
   },
@@ -82,13 +80,14 @@ export const paymentOrders = {
     reason: { usual: 'top-up' },
     async run(context, name, { from, amount }: Given<typeof topUpFields>) {
       const { client, config, chain } = context
-      const [id, payer] = [await findLane(client, config, name, chain), await findLane(client, config, from, chain)]
-      const { by, reason } = context.allow(aboutLane(config, payer))
+      const id = await findLane(client, config, name, chain)
+      const { lane: payer, order } = await laneToOrder(context, from)
       const paying = configured(config, payer).chain
       if (!chainOf(config, paying).signing.topUps)
         throw invalid(`chains.${paying}.signing.topUps is false: keys there pay no other lanes. Send coins to the lane from elsewhere.`)
       const intent = topUpIntent(id, payer, weiOfLane(context, amount, payer))
-      return pay(context, 'top-up', { lane: payer, intent }, { by, reason: reason === 'top-up' ? `top-up of ${id}` : reason })
+      const reason = order.reason === 'top-up' ? `top-up of ${id}` : order.reason
+      return pay(context, 'top-up', { lane: payer, intent }, { ...order, reason })
     },
   },
   'lane cancel-transaction': {
@@ -109,14 +108,14 @@ export const paymentOrders = {
   },
 } satisfies Record<string, OrderSpec>
 
-/** Throws LANE_NOT_FOUND for a lane outside the config, because no process would end its payment. */
+/** Finds a lane in the config. Throws LANE_NOT_FOUND for other lanes, because no process would end their payments. */
 function configured(config: OrderContext['config'], lane: LaneId) {
   const found = lanesOf(config).find(({ id }) => id === lane)
   if (!found) throw new RelayerError('LANE_NOT_FOUND', { detail: 'It is not in the config.', facts: { lane } })
   return found
 }
 
-/** Throws INPUT_INVALID, LANE_NOT_FOUND and the errors of reading the chain. */
+/** Returns the payment of a sweep. Throws INPUT_INVALID, LANE_NOT_FOUND and the errors of reading the chain. */
 async function sweep(context: OrderContext, lane: LaneId, { keep: given, token }: Given<typeof sweepFields>): Promise<Intent> {
   const { config, withChain, sweepToken } = context
   const found = configured(config, lane)
@@ -150,7 +149,7 @@ function weiOfLane({ config }: OrderContext, amount: Amount, lane: LaneId): stri
   return weiOf(amount, coinOfLane(config, lane), { lane })
 }
 
-/** @param own the only coin that the amount may name. Throws INPUT_INVALID. */
+/** Returns wei. `own` is the only coin that the amount may name. Throws INPUT_INVALID if it names another coin. */
 export function weiOf({ wei, coin }: Amount, own: string | undefined, facts: Facts): string {
   if (coin === undefined || coin === own?.toUpperCase()) return wei
   const known = own === undefined ? 'not known, or several: chains.<name>.coin in the config names it' : `${own}, and not ${coin}`

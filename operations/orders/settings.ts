@@ -5,16 +5,27 @@ import { majorityWarnings } from '../../domain/settings/known-names.ts'
 import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
 import { changeSettings, readSettings } from '../../temporal/client/settings/settings.ts'
 import { aboutSettings } from '../access/subjects.ts'
-import { changesNothing, field, type Fields, type Given, invalid, type OrderContext, type OrderSpec, type OrderText } from './spec.ts'
+import {
+  changesNothing,
+  field,
+  type Fields,
+  type Given,
+  invalid,
+  option,
+  type OrderContext,
+  type OrderSpec,
+  type OrderText,
+  placeFields,
+} from './spec.ts'
 import { feeTexts } from './fees.ts'
 import { haltScopeText } from './scope-text.ts'
 import { tariffOrders, tariffScopeSchema, tariffSchema } from './tariff.ts'
-import { feeScopeSchema, nameSchema as name, oneOf, optional, settingsOrders, textSchema, usually, values } from './values.ts'
+import { feeScopeSchema, nameSchema as name, oneOf, textSchema, usually, type Value, values } from './values.ts'
 
 const text = textSchema()
 export const haltScopeSchema = z
   .strictObject({ bridge: name.optional(), chain: name.optional(), sourceChain: name.optional(), targetChain: name.optional() })
-  .meta({ id: 'HaltScope', description: 'Every field narrows the scope; without any it is everything.' })
+  .meta({ id: 'HaltScope', description: 'Each field narrows the scope. Without fields, the scope is everything.' })
 
 // `feePolicySchema` has no id: an id would give the policy a separate definition in the config's JSON Schema.
 const policySchema = feePolicySchema.meta({ id: 'FeePolicy' })
@@ -25,7 +36,7 @@ export const nodeChangeSchema = z
     chain: name,
     name,
     disabled: z.boolean(),
-    url: text.optional().describe('Only of an added node; a secret in it has to be a ${VARIABLE} of the workers.'),
+    url: text.optional().describe('URL of an added node. A secret in the URL must be a ${VARIABLE} of the workers.'),
     use: z.enum(nodeUses).optional(),
   })
   .meta({ id: 'NodeChange' })
@@ -49,11 +60,13 @@ const orderSchema = z.discriminatedUnion('kind', [...otherOrders, revokeToken(z.
 /** Includes `addToken`, which requests do not have: tokens are made on the machine that has the signing key. */
 export const auditedOrderSchema = z.union([...otherOrders, revokeToken(text), z.looseObject({ kind: z.literal('addToken') })])
 
+const importedOrders: Value<SettingsOrder[]> = { kind: 'orders', schema: z.array(orderSchema).min(1).max(100) }
+
 const author = { reason: z.string(), by: z.string(), at: z.number().describe('ms since the epoch.') }
 
 export const settingsSchema = z
   .object({
-    version: z.number().describe('Counts changes; 0: nothing was ever changed.'),
+    version: z.number().describe('Number of changes. 0: nothing was ever changed.'),
     halts: z.array(z.object({ scope: haltScopeSchema, ...author })).readonly(),
     denied: z.array(z.object({ kind: denied.what, value: text, ...author })).readonly(),
     fees: z.array(z.object({ scope: feeScopeSchema, policy: policySchema })).readonly(),
@@ -104,13 +117,7 @@ export function withoutAudit({ audit: _, tokens: __, ...settings }: Settings): O
   return settings
 }
 
-const haltFields = {
-  bridge: field('--bridge <name>', optional(values.chainName), 'only transfers over this bridge'),
-  chain: field('--chain <name>', optional(values.chainName), 'only transfers from or to this chain'),
-  sourceChain: field('--source <chain>', optional(values.chainName), 'only transfers from this chain'),
-  targetChain: field('--target <chain>', optional(values.chainName), 'only transfers to this chain'),
-  all: field('--all', optional(values.flag), 'everything'),
-}
+const haltFields = { ...placeFields, all: option('--all', values.flag, 'everything') }
 const scopeOf = ({ all: _, ...scope }: Given<typeof haltFields>) => scope
 const halt = {
   fields: haltFields,
@@ -246,7 +253,7 @@ not answer, and does not count in any majority.`,
       details: 'Settings that the orders do not name stay.',
       notes: 'The command reads a file that portage settings export wrote; - reads it from stdin.',
       examples: ['portage settings import settings.json --reason "Temporal was set up anew"'],
-      fields: { orders: field('<file>', settingsOrders(orderSchema), 'the orders') },
+      fields: { orders: field('<file>', importedOrders, 'the orders') },
       orders: ({ orders }) => orders,
       done: ({ orders }) => `${orders.length} orders`,
       same: () => 'everything in the file is set already',

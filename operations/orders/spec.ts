@@ -8,7 +8,7 @@ import type { Order } from '../../domain/order.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { Heights } from '../../intake/streams/reports.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
-import type { Value } from './values.ts'
+import { optional, type Value, values } from './values.ts'
 
 export interface Field<Type = unknown> extends Value<Type> {
   /** In Commander's form: `<nonce>` and `[nonce]` are arguments, `--max-fee <amount>` is an option. */
@@ -30,7 +30,7 @@ export interface OrderContext {
   readonly withChain: <Result>(name: ChainName, use: (chain: Chain) => Promise<Result>) => Promise<Result>
   readonly heights: Heights
   readonly chain?: string | undefined
-  /** Idempotency key. A second request with the same key starts no transaction. */
+  /** Idempotency key of a payment. A second request with the same key starts no second transaction. */
   readonly key?: string | undefined
   readonly sweepToken?: (chain: ChainName, transfer: { from: string; to: string; token: string }) => Promise<Intent>
   /** Lets an order from an exported file revoke tokens that the settings do not list. */
@@ -77,7 +77,20 @@ export function field<Type>(flag: string, value: Value<Type>, help: string): Fie
   return { ...value, flag, help }
 }
 
-/** Fields and texts of an order that sets the values of one scope. `textOf` names the scope for people. */
+/** An option or argument of the command, or field of the request, that may be missing. */
+export function option<Type>(flag: string, value: Value<Type>, help: string): Field<Type | undefined> {
+  return field(flag, optional(value), help)
+}
+
+/** Fields that select transfers by their bridge and their chains. */
+export const placeFields = {
+  bridge: option('--bridge <name>', values.chainName, 'only transfers over this bridge'),
+  chain: option('--chain <name>', values.chainName, 'only transfers from or to this chain'),
+  sourceChain: option('--source <chain>', values.chainName, 'only transfers from this chain'),
+  targetChain: option('--target <chain>', values.chainName, 'only transfers to this chain'),
+}
+
+/** Returns the fields and texts of an order that sets the values of one scope. `textOf` names the scope for people. */
 export function ofOneScope<Of extends Fields, Orders>(fields: Of, textOf: (given: Given<Of>) => string, orders: Orders) {
   return {
     fields,

@@ -13,6 +13,7 @@ import {
   type Fields,
   type Given,
   invalid,
+  option,
   type OrderContext,
   type OrderSpec,
   type OrderText,
@@ -25,23 +26,20 @@ const example = 'native-bridge:ethereum:bsc'
 const number = field('<number>', values.u64, 'the number')
 const common = { level: 'sign', subject: 'stream', reason: 'required' } as const
 
-/** Keeps unknown fields, to show the fields of a newer stream. */
+/** A loose object, because the stream of a newer version may have more fields. */
 export const streamReportSchema = z
   .looseObject({
     stream: z.string(),
-    workflowId: z.string().optional().describe('Of its workflow in Temporal.'),
+    workflowId: z.string().optional().describe("Id of the stream's workflow in Temporal."),
     problem: z.string().optional().describe('Why the stream did not answer; every other field is absent then.'),
     cursor: z.number().optional().describe('Last block of the live scan.'),
     lag: z.number().optional().describe("Blocks from the cursor to the source's finalized head, where this process reads it."),
-    headAt: z.string().optional().describe("When the source's head was made from which the lag is counted."),
+    headAt: z.string().optional().describe("Time of the source's head, up to which the lag is counted."),
     updatedAt: z.number().optional().describe('Time of the last update of the stream, ms since the epoch: its facts are not newer.'),
-    silentSince: z
-      .string()
-      .optional()
-      .describe('Time of the last report of an intake, if two audits have passed since; absent: it is followed.'),
-    asOf: z.string().optional().describe('When it was read.'),
-    completed_nonce_height: z.string().optional().describe('MIP-61: every number up to it is resolved.'),
-    completed_block_height: z.number().optional().describe('MIP-61: no block up to it can hold an unresolved number.'),
+    silentSince: z.string().optional().describe('Time of the last report of an intake, if two audits are overdue since then.'),
+    asOf: z.string().optional().describe('Time of this reading.'),
+    completed_nonce_height: z.string().optional().describe('MIP-61: all numbers up to this one are resolved.'),
+    completed_block_height: z.number().optional().describe('MIP-61: no block up to this one can hold an unresolved number.'),
     unproved: z
       .array(z.string())
       .readonly()
@@ -128,9 +126,9 @@ The exit code is 1 if a delivery was undone.`,
     examples: [`portage stream reread ${example} --block 18000000 --reason "a fork of the source"`],
     fields: {
       block: field('--block <height>', values.number, 'the block, below the cursor'),
-      hash: field(
+      hash: option(
         '--hash <hash>',
-        optional(values.hash),
+        values.hash,
         'hash of the block, if you know it; most nodes of the source must confirm the block in any case',
       ),
     },
@@ -204,7 +202,7 @@ block below the block of the number.`,
     examples: [`portage stream trust ${example} --number 118000 --height 19000000 --reason "the on-chain checkpoint"`],
     fields: {
       number: field('--number <number>', values.u64, 'all numbers up to this number are resolved'),
-      height: field('--height <block>', optional(values.number), 'the stream need not read blocks of the source up to this block'),
+      height: option('--height <block>', values.number, 'the stream need not read blocks of the source up to this block'),
     },
     ask: ({ number: upTo, height }) => ({ kind: 'trust', number: upTo, ...(height !== undefined && { height }) }),
     done: (given) => ({ done: `trusted up to ${given.number}` }),
@@ -231,12 +229,12 @@ export function watermark({ completedNumber, completedHeight }: StreamView) {
   return { completed_nonce_height: completedNumber ?? 'none yet', completed_block_height: completedHeight ?? 'none yet' }
 }
 
-/** The last block to backfill. It is not above the cursor, because the live scan reads later blocks. */
+/** Returns the last block to backfill. It is not above the cursor, because the live scan reads later blocks. */
 export function lastBackfilled({ nextHeight }: Pick<StreamView, 'nextHeight'>, from: number, to: number): number {
   return Math.min(to, (nextHeight ?? from + 1) - 1)
 }
 
-/** Throws INPUT_INVALID if the config turns checkpoints off. */
+/** Returns the store of the config. Throws INPUT_INVALID if the config turns checkpoints off. */
 export function checkpointStoreOf(config: Pick<Config, 'dataFolder' | 'streams'>, names?: StreamNames): CheckpointStore {
   const place = checkpointPlaceOf(config)
   if (!place) throw invalid('streams.checkpoints says none: no checkpoints are kept.')

@@ -1,4 +1,4 @@
-import { lanesOf, resolveLane, theOnlyLane } from '../../config/chains.ts'
+import { aboutLane, lanesOf, resolveLane, theOnlyLane } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { LaneId } from '../../domain/lane/lane.ts'
@@ -7,10 +7,11 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { rethrowAs } from '../../temporal/client/connection/errors.ts'
 import { runningLanes } from '../../temporal/client/lanes/lanes.ts'
 import { listStreamNames, nameOf } from '../../temporal/client/streams/streams.ts'
+import type { OrderContext } from './spec.ts'
 
 /**
- * Accepts the forms of `resolveLane`, and also the short id of a ledger whose lane is not in the config. Throws
- * LANE_NOT_FOUND, INPUT_INVALID, TEMPORAL_UNAVAILABLE.
+ * Finds a lane by a name that `resolveLane` accepts, or by the short id of a ledger whose lane is not in the config.
+ * Throws LANE_NOT_FOUND, INPUT_INVALID, TEMPORAL_UNAVAILABLE.
  */
 export async function findLane(client: TemporalClient, config: Pick<Config, 'chains'>, name: string, chain?: string): Promise<LaneId> {
   if (!isShort(name) || !name.includes(':')) return resolveLane(config, name, chain)
@@ -21,7 +22,13 @@ export async function findLane(client: TemporalClient, config: Pick<Config, 'cha
   )
 }
 
-/** Accepts a name, short name or id. Throws STREAM_NOT_FOUND if none or several match, and TEMPORAL_UNAVAILABLE. */
+/** Finds the lane of an order. Throws ACCESS_SCOPE if the token does not cover it, and the errors of `findLane`. */
+export async function laneToOrder({ client, config, chain, allow }: OrderContext, name: string) {
+  const lane = await findLane(client, config, name, chain)
+  return { lane, order: allow(aboutLane(config, lane)) }
+}
+
+/** Finds a stream by its name, short name or id. Throws STREAM_NOT_FOUND (none or several), TEMPORAL_UNAVAILABLE. */
 export async function findStream(client: TemporalClient, name: string): Promise<string> {
   if (!isShort(name)) return nameOf(client, name)
   const names = await listStreamNames(client).catch(rethrowAs({}))

@@ -3,8 +3,8 @@ import { decimal } from '../../config/load/values.ts'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
 import type { Tariff, TariffScope } from '../../domain/settings/tariff.ts'
 import { tariffScopeText } from './scope-text.ts'
-import { field, type Fields, type Given, ofOneScope } from './spec.ts'
-import { nameSchema as name, oneOf, optional, textSchema, values } from './values.ts'
+import { field, type Fields, type Given, ofOneScope, option } from './spec.ts'
+import { nameSchema as name, oneOf, textSchema, values } from './values.ts'
 
 const text = textSchema()
 export const tariffScopeSchema = z
@@ -16,10 +16,10 @@ export const tariffScopeSchema = z
   .meta({ id: 'TariffScope' })
 export const tariffSchema = z
   .strictObject({
-    delivered: z.boolean().optional().describe('Of an asset.'),
-    minimumFee: decimal.optional().describe("Of a fee: in the VAA's units of the token."),
-    price: decimal.optional().describe("Of a fee: value of one VAA unit, wei of the target's coin."),
-    free: z.boolean().optional().describe('Of a route.'),
+    delivered: z.boolean().optional().describe('For an asset: whether it is delivered.'),
+    minimumFee: decimal.optional().describe("For a fee: the minimum, in the VAA's units of the token."),
+    price: decimal.optional().describe("For a fee: value of one VAA unit, wei of the target's coin."),
+    free: z.boolean().optional().describe('For a route: whether it is free.'),
   })
   .meta({ id: 'Tariff', description: 'Fields for the kind of the scope. Without any, the config applies.' })
 
@@ -32,20 +32,20 @@ const assetFields = { token, answer: field('<answer>', oneOf(['deliver', 'declin
 const feeFields = {
   chain: field('<chain>', values.chainName, 'the target'),
   token,
-  minimumFee: field('--minimum-fee <units>', optional(values.u64), 'decline lower fees; in units of the message (at most 8 decimals)'),
-  price: field(
+  minimumFee: option('--minimum-fee <units>', values.u64, 'decline lower fees; in units of the message (at most 8 decimals)'),
+  price: option(
     '--price <amount>',
-    optional(values.wei),
+    values.wei,
     "value of one unit in the target's coin; a transfer whose fee is below the cost of its delivery waits",
   ),
-  clear: field('--clear', optional(values.flag), 'return to the config'),
+  clear: option('--clear', values.flag, 'return to the config'),
 }
 const routeFields = {
   target: field('<target>', values.chainName, 'the target chain'),
   answer: field('<answer>', oneOf(['free', 'paid', 'config']), 'config: as the config says'),
-  source: field(
+  source: option(
     '--source <chain>',
-    optional(values.chainName),
+    values.chainName,
     'only routes from this chain; absent: from all chains without an order of their own',
   ),
 }

@@ -4,7 +4,6 @@ import { address, between, decimal, gasUnits, hash, lane, lowerCase, name, ofFor
 import { parseAge } from '../../domain/text/age.ts'
 import { forms, parseTime } from '../../domain/text/forms.ts'
 import type { Amount } from '../../domain/text/amounts.ts'
-import type { SettingsOrder } from '../../domain/settings/settings.ts'
 
 export interface Value<Type = unknown> {
   /** Name of the parser in `cli/arguments/options.ts`. `flag`, `choice` and `orders` need no parser. */
@@ -88,7 +87,3 @@ export function usually<Type>(value: Value<Type>, usual: Type): Value<Type> {
 }
 
 export const confirmation: Value<true> = { kind: 'flag', schema: z.literal(true) }
-
-export function settingsOrders(schema: z.ZodType<SettingsOrder>): Value<SettingsOrder[]> {
-  return { kind: 'orders', schema: z.array(schema).min(1).max(100) }
-}

@@ -36,7 +36,9 @@ export interface BoundedRequest {
   readonly body?: string
 }
 
-/** Idle time of a connection, ms. Below 5 s, when many servers close it: a request at that moment would fail. */
+/**
+ * Idle time of a connection, ms. Many servers close a connection after 5 s, and a request at that moment would fail.
+ */
 const idleMs = 4_000
 const options = { keepAlive: true, timeout: idleMs } as const
 const agents = { 'http:': new HttpAgent(options), 'https:': new HttpsAgent(options) } as const

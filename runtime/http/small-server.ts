@@ -15,10 +15,7 @@ export interface Answer {
   readonly headers?: OutgoingHttpHeaders
 }
 
-export interface SmallServer {
-  readonly port: number
-  close(): Promise<void>
-}
+export type SmallServer = Awaited<ReturnType<typeof openSmallServer>>
 
 export const plainText = (status: number, text: string): Answer => ({ status, type: 'text/plain; charset=utf-8', body: `${text}\n` })
 
@@ -36,10 +33,7 @@ interface SmallServerWork {
 }
 
 /** Opens an HTTP server with limits. Throws a RelayerError with `code` if it cannot listen. */
-export async function openSmallServer(
-  { host, port, hosts }: SmallServerOptions,
-  { setting, code, answer, failure }: SmallServerWork,
-): Promise<SmallServer> {
+export async function openSmallServer({ host, port, hosts }: SmallServerOptions, { setting, code, answer, failure }: SmallServerWork) {
   const limits = { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs, connectionsCheckingInterval: lateCheckMs }
   const server = createServer({ ...limits, keepAliveTimeout: idleTimeoutMs, maxHeaderSize: mostHeaderBytes }, (request, response) => {
     // Node's parser still reports requests that came before `limitConnections` closed the connection.
@@ -56,7 +50,7 @@ export async function openSmallServer(
   })
   return {
     port: (server.address() as AddressInfo).port,
-    async close() {
+    async close(): Promise<void> {
       if (!server.listening) return
       const closed = once(server, 'close')
       server.close()

@@ -78,8 +78,8 @@ function command(workload: Workload, config: Config): string[] {
   const addresses = lanes.filter(({ signer }) => signer).map(({ address }) => address)
   return unless(workload.name, {
     'portage run': workload.container.args[0] === 'run',
-    'a role that there is': (roles as readonly string[]).includes(role),
-    'options that there are': workload.container.args.filter((arg) => arg.startsWith('-')).every((arg) => known.has(arg)),
+    'a known role': (roles as readonly string[]).includes(role),
+    'known options': workload.container.args.filter((arg) => arg.startsWith('-')).every((arg) => known.has(arg)),
     'chains of the config': option(workload, '--chain').every((chain) => chain in config.chains),
     'lanes of the config with a signer': option(workload, '--lane').every((lane) => addresses.includes(lane.toLowerCase())),
     'one lane': option(workload, '--lane').length === (role === 'lane' ? 1 : 0),
@@ -155,7 +155,7 @@ function selectors({ kind, metadata: { name }, spec }: Document, workloads: read
   const selector = kind === 'Service' ? spec?.selector : (spec?.selector?.matchLabels ?? spec?.podSelector?.matchLabels)
   if (selector === undefined) return []
   return unless(`${kind}/${name}`, {
-    'a selector of pods that there are': workloads.some((workload) => fits(selector, workload)),
+    'a selector of existing pods': workloads.some((workload) => fits(selector, workload)),
   })
 }
 
@@ -169,7 +169,7 @@ function scaling({ kind, metadata: { name }, spec }: Document, documents: readon
     workload && option(workload, '--role')[0] === 'ledger' ? ledgerQueue : chainQueue((workload && option(workload, '--chain')[0]) ?? '')
   const metadata = spec?.triggers?.map((trigger) => trigger.metadata) ?? []
   return unless(`${kind}/${name}`, {
-    'of a process that there is': workload !== undefined,
+    'of an existing process': workload !== undefined,
     'the only one that says how many': target?.spec?.replicas === undefined,
     [`the queue ${queue}`]: metadata.every(({ taskQueue }) => taskQueue === queue),
     'the Temporal of the config': metadata.every(

@@ -1,4 +1,6 @@
-/** Facts about other systems, and choices: figures of no bench. Sources: docs/operate/scaling.md. */
+/**
+ * Facts about other systems, and choices. No bench measured these figures. docs/operate/scaling.md names their sources.
+ */
 export const assumptions = {
   /** Planned share of a core, a shard or a rate limit. The rest is for peaks and for the time after an outage. */
   plannedShare: 0.6,

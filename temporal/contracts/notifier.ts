@@ -9,22 +9,13 @@ export interface NotifierInput {
   stepsPerRun?: number
 }
 
-export interface NotifyInput {
-  receiver: string
-  state: NotifierState
-}
-
-export type NotifyResult = { kind: 'unknown' } | { kind: 'notified'; state: NotifierState }
-
 export interface NotifierSteps {
-  /** Runs for minutes. Returns when the workflow must record something. */
-  notify(input: NotifyInput): Promise<NotifyResult>
+  /** Runs for minutes. Returns when the workflow must record something. `unknown`: the config lacks the receiver. */
+  notify(input: { receiver: string; state: NotifierState }): Promise<{ kind: 'unknown' } | { kind: 'notified'; state: NotifierState }>
 }
-
-const prefix = 'notifier:'
 
 export function notifierWorkflowId(receiver: string): string {
-  return `${prefix}${receiver}`
+  return `notifier:${receiver}`
 }
 
 /** Queue of the processes with the role `ledger` whose config has receivers. */

@@ -11,7 +11,7 @@ const keyBytes = 32
 const ivBytes = 12
 const tagBytes = 16
 
-export const encryptedEncoding = 'binary/encrypted'
+const encryptedEncoding = 'binary/encrypted'
 const names = { encoding: 'encoding', key: 'encryption-key-id', workflow: 'encryption-workflow-id' } as const
 /**
  * A schedule appends this time to a workflow's id, but only after the input was encrypted. So the time is no part of
@@ -31,16 +31,12 @@ interface PayloadKey {
   readonly key: KeyObject
 }
 
-export interface EncryptionCodec extends PayloadCodec {
-  readonly encrypts: boolean
-}
-
 /**
  * Encrypts payloads. Each ciphertext is bound to its key and workflow id, so it decrypts for no other workflow. Throws
  * ENCRYPTION_KEY. `decode` throws ENCRYPTION_KEY_UNKNOWN, ENCRYPTION_BROKEN and, where encryption is required,
  * ENCRYPTION_MISSING.
  */
-export function createEncryptionCodec(encryption: PayloadEncryption | undefined): EncryptionCodec {
+export function createEncryptionCodec(encryption: PayloadEncryption | undefined): PayloadCodec & { readonly encrypts: boolean } {
   const keys = encryption ? readPayloadKeys(encryption) : []
   const [current] = keys
   const byId = new Map(keys.map((one) => [one.id, one]))

@@ -59,7 +59,7 @@ describe('Contracts that contradict each other', () => {
   })
 
   test.each(['NATIVE_ID_MISMATCH', 'NATIVE_TABLE_MISMATCH'] as const)(
-    'do not follow from bytes that anyone may send: %s rejects the one transfer, and halts nothing',
+    'bytes that anyone may send halt nothing: %s rejects only the transfer',
     async (code) => {
       const verdict = { kind: 'rejected', code, reason: 'forged' } as const
       const { deps, halted } = setting(() => false, verdict)

@@ -216,7 +216,7 @@ describe('A delivery that was simulated well and reverted in a block, final or n
     ['another has delivered', { delivered: async (_, at) => at === 'agreed-latest' }],
     ['it did not revert', { status: 'success' }],
     ['no node can say', { delivered: async (_, at) => (at === 'latest' ? false : Promise.reject(new Error('away'))) }],
-  ])('does not count where %s', async (_, own) => {
+  ])('a delivery does not count as a loss where %s', async (_, own) => {
     const { prepare, broadcast } = setting(own)
     expect(await broadcast(1)).toMatchObject({ kind: 'included' })
     expect(await prepare(2)).toMatchObject({ kind: 'ready' })

@@ -27,12 +27,12 @@ describe('requests for a foreign host are refused (DNS rebinding)', () => {
     'relayer.example.evil.example',
     '[::1',
     'a b',
-  ])('%j', async (host) => {
+  ])('a request for the foreign host %j is refused', async (host) => {
     expect(await get(host)).toEqual([421, 'ACCESS_HOST'])
     expect(await get(host, '/nothing')).toEqual([421, 'ACCESS_HOST'])
   })
   test.each(['localhost', 'LOCALHOST:8099', '127.0.0.1:8099', '10.0.0.7', '[::1]:8099', 'relayer.example', 'Relayer.Example.:443'])(
-    '%j is served',
+    'a request for the host %j is served',
     async (host) => {
       expect(await get(host)).toEqual([200, undefined])
     },
@@ -45,7 +45,7 @@ describe('malformed requests get problem details', () => {
     ['a path that cannot be decoded', '/v1/transfers/%ff'],
     ['an id of 1,001 characters', `/v1/transfers/${'a'.repeat(1_001)}`],
     ['half an escape', '/v1/streams/%'],
-  ])('%s', async (_, path) => {
+  ])('a malformed request gets problem details: %s', async (_, path) => {
     const response = await setting.bare.inject({ method: 'GET', url: path, headers: await admin() })
     expect(response.json()).toMatchObject({ code: 'INPUT_INVALID', remedy: expect.any(String), facts: {} })
     expect(response.statusCode).toBeGreaterThanOrEqual(400)
@@ -60,7 +60,7 @@ describe('malformed requests get problem details', () => {
     ['a body of 300 KB', 'application/json', JSON.stringify({ vaa: 'A'.repeat(300_000) })],
     ['an empty body', 'application/json', ''],
     ['deep nesting', 'application/json', `${'['.repeat(50_000)}${']'.repeat(50_000)}`],
-  ])('%s', async (_, type, payload) => {
+  ])('a malformed request gets problem details: %s', async (_, type, payload) => {
     const headers = { ...(await admin()), 'content-type': type }
     const response = await setting.bare.inject({ method: 'POST', url: '/v1/transfers', headers, payload })
     expect([response.statusCode, response.json()]).toMatchObject([400, { code: 'INPUT_INVALID' }])
@@ -84,7 +84,7 @@ describe('malformed requests get problem details', () => {
       'POST /v1/transfers HTTP/1.1\r\nhost: localhost\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
       400,
     ],
-  ])('%s', async (_, text, status) => {
+  ])('a malformed request gets problem details: %s', async (_, text, status) => {
     const answer = await raw(text)
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
     expect(JSON.parse(answer.split('\r\n\r\n')[1]!)).toMatchObject({ code: 'INPUT_INVALID' })

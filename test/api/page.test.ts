@@ -62,7 +62,7 @@ describe('the page at /', () => {
   })
 
   test.each(['/page/', '/page/main.tsx', '/page/../package.json', '/page/%2e%2e/package.json', '/page/page.js/x', '/page/constructor'])(
-    '%s is no file of it',
+    '%s is no file of the page',
     async (url) => expect((await get(url)).statusCode).toBe(404),
   )
 
@@ -112,9 +112,12 @@ describe('GET /v1/links', () => {
     },
   )
 
-  test.each(['https://explorer.example/eth', 'http://127.0.0.1:4000', 'http://localhost:4000/'])('and takes %s', async (explorer) => {
-    expect((await config({ temporal: { webUi: explorer } }, { explorer })).success).toBe(true)
-  })
+  test.each(['https://explorer.example/eth', 'http://127.0.0.1:4000', 'http://localhost:4000/'])(
+    'the config takes the explorer and the Web UI %s',
+    async (explorer) => {
+      expect((await config({ temporal: { webUi: explorer } }, { explorer })).success).toBe(true)
+    },
+  )
 })
 
 test('GET /v1/spending is empty in a process without keys', async () => {

@@ -45,6 +45,6 @@ test('an unexpected error is logged with its stack', () => {
 })
 
 function replyOf() {
-  const reply = { status: () => reply, send: () => reply, header: () => reply }
+  const reply = { status: () => reply, send: () => reply, headers: () => reply }
   return reply
 }

@@ -133,13 +133,13 @@ describe('/v1/streams', () => {
     ['a watermark above what is known', 'trust', { number: '5', ...by }, 'number: 5 is not known to exist'],
     ['a trusted height above the cursor', 'trust', { number: '4', height: 21, ...by }, 'height: above the cursor (20)'],
     ['a number that is not known', 'unskip', { number: '99', ...by }, 'number: 99 is not known to exist'],
-  ])('refuses %s: %s', async (_, order, payload, why) => {
+  ])('/v1/streams refuses %s: %s', async (_, order, payload, why) => {
     const response = await post(order, payload)
     expect(response.json()).toMatchObject({ code: 'INPUT_INVALID', detail: expect.stringContaining(why) })
     expect(response.statusCode).toBe(400)
   })
 
-  test('refuses an order to a stream that does not exist, and does not start it', async () => {
+  test('/v1/streams refuses an order to a stream that does not exist, and does not start it', async () => {
     const response = await post('pause', by, 'native-bridge:bsc:ethereum')
     expect([response.statusCode, response.json<{ code: string }>().code]).toEqual([404, 'STREAM_NOT_FOUND'])
     expect((await get('/native-bridge:bsc:ethereum')).statusCode).toBe(404)

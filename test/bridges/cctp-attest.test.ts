@@ -65,7 +65,7 @@ describe('A transfer gets its attestation', () => {
   test.each([
     ['v1', burnBytes(1)],
     ['v2', loggedV2()],
-  ])('once Circle has it: %s', async (_, bytes) => {
+  ])('a transfer gets its attestation once Circle has it: %s', async (_, bytes) => {
     const { see, endpoint } = await network()
     const transfer = transferOf(bytes)
     expect(await endpoint.attest?.(transfer)).toMatchObject({ kind: 'wait', code: 'CCTP_NOT_ATTESTED', retryInMs: 15_000 })
@@ -79,7 +79,7 @@ describe('A transfer gets its attestation', () => {
     await endpoint.proveCall(await endpoint.delivery(whole).call())
   })
 
-  test('and is delivered when its nonce is used, which a v2 message has only then', async () => {
+  test('with its attestation a v2 message is delivered once its nonce is used', async () => {
     const { see, endpoint, state } = await network()
     const transfer = transferOf(loggedV2())
     see({ bytes: loggedV2() })
@@ -90,7 +90,7 @@ describe('A transfer gets its attestation', () => {
     expect(await endpoint.delivered(whole, 'finalized')).toBe(true)
   })
 
-  test('and its log alone then shows the delivery, also after the attestation has expired', async () => {
+  test('the log of a message shows its delivery without the API, also after the attestation has expired', async () => {
     const { see, endpoint, state, asked } = await network({ fastBlocks: 1 })
     const bytes = loggedV2({ minFinality: 1_000 })
     const transfer = transferOf(bytes)
@@ -108,7 +108,7 @@ describe('A transfer gets its attestation', () => {
     expect(await endpoint.attest?.(whole)).toBeUndefined()
   })
 
-  test('from which no API can lead away: a nonce of signatures that the target refuses shows nothing', async () => {
+  test('a nonce of signatures that the target refuses shows no delivery, whatever the API says', async () => {
     const { see, endpoint, state, attestations } = await network()
     attestations.signWith(attesters.slice(1))
     see({ bytes: loggedV2() })
@@ -116,7 +116,7 @@ describe('A transfer gets its attestation', () => {
     expect(await endpoint.delivered(transferOf(loggedV2()), 'finalized')).toBe(false)
   })
 
-  test('each of its own, if one transaction logged equal messages', async () => {
+  test('equal messages of one transaction get an attestation each', async () => {
     const { see, endpoint } = await network()
     const bytes = loggedV2()
     const twins = [0, 1].map((twin) => transferOf(bytes, { twin, twins: 2, number: String(12_000_003 + twin) }))
@@ -128,7 +128,7 @@ describe('A transfer gets its attestation', () => {
     expect(new Set(found.map(({ digest }) => digest)).size).toBe(1)
   })
 
-  test('not of another message of its transaction, and not with signatures that the target refuses', async () => {
+  test('a transfer takes neither the attestation of another message nor one that the target refuses', async () => {
     const { see, endpoint, attestations } = await network()
     const transfer = transferOf(loggedV2())
     see({ bytes: loggedV2({ minFinality: 1_999 }), txHash: txOf(loggedV2()) })
@@ -138,7 +138,7 @@ describe('A transfer gets its attestation', () => {
     expect(await endpoint.attest?.(transfer)).toMatchObject({ kind: 'wait', code: 'CCTP_ATTESTATION' })
   })
 
-  test('unless it waits for another reason: the API rests, or the message is not for this relayer', async () => {
+  test('a transfer gets no attestation while the API rests, or if its message is for another relayer', async () => {
     const { api, endpoint, asked } = await network()
     api.trouble({ refuse: { status: 429, retryAfterSeconds: 400 } })
     expect(await endpoint.attest?.(transferOf(loggedV2()))).toMatchObject({ kind: 'wait', code: 'IRIS_UNAVAILABLE', retryInMs: 400_000 })
@@ -153,7 +153,7 @@ describe('A transfer gets its attestation', () => {
 describe('A fast attestation', () => {
   const bytes = loggedV2({ minFinality: 1_000 })
 
-  test('is delivered as it is, with its fee and its expiration', async () => {
+  test('a fast attestation is delivered as it is, with its fee and its expiration', async () => {
     const { see, endpoint } = await network()
     see({ bytes, level: 'latest' })
     const whole = await attested(endpoint, transferOf(bytes))
@@ -167,7 +167,7 @@ describe('A fast attestation', () => {
     ['has expired', { fastBlocks: 1 }, 'CCTP_EXPIRED'],
     ['expires before a delivery can reach the chain', { fastBlocks: 40 }, 'CCTP_EXPIRED'],
     ['is not enough for the config', { finality: 'finalized' as const }, 'CCTP_NOT_ATTESTED'],
-  ])('that %s is asked for again, once, and replaced', async (_, options, code) => {
+  ])('a fast attestation that %s is asked for again, once, and replaced', async (_, options, code) => {
     const { see, endpoint, asked } = await network(options)
     const transfer = transferOf(bytes)
     see({ bytes, level: 'latest' })
@@ -180,7 +180,7 @@ describe('A fast attestation', () => {
     expect(readBurn(messageOf(whole)).expirationBlock).toBe(0n)
   })
 
-  test('that the target reverts as expired is asked for again, also where block numbers are not its own', async () => {
+  test('a fast attestation that the target reverts as expired is asked for again, whatever its block numbers', async () => {
     const { see, endpoint, asked } = await network({ ownHeights: false, fastBlocks: 1 })
     see({ bytes, level: 'latest' })
     const whole = await attested(endpoint, transferOf(bytes))
@@ -193,7 +193,7 @@ describe('A fast attestation', () => {
     expect(messageOf(await attested(endpoint, whole)).finalityExecuted).toBe(2_000)
   })
 
-  test('that has expired after somebody delivered it is left alone', async () => {
+  test('a fast attestation that has expired after somebody delivered it is left alone', async () => {
     const { see, endpoint, state, asked } = await network({ ownHeights: false, fastBlocks: 1 })
     see({ bytes, level: 'latest' })
     const whole = await attested(endpoint, transferOf(bytes))
@@ -220,7 +220,7 @@ describe('When Circle rotates its attesters', () => {
 })
 
 describe('Equal logs of one transaction', () => {
-  test('are numbered in their order', () => {
+  test('equal logs of one transaction are numbered in their order', () => {
     const bytes = loggedV2()
     const data = AbiCoder.defaultAbiCoder().encode(['bytes'], [bytes])
     const log = (index: number, own = data) => {
@@ -241,7 +241,7 @@ describe('Equal logs of one transaction', () => {
 })
 
 describe('A message is checked', () => {
-  test('against the log of its source, before and after it is attested', async () => {
+  test('a message is checked against the log of its source, before and after it is attested', async () => {
     const { see, endpoint, recorded } = await network()
     see({ bytes: loggedV2() })
     const transfer = transferOf(loggedV2())
@@ -254,7 +254,7 @@ describe('A message is checked', () => {
     expect(await absent.endpoint.verify(decodeBase64(whole.message))).toMatchObject({ kind: 'rejected', code: 'CCTP_MESSAGE' })
   })
 
-  test('against its transfer, field by field', async () => {
+  test('a message is checked against its transfer, field by field', async () => {
     const { endpoint } = await network()
     const transfer = transferOf(loggedV2())
     for (const change of [
@@ -267,7 +267,7 @@ describe('A message is checked', () => {
       expect(await endpoint.validate({ ...transfer, ...change })).toMatchObject({ kind: 'rejected', code: 'MESSAGE_MISMATCH' })
   })
 
-  test('shows its effect in the log of the target, by nonce and source', async () => {
+  test('a message shows its effect in the log of the target, by nonce and source', async () => {
     const { see, endpoint } = await network()
     see({ bytes: loggedV2() })
     const whole = await attested(endpoint, transferOf(loggedV2()))

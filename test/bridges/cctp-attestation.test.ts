@@ -1,7 +1,6 @@
 import { concat, getBytes, keccak256, SigningKey, toBeHex } from 'ethers'
 import { describe, expect, test } from 'vitest'
-import { checkAttestation } from '../../bridges/cctp/attestation.ts'
-import { createAttesters, verifyAttested } from '../../bridges/cctp/attesters.ts'
+import { checkAttestation, createAttesters, verifyAttested } from '../../bridges/cctp/attesters.ts'
 import { curveOrder } from '../../chains/crypto/curve.ts'
 import { attest, attesters, burnBytes, transmitterReader } from '../helpers/cctp.ts'
 import { codeOf, codeOfAsync } from '../helpers/refusals.ts'
@@ -19,7 +18,7 @@ function highS(): Uint8Array {
 }
 
 describe('An attestation', () => {
-  test('needs the signatures of the threshold, by enabled attesters in ascending order', () => {
+  test('an attestation needs the signatures of the threshold, by enabled attesters in ascending order', () => {
     expect(check(attest(bytes))).toBe('none')
     expect(check(attest(bytes, [second]), 1)).toBe('none')
   })
@@ -39,9 +38,9 @@ describe('An attestation', () => {
     ['v 29', altered(attest(bytes, [first]), 64, 29), 1],
     ['zeros', new Uint8Array(65), 1],
     ['r above the order', altered(attest(bytes, [first]), 0, ...Array.from({ length: 32 }, () => 0xff)), 1],
-  ])('is refused with %s', (_, attestation, threshold) => expect(check(attestation, threshold)).toBe('CCTP_ATTESTATION'))
+  ])('an attestation is refused with %s', (_, attestation, threshold) => expect(check(attestation, threshold)).toBe('CCTP_ATTESTATION'))
 
-  test('is refused after a change of any of its bytes', () => {
+  test('an attestation is refused after a change of any of its bytes', () => {
     const good = attest(bytes, [first])
     for (let at = 0; at < good.length; at++) expect(check(altered(good, at, (good[at] ?? 0) ^ 1), 1), `byte ${at}`).toBe('CCTP_ATTESTATION')
   })
@@ -54,13 +53,13 @@ describe('The attesters of a target', () => {
     return { ...reader, time, read: createAttesters(reader.chain, `0x${'b1'.repeat(20)}`, () => time.now) }
   }
 
-  test('are what more than half of the nodes say', async () => {
+  test('the attesters of a target are what more than half of the nodes say', async () => {
     const { state, read } = network()
     expect(await read()).toEqual({ threshold: 2, enabled })
     expect(state.at).toEqual(new Set(['majority-latest']))
   })
 
-  test('are read once a minute, and serve while no node answers', async () => {
+  test('the attesters of a target are read once a minute, and serve while no node answers', async () => {
     const { state, time, read } = network()
     await Promise.all(Array.from({ length: 50 }, () => read()))
     expect(state.calls).toBe(4)
@@ -74,7 +73,7 @@ describe('The attesters of a target', () => {
     expect(await codeOfAsync(() => other.read())).toBe('none')
   })
 
-  test('are read again for an attestation that does not fit, once a second at most', async () => {
+  test('the attesters of a target are read again for an attestation that does not fit, once a second at most', async () => {
     const { state, time, read } = network()
     const attestation = attest(bytes, [first, third])
     const verify = () => codeOfAsync(() => verifyAttested({ bytes, attestation }, read))
@@ -90,7 +89,7 @@ describe('The attesters of a target', () => {
   test.each([
     ['a threshold above their number', { threshold: 3 }],
     ['too many of them', { enabled: Array.from({ length: 65 }, () => first.address) }],
-  ])('are refused with %s', async (_, change) => {
+  ])('the attesters of a target are refused with %s', async (_, change) => {
     const { state, read } = network()
     Object.assign(state, change)
     expect(await codeOfAsync(() => read())).toBe('NODE_REFUSED')

@@ -13,11 +13,11 @@ import {
   readBurn,
   readMessage,
   usedNonceKey,
-  writeMessage,
   zeroWord,
 } from '../../bridges/cctp/message.ts'
 import { contentOf, createDecode, createRoutes } from '../../bridges/cctp/routes.ts'
 import { mayDeliver } from '../../bridges/cctp/verify.ts'
+import { writeMessage } from '../../lab/devnet/cctp/write-message.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { attest, burnBody, burnBytes, burnMessage, carriedOf, cctpChains, cctpRoutes, word } from '../helpers/cctp.ts'
 import { codeOf } from '../helpers/refusals.ts'
@@ -90,7 +90,8 @@ describe('An attestation may change', () => {
     { feeExecuted: 100n, expirationBlock: 9n, hookData: '0xbeef' },
   )
 
-  test('nonce, finality, fee and expiration of a v2 burn', () => expect(hexlify(loggedBytes(attested))).toBe(hexlify(logged)))
+  test('an attestation may change nonce, finality, fee and expiration of a v2 burn', () =>
+    expect(hexlify(loggedBytes(attested))).toBe(hexlify(logged)))
 
   test('every other byte of a v2 burn shows in the logged bytes, and those four fields never do', () => {
     const free = (at: number) => (at >= 12 && at < 44) || (at >= 144 && at < 148) || (at >= 312 && at < 376)
@@ -186,7 +187,7 @@ describe('receiveMessage(bytes,bytes)', () => {
 describe('MessageSent logs', () => {
   const log = (message: Uint8Array) => ({ topics: [sentTopic], data: AbiCoder.defaultAbiCoder().encode(['bytes'], [message]) })
 
-  test('are read if their data is exactly one encoded message', () => {
+  test('MessageSent logs are read if their data is exactly one encoded message', () => {
     fc.assert(
       fc.property(bytes, (message) => {
         expect(hexlify(sentMessage(log(message)))).toBe(hexlify(message))
@@ -202,7 +203,9 @@ describe('MessageSent logs', () => {
     ['padding that is not zero', { data: log(burnBytes(1)).data.replace(/0$/, '1') }],
     ['a wrong offset', { data: log(burnBytes(1)).data.replace('20', '40') }],
     ['no data', { data: '0x' }],
-  ])('are refused with %s', (_, change) => expect(codeOf(() => sentMessage({ ...log(burnBytes(1)), ...change }))).toBe('NODE_REFUSED'))
+  ])('MessageSent logs are refused with %s', (_, change) =>
+    expect(codeOf(() => sentMessage({ ...log(burnBytes(1)), ...change }))).toBe('NODE_REFUSED'),
+  )
 })
 
 describe('The message of a transfer', () => {
@@ -210,12 +213,12 @@ describe('The message of a transfer', () => {
   const logged = burnBytes(2, { nonce: zeroWord, finalityExecuted: 0 })
   const attested = burnBytes(2, {}, { feeExecuted: 100n })
 
-  test('is read as it was written', () => {
+  test('the message of a transfer is read as it was written', () => {
     for (const carried of [carriedOf(logged), carriedOf(attested, { attestation: attest(attested), twin: 2, twins: 3 })])
       expect(writeCarried(readCarried(writeCarried(carried)))).toEqual(writeCarried(carried))
   })
 
-  test('names the same transfer before and after it is attested', () => {
+  test('the message of a transfer names the same transfer before and after it is attested', () => {
     const [before, after] = [carriedOf(logged), carriedOf(attested, { attestation: attest(attested) })].map((one) =>
       decode(writeCarried(one)),
     )
@@ -240,13 +243,13 @@ describe('The message of a transfer', () => {
     ['another recipient', carriedOf(burnBytes(1, { recipient: word('0x01') })), 'PAYLOAD_KIND'],
     ['a source outside the config', carriedOf(burnBytes(1, { sourceDomain: 5 })), 'PAYLOAD_KIND'],
     ['a target outside the config', carriedOf(burnBytes(1, { destinationDomain: 5 })), 'TARGET_CHAIN_UNSUPPORTED'],
-  ])('is refused for %s', (_, carried, code) => expect(codeOf(() => decode(writeCarried(carried)))).toBe(code))
+  ])('the message of a transfer is refused for %s', (_, carried, code) => expect(codeOf(() => decode(writeCarried(carried)))).toBe(code))
 
   test.each([
     ['a listed sender', { senders: [`0x${'c3'.repeat(20)}`], recipients: [] }, undefined],
     ['a listed recipient', { senders: [], recipients: [`0x${'c2'.repeat(20)}`] }, undefined],
     ['others alone', { senders: [`0x${'c2'.repeat(20)}`], recipients: [`0x${'c3'.repeat(20)}`] }, 'CCTP_UNPAID'],
-  ])('with lists, a burn is delivered for %s', (_, { senders, recipients }, code) => {
+  ])('with lists in the config, a burn is delivered for %s', (_, { senders, recipients }, code) => {
     const routes = createRoutes(cctpChains, { senders: senders.map(word), recipients: recipients.map(word) })
     expect(codeOf(() => createDecode(routes)(writeCarried(carriedOf(logged))))).toBe(code ?? 'none')
   })

@@ -41,7 +41,7 @@ describe('The calls that a key signs for CCTP', () => {
     ['v2 with hook data', receiveIntent(v2, signed(2, {}, { hookData: '0xbeef' }))],
     ['a fast message that has not expired', receiveIntent(v2, signed(2, fastFields, { feeExecuted: 5n, expirationBlock: 102n }))],
     ['a message that names a lane as its caller', receiveIntent(v2, signed(2, { destinationCaller: word(lane) }))],
-  ])('%s', async (_, intent) =>
+  ])('a key signs the CCTP call with %s', async (_, intent) =>
     expect(await network().proveCall(intent)).toMatchObject([
       { sourceChain: 'ethereum', parties: { recipient: expect.stringMatching(/^0x/) } },
     ]),
@@ -83,11 +83,11 @@ describe('The calls that a key signs for CCTP', () => {
       receiveIntent(v2, signed(2, { ...fastFields, minFinality: 2_000 })),
     ],
     ['no message', 'CCTP_MESSAGE', receiveIntent(v2, { bytes: new Uint8Array(), attestation: new Uint8Array() })],
-  ])('not %s: %s', (_, why, intent) =>
+  ])('a key does not sign %s: %s', (_, why, intent) =>
     expect(network().proveCall(intent)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED', message: expect.stringContaining(why) }),
   )
 
-  test('not an expired message, until it is attested again', async () => {
+  test('a key signs no expired CCTP message until it is attested again', async () => {
     const expired = receiveIntent(v2, signed(2, fastFields, { expirationBlock: 101n }))
     await expect(network().proveCall(expired)).rejects.toMatchObject({
       code: 'CALL_UNJUSTIFIED',
@@ -97,13 +97,13 @@ describe('The calls that a key signs for CCTP', () => {
     await network().proveCall(receiveIntent(v2, signed(2, { minFinality: 1_000 })))
   })
 
-  test('not a fast message where the config asks for finalized ones', async () => {
+  test('a key signs no fast CCTP message where the config asks for finalized ones', async () => {
     const { proveCall } = network({ finality: 'finalized' })
     await expect(proveCall(receiveIntent(v2, signed(2, fastFields)))).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
     await proveCall(receiveIntent(v2, signed(2, { minFinality: 1_000 })))
   })
 
-  test('not a burn that is not listed where the config has lists', async () => {
+  test('a key signs no burn that the lists of the config leave out', async () => {
     const listed = (...senders: readonly string[]) => network({ routes: createRoutes(cctpChains, { senders, recipients: [] }) })
     await listed(word(`0x${'c3'.repeat(20)}`)).proveCall(call)
     await expect(listed(word(lane)).proveCall(call)).rejects.toMatchObject({
@@ -112,7 +112,7 @@ describe('The calls that a key signs for CCTP', () => {
     })
   })
 
-  test('not while nodes cannot say who the attesters are, which is no refusal', async () => {
+  test('a key signs no CCTP message while no node says who the attesters are, which is no refusal', async () => {
     const { proveCall, state } = network()
     state.up = false
     await expect(proveCall(call)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })

@@ -21,7 +21,7 @@ describe('one node answers what no such contract answers', () => {
     ['latest', 'majority-latest', '0x'],
     ['latest', 'majority-latest', `0x${'22'.repeat(31)}`],
     ['finalized', 'agreed', '0x01'],
-  ] as const)('at %s: %s has the word, after %s', async (at, most, lie) => {
+  ] as const)('if one node gives an impossible answer at %s, %s decides, after %s', async (at, most, lie) => {
     const { chain, asked } = chainOf({ [at]: lie, [most]: yes })
     expect([...(await read(chain, { abi, to, method: 'open', at }))]).toEqual([true])
     expect(asked).toEqual([at, most])

@@ -4,10 +4,10 @@ import { concat, getBytes, id, toBeHex, zeroPadValue } from 'ethers'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { executorAbi, readRequest, type RequestForExecution, requestTopics } from '../../bridges/executor/event.ts'
-import { decodeQuote, encodeQuote, highestU64, isSignedBy } from '../../bridges/executor/quote.ts'
+import { decodeQuote, encodeQuote, isSignedBy } from '../../bridges/executor/quote.ts'
 import { decodeInstructions, decodeRequest } from '../../bridges/executor/requests.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
-import { bytesOf, hex, instruction, quoter, quotes, signed, u16 } from '../helpers/executor.ts'
+import { bytesOf, hex, highestU64, instruction, quoter, quotes, signed, u16 } from '../helpers/executor.ts'
 import { codeOf } from '../helpers/refusals.ts'
 
 describe("the bytes of Wormhole's Executor, with its SDK as the judge", () => {
@@ -137,20 +137,20 @@ describe('the event of the Executor', () => {
   }
   const read = (log: { topics: readonly string[]; data: string }) => readRequest({ name: 'ethereum' }, { address: '0x', ...log })
 
-  test('has the topic of the contracts on 33 mainnets', () => {
+  test('the event of the Executor has the topic of the contracts on 33 mainnets', () => {
     const topic = '0xd870d87e4a7c33d0943b0a3d2822b174e239cc55c169af14cc56467a4489e3b5'
     expect(requestTopics(quoter)).toEqual([topic, zeroPadValue(quoter, 32)])
     expect(id('RequestForExecution(address,uint256,uint16,bytes32,address,bytes,bytes,bytes)')).toBe(topic)
   })
 
-  test('is read as the contract logs it', () => {
+  test('the event of the Executor is read as the contract logs it', () => {
     const asLogged = fc.property(fields, (one) => {
       expect(read(logOf(one))).toEqual(one)
     })
     fc.assert(asLogged)
   })
 
-  test('of more than 8 KiB is refused before it is decoded', () => {
+  test('the event of the Executor of more than 8 KiB is refused before it is decoded', () => {
     const [one] = fc.sample(fields, 1)
     const of = (bytes: number) => logOf({ ...one!, instructions: Buffer.alloc(bytes) })
     expect(read(of(7_000)).instructions).toHaveLength(7_000)
@@ -158,7 +158,7 @@ describe('the event of the Executor', () => {
     expect(codeOf(() => read({ topics: [], data: `0x${'00'.repeat(8_193)}` }))).toBe('MESSAGE_TOO_LARGE')
   })
 
-  test('is refused unless it is encoded exactly', () => {
+  test('the event of the Executor is refused unless it is encoded exactly', () => {
     fc.assert(
       fc.property(fields, fc.nat(), fc.constantFrom('cut', 'more', 'dirty number', 'dirty topic', 'no topic'), (one, place, how) => {
         const { topics, data } = logOf(one)

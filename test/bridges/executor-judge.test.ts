@@ -4,17 +4,16 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RequestForExecution } from '../../bridges/executor/event.ts'
 import { exceeded, type ExecutorTerms, judge } from '../../bridges/executor/judge.ts'
-import { costOf, evmDecimals } from '../../bridges/executor/price.ts'
-import { encodeQuote, highestU64, type Quote } from '../../bridges/executor/quote.ts'
+import { costOf, encodeQuote, type Quote } from '../../bridges/executor/quote.ts'
 import type { RequestPrefix } from '../../bridges/executor/requests.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
-import { bytesOf, type Instruction, key, price as anyPrice, quoter, signed, u128, u64 } from '../helpers/executor.ts'
+import { bytesOf, highestU64, type Instruction, key, price as anyPrice, quoter, signed, u128, u64 } from '../helpers/executor.ts'
 
 const wanted = fc.record({ gasLimit: u128, msgValue: u128, dropOff: u128 })
 const prices = fc.record({ baseFee: u64, gasPrice: u64, sourcePrice: anyPrice, targetPrice: u64 })
 
 describe('the price', () => {
-  test('is the least amount that is not below the exact one', () => {
+  test('the price is the least amount that is not below the exact one', () => {
     fc.assert(
       fc.property(prices, wanted, ({ baseFee, gasPrice, sourcePrice, targetPrice }, one) => {
         const cost = costOf({ baseFee, gasPrice, sourcePrice, targetPrice }, one)
@@ -26,7 +25,7 @@ describe('the price', () => {
     )
   })
 
-  test('never falls if more is wanted, or if the target or the gas become dearer', () => {
+  test('the price never falls if more is wanted, or if the target or the gas become dearer', () => {
     fc.assert(
       fc.property(
         prices,
@@ -46,24 +45,20 @@ describe('the price', () => {
     )
   })
 
-  test('of an empty request is the base fee, and of nothing is nothing', () => {
+  test('the price of an empty request is the base fee, and of nothing is nothing', () => {
     const none = { gasLimit: 0n, msgValue: 0n, dropOff: 0n }
     const of = { baseFee: 1n, gasPrice: highestU64, sourcePrice: 1n, targetPrice: highestU64 }
     expect([costOf(of, none), costOf({ ...of, baseFee: 0n }, none)]).toEqual([10n ** 8n, 0n])
   })
 
-  test('of 250,000 gas at 2 gwei for BNB at $600, paid in ETH at $3,000, is a fifth', () => {
+  test('the price of 250,000 gas at 2 gwei for BNB at $600, paid in ETH at $3,000, is a fifth', () => {
     const of = { baseFee: 0n, gasPrice: 2_000_000_000n, sourcePrice: 3_000n * 10n ** 10n, targetPrice: 600n * 10n ** 10n }
     expect(costOf(of, { gasLimit: 250_000n, msgValue: 0n, dropOff: 0n })).toBe(100_000_000_000_000n)
   })
 
-  test('takes coins and gas prices of other decimals', () => {
+  test('the price of coins and gas together is the base fee and their worth', () => {
     const of = { baseFee: 5n, gasPrice: 10n, sourcePrice: 2n, targetPrice: 4n }
-    const decimals = { sourceCoin: 9, targetCoin: 8, targetGasPrice: 15 }
-    // In 10^-9 coins: the base fee is 0.5, rounded up to 1. The rest is (3 × 10 / 10^15 + 7 / 10^8) × 2 × 10^9 =
-    // 140.00006, rounded up to 141.
-    expect(costOf(of, { gasLimit: 3n, msgValue: 7n, dropOff: 0n }, decimals)).toBe(1n + 141n)
-    expect(costOf(of, { gasLimit: 3n, msgValue: 7n, dropOff: 0n }, evmDecimals)).toBe(500_000_000n + 74n)
+    expect(costOf(of, { gasLimit: 3n, msgValue: 7n, dropOff: 0n })).toBe(500_000_000n + 74n)
   })
 })
 
@@ -173,7 +168,7 @@ describe('the judgement of a request', () => {
     }
     const asked = { request: getBytes(bytes) }
 
-    test('is accepted without a view of its contract, with a drop-off that its contract pays', () => {
+    test('a paid transfer needs no view of a contract, and may have a drop-off that its contract pays', () => {
       const one = request({ ...asked, instructions: bytesOf([gas(500_000n), drop(600n)]), amountPaid: 2n * price })
       expect(judged(one, at, paying)).toMatchObject({ kind: 'accepted', message: { prefix } })
       const unpaid = { ...terms, chains: new Map([[4, { caps, receivers: {}, prefixes: [prefix] }]]) }
@@ -188,7 +183,7 @@ describe('the judgement of a request', () => {
       ['that asks for msg.value', request({ ...asked, instructions: bytesOf([gas(1n, 1n)]) }), 'EXECUTOR_UNSUPPORTED'],
       ['with gas above the cap', request({ ...asked, instructions: bytesOf([gas(1_000_001n)]) }), 'EXECUTOR_UNSUPPORTED'],
       ['with a byte too many', request({ request: getBytes(concat([bytes, '0x00'])) }), 'EXECUTOR_UNSUPPORTED'],
-    ])('is refused %s', (_, one, code) => {
+    ])('a request for a paid transfer is refused %s', (_, one, code) => {
       expect(judged(one, at, paying)).toMatchObject({ kind: 'refused', code })
     })
   })

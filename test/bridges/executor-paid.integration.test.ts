@@ -5,7 +5,7 @@ import { readMessage, writeMessage } from '../../bridges/executor/message.ts'
 import { createBridges } from '../../bridges/registry.ts'
 import type { Bridge, Endpoint, PlacedSource } from '../../bridges/port.ts'
 import type { EvmChain } from '../../chains/evm/index.ts'
-import { targetChecks } from '../../cli/doctor/executor-targets.ts'
+import { targetChecks } from '../../cli/doctor/executor.ts'
 import { executorOf } from '../../config/executor.ts'
 import { type Config, configSchema } from '../../config/schema/schema.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
@@ -269,7 +269,7 @@ describe('Requests that pay for transfers of NTT and CCTP, on the real contracts
       other = await attested((await request(kind))[0]!)
     })
 
-    test('is signed as it was planned, and in no other form', async () => {
+    test('a key signs the call for a paid transfer as it was planned, and in no other form', async () => {
       const call = await planned(transfer, stage)
       await expect(endpoint.proveCall(call)).resolves.toContainEqual({ bridge: kind === 'ntt' ? 'ntt' : 'cctp', sourceChain: 'ethereum' })
       const changes: readonly Partial<Intent>[] = [
@@ -281,12 +281,12 @@ describe('Requests that pay for transfers of NTT and CCTP, on the real contracts
       for (const change of changes) await refused({ ...call, ...change })
     })
 
-    test('is not signed for the message of another request', async () => {
+    test('a key does not sign the call for a paid transfer for the message of another request', async () => {
       await refused(await planned(withMessages(messagesOf(other)), stage))
       expect(await endpoint.validate(withMessages(messagesOf(other)))).toMatchObject({ kind: 'declined' })
     })
 
-    test('is not signed for a changed message, nor for one that others signed', async () => {
+    test('a key does not sign the call for a paid transfer for a changed or foreign message', async () => {
       const [own] = messagesOf(transfer)
       const change = (at: number) => altered(own!, at, (own![at]! + 1) % 256)
       // The first change alters a signature, and the second alters the amount or the recipient.
@@ -302,7 +302,7 @@ describe('Requests that pay for transfers of NTT and CCTP, on the real contracts
       }
     })
 
-    test('is not signed for a request that nobody logged', async () => {
+    test('a key does not sign the call for a paid transfer for a request that nobody logged', async () => {
       const message = readMessage(decodeBase64(transfer.message))
       const invented = writeMessage({ ...message, request: { ...message.request, refundAddress: stranger.address } })
       await refused(await planned({ ...transfer, message: encodeBase64(invented) }, stage))

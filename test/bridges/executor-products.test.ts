@@ -2,8 +2,7 @@ import { UniversalAddress } from '@wormhole-foundation/sdk-definitions'
 import { concat, getBytes, toBeHex } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { createExecutorEndpoint, type ExecutorEndpointOptions } from '../../bridges/executor/evm.ts'
-import { writeMessage } from '../../bridges/executor/message.ts'
-import { createDecode } from '../../bridges/executor/source.ts'
+import { createDecode, writeMessage } from '../../bridges/executor/message.ts'
 import { createVerifier, digestOf } from '../../bridges/kit/signed-messages.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { createPaidNtt } from '../../bridges/ntt/paid.ts'
@@ -99,7 +98,7 @@ describe('The drop-off of a transfer of NTT', () => {
     ['in order', [first, second], [[payer, '5'], plain('b2')]],
     ['in another order', [second, first], [plain('b2'), [payer, '5']]],
     ['without that of the first', [second], [plain('b2')]],
-  ])('goes with the message of the first transceiver: messages %s', async (_, emitters, wanted) => {
+  ])('the drop-off of an NTT transfer goes with the message of the first transceiver: messages %s', async (_, emitters, wanted) => {
     expect(await values(emitters)).toEqual(wanted)
   })
 })

@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { encodeCall, selectorOf } from '../../bridges/kit/calls.ts'
 import { createVerifier } from '../../bridges/kit/signed-messages.ts'
 import { createExecutorEndpoint } from '../../bridges/executor/evm.ts'
-import { type ExecutorMessage, readMessage, writeMessage } from '../../bridges/executor/message.ts'
-import { createDecode } from '../../bridges/executor/source.ts'
+import { createDecode, type ExecutorMessage, readMessage, writeMessage } from '../../bridges/executor/message.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import { mostMessageBytes } from '../../domain/transfer/transfer.ts'
@@ -126,7 +125,7 @@ describe('A key signs only the call that a request paid for', () => {
     within,
   ]
 
-  test('it signs the call, and plans no more gas than was paid for', async () => {
+  test('a key signs the call of a paid request, and the plan has no more gas than was paid for', async () => {
     const { endpoint, intent } = await planned(message())
     expect(intent).toEqual({ to: receiver, data: encodeCall({ function: 'executeVAAv1(bytes)', args: [vaaOf()] }), value: '5' })
     expect(endpoint.delivery(transferOf(message())).gasAtMost).toBe(100_000n)
@@ -135,7 +134,7 @@ describe('A key signs only the call that a request paid for', () => {
     expect(endpoint.openCalls).toEqual({ [selectorOf('executeVAAv1(bytes)')]: '10' })
   })
 
-  test('for another contract it signs the call of the record, until the record shows the delivery', async () => {
+  test('for an unlisted contract a key signs the call of the record, until the record shows the delivery', async () => {
     const unlisted = message({ targetAddress: universal(other) }, vaaOf())
     logs.push(writeMessage({ ...unlisted, attested: [] }))
     const { endpoint, intent } = await planned(unlisted, { recordContract: record })
@@ -173,7 +172,7 @@ describe('A key signs only the call that a request paid for', () => {
     ['bytes behind the arguments', { data: `${data(vaaOf())}00` }],
     ['another message', { data: data(vaaOf('0x02')) }],
   ]
-  test.each(changes)('it refuses %s', async (_, change) => {
+  test.each(changes)('a key refuses %s in the call of a paid request', async (_, change) => {
     const { endpoint, intent } = await planned(message())
     await expect(endpoint.proveCall({ ...intent, ...change })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
   })
@@ -185,19 +184,19 @@ describe('A key signs only the call that a request paid for', () => {
     ['a changed payload', message({}, changed)],
     ['another guardian set', message({}, vaaOf('0x01', { guardians: 1 }))],
   ]
-  test.each(forged)('it refuses %s', async (_, one) => {
+  test.each(forged)('a key refuses a call for %s', async (_, one) => {
     const { endpoint, intent } = await planned(one)
     await expect(endpoint.proveCall(intent)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
   })
 
-  test('it refuses a call that is delivered, because it was paid for once', async () => {
+  test('a key refuses a call that is delivered, because it was paid for once', async () => {
     const { endpoint, intent } = await planned(message(), { isDelivered: true })
     await expect(endpoint.proveCall(intent)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
   })
 })
 
 describe('The check of a request', () => {
-  test('accepts it, and refuses a transfer that claims another place', async () => {
+  test('the check of a request accepts it, and refuses a transfer that claims another place', async () => {
     const transfer = transferOf(message())
     expect(await endpointOf().validate(transfer)).toEqual({ kind: 'valid' })
     expect(await endpointOf().validate({ ...transfer, sequence: '9000004' })).toMatchObject({ code: 'MESSAGE_MISMATCH' })
@@ -207,11 +206,11 @@ describe('The check of a request', () => {
     ['underpaid', message({ amountPaid: 100_004n }), 'EXECUTOR_UNDERPAID'],
     ['for a contract without a view', message({ targetAddress: universal(other) }), 'EXECUTOR_UNSUPPORTED'],
     ['of another provider', message({ quoter: other }), 'EXECUTOR_QUOTE_UNKNOWN'],
-  ])('declines a request that is %s', async (_, one, code) => {
+  ])('the check of a request declines a request that is %s', async (_, one, code) => {
     expect(await endpointOf().validate(transferOf(one))).toMatchObject({ kind: 'declined', code })
   })
 
-  test('waits while the guardians have not signed its message', async () => {
+  test('the check of a request waits while the guardians have not signed its message', async () => {
     const unsigned = transferOf(message({}, new Uint8Array()))
     expect(await endpointOf().attest?.(unsigned)).toMatchObject({ kind: 'wait', code: 'VAA_NOT_FOUND', reason: 'not signed yet' })
     expect(await endpointOf().attest?.(transferOf(message()))).toBeUndefined()

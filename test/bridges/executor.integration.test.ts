@@ -104,7 +104,7 @@ const balance = async (end: ExecutorEnd, address: string) =>
   BigInt(await end.chain.anvil.rpc<string>('eth_getBalance', [address, 'latest']))
 
 describe('the Executor of the devnet', () => {
-  test("has the function, the event and the errors of the contract on Wormhole's mainnets", async () => {
+  test('the Executor of the devnet has the function, event and errors of the contract on the mainnets', async () => {
     const { abi } = await compiledArtifact('Executor')
     expect(abi.getFunction('requestExecution')?.selector).toBe('0xc513d437')
     expect(abi.getEvent('RequestForExecution')?.topicHash).toBe(requestTopics(devnetQuoter.address)[0])
@@ -121,35 +121,38 @@ describe('the Executor of the devnet', () => {
     ['an expired quote', { expiry: 1n }, '0x1f99570c'],
     ['a payee of another family', { payee: 'ff'.repeat(32) }, '0x33b960d0'],
     ['nothing wrong', {}, undefined],
-  ])('checks the head of a quote: %s', async (_, { source = 2, target = 4, expiry = 2n ** 63n, payee = '00'.repeat(32) }, error) => {
-    const { abi } = await compiledArtifact('Executor')
-    const head = concat([
-      Buffer.from('EQ01'),
-      devnetQuoter.address,
-      `0x${payee}`,
-      toBeHex(source, 2),
-      toBeHex(target, 2),
-      toBeHex(expiry, 8),
-    ])
-    const data = abi.encodeFunctionData('requestExecution', [4, `0x${'00'.repeat(32)}`, devnetQuoter.address, head, '0x', '0x'])
-    const { executor: to, user, chain } = ends[0]
-    const call = fetch(chain.anvil.url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_call', params: [{ from: user.address, to, data }, 'latest'] }),
-    })
-    const { error: failure } = (await (await call).json()) as { error?: { data: string } }
-    expect(failure && dataSlice(failure.data, 0, 4)).toBe(error)
-  })
+  ])(
+    'the Executor of the devnet checks the head of a quote: %s',
+    async (_, { source = 2, target = 4, expiry = 2n ** 63n, payee = '00'.repeat(32) }, error) => {
+      const { abi } = await compiledArtifact('Executor')
+      const head = concat([
+        Buffer.from('EQ01'),
+        devnetQuoter.address,
+        `0x${payee}`,
+        toBeHex(source, 2),
+        toBeHex(target, 2),
+        toBeHex(expiry, 8),
+      ])
+      const data = abi.encodeFunctionData('requestExecution', [4, `0x${'00'.repeat(32)}`, devnetQuoter.address, head, '0x', '0x'])
+      const { executor: to, user, chain } = ends[0]
+      const call = fetch(chain.anvil.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_call', params: [{ from: user.address, to, data }, 'latest'] }),
+      })
+      const { error: failure } = (await (await call).json()) as { error?: { data: string } }
+      expect(failure && dataSlice(failure.data, 0, 4)).toBe(error)
+    },
+  )
 })
 
 describe('a provider on real chains, asked by the SDK of integrators', () => {
-  test('names what it delivers, for each chain', async () => {
+  test('the provider names the requests that it delivers, for each chain', async () => {
     const caps = { requestPrefixes: ['ERV1'], gasDropOffLimit: String(10n ** 17n), maxGasLimit: '1000000', maxMsgValue: String(10n ** 18n) }
     expect(await fetchCapabilities(url)).toEqual({ '2': caps, '4': caps })
   })
 
-  test('is paid what it estimated for a message in the same transaction, and accepts the request', async () => {
+  test('the provider is paid its estimate for a message in the same transaction, and accepts the request', async () => {
     const [from, to] = ends
     const drop = { amount: 5n, recipient: freshAddress() }
     const sent = await requestDelivery(url, from, to, { payload: '0xbeef', gasLimit: 300_000n, msgValue: 7n, dropOff: drop })
@@ -177,19 +180,19 @@ describe('a provider on real chains, asked by the SDK of integrators', () => {
     expect(await balance(to, to.receiver)).toBe(7n)
   })
 
-  test('shares a signed quote among callers, so that strangers cost few signatures', async () => {
+  test('the provider shares a signed quote among callers, so that strangers cost few signatures', async () => {
     const ask = (gasLimit: bigint) => fetchQuote(url, toChain(4), toChain(2), instructionsOf({ gasLimit }))
     const [small, large] = await Promise.all([ask(250_000n), ask(500_000n)])
     expect(small.signedQuote).toBe(large.signedQuote)
     expect(BigInt(large.estimatedCost!)).toBeGreaterThanOrEqual(2n * BigInt(small.estimatedCost!) - 1n)
   })
 
-  test('notices a payment of one wei too few, which the contract takes', async () => {
+  test('the provider notices a payment of one wei too few, which the contract takes', async () => {
     const { transaction } = await requestDelivery(url, ...ends, { payload: '0x04', pay: (estimate) => estimate - 1n })
     expect(judged(transaction)).toMatchObject({ code: 'EXECUTOR_UNDERPAID', missing: 1n })
   })
 
-  test('does not deliver for a quote that anyone can make, which the contract takes too', async () => {
+  test('the provider does not deliver for a quote that anyone can make, which the contract takes too', async () => {
     const [from, to] = ends
     const { signedQuote, instructions } = await requestDelivery(url, from, to, { payload: '0x05' })
     const cheap = getBytes(signedQuote)
@@ -203,7 +206,7 @@ describe('a provider on real chains, asked by the SDK of integrators', () => {
     expect(judged(transaction!)).toMatchObject({ kind: 'refused', code: 'EXECUTOR_QUOTE_UNKNOWN', status: 'unsupported' })
   })
 
-  test('answers with the status of the requests of a transaction', async () => {
+  test('the provider answers with the status of the requests of a transaction', async () => {
     const [from, to] = ends
     for (const [missing, status] of [[0n, 'pending'] as const, [2n, 'underpaid'] as const]) {
       const pay = (estimate: bigint) => estimate - missing
@@ -236,13 +239,13 @@ describe('a process with the key of a quoter', () => {
   }
   const ask = { source: 2, target: 4 }
 
-  test('gives no quotes without a signer, and does not start with the key of another address', async () => {
+  test('a provider gives no quotes without a signer, and does not start with the key of another address', async () => {
     expect(await open(withQuoter(undefined))).toBeUndefined()
     const foreign = withQuoter({ kind: 'environment', variable: quoterVariable }, devnetAccount(3).address)
     expect(await codeOfAsync(() => open(foreign))).toBe('SIGNER_UNAVAILABLE')
   })
 
-  test('starts without its signing service, and gives quotes when the service answers', async () => {
+  test('a provider starts without its signing service, and gives quotes when the service answers', async () => {
     const port = await freePort()
     const provider = await open(withQuoter({ kind: 'remote', url: `http://127.0.0.1:${port}`, timeoutMs: 15_000 }))
     expect(await codeOfAsync(() => provider!.quote(ask))).toBe('SIGNER_OFFLINE')
@@ -263,7 +266,7 @@ describe('a process with the key of a quoter', () => {
     }
   })
 
-  test('gives no quotes for a way that operators have halted, and others go on', async () => {
+  test('a provider gives no quotes for a route that operators have halted, and gives others', async () => {
     const halt = { scope: { bridge: 'executor', targetChain: 'bsc' }, by: 'me', reason: 'a test', at: 1 }
     const provider = await open(config, { ...noSettings, halts: [halt] })
     expect(await codeOfAsync(() => provider!.quote(ask))).toBe('HALTED')
@@ -272,7 +275,7 @@ describe('a process with the key of a quoter', () => {
 })
 
 describe('the doctor', () => {
-  test("has the quoter's key sign, and asks each Executor for its chain", async () => {
+  test("the doctor makes the quoter's key sign, and asks each Executor for its chain", async () => {
     expect(await checkQuoter({ quoter: devnetQuoter.address, signer: { kind: 'environment', variable: quoterVariable } })).toMatchObject({
       status: 'warn',
     })

@@ -115,7 +115,7 @@ describe('Transfers that wait at a gate', () => {
     await watcher.stop()
   })
 
-  test('is woken in bounded bursts', async () => {
+  test('transfers that wait at a gate are woken in bounded bursts', async () => {
     const { watcher, state, block } = setting()
     for (let sequence = 1; sequence <= 450; sequence++) watcher.wait(nativeTransfer(sequence), closed)
     state.gate = () => ({ kind: 'open' })
@@ -180,7 +180,7 @@ describe('Transfers that wait at a gate', () => {
     await watcher.stop()
   })
 
-  test('since before this process began, is found by the server, and counted once its gate was looked at', async () => {
+  test('a transfer that waited before the process began is found by the server, and counted at its gate', async () => {
     const { watcher, state, block, head, waiting } = setting({ earlier: [7, 3] })
     await new Promise(setImmediate)
     expect(await waiting()).toBe(0)

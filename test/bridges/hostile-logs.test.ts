@@ -48,7 +48,7 @@ describe('the log of a published message', () => {
   const read = (data: string, timestamp?: number) =>
     publishedIn(chainWith(publishedTopics, data, timestamp), source, { fromBlock: 0, toBlock: 9 }, { decode, wanted: () => true })
 
-  test('is read as the core contract writes it', async () => {
+  test('the log of a published message is read as the core contract writes it', async () => {
     expect(await read(good)).toMatchObject([{ number: '7', height: 5, content: { kind: 'transfer', transfer: { sourceId: '2' } } }])
   })
 
@@ -61,11 +61,11 @@ describe('the log of a published message', () => {
     ['a sequence above 64 bits, which ethers would cut to 5', concat([word((1n << 64n) + 5n), dataSlice(good, 32)])],
     ['a consistency above 8 bits', concat([dataSlice(good, 0, 96), word(257n), dataSlice(good, 128)])],
     ['more behind it', concat([good, '0x00'])],
-  ])('is refused with a typed error: %s', async (_, data) => {
+  ])('the log of a published message is refused with a typed error: %s', async (_, data) => {
     expect(await codeOf(read(data))).toBe('NODE_REFUSED')
   })
 
-  test('is of a block whose time fits into a message', async () => {
+  test('the log of a published message is refused if the time of its block does not fit into a message', async () => {
     expect(await codeOf(read(good, 2 ** 32))).toBe('NODE_UNAVAILABLE')
   })
 })

@@ -5,7 +5,7 @@ import { callsOf, createProveCall, encodeCall } from '../../bridges/kit/calls.ts
 import type { CallRule, Plugin, Route } from '../../bridges/kit/plugin.ts'
 import { noLogs } from '../helpers/unused.ts'
 import { createPluginDecode, createPluginEndpoint, createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
-import { createProof, readSigned, routeOf } from '../../bridges/kit/signed-messages.ts'
+import { createProve, readRouted } from '../../bridges/kit/signed-messages.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { codeOf } from '../helpers/refusals.ts'
 import { signVaa } from '../helpers/vaa.ts'
@@ -30,7 +30,7 @@ const routes: readonly Route[] = [
   { from, where: { '0': '03' }, to: 'ethereum', calls: [take(second)] },
 ]
 const signed = (payload: string) => signVaa({ emitterChain: 2, emitter, sequence: 7n, payload }).bytes
-const owner = (payload: string, of = routes) => of.indexOf(routeOf(of, readSigned(signed(payload), names).signed))
+const owner = (payload: string, of = routes) => of.indexOf(readRouted(signed(payload), of, names).route)
 
 describe('The route of a message', () => {
   test('the first route that matches owns it, also if a later one names more of its bytes', () => {
@@ -39,7 +39,7 @@ describe('The route of a message', () => {
     expect(codeOf(() => owner('0x'))).toBe('PAYLOAD_KIND')
   })
 
-  test('is the first whose bytes are all there, whatever the payload and the places', () => {
+  test('the route of a message is the first whose bytes are all there, whatever the payload and the places', () => {
     const place = fc.tuple(fc.nat({ max: 6 }), fc.uint8Array({ minLength: 1, maxLength: 3 }))
     const wheres = fc.array(fc.array(place, { maxLength: 3 }), { minLength: 1, maxLength: 4 })
     fc.assert(
@@ -87,7 +87,7 @@ function proverWith({
       return data.startsWith(call(finish, word).data.slice(0, 10)) ? '0x' : toBeHex(waiting, 32)
     },
   }
-  return { asked, proveCall: createProveCall({ chain, routes: given, chainNames: names, proof: createProof(chain, verify) }) }
+  return { asked, proveCall: createProveCall({ chain, routes: given, chainNames: names, prove: createProve(chain, verify) }) }
 }
 const refused = { code: 'CALL_UNJUSTIFIED' }
 

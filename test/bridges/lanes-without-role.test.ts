@@ -39,7 +39,7 @@ function setting({ others = false } = {}) {
 }
 
 describe('A lane without the role', () => {
-  test('that can do nothing else is paused with what to do, and resumed when it has it', async () => {
+  test('a lane without any role is paused with what to do, and resumed once it has a role', async () => {
     const { state, unauthorized, look, shown } = setting()
     state.bar = { everywhere: true, reason: 'grant it' }
     unauthorized.add(lane)
@@ -56,7 +56,7 @@ describe('A lane without the role', () => {
     expect(state.looks).toBe(looks)
   })
 
-  test('goes on with other routes and bridges', async () => {
+  test('a lane without one role goes on with other routes and bridges', async () => {
     for (const others of [false, true]) {
       const { state, unauthorized, look, shown } = setting({ others })
       state.bar = { everywhere: others, reason: 'grant it' }
@@ -69,7 +69,7 @@ describe('A lane without the role', () => {
     }
   })
 
-  test('that an operator has paused stays paused', async () => {
+  test('a lane without a role that an operator has paused stays paused', async () => {
     const { state, unauthorized, look } = setting()
     state.bar = { everywhere: true, reason: 'grant it' }
     state.status = { lane, open: false, why: 'paused', detail: unauthorizedReason(['typed by an operator']), pause: 'operator' }
@@ -80,7 +80,7 @@ describe('A lane without the role', () => {
     expect(state.orders).toEqual([])
   })
 
-  test('that another process has paused is found, and resumed', async () => {
+  test('a lane without a role that another process has paused is found, and resumed', async () => {
     const { state, look } = setting()
     state.status = { lane, open: false, why: 'paused', detail: unauthorizedReason(['grant it']), pause: 'unauthorized' }
     await look(0)

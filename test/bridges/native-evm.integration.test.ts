@@ -53,7 +53,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     return tomorrow
   }
 
-  test('delivers to the recipient, and names recipient and token', async () => {
+  test('the native bridge delivers to the recipient, and names recipient and token', async () => {
     const transfer = await one(700n)
     const { recipient, token } = network.endpoint.delivery(transfer).parties
     expect(token).toBe(`1337/${network.source.bridge.slice(2).padStart(64, '0')}`)
@@ -65,7 +65,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect(await balance(recipient)).toBe(700n)
   })
 
-  test('delivers to a recipient whose first 12 bytes are not zero', async () => {
+  test('the native bridge delivers to a recipient whose first 12 bytes are not zero', async () => {
     const to = `0x${'5e'.repeat(12)}${freshAddress().slice(2)}`
     const [started] = await initiate(network.source, [{ to, amount: 9n }])
     await network.source.finalise()
@@ -76,7 +76,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
   })
 
   describe('verifies by the table of the source', () => {
-    test('waits until the table is final', async () => {
+    test('a native message waits until the table of its source is final', async () => {
       const [started] = await network.start(3n)
       const transfer = toTransfer(network.route, started!)
       expect(await network.endpoint.validate(transfer)).toMatchObject({ kind: 'wait', code: 'NATIVE_NOT_FINAL' })
@@ -84,7 +84,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
       expect(await network.endpoint.validate(transfer)).toEqual({ kind: 'valid' })
     })
 
-    test('rejects what the table says otherwise, naming what is recorded', async () => {
+    test('a native message that differs from the table is rejected with the recorded entry', async () => {
       const good = readMessage(Buffer.from((await one(4n)).message, 'base64'))
       const raised = { ...good, amount: 5n }
       const verdict = await network.endpoint.verify(writeMessage({ ...raised, id: idOf(raised) }))
@@ -93,7 +93,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
       expect(await network.endpoint.verify(writeMessage({ ...good, sourceNetworkId: 5n }))).toMatchObject({ code: 'NATIVE_ROUTE_UNKNOWN' })
     })
 
-    test('says nothing about a message while the source does not answer as the contract does', async () => {
+    test('nothing is said about a native message while the source does not answer as the contract does', async () => {
       const transfer = await one(6n)
       const elsewhere = { ...network.route, sourceBridge: freshAddress(), source: network.source.chain }
       const endpoint = createEvmEndpoint({ chain: network.target.chain, routes: [elsewhere] })
@@ -103,7 +103,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
       expect(codeOf(() => createEvmEndpoint({ chain: network.target.chain, routes: [stray] }))).toBe('CONFIG_INVALID')
     })
 
-    test('remembers for a while what it found good, and no longer', async () => {
+    test('a valid native message is remembered for a while, and no longer', async () => {
       const bytes = Buffer.from((await one(8n)).message, 'base64')
       let now = 0
       let reads = 0
@@ -127,7 +127,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     })
   })
 
-  test('raises an alarm where the target completed the id under another nonce', async () => {
+  test('an id that the target completed under another nonce raises an alarm', async () => {
     const transfer = await one(10n)
     const read = network.target.chain
     // An honest contract returns no other nonce, because the id contains the nonce.
@@ -143,13 +143,13 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect([await doubting.delivered(transfer, 'latest'), await doubting.delivered(transfer, 'finalized')]).toEqual([false, false])
   })
 
-  test('reads the decimals of the token that the target pays out', async () => {
+  test('the decimals of a native transfer are those of the token that the target pays out', async () => {
     const decimals = createTokenDecimals([{ ...network.route, target: network.target.chain }])
     expect(await decimals(network.route)).toBe(8)
     expect(await decimals({ ...network.route, sourceChain: 'elsewhere' })).toBeUndefined()
   })
 
-  test('takes no log for a completion that contradicts itself, or cannot be read', async () => {
+  test('a completion log that contradicts itself or cannot be read is ignored', async () => {
     const transfer = await one(12n)
     const receipt = await network.deliver(await network.endpoint.delivery(transfer).call())
     expect(network.endpoint.hasEffect(receipt, transfer)).toBe(true)
@@ -172,7 +172,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect(await network.endpoint.findDelivery(transfer)).toMatchObject({ txHash: receipt.hash })
   })
 
-  test('closes the gate of a lane without the role', async () => {
+  test('the gate is closed for a lane without the role', async () => {
     const transfer = await one(11n)
     const stranger = await devnetSigner(accountIndex.outsider)
     expect(await gate(transfer)).toEqual({ kind: 'open' })
@@ -180,7 +180,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect(await meaning(transfer, stranger.address)).toMatchObject({ kind: 'wait', code: 'BRIDGE_ROLE_MISSING' })
   })
 
-  test('waits for a new day when the budget is spent, and says when that is', async () => {
+  test('the gate closes when the budget of the day is spent, and says when it opens', async () => {
     await nextDay()
     const [big, small, rest] = await network.transfers(cap - 10n, 10n, 9n)
     await network.deliver(await network.endpoint.delivery(big!).call())
@@ -195,7 +195,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect([await gate(small!), await meaning(small!)]).toEqual([{ kind: 'open' }, 'ok'])
   })
 
-  test('lets through only what fits together, until it is on the chain, or released', async () => {
+  test('the gate lets transfers through that fit together, until they are on the chain or released', async () => {
     await nextDay()
     const [first, second, third] = await network.transfers(cap - 100n, 60n, 60n)
     const ask = (transfer: Transfer) => network.endpoint.reserve(transfer, network.relayer.address)
@@ -221,7 +221,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     })
   })
 
-  test('parks what no day lets in, until the cap is raised', async () => {
+  test('an amount that no day lets in is parked until the cap is raised', async () => {
     await nextDay()
     const transfer = await one(cap)
     expect(await gate(transfer)).toMatchObject({ kind: 'transfer', code: 'BRIDGE_CAP' })
@@ -236,7 +236,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect(await gate(transfer)).toEqual({ kind: 'open' })
   })
 
-  test('waits while the pool cannot pay', async () => {
+  test('a native transfer waits while the pool cannot pay', async () => {
     await nextDay()
     const transfer = await one(cap - 1n)
     const pool = await balance(network.target.bridge)
@@ -251,7 +251,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect(await meaning(transfer)).toBe('ok')
   })
 
-  test('completes batches, isolates the bad ones, and keeps within the budget', async () => {
+  test('batches are completed without their bad transfers, and within the budget', async () => {
     await nextDay()
     const good = (await network.transfers(...Array.from({ length: 22 }, (_, index) => BigInt(index + 1)))).map(opened)
     const wrong = (transfer: NativeTransfer): NativeTransfer => ({ ...transfer, amount: transfer.amount + 1n })
@@ -287,7 +287,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect((await network.deliver(batchIntent(network.target.bridge, chosen))).status).toBe('success')
   })
 
-  test('waits while the contract is paused; the strict one can not be', async () => {
+  test('a native transfer waits while the contract is paused; the strict contract cannot be paused', async () => {
     const transfer = await one(12n)
     const toggled = await network.target.admin('togglePause', []).then(
       () => true,

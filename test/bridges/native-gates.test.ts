@@ -21,7 +21,7 @@ function fits({ day, used, cap, ...others }: InboundLimits, amount: bigint, at: 
 }
 
 describe('the gate of a native transfer', () => {
-  test('is open exactly where the contract lets it in', () => {
+  test('the gate of a native transfer is open exactly where the contract lets it in', () => {
     fc.assert(
       fc.property(limits, amounts, now, (these, amount, at) => {
         expect(gateOf(these, amount, at).kind === 'open').toBe(fits(these, amount, at))
@@ -29,7 +29,7 @@ describe('the gate of a native transfer', () => {
     )
   })
 
-  test('counts what others were let through with', () => {
+  test('the gate of a native transfer counts the amounts of other transfers that it let through', () => {
     fc.assert(
       fc.property(limits, amounts, sums, now, (these, amount, aside, at) => {
         const gate = gateOf(these, amount, at, aside)
@@ -40,7 +40,7 @@ describe('the gate of a native transfer', () => {
     )
   })
 
-  test('opens when it says so', () => {
+  test('the gate of a native transfer opens when it says so', () => {
     const willing = limits.map((these) => ({ ...these, paused: false, mayComplete: true }))
     const closed = fc.tuple(willing, amounts, now).filter(([these, amount, at]) => 'opensAt' in gateOf(these, amount, at))
     fc.assert(
@@ -57,7 +57,7 @@ describe('the gate of a native transfer', () => {
     )
   })
 
-  test('parks what no day lets in, and only that', () => {
+  test('the gate of a native transfer parks only amounts that no day lets in', () => {
     fc.assert(
       fc.property(limits, amounts, now, (these, amount, at) => {
         const free = { ...these, used: 0n, mayComplete: true, paused: false }

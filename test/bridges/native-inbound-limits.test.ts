@@ -82,7 +82,7 @@ function completion(transfer: NativeTransfer, height: number): PlacedLog {
 }
 
 describe('the limits of a target contract', () => {
-  test('are read once per block however many ask, and what is an account’s once per account', async () => {
+  test('contract limits are read once per block for all askers, and account limits once per account', async () => {
     const { chain, asked, state } = scriptedChain()
     const limits = createInboundLimits(chain, bridge)
     const many = await Promise.all(Array.from({ length: 50 }, () => limits.read(token)))
@@ -96,13 +96,13 @@ describe('the limits of a target contract', () => {
     expect(['paused', 'hasRole', 'token'].map(asked)).toEqual([2, 3, 1])
   })
 
-  test('are of the token that most nodes name: it is remembered, and one lie would last', async () => {
+  test('the limits are of the token that most nodes name, because this token is remembered', async () => {
     const { chain, state } = scriptedChain()
     state.lies = { token: `0x${'00'.repeat(20)}` }
     expect((await createInboundLimits(chain, bridge).read(token)).cap).toBe(1_000n)
   })
 
-  test('are asked for again after a failure, and after a change of the fund', async () => {
+  test('the limits of a target contract are asked for again after a failure, and after a change of the fund', async () => {
     const { chain, state, asked } = scriptedChain()
     const limits = createInboundLimits(chain, bridge)
     state.down = true
@@ -125,7 +125,7 @@ describe('the limits of a target contract', () => {
 describe('the way into a target contract', () => {
   const entrant = (id: string, amount: bigint) => ({ id, amount })
 
-  test('of many that ask at once, lets through those that fit together; what is released makes room', async () => {
+  test('of many simultaneous transfers those that fit together pass; a released amount makes room', async () => {
     const { chain, state } = scriptedChain()
     const inbound = createInbound(chain, bridge)
     const asks = await Promise.all(Array.from({ length: 100 }, (_, index) => inbound.reserve(entrant(`0x${index}`, 30n), token)))
@@ -215,7 +215,7 @@ describe('the way into a target contract', () => {
     expect(inbound.fitting(all)).toEqual([all[0], all[1]])
   })
 
-  test('reads logs once per block while something is reserved, and not otherwise', async () => {
+  test('logs are read once per block while an amount is reserved, and else not at all', async () => {
     const { chain, state } = scriptedChain()
     const inbound = createInbound(chain, bridge)
     for (let block = 0; block < 3; block++, state.height++) await inbound.reserve(entrant('0xa', 2_000n), token)
@@ -237,7 +237,7 @@ describe('a gate that only one node calls closed', () => {
     ['hasRole', false, 'BRIDGE_ROLE_MISSING'],
     ['inboundRateLimitBudget', 5_000n, 'BRIDGE_BUDGET'],
     ['riskDenominator', 0n, 'BRIDGE_BUDGET'],
-  ])('holds nothing up where most say otherwise: %s', async (method, lie, code) => {
+  ])('a gate that only one node calls closed holds nothing up: %s', async (method, lie, code) => {
     const { chain, state, asked } = scriptedChain()
     Object.assign(state, { readers: 3, lies: { [method]: lie } })
     const inbound = createInbound(chain, bridge)
@@ -257,7 +257,7 @@ describe('a gate that only one node calls closed', () => {
     expect(await inbound.reserve(entrant, token)).toMatchObject({ code })
   })
 
-  test('holds nothing up on its word alone where the other nodes of the config are disabled', async () => {
+  test('a gate that one node calls closed stays open if the other nodes of the config are disabled', async () => {
     const { chain, state } = scriptedChain()
     Object.assign(state, { readers: 3, disabled: 2, lies: { paused: true, hasRole: false } })
     const inbound = createInbound(chain, bridge)
@@ -265,7 +265,7 @@ describe('a gate that only one node calls closed', () => {
     expect(await inbound.mayComplete(token)).toBe(true)
   })
 
-  test('is closed where most say so', async () => {
+  test('a gate is closed if most nodes say so', async () => {
     const { chain, state } = scriptedChain()
     Object.assign(state, { readers: 3, paused: true })
     const inbound = createInbound(chain, bridge)
@@ -275,7 +275,7 @@ describe('a gate that only one node calls closed', () => {
 })
 
 describe('an amount above the daily cap', () => {
-  test('is parked on the word of most nodes, and waits where one node alone has a smaller cap', async () => {
+  test('an amount above the cap is parked by most nodes, and waits if one node alone shows a smaller cap', async () => {
     const { chain, state, asked } = scriptedChain()
     const inbound = createInbound(chain, bridge)
     const entrant = { id: '0x01', amount: 900n }

@@ -68,7 +68,7 @@ describe('a source of the native bridge one of whose nodes is wrong', () => {
     await network?.stop()
   })
 
-  test('does not take for delivered what that node alone shows: it would never be started', async () => {
+  test('a source does not believe a delivery that one node alone shows, because it would never start it', async () => {
     const [first] = transfers
     const liar = lie('target', 'idsToInboundNonces', [first?.sequence])
     expect(await source.delivered(transfers)).toEqual(transfers.map(() => false))
@@ -76,7 +76,7 @@ describe('a source of the native bridge one of whose nodes is wrong', () => {
     liar.end()
   })
 
-  test('takes for delivered what the others bear out', async () => {
+  test('a source believes a delivery that most nodes show', async () => {
     const done = transfers.slice(0, 2)
     await network.deliver(
       batchIntent(
@@ -91,7 +91,7 @@ describe('a source of the native bridge one of whose nodes is wrong', () => {
     expect(await source.delivered(transfers)).toEqual(transfers.map((transfer) => done.includes(transfer)))
   })
 
-  test('finds in the table of the others what that node hides', async () => {
+  test('a source finds a transfer in the table of the other nodes that one node hides', async () => {
     const zero = `0x${'0'.repeat(64)}`
     const liar = lie('source', 'noncesToOutboundTransfers', [zero, `0x${'0'.repeat(40)}`, zero, 0n])
     const numbers = [...transfers.map(({ sequence }) => sequence), String(count + 1)]
@@ -100,7 +100,7 @@ describe('a source of the native bridge one of whose nodes is wrong', () => {
     liar.end()
   })
 
-  test('asks the others where the entry of that node contradicts itself', async () => {
+  test('a source asks the other nodes if the entry of one node contradicts itself', async () => {
     const liar = lie('source', 'noncesToOutboundTransfers', [`0x${'1'.repeat(64)}`, `0x${'2'.repeat(40)}`, `0x${'3'.repeat(64)}`, 5n])
     expect(
       await source.recorded(
@@ -112,7 +112,7 @@ describe('a source of the native bridge one of whose nodes is wrong', () => {
     liar.end()
   })
 
-  test('reads the logs of most nodes where it matters, and not those that the first one makes up', async () => {
+  test('a source reads the logs that most nodes show, and not those that one node makes up', async () => {
     const toBlock = ends.get('source')?.chain.heads.current?.finalized ?? 0
     const { liar } = ends.get('source') ?? {}
     if (!liar) throw new Error('not connected')

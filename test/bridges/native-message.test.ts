@@ -58,7 +58,7 @@ function bent(changes: Partial<Record<keyof NativeMessage, bigint | string>>): U
 const decodeBy = (...routes: NativeRoute[]) => createDecode(routes)
 
 describe('the native bridge message', () => {
-  test('is the ABI encoding of its fields', () => {
+  test('the native bridge message is the ABI encoding of its fields', () => {
     fc.assert(
       fc.property(messages, (one) => {
         const values = [one.id, one.initiator, one.recipient, one.amount, one.nonce, one.sourceNetworkId, one.sourceBridge]
@@ -82,11 +82,11 @@ describe('the native bridge message', () => {
     ['of a network that is no u64', bent({ sourceNetworkId: 2n ** 64n + 1337n })],
     ['of an initiator that is no address', bent({ initiator: `0x01${message.initiator.slice(2)}` })],
     ['of a contract that is no address', bent({ sourceBridge: `0x${'1'.repeat(24)}${message.sourceBridge.slice(2)}` })],
-  ])('is refused if it is %s', (_, altered) => {
+  ])('the native bridge message is refused if it is %s', (_, altered) => {
     expect(codeOf(() => readMessage(altered))).toBe('NATIVE_MESSAGE')
   })
 
-  test('is refused if any bit of what the id is made of is another', () => {
+  test('a native bridge message is refused if any bit of the fields behind its id is changed', () => {
     const good = writeMessage(message)
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 5 * 32 * 8 - 1 }), (bit) => {
@@ -98,7 +98,7 @@ describe('the native bridge message', () => {
     expect(codeOf(() => readMessage(bent({ amount: 701n })))).toBe('NATIVE_ID_MISMATCH')
   })
 
-  test('becomes a transfer in plain JSON', () => {
+  test('the native bridge message becomes a transfer in plain JSON', () => {
     const transfer = decodeBy(route)(writeMessage(message))
     expect(transfer).toEqual({
       bridge: nativeBridge,
@@ -119,7 +119,7 @@ describe('the native bridge message', () => {
 })
 
 describe('the routes of the native bridge', () => {
-  test('go by network and contract, however they are written', () => {
+  test('the routes of the native bridge go by network and contract, however they are written', () => {
     const back = { ...route, sourceChain: 'target', sourceNetworkId: '1397', targetChain: 'source', targetBridge: route.sourceBridge }
     const spelled = { ...route, sourceBridge: route.sourceBridge.toUpperCase().replace('0X', '0x') }
     const decode = decodeBy(spelled, back)
@@ -129,7 +129,7 @@ describe('the routes of the native bridge', () => {
     expect(codeOf(() => decode(writeMessage({ ...message, sourceBridge: route.targetBridge })))).toBe('NATIVE_ROUTE_UNKNOWN')
   })
 
-  test('share no contract', () => {
+  test('the routes of the native bridge share no contract', () => {
     const otherTarget = { ...route, targetChain: 'third' }
     const otherSource = { ...route, sourceChain: 'third', sourceNetworkId: '5' }
     for (const other of [otherTarget, otherSource]) expect(codeOf(() => decodeBy(route, other))).toBe('CONFIG_INVALID')
@@ -142,7 +142,7 @@ describe('the arguments of a completion', () => {
       concat(types.map((type, index) => (type === 'raw' ? String(args[index]) : AbiCoder.defaultAbiCoder().encode([type], [args[index]])))),
     )
 
-  test('hash to the id: the target cuts the same bytes elsewhere', () => {
+  test('the arguments of a completion hash to the id: the target cuts the same bytes elsewhere', () => {
     fc.assert(
       fc.property(transfers, (transfer) => {
         const [id, initiator, recipient, amount, nonce] = completionArguments(transfer)
@@ -153,12 +153,12 @@ describe('the arguments of a completion', () => {
     )
   })
 
-  test('have the initiator padded on its right', () => {
+  test('the arguments of a completion have the initiator padded on its right', () => {
     const [, initiator, recipient] = completionArguments(message)
     expect([initiator, recipient]).toEqual([`0x${'a1'.repeat(20)}${'0'.repeat(24)}`, `0x${'b2'.repeat(20)}`])
   })
 
-  test('are those of a batch, column by column', () => {
+  test('the arguments of a batch are those of its completions, column by column', () => {
     fc.assert(
       fc.property(fc.uniqueArray(transfers, { minLength: 1, maxLength: 10, selector: ({ id }) => id }), (many) => {
         const intent = batchIntent(route.targetBridge, many)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createReservedAmounts } from '../../bridges/native-bridge/inbound.ts'
 
 describe('amounts that were let through and are not on the chain', () => {
-  test('is the sum of what was taken, less what was dropped or has lapsed', () => {
+  test('the reserved amount is the sum of the amounts that passed, less those released or lapsed', () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('take' as const), id: fc.constantFrom('a', 'b', 'c', 'd'), amount: fc.bigInt(1n, 99n) }),
       fc.record({ kind: fc.constant('drop' as const), id: fc.constantFrom('a', 'b', 'c', 'd') }),

@@ -39,12 +39,12 @@ const encoded = (name: string, args: readonly unknown[] = []) => revert(nativeBr
 const limits = { day: 0, used: 90n, cap: 100n, paused: false, mayComplete: true }
 
 describe('reverts of the native bridge', () => {
-  test.each(meanings)('%s', (name, args, expected) => {
+  test.each(meanings)('a revert of the native bridge has its meaning: %s', (name, args, expected) => {
     expect(explainRevert(encoded(name, args))).toMatchObject(expected)
   })
 
   // The first run on a machine takes long, because it compiles the contracts.
-  test('are the errors of the compiled contracts, none forgotten', async () => {
+  test('the known reverts of the native bridge are the errors of the compiled contracts, none forgotten', async () => {
     const mine = new Map(nativeBridgeAbi.fragments.flatMap((one) => (one.type === 'error' ? [[id(one.format()), one.format()]] : [])))
     const abis = [await compiledAbi('strict'), await compiledAbi('fixed')]
     for (const one of abis.flatMap((abi) => abi.fragments.filter(({ type }) => type === 'error')))
@@ -69,7 +69,7 @@ describe('reverts of the native bridge', () => {
     expect(explain(100n, { cap: 0n })).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET' })
   })
 
-  test('know a contract that was never initialised, and repeat what they do not know', () => {
+  test('a contract that was never initialised is recognised, and an unknown revert is repeated', () => {
     const panic = (code: number) => revert(concat(['0x4e487b71', AbiCoder.defaultAbiCoder().encode(['uint256'], [code])]))
     expect(explainRevert(panic(0x12))).toMatchObject({ kind: 'wait', reason: expect.stringContaining('not initialised') })
     expect(explainRevert(panic(0x11))).toEqual({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason: 'Panic' })

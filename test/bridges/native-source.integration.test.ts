@@ -34,7 +34,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
   })
   afterAll(() => network?.stop())
 
-  test('finds the transfers of a range in order, and none outside it', async () => {
+  test('the native source finds the transfers of a range in order, and none outside it', async () => {
     const { chain, bridge } = network.source
     const events = await transfersIn(chain, bridge, initiatedTopic, range)
     expect(events.map(({ transfer }) => transfer)).toEqual(started)
@@ -43,7 +43,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     expect(await transfersIn(chain, bridge, completedTopic, range)).toEqual([])
   })
 
-  test('reads the table, where a node can hide no log', async () => {
+  test('the native source reads the table, where a node can hide no log', async () => {
     const { chain, bridge } = network.source
     const nonces = [...started.map(({ nonce }) => nonce), 0n, 111n]
     const before = callsOf(chain, 'eth_call')
@@ -51,7 +51,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     expect(callsOf(chain, 'eth_call') - before).toBeLessThanOrEqual(fewCalls(nonces))
   })
 
-  test('asks once for what a stream has read by quorum: submission and the last look ask no node', async () => {
+  test('transfers that a stream has read by quorum are verified without asking a node again', async () => {
     const { source, target, route } = network
     const counted = async (work: () => Promise<unknown>) => {
       const before = callsOf(source.chain, 'eth_call')
@@ -71,7 +71,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     expect(new Set((await verify()).map(({ kind }) => kind))).toEqual(new Set(['valid']))
   })
 
-  test('finds the highest nonce from any that is known, with one call if there is none above', async () => {
+  test('the native source finds the highest nonce from any known one, with one call if none is above', async () => {
     const { chain, bridge } = network.source
     const counted = async (known: bigint) => {
       const before = callsOf(chain, 'eth_call')
@@ -87,13 +87,13 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     expect(await highestNonce(network.target.chain, network.target.bridge)).toBe(0n)
   })
 
-  test('sees the finalized table: what may be reorganised away is not there yet', async () => {
+  test('the native source shows the finalized table, without transfers that a reorg may remove', async () => {
     const { chain, bridge } = network.source
     await network.start(5n)
     expect([await highestNonce(chain, bridge, 110n), await highestNonce(chain, bridge, 110n, 'latest')]).toEqual([110n, 111n])
   })
 
-  test('finds completions by whomever, batched or not, and which ids are completed', async () => {
+  test("the native source finds everybody's completions, in batches or not, and the completed ids", async () => {
     const { chain, bridge } = network.target
     const from = (chain.heads.current?.latest.height ?? 0) + 1
     const [one, two, three] = started as [NativeTransfer, NativeTransfer, NativeTransfer]
@@ -109,7 +109,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     expect((await completedUnder('finalized')).filter((nonce) => nonce > 0n)).toEqual([1n, 2n, 3n])
   })
 
-  test('finds the deliverer, however small the ranges that the node takes, but not without end', async () => {
+  test('the native source finds the deliverer, however small the ranges of the node, but not without end', async () => {
     const { chain, bridge, deployer } = network.target
     const three = started[2]!
     await network.target.mine(5)
@@ -140,7 +140,7 @@ describe('answers that a node may not give', () => {
   const scan = (log: ReturnType<typeof logOf>) =>
     codeOfAsync(() => transfersIn(saying(log), bridge, initiatedTopic, { fromBlock: 5, toBlock: 9 }))
 
-  test('is that of another contract, another block, another event, or no event', async () => {
+  test('a log of another contract, block or event, or of no event, is refused', async () => {
     const good = logOf(transfer)
     expect(await scan(good)).toBe('none')
     expect(await scan({ ...good, address: freshAddress() })).toBe('NODE_REFUSED')
@@ -150,11 +150,11 @@ describe('answers that a node may not give', () => {
     expect(await scan({ ...good, topics: [] })).toBe('NODE_REFUSED')
   })
 
-  test('is an id that is not the hash of the rest', async () => {
+  test('a log with an id that is not the hash of the other fields is refused', async () => {
     expect(await scan(logOf({ ...transfer, amount: 6n }))).toBe('NATIVE_ID_MISMATCH')
   })
 
-  test('halts the route by such an id only where the source’s table has it too, on the word of most nodes', async () => {
+  test('a wrong id halts the route only if the table of most nodes has it too', async () => {
     const forged = { ...transfer, amount: 6n }
     const route = { sourceChain: 'a', sourceNetworkId: '1', sourceBridge: bridge, targetChain: 'b', targetBridge: bridge }
     const codeWhere = (entry: NativeTransfer, at?: 'agreed') => {
@@ -179,7 +179,7 @@ describe('answers that a node may not give', () => {
     expect(await codeWhere(forged, 'agreed')).toBe('NATIVE_ID_MISMATCH')
   })
 
-  test('does not lead the search for the highest nonce astray, wherever it is', async () => {
+  test('wrong answers do not mislead the search for the highest nonce, whatever this nonce is', async () => {
     await fc.assert(
       fc.asyncProperty(fc.bigInt(0n, 10n ** 9n), fc.bigInt(0n, 10n ** 9n), async (highest, below) => {
         const table: LogReader = {

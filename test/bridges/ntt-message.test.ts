@@ -50,7 +50,7 @@ const fields: fc.Arbitrary<NttFields> = fc.record({
 })
 
 describe('The message of an NTT transfer', () => {
-  test('is read from bytes of the mainnet', () => {
+  test('the message of an NTT transfer is read from bytes of the mainnet', () => {
     expect(read(mainnetPayload, 23)).toEqual({
       sourceManager: '000000000000000000000000bc51f76178a56811fdfe95d3897e6ac2b11dbb62',
       messageId: dataSlice(mainnetPayload, 70, 102).slice(2),
@@ -62,7 +62,7 @@ describe('The message of an NTT transfer', () => {
     expect(dataSlice(mainnetPayload, targetChainAt, targetChainAt + 2)).toBe('0x001e')
   })
 
-  test('gives back what was written, whatever the fields and the parts of free length', () => {
+  test('an NTT message is read as it was written, whatever its fields and the parts of free length', () => {
     fc.assert(
       fc.property(fields, fc.integer({ min: 0, max: 65_535 }), (one, emitterChain) => {
         const payload = nttPayload(one)
@@ -80,7 +80,7 @@ describe('The message of an NTT transfer', () => {
     )
   })
 
-  test('has one id, whichever transceiver carries it and whatever that one adds', () => {
+  test('an NTT message has one id, whichever transceiver carries it and whatever it adds', () => {
     const id = read(nttPayload())?.id
     expect(read(nttPayload({ transceiverPayload: '0xc0ffee', sourceManager: '99'.repeat(32) }))?.id).toBe(id)
     expect(read(nttPayload({ id: 8n }))?.id).not.toBe(id)
@@ -95,7 +95,7 @@ describe('The message of an NTT transfer', () => {
     ['the registration of a peer', '0x18fc67c2'],
     ['a message of a manager that is no transfer', nttPayload({ transferPrefix: '0x4d304954' })],
     ['a manager message without a payload', concat([dataSlice(nttPayload(), 0, 68), '0x0042', toBeHex(0, 66), '0x0000'])],
-  ])('is not %s', (_, payload) => {
+  ])('a payload is no NTT message: %s', (_, payload) => {
     expect(codeWith(payload)).toBe('foreign')
   })
 
@@ -124,11 +124,11 @@ describe('The message of an NTT transfer', () => {
     ['an additional payload that says it is shorter', edited(additional, 216, 1)],
     ['a transceiver part that says it is longer', edited(nttPayload(), 216, 1)],
     ['a transceiver part that says it is shorter', edited(nttPayload({ transceiverPayload: '0xaa' }), 216, 0)],
-  ])('is refused with %s', (_, payload) => {
+  ])('the message of an NTT transfer is refused with %s', (_, payload) => {
     expect(codeWith(payload)).toBe('PAYLOAD_LENGTH')
   })
 
-  test('is refused at every shorter length', () => {
+  test('the message of an NTT transfer is refused at every shorter length', () => {
     const length = getBytes(additional).length
     const codes = Array.from({ length: length + 1 }, (_, end) => codeWith(dataSlice(additional, 0, end)))
     expect(new Set(codes.slice(0, 140))).toEqual(new Set(['foreign']))
@@ -136,7 +136,7 @@ describe('The message of an NTT transfer', () => {
     expect(codes.at(-1)).toBe('none')
   })
 
-  test('is read, or refused with a code, whatever bytes of it are changed and added', () => {
+  test('an NTT message is read, or refused with a code, whatever bytes are changed and added', () => {
     const codes = ['none', 'foreign', 'PAYLOAD_LENGTH']
     const edit = fc.tuple(fc.nat({ max: 216 }), fc.integer({ min: 0, max: 255 }))
     fc.assert(

@@ -65,26 +65,26 @@ const failure = (text: string) =>
   expect.objectContaining({ code: 'PLUGIN_FAILED', message: expect.stringContaining(`mine: ${text}`) as string })
 
 describe('A plug-in is loaded', () => {
-  test('from the bytes that the config pins, with the settings and routes of the config', async () => {
+  test('a plug-in is loaded from the bytes that the config pins, with the settings and routes of the config', async () => {
     const { mine } = await load({ mine: entry(await write(source())) })
     expect(mine).toMatchObject({ name: 'mine', routes })
   })
 
-  test('from a copy, so that the file cannot change between the check and the import', async () => {
+  test('a plug-in is loaded from a copy, so that the file cannot change between the check and the import', async () => {
     const { module } = await write(source({}, `name: 'mine', version: import.meta.url, kit: 1`))
     const { version } = (await readPlugin(module)).definition
     expect(version).toMatch(/^file:.*portage-plugin-/)
     expect(version).not.toContain(folder)
   })
 
-  test('and a changed file is refused by name, without keeping other plug-ins from being loaded', async () => {
+  test('a plug-in with a changed file is refused by name, and other plug-ins are loaded', async () => {
     const [changed, intact] = [await write(source()), await write(source({}, `name: 'other', version: '1', kit: 1`))]
     const loaded = await load({ mine: entry({ ...changed, sha256: 'ab'.repeat(32) }), other: entry(intact) })
     expect(loaded['mine']).toMatchObject({ code: 'PLUGIN_CHANGED', message: expect.stringContaining('mine: Its SHA-256 is') as string })
     expect(loaded['other']).not.toBeInstanceOf(RelayerError)
   })
 
-  test('and other routes than those of the config are refused, because keys sign by them', async () => {
+  test('a plug-in with other routes than the config is refused, because keys sign by the routes', async () => {
     const other = [{ ...routes[0]!, to: 'ethereum' }]
     const { mine } = await load({ mine: entry(await write(source()), { routes: other }) })
     expect(mine).toMatchObject({ code: 'PLUGIN_CHANGED', facts: { plugin: 'mine' } })
@@ -116,7 +116,7 @@ describe('A plug-in is loaded', () => {
       }),
       'function',
     ],
-  ])('and refused if its file %s', async (_, text, problem) => {
+  ])('a plug-in is refused if its file %s', async (_, text, problem) => {
     const file = text === undefined ? { module: join(folder, 'none.mjs'), sha256: 'ab'.repeat(32) } : await write(text)
     const { mine } = await load({ mine: entry(file) })
     expect(mine).toMatchObject({
@@ -125,7 +125,7 @@ describe('A plug-in is loaded', () => {
     })
   })
 
-  test('and refused with settings that its schema refuses', async () => {
+  test('a plug-in is refused with settings that its schema refuses', async () => {
     const { mine } = await load({ mine: entry(await write(source()), { settings: { contract, more: 1 } }) })
     expect(mine).toMatchObject({ code: 'PLUGIN_INVALID', message: expect.stringContaining('Its settings are refused') as string })
   })
@@ -150,7 +150,7 @@ describe('Each answer of a plug-in is checked, and errors have its name:', () =>
       'delivered threw',
     ],
     ['a recipient that is no address', { parties: `() => ({ recipient: 'me', token: 'mine' })` }, 'parties returned a recipient'],
-  ])('%s', async (_, parts, problem) => {
+  ])('a wrong answer of a plug-in is refused with its name: %s', async (_, parts, problem) => {
     const plugin = await made(parts)
     expect(() => planOf(plugin, read(plugin))).toThrow(failure(problem))
   })
@@ -213,7 +213,7 @@ describe('A message of a plug-in', () => {
     return bridge
   }
 
-  test('belongs to it if its decoder says so, and to nobody if not', async () => {
+  test('a message belongs to a plug-in if its decoder says so, and to nobody if not', async () => {
     const bridge = await bridgeOf({})
     expect(bridge.decode(bytesOf('0x0102'))).toMatchObject({ bridge: 'mine', sourceChain: 'ethereum', targetChain: 'bsc', sequence: '7' })
     expect(bridge.content(bytesOf('0x0102'))).toEqual({ recipient: contract, token: 'mine' })
@@ -221,13 +221,13 @@ describe('A message of a plug-in', () => {
       expect(() => bridge.decode(bytesOf(payload))).toThrow(expect.objectContaining({ code: 'PAYLOAD_KIND' }))
   })
 
-  test('is not lost if the decoder throws: the transfer starts, and waits', async () => {
+  test('a message is not lost if the decoder of its plug-in throws: the transfer starts, and waits', async () => {
     const bridge = await bridgeOf({ decode: `() => { throw new Error('bad') }` })
     expect(bridge.decode(bytesOf('0x0102'))).toMatchObject({ bridge: 'mine', targetChain: 'bsc' })
     expect(bridge.content(bytesOf('0x0102'))).toEqual({})
   })
 
-  test('is known by its route where the code does not run, or was refused', async () => {
+  test('a message is known by its route in a process that does not run the plug-in, or refused it', async () => {
     for (const bridge of [await bridgeOf({}, false), await bridgeOf({ stages: '{}' })])
       expect(bridge.decode(bytesOf('0x0109'))).toMatchObject({ bridge: 'mine', targetChain: 'bsc' })
   })
@@ -241,7 +241,7 @@ describe('A process with a key', () => {
       chain: { name: 'bsc', call: async (to, data) => (calls.push(`${to} ${data}`), answer) },
     })
 
-  test('makes the call of a plan, and reads its effect, without the code of the plug-in', async () => {
+  test('a process with a key makes the call of a plan, and reads its effect, without the code of the plug-in', async () => {
     const plugin = await made({})
     const message = read(plugin)
     const plan = planOf(plugin, message)
@@ -255,7 +255,7 @@ describe('A process with a key', () => {
     expect(await endpointWith(`0x${'0'.repeat(64)}`).planned!(plan).delivered(transfer, 'latest')).toBe(false)
   })
 
-  test('and the process that plans see the bytes of the call and its message, for the deny-list', async () => {
+  test('with a key or without, a process sees the bytes of call and message for the deny-list', async () => {
     const plugin = await made({})
     const messages = createPluginMessages(plugin, names)
     const text = Buffer.from(bytesOf('0x0102')).toString('base64')
@@ -266,7 +266,7 @@ describe('A process with a key', () => {
     for (const one of [keyless, planned]) expect(one.delivery({ message: text } as never).parties.bytes).toBe(bytes)
   })
 
-  test('waits as verified if the plug-in makes no call, so that a copy with newer signatures is kept', async () => {
+  test('a transfer whose plug-in makes no call waits as verified, so that a newer signed copy is kept', async () => {
     const plugin = await made({ stages: `{ deliver: { call: () => { throw new Error('oh') }, revertsOnceDone: true } }` })
     const message = Buffer.from(bytesOf('0x0102')).toString('base64')
     const options = { chain: { name: 'bsc' }, chainNames: names, verify: async () => {}, clock: Date.now } as never
@@ -277,7 +277,7 @@ describe('A process with a key', () => {
     expect(verdict).not.toHaveProperty('unverified')
   })
 
-  test('gets a plan that does not have the message', async () => {
+  test('a process with a key gets a plan that does not have the message', async () => {
     const plugin = await made({})
     const message = read(plugin, `0x01${'ab'.repeat(2_000)}`)
     const text = JSON.stringify(planOf(plugin, message))
@@ -285,7 +285,7 @@ describe('A process with a key', () => {
     expect(text.length).toBeLessThan(600)
   })
 
-  test('waits with the reason if the plug-in is refused', async () => {
+  test('a transfer of a refused plug-in waits with the reason', async () => {
     const failed = new RelayerError('PLUGIN_CHANGED', { detail: 'other bytes', facts: { plugin: 'mine' } })
     expect(await endpointWith('0x', failed).validate({} as never)).toMatchObject({ kind: 'wait', code: 'PLUGIN_CHANGED' })
   })

@@ -98,11 +98,11 @@ describe('The view that shows a delivery', () => {
     ['the expected answer', 1n, true],
     ['another answer', 0n, false],
     ['a number above one', 2n, false],
-  ])('decides with %s', async (_, answer, shown) => {
+  ])('the view that shows a delivery decides with %s', async (_, answer, shown) => {
     expect(await endpointWith(answer).delivered(decode(signed('0x01')), 'latest')).toBe(shown)
   })
 
-  test('gets the values of the message as arguments', async () => {
+  test('the view that shows a delivery gets the values of the message as arguments', async () => {
     const view = 'constructor(uint16,bytes32,uint64,address,bool,bool)'
     const args = ['$emitterChain', '$emitter', '$sequence', other, 'true', 'false']
     const asked: string[] = []
@@ -117,7 +117,7 @@ describe('The view that shows a delivery', () => {
     expect(asked).toEqual([concat([selectorOf(view), words])])
   })
 
-  test('shows no delivery of a message whose route is no longer configured', async () => {
+  test('the view that shows a delivery shows no delivery of a message whose route is no longer configured', async () => {
     const gone = { ...decode(signed('0x01')), message: encodeBase64(signed('0x04')) }
     expect(await endpointWith().delivered(gone, 'latest')).toBe(false)
   })
@@ -129,7 +129,7 @@ describe('A key signs only the call of a message and its route', () => {
   const { proveCall } = endpointWith()
   const good = { to: contract, data: encoded('executeVAAv1(bytes)', signed('0x01')), value: '0' }
 
-  test('it signs the call', async () => {
+  test('a key signs the call of a message and its route', async () => {
     const parties = { recipient: contract, token: expect.any(String) }
     await expect(proveCall(good)).resolves.toEqual([{ sourceChain: 'ethereum', parties }])
     await expect(proveCall({ to: other, data: encoded('take(bytes)', signed('0x0200beef')), value: '0' })).resolves.toMatchObject([
@@ -151,7 +151,7 @@ describe('A key signs only the call of a message and its route', () => {
     ['another guardian set', { data: encoded('executeVAAv1(bytes)', signed('0x01', { guardians: 1 })) }],
     ['no message', { data: encoded('executeVAAv1(bytes)', new Uint8Array(40)) }],
   ]
-  test.each(forgeries)('it refuses %s', async (_, forgery) => {
+  test.each(forgeries)('a key refuses %s in the call of a route', async (_, forgery) => {
     await expect(proveCall({ ...good, ...forgery })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
   })
 })
@@ -159,7 +159,7 @@ describe('A key signs only the call of a message and its route', () => {
 describe('The check of a transfer', () => {
   const transfer = decode(signed('0x01'))
 
-  test('accepts the transfer of its message', async () => {
+  test('the check of a transfer accepts the transfer of its message', async () => {
     expect(await endpointWith().validate(transfer)).toMatchObject({ kind: 'valid' })
   })
 
@@ -168,11 +168,11 @@ describe('The check of a transfer', () => {
     ['another sequence', { sequence: '8' }],
     ['another emitter', { emitter: universal(other) }],
     ['another source', { sourceId: '4' }],
-  ])('rejects a transfer that claims %s', async (_, claim) => {
+  ])('the check of a transfer rejects a transfer that claims %s', async (_, claim) => {
     expect(await endpointWith().validate({ ...transfer, ...claim })).toMatchObject({ kind: 'rejected', code: 'MESSAGE_MISMATCH' })
   })
 
-  test('declines a message without a route, because a route may be configured later', async () => {
+  test('a message without a route is declined, because a route may be configured later', async () => {
     const bytes = signed('0x04')
     const stray = { ...transfer, message: encodeBase64(bytes), digest: digestOf(parseVaa(decodeBase64(encodeBase64(bytes)))) }
     expect(await endpointWith().validate(stray)).toMatchObject({ kind: 'declined', code: 'PAYLOAD_KIND' })

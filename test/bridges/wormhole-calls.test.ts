@@ -17,7 +17,7 @@ function byEthers(data: string): string | undefined {
   }
 }
 
-const hexOf = (found: Uint8Array | undefined) => found && hexlify(found)
+const hexOf = ([found]: readonly Uint8Array[] = []) => found && hexlify(found)
 
 test('a call with bytes is encoded as by ethers, and read back', () => {
   fc.assert(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createBridges } from '../../bridges/registry.ts'
-import { emittersWithoutNode, spySources } from '../../bridges/configured-emitters.ts'
+import { sourcesWithoutNode, spySources } from '../../bridges/configured-emitters.ts'
 import { tokenBridgeEmitters } from '../../bridges/wormhole-token-bridge/emitters.ts'
 import { receiversSchema, wormholeTokenBridgeSchema } from '../../config/schema/bridge-schema.ts'
 import { mainnetVaa, signVaa, transferPayload } from '../helpers/vaa.ts'
@@ -22,13 +22,15 @@ describe('the table of token bridges', () => {
     ['testnet', 1, '3b26409f8aaded3f5ddca184695aa6a0fa829b0c85caf84856324896d214ca98'],
     ['testnet', 15, 'c2c0b6ecbbe9ecf91b2b7999f0264018ba68126c2e83bf413f59f712f3a1df55'],
     ['testnet', 21, '40440411a170b4842ae7dee4f4a7b7a58bc0a98566e998850a7bb87bf5dc05b9'],
-  ] as const)('has on %s the emitter of chain %i', (network, chain, emitter) => expect(emitterOf(network, chain)).toBe(emitter))
+  ] as const)('on %s the table of token bridges has the emitter of chain %i', (network, chain, emitter) =>
+    expect(emitterOf(network, chain)).toBe(emitter),
+  )
 
-  test("has the emitter that signed Solana's messages name", () => {
+  test('the table of token bridges has the emitter that signed messages of Solana name', () => {
     expect(emitterOf('mainnet', 1)).toBe(mainnetVaa('transfer, payload 1, chain 1 to 2').emitterAddress)
   })
 
-  test('has each chain once, and emitters of 64 digits', () => {
+  test('the table of token bridges has each chain once, and emitters of 64 digits', () => {
     for (const rows of Object.values(tokenBridgeEmitters)) {
       expect(new Set(rows.map(([chain]) => chain)).size).toBe(rows.length)
       expect(rows.filter(([, , emitter]) => !/^[0-9a-f]{64}$/.test(emitter))).toEqual([])
@@ -55,9 +57,9 @@ describe('the sources of a config', () => {
     expect(() => config({ spies: [spies[0], spies[0]] })).toThrow('must not name an address twice')
   })
 
-  test('are its chains, unless it says more', () => expect(filters({})).toEqual([2]))
+  test('the sources of a config are its chains, unless it names more', () => expect(filters({})).toEqual([2]))
 
-  test('are all that are known, and the spy is asked for them', () => {
+  test('with `everySource`, all known token bridges are sources, and the spy is asked for them', () => {
     const all = filters({ everySource: 'mainnet' })
     expect(all).toEqual(expect.arrayContaining([1, 2, 21]))
     expect(all).toHaveLength(tokenBridgeEmitters.mainnet.length)
@@ -65,9 +67,10 @@ describe('the sources of a config', () => {
     expect(spySources(config({ everySource: 'mainnet' }))[0]!.filters[0]).toEqual({ chain: 2, emitter: 'b0'.repeat(20).padStart(64, '0') })
   })
 
-  test('are those that it names, which outrank what is known', () => {
+  test('the emitters of a config are sources, and outrank the known ones', () => {
     expect(filters({ emitters: { 1: named, 34: named } })).toEqual([2, 1, 34])
-    const heard = emittersWithoutNode({ everySource: 'testnet', emitters: { 1: 'ab'.repeat(32) } }, new Set([21]))
+    const sui = { ...chains.ethereum, wormholeChainId: 21 }
+    const heard = sourcesWithoutNode({ ...config({ everySource: 'testnet', emitters: { 1: named } }), chains: { sui } })
     expect(heard.find(({ emitterChain }) => emitterChain === 1)).toEqual({
       emitterChain: 1,
       emitter: 'ab'.repeat(32),
@@ -76,7 +79,7 @@ describe('the sources of a config', () => {
     expect(heard.some(({ emitterChain }) => emitterChain === 21)).toBe(false)
   })
 
-  test('have streams without a node, that begin where the config says', () => {
+  test('sources without a node have streams that begin where the config says', () => {
     const bridges = createBridges(
       config({ emitters: { 1: named }, streams: { 'wormhole-1': { first: '1000000', maxOpen: 7 } } }),
       new Map(),

@@ -37,7 +37,7 @@ describe('the token bridge on a real chain', () => {
   const coin = async (owner: string) => BigInt(await network.ethereum.anvil.rpc<string>('eth_getBalance', [owner, 'latest']))
 
   describe('deliveries of the Wormhole adapter', () => {
-    test('mints a token of another chain, and pays the fee to the deliverer', async () => {
+    test('the Wormhole adapter mints a token of another chain, and pays the fee to the deliverer', async () => {
       const to = freshAddress()
       const { transfer, endpoint } = decode(network.message({ to: toUniversal(to), amount: 500n, fee: 20n }))
       const intent = await endpoint.delivery(transfer).call()
@@ -48,7 +48,7 @@ describe('the token bridge on a real chain', () => {
       expect((await balance(network.ethereum.wrappedToken, network.signer.address)) - before).toBe(20n * 10n ** 10n)
     })
 
-    test('unwraps the coin of its own chain, and nothing else', async () => {
+    test('the Wormhole adapter unwraps the coin of its own chain, and nothing else', async () => {
       const { weth, token, tokenBridge, wrappedWeth } = network.ethereum
       const to = freshAddress()
       const home = decode(network.message({ to: toUniversal(to), token: toUniversal(weth), tokenChain: 2, amount: 700n }))
@@ -70,7 +70,7 @@ describe('the token bridge on a real chain', () => {
       }
     })
 
-    test('delivers the highest sequence that there is', async () => {
+    test('the Wormhole adapter delivers the highest sequence that exists', async () => {
       const { transfer, endpoint } = decode(network.message({}, { sequence: 2n ** 64n - 1n }))
       expect(transfer.sequence).toBe('18446744073709551615')
       const receipt = await network.deliver(await endpoint.delivery(transfer).call())
@@ -78,7 +78,7 @@ describe('the token bridge on a real chain', () => {
       expect(await endpoint.findDelivery(transfer)).toMatchObject({ by: network.signer.address, txHash: receipt.hash })
     })
 
-    test('pays the wrapped coin to a contract that rejects the coin, by a call that runs no code of it', async () => {
+    test('a contract that rejects the coin gets the wrapped coin, by a call that runs no code of it', async () => {
       const { weth, tokenBridge } = network.ethereum
       // A contract that accepts coins only at gas price 0: GASPRICE ISZERO PUSH1 8 JUMPI PUSH0 PUSH0 REVERT JUMPDEST
       // STOP.
@@ -97,7 +97,7 @@ describe('the token bridge on a real chain', () => {
       expect([await coin(contract), await balance(weth, contract)]).toEqual([0n, 700n * 10n ** 10n])
     })
 
-    test('redeems a payload 3 through the contract that is configured for it', async () => {
+    test('the Wormhole adapter redeems a payload 3 through the contract that is configured for it', async () => {
       const contract = network.ethereum.redeemer
       const payload = { kind: 3, to: toUniversal(contract), rest: '0xabcdef' }
       const settings = { calls: { ethereum: { [contract]: 'completeTransferWithPayload(bytes)' } } }
@@ -133,7 +133,7 @@ describe('the token bridge on a real chain', () => {
       })
     })
 
-    test('tokens that are not in the allow-list', async () => {
+    test('tokens that are not in the allow-list are refused', async () => {
       const origin = `4/${toUniversal(network.bsc.token)}`
       expect(await validate(network.message(), { assets: [origin], freeRoutes: [{ target: 'ethereum' }] })).toMatchObject({ kind: 'valid' })
       expect(await validate(network.message(), { assets: [`2/${toUniversal(network.bsc.token)}`] })).toMatchObject({
@@ -143,14 +143,14 @@ describe('the token bridge on a real chain', () => {
       expect(await validate(network.message(), { assets: [] })).toMatchObject({ kind: 'declined', code: 'ASSET_UNSUPPORTED' })
     })
 
-    test('fees below the least of the target chain and token', async () => {
+    test('fees below the least of the target chain and token are refused', async () => {
       const settings = { minimumFees: { ethereum: { [`4/0x${toUniversal(network.bsc.token).toUpperCase()}`]: '10' } } }
       expect(await validate(network.message({ fee: 10n }), settings)).toMatchObject({ kind: 'valid' })
       expect(await validate(network.message({ fee: 9n }), settings)).toMatchObject({ kind: 'declined', code: 'FEE_TOO_LOW' })
       expect(await validate(network.message({ fee: 9n }), settings)).toMatchObject({ reason: expect.stringContaining('minimum=10') })
     })
 
-    test('tokens without a configured fee, whatever fee they offer, unless the route is said to be free', async () => {
+    test('tokens without a configured fee are refused, whatever they offer, unless the route is free', async () => {
       const elsewhere = { minimumFees: { bsc: { [`4/${toUniversal(network.bsc.token)}`]: '10' } } }
       const otherRoutes = { freeRoutes: [{ target: 'bsc' }, { source: 'avalanche', target: 'ethereum' }] }
       for (const settings of [{}, elsewhere, otherRoutes]) {
@@ -191,7 +191,7 @@ describe('the token bridge on a real chain', () => {
       expect(await meaning(network.message({ token: 'cd'.repeat(32) }))).toMatchObject({ kind: 'wait', code: 'WRAPPER_MISSING' })
     })
 
-    test('more of a native token than the bridge holds waits', async () => {
+    test('a transfer of more native tokens than the bridge holds waits', async () => {
       const token = { token: toUniversal(network.ethereum.token), tokenChain: 2, amount: 10n ** 20n }
       expect(await meaning(network.message(token))).toMatchObject({ kind: 'wait', code: 'DELIVERY_REVERTED' })
     })
@@ -208,7 +208,7 @@ describe('the token bridge on a real chain', () => {
     })
   })
 
-  test('costs no more reads for the second message of a kind', async () => {
+  test('the second message of a kind costs the token bridge no more reads', async () => {
     const bridge = network.bridge()
     const endpoint = bridge.endpoints.get('ethereum')!
     const pass = async () => {
@@ -224,7 +224,7 @@ describe('the token bridge on a real chain', () => {
     expect(calls()).toBe(before)
   })
 
-  test('looks for a delivery in bounded ranges, newest first, and not for ever', async () => {
+  test('the token bridge looks for a delivery in bounded ranges, newest first, and not for ever', async () => {
     const { transfer, endpoint } = decode(network.message())
     const receipt = await network.deliver(await endpoint.delivery(transfer).call())
     const reads = async () => {
@@ -244,7 +244,7 @@ describe('the token bridge on a real chain', () => {
   })
 
   // This test comes last, because it changes the guardian set for good.
-  test('follows an upgrade of the guardian set: unknown, current, old, expired', async () => {
+  test('the token bridge follows an upgrade of the guardian set: unknown, current, old, expired', async () => {
     const [first, second] = devnetGuardians(2)
     const bySecond = (sequence: bigint) => signBy(transferMessage(network, sequence), [second!], [0], 1)
     const old = network.message()

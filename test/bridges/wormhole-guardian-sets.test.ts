@@ -23,13 +23,13 @@ function network() {
 }
 
 describe('guardian sets', () => {
-  test('are what more than half of the nodes say', async () => {
+  test('guardian sets are what more than half of the nodes say', async () => {
     const { state, sets } = network()
     await sets.get(0)
     expect(state.at).toEqual(new Set(['majority-latest']))
   })
 
-  test('are read once a minute, by many at once too', async () => {
+  test('guardian sets are read once a minute, also for many readers at once', async () => {
     const { state, sets } = network()
     await Promise.all(Array.from({ length: 50 }, () => sets.get(0)))
     expect(state.calls).toBe(2)
@@ -41,7 +41,7 @@ describe('guardian sets', () => {
     expect(state.calls).toBe(4)
   })
 
-  test('become old ones within a minute of an upgrade', async () => {
+  test('guardian sets count as old within a minute of an upgrade', async () => {
     const { state, sets } = network()
     await sets.get(0)
     state.newest = 1
@@ -50,7 +50,7 @@ describe('guardian sets', () => {
     expect(await sets.get(1)).toMatchObject({ current: true, expirationTime: 0 })
   })
 
-  test('that cannot be the next one are impossible, and cost a read a second at most', async () => {
+  test('guardian sets that cannot be the next one are impossible, and cost a read a second at most', async () => {
     const { state, sets } = network()
     const codes = new Set<string>()
     for (let index = 2; index < 1_000; index++) codes.add(await codeOfAsync(() => sets.get(index)))
@@ -60,7 +60,7 @@ describe('guardian sets', () => {
     expect(state.calls).toBe(1)
   })
 
-  test('that were read once still serve while no node answers; others fail, and are asked for again', async () => {
+  test('guardian sets that were read serve while no node answers; others fail, and are asked for again', async () => {
     const { state, sets } = network()
     state.up = false
     expect(await codeOfAsync(() => sets.get(0))).toBe('NODE_UNAVAILABLE')

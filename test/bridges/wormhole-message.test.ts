@@ -18,18 +18,18 @@ const { product, messages, decode } = tokenBridgeMessages(
 const transfers = mainnetVaas.filter(({ payloadType }) => payloadType === 1)
 
 describe('the token bridge message', () => {
-  test('its guardian set is read without its payload, because long messages are decoded anew each time', () => {
+  test('the guardian set of a message is read without its payload, because long messages are decoded often', () => {
     const { bytes } = signVaa({ payload: '0x02' }, { setIndex: 4 })
     expect(signedBy(bytes)).toBe(4)
     expect(codeOf(() => decode(bytes))).toBe('PAYLOAD_KIND')
     expect(codeOf(() => signedBy(bytes.subarray(0, 5)))).toBe('VAA_TRUNCATED')
   })
 
-  test.each(mainnetVaas)('has the digest that the contracts know: $name', (vector) => {
+  test.each(mainnetVaas)('the token bridge message has the digest that the contracts know: $name', (vector) => {
     expect(digestOf(parseVaa(bytesOf(vector)))).toBe(vector.digest)
   })
 
-  test.each(transfers)('reads $name', (vector) => {
+  test.each(transfers)('the parser of token bridge messages reads $name', (vector) => {
     const transfer = parseTokenTransfer(parseVaa(bytesOf(vector)).payload)
     const said = vector.transfer!
     expect({ ...transfer, amount: String(transfer.amount), fee: String(transfer.fee) }).toEqual({
@@ -50,7 +50,7 @@ describe('the token bridge message', () => {
     })
   })
 
-  test('becomes a transfer in plain JSON, whose source need not be configured', () => {
+  test('the token bridge message becomes a transfer in plain JSON, whose source need not be configured', () => {
     const vector = mainnetVaa('transfer, payload 1, chain 1 to 2')
     const transfer = decode(bytesOf(vector))
     expect(transfer).toEqual({
@@ -67,14 +67,14 @@ describe('the token bridge message', () => {
     expect(transferId(transfer)).toBe(`wormhole-token-bridge:1:${vector.emitterAddress}:110277:c90519b2bdfacac4`)
   })
 
-  test('has one id, whether its source is in the config or not, and whatever it is called there', () => {
+  test('a message has one id, whether the config has its source or not, and whatever the source is called', () => {
     const bytes = bytesOf(mainnetVaa('transfer, payload 1, chain 1 to 2'))
     const names = [[], [[1, 'solana']], [[1, 'another-name']]] as const
     const ids = names.map((more) => transferId(tokenBridgeMessages(new Map<number, string>([[2, 'ethereum'], ...more])).decode(bytes)))
     expect(new Set(ids).size).toBe(1)
   })
 
-  test('is one transfer however it is signed', () => {
+  test('the token bridge message is one transfer however it is signed', () => {
     const [good, resigned] = [mainnetVaa('the same transfer re-signed'), mainnetVaa('the same transfer with two bad')].map((vector) =>
       decode(bytesOf(vector)),
     )
@@ -82,7 +82,7 @@ describe('the token bridge message', () => {
     expect(transferId(good!)).toBe(transferId(resigned!))
   })
 
-  test('is two transfers when two messages claim one sequence', () => {
+  test('two messages that claim one sequence are two transfers', () => {
     const [one, other] = [1n, 2n].map((fee) => decode(signVaa({ payload: transferPayload({ fee }) }).bytes))
     expect([one!.sequence, one!.emitter]).toEqual([other!.sequence, other!.emitter])
     expect(transferId(one!)).not.toBe(transferId(other!))
@@ -100,11 +100,11 @@ describe('the token bridge message', () => {
     ['target 0', signVaa({ payload: transferPayload({ toChain: 0 }) }).bytes, 'TARGET_CHAIN_UNSUPPORTED'],
     ['version 2', altered(signVaa().bytes, 0, 2), 'VAA_VERSION'],
     ['nothing', new Uint8Array(), 'VAA_TRUNCATED'],
-  ])('refuses %s', (_, bytes, code) => {
+  ])('the parser of token bridge messages refuses %s', (_, bytes, code) => {
     expect(codeOf(() => decode(bytes))).toBe(code)
   })
 
-  test('takes a payload 3 with its contract part of any length', () => {
+  test('the parser of token bridge messages takes a payload 3 with a contract part of any length', () => {
     for (const rest of ['0x', '0x00', `0x${'ab'.repeat(500)}`]) {
       const transfer = parseTokenTransfer(parseVaa(signVaa({ payload: transferPayload({ kind: 3, rest, fee: 5n }) }).bytes).payload)
       // Payload 3 has the sender's address where payload 1 has the fee.
@@ -112,7 +112,7 @@ describe('the token bridge message', () => {
     }
   })
 
-  test('refuses every shorter copy with a code, and no two lengths pass', () => {
+  test('the parser of token bridge messages refuses every shorter copy with a code', () => {
     const whole = bytesOf(mainnetVaa('transfer, payload 1, chain 1 to 2'))
     const codes = Array.from({ length: whole.length + 1 }, (_, length) => codeOf(() => decode(whole.subarray(0, length))))
     const bodyEnd = whole.length - 133
@@ -122,7 +122,7 @@ describe('the token bridge message', () => {
     expect(codes.at(-1)).toBe('none')
   })
 
-  test('keeps u64 and u256 whole, from the bytes to the id and back', () => {
+  test('u64 and u256 stay whole, from the bytes of a message to its id and back', () => {
     const u256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })
     const u64 = fc.oneof(fc.constantFrom(0n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n), fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }))
     fc.assert(

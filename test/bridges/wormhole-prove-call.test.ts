@@ -1,7 +1,7 @@
 import { AbiCoder, concat, Interface } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { createProveCall, selectorOf } from '../../bridges/kit/calls.ts'
-import { createProof } from '../../bridges/kit/signed-messages.ts'
+import { createProve } from '../../bridges/kit/signed-messages.ts'
 import { tokenBridgeMessages } from '../../lab/devnet/wormhole/token-bridge-messages.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { unused } from '../helpers/unused.ts'
@@ -30,7 +30,7 @@ describe('Which call of the token bridge a VAA justifies', () => {
   const proving = (verify: () => Promise<void>, demandAccepted = verify, calls = {}) => {
     const { routes } = tokenBridgeMessages(names, { ethereum: { tokenBridge, calls } }).product
     const chain = { name: 'ethereum', call: unused('call') }
-    return createProveCall({ chain, routes, chainNames: names, proof: createProof(chain, verify, demandAccepted) })
+    return createProveCall({ chain, routes, chainNames: names, prove: createProve(chain, verify, demandAccepted) })
   }
   const proveCall = proving(async () => {}, undefined, { [redeemer]: call })
   const [plain, withCall, withOtherCall] = [message(1, stranger), message(3, redeemer), message(3, stranger)]
@@ -39,7 +39,7 @@ describe('Which call of the token bridge a VAA justifies', () => {
     ['a transfer by completeTransfer', { to: tokenBridge, data: encoded('completeTransfer(bytes)', plain) }],
     ['a transfer of the wrapped coin', { to: tokenBridge, data: encoded('completeTransferAndUnwrapETH(bytes)', plain) }],
     ['a payload 3 by the function of its recipient', { to: redeemer, data: encoded(call, withCall) }],
-  ])('%s', (_, intent) => expect(proveCall({ ...intent, value: '0' })).resolves.toEqual(['bsc']))
+  ])('a VAA justifies %s', (_, intent) => expect(proveCall({ ...intent, value: '0' })).resolves.toEqual(['bsc']))
 
   const twoArguments = new Interface(['function redeem(bytes vaa, uint256 more)']).encodeFunctionData('redeem', [withCall, 1])
   // A second encoding of the same VAA: the offset points one word further, and the skipped word could hide data.
@@ -55,7 +55,9 @@ describe('Which call of the token bridge a VAA justifies', () => {
     ['more arguments', { to: redeemer, data: twoArguments }],
     ['an encoding of its own', { to: tokenBridge, data: shifted }],
     ['coins', { to: tokenBridge, data: encoded('completeTransfer(bytes)', plain), value: '1' }],
-  ])('not %s', (_, intent) => expect(proveCall({ value: '0', ...intent })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' }))
+  ])('a VAA does not justify %s', (_, intent) =>
+    expect(proveCall({ value: '0', ...intent })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' }),
+  )
 
   test.each([
     ['VAA_SIGNATURE_INVALID', 'CALL_UNJUSTIFIED'],

@@ -30,20 +30,23 @@ const meanings = [
 ] as const
 
 describe('explainRevert', () => {
-  test.each(meanings.filter(([text]) => text !== undefined))('knows the text "%s"', (text, _, kind, code) => {
+  test.each(meanings.filter(([text]) => text !== undefined))('explainRevert knows the text "%s"', (text, _, kind, code) => {
     const meaning = explainRevert({ data: error(text!), reason: 'not looked at when there are bytes' })
     expect(meaning).toMatchObject(code === undefined ? { kind } : { kind, code, reason: text })
     // Some nodes return the text of a revert without its data.
     expect(explainRevert({ data: '0x', reason: `execution reverted: ${text}` })).toMatchObject({ kind })
   })
 
-  test.each(meanings.filter(([, selector]) => selector !== undefined))('knows the custom error of "%s": %s', (_, selector, kind, code) => {
-    expect(explainRevert({ data: selector!, reason: `custom error ${selector}` })).toMatchObject(
-      code === undefined ? { kind } : { kind, code },
-    )
-  })
+  test.each(meanings.filter(([, selector]) => selector !== undefined))(
+    'explainRevert knows the custom error of "%s": %s',
+    (_, selector, kind, code) => {
+      expect(explainRevert({ data: selector!, reason: `custom error ${selector}` })).toMatchObject(
+        code === undefined ? { kind } : { kind, code },
+      )
+    },
+  )
 
-  test('takes an underflow for a bridge that holds too little, and no other panic', () => {
+  test('explainRevert takes an underflow for a bridge that holds too little, and no other panic', () => {
     expect(explainRevert({ data: panic(0x11), reason: '' })).toMatchObject({ kind: 'wait', code: 'DELIVERY_REVERTED' })
     expect(explainRevert({ data: panic(0x01), reason: 'panic 1' })).toEqual({
       kind: 'unknown',
@@ -54,11 +57,14 @@ describe('explainRevert', () => {
 
   const noText = `0x08c379a0${'20'.padStart(64, '0')}${'01'.padStart(64, '0')}${'ff'.padEnd(64, '0')}`
 
-  test.each(['0x', '0x08', '0x08c379a0', '0x08c379a0ff', '0x4e487b71', 'nonsense', noText])('survives the bytes %s', (data) => {
-    expect(explainRevert({ data, reason: 'execution reverted' })).toEqual({
-      kind: 'unknown',
-      code: 'DELIVERY_REVERTED',
-      reason: 'execution reverted',
-    })
-  })
+  test.each(['0x', '0x08', '0x08c379a0', '0x08c379a0ff', '0x4e487b71', 'nonsense', noText])(
+    'explainRevert survives the bytes %s',
+    (data) => {
+      expect(explainRevert({ data, reason: 'execution reverted' })).toEqual({
+        kind: 'unknown',
+        code: 'DELIVERY_REVERTED',
+        reason: 'execution reverted',
+      })
+    },
+  )
 })

@@ -19,7 +19,7 @@ const chain = fc.constantFrom(...chainIds).map((id) => toChain(id))
 const u32 = fc.integer({ min: 0, max: 2 ** 32 - 1 })
 
 describe("Wormhole's own SDK", () => {
-  test('reads random transfers as we do', () => {
+  test("Wormhole's own SDK reads random transfers like Portage", () => {
     const message = fc.record({ guardianSet: u32, timestamp: u32, nonce: u32, emitterChain: chain, emitter: address, sequence: u64 })
     const transfer = fc.record({ amount: u256, token: address, tokenChain: chain, to: address, toChain: chain, fee: u256 })
     fc.assert(
@@ -60,7 +60,7 @@ describe("Wormhole's own SDK", () => {
   })
 
   const known = mainnetVaas.filter(({ emitterChain }) => isChainId(emitterChain))
-  test.each(known)('reads as we do: $name', (vector) => {
+  test.each(known)("Wormhole's own SDK reads a real message like Portage: $name", (vector) => {
     const ours = parseVaa(bytesOf(vector))
     const theirs = deserialize('Uint8Array', bytesOf(vector))
     expect(digestOf(ours)).toBe(`0x${toHex(keccak256(theirs.hash))}`)
@@ -69,7 +69,7 @@ describe("Wormhole's own SDK", () => {
     expect(toHex(ours.payload)).toBe(toHex(theirs.payload))
   })
 
-  test('knows the contracts of the example config', () => {
+  test("Wormhole's own SDK knows the contracts of the example config", () => {
     const file = fileURLToPath(new URL('../../config/portage.example.yaml', import.meta.url))
     const { chains } = parse(readFileSync(file, 'utf8')) as { chains: Record<string, { wormholeChainId: number; contracts: object }> }
     expect(Object.keys(chains).length).toBeGreaterThan(1)

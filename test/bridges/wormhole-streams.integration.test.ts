@@ -101,7 +101,7 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     })
   })
 
-  test('knows its highest number at finality, and none for an emitter that published nothing', async () => {
+  test('the token bridge knows its highest number at finality, and none for an emitter without messages', async () => {
     expect(await source.highest()).toBe('3')
     // The block of this transfer is not final yet.
     const script = await Script.of(ethereum.anvil, ethereum.deployer)
@@ -162,7 +162,7 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     expect(new Set(alone.map(({ content }) => content?.kind))).toEqual(new Set(['none']))
   })
 
-  test('reads blocks of those numbers only that are wanted', async () => {
+  test('the token bridge reads only the blocks of wanted numbers', async () => {
     const range = { fromBlock: 0, toBlock: chain.heads.current!.finalized }
     const read: number[] = []
     const counting: SourceReader & { readonly networkId: string } = {
@@ -182,7 +182,7 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     expect([third?.number, read]).toEqual(['3', [third?.height]])
   })
 
-  test('knows what its target shows for good: the seed of the deployment, what we deliver, and nothing else', async () => {
+  test('the token bridge knows the final deliveries of the deployment and of Portage, and no others', async () => {
     const range = { fromBlock: 0, toBlock: chain.heads.current!.finalized }
     const transfers = (await source.published(range)).flatMap(({ content }) => (content?.kind === 'transfer' ? [content.transfer] : []))
     const expected = transfers.map(({ sequence }) => Number(sequence) < 4)
@@ -200,7 +200,7 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     expect(await source.delivered(fourth)).toEqual([true])
   })
 
-  test('fails where the config names another contract', async () => {
+  test('the token bridge fails if the config names another contract', async () => {
     const wrong = createEmitterSource({
       ...{ chain, core: ethereum.weth, sourceChain: 'ethereum', emitterChain: 2, emitter: emitter(), begins: {}, maxOpen: 1 },
       ...ofTokenBridge(),

@@ -24,14 +24,14 @@ function signed(options: SignOptions): Uint8Array {
 }
 
 describe('the signatures of a message', () => {
-  test.each(mainnetVaas)('judges a real VAA by its real set: $name', async (vector) => {
+  test.each(mainnetVaas)('the verifier judges a real VAA by its real set: $name', async (vector) => {
     const keys = mainnetGuardians.get(vector.guardianSetIndex)!
     const set = { index: vector.guardianSetIndex, keys, expirationTime: 0, current: true }
     const good = vector.validSignatures === vector.signatures
     expect(await verdictOn(bytesOf(vector), set)).toBe(good ? 'none' : 'VAA_SIGNATURE_INVALID')
   })
 
-  test('refuses a real VAA by any set that did not sign it', async () => {
+  test('the verifier refuses a real VAA by any set that did not sign it', async () => {
     const vector = mainnetVaas[0]!
     const others = [...mainnetGuardians].filter(([index]) => index !== vector.guardianSetIndex)
     const sets = others.map(([index, keys]) => ({ index, keys, expirationTime: 0, current: true }))
@@ -53,19 +53,19 @@ describe('the signatures of a message', () => {
     expect(await verdictOn(signed({ guardians: 1, signers: [] }), devnetSet(1))).toBe('VAA_NO_QUORUM')
   })
 
-  test('refuses a guardian outside the set', async () => {
+  test('the verifier refuses a guardian outside the set', async () => {
     expect(await verdictOn(signed({ guardians: 19, signers: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 18] }), devnetSet(18))).toBe(
       'VAA_GUARDIAN_INDEX',
     )
     expect(await verdictOn(altered(signed({}), 6, 255), devnetSet(1))).toBe('VAA_GUARDIAN_INDEX')
   })
 
-  test('refuses one bad signature beyond the quorum, as the contract does', async () => {
+  test('the verifier refuses one bad signature beyond the quorum, as the contract does', async () => {
     const all = signed({ guardians: 19, signers: Array.from({ length: 19 }, (_, index) => index) })
     expect(await verdictOn(altered(all, firstSignature + 18 * 66 + 40, 1, 2, 3), devnetSet(19))).toBe('VAA_SIGNATURE_INVALID')
   })
 
-  test('refuses a body without signatures', async () => {
+  test('the verifier refuses a body without signatures', async () => {
     const bytes = signed({})
     expect(await verdictOn(altered(bytes, bytes.length - 1, 1), devnetSet(1))).toBe('VAA_SIGNATURE_INVALID')
   })
@@ -78,11 +78,11 @@ describe('the signatures of a message', () => {
     ['s is past the order', 32, getBytes(toBeHex(2n ** 256n - 1n))],
     ['v is 27', 64, new Uint8Array([27])],
     ['v is 255', 64, new Uint8Array([255])],
-  ])('refuses a signature whose %s', async (_, at, value) => {
+  ])('the verifier refuses a signature whose %s', async (_, at, value) => {
     expect(await verdictOn(altered(signed({}), firstSignature + at, ...value), devnetSet(1))).toBe('VAA_SIGNATURE_INVALID')
   })
 
-  test('takes both forms of one signature, as ecrecover does', async () => {
+  test('the verifier takes both forms of one signature, as ecrecover does', async () => {
     const bytes = signed({})
     const s = toBigInt(bytes.subarray(firstSignature + 32, firstSignature + 64))
     const mirrored = altered(
@@ -93,7 +93,7 @@ describe('the signatures of a message', () => {
     expect(await verdictOn(mirrored, devnetSet(1))).toBe('none')
   })
 
-  test('takes a set that is no longer current until it expires', async () => {
+  test('the verifier takes a set that is no longer current until it expires', async () => {
     const old = (expirationTime: number) => devnetSet(1, { current: false, expirationTime })
     expect(await verdictOn(signed({}), old(now + 1))).toBe('none')
     expect(await verdictOn(signed({}), old(now))).toBe('none')
@@ -125,7 +125,7 @@ describe('the verifier', () => {
     recover.mockRestore()
   })
 
-  test('does not believe an earlier verdict under other keys, whatever the index of the set', async () => {
+  test('the verifier does not believe an earlier verdict under other keys, whatever the index of the set', async () => {
     let set = devnetSet(1)
     const verify = createVerifier({ get: async () => set }, () => now)
     const { bytes } = signVaa()
@@ -139,7 +139,7 @@ describe('the verifier', () => {
     expect(await codeOfAsync(() => verify(bytes))).toBe('none')
   })
 
-  test('asks for the time only where it matters', async () => {
+  test('the verifier asks for the time only where it matters', async () => {
     const withoutBlocks = () => {
       throw new RelayerError('NODE_UNAVAILABLE')
     }

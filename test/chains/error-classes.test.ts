@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createClassifier } from '../../chains/evm/transactions/send.ts'
-import type { SendErrorClass } from '../../chains/port.ts'
+import type { SendErrorClass } from '../../domain/lane/send-errors.ts'
 
 const classify = createClassifier()
 

@@ -29,8 +29,9 @@ describe('The fees of a chain', () => {
     return chain
   }
 
-  test('fees follow a spike of the base fee from block to block', async () => {
+  test('fees follow a spike of the base fee from block to block, and the cap of fees does not', async () => {
     const chain = await connected()
+    const calm = await chain.quote()
     const spike = 300n * gwei
     await anvil.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${spike.toString(16)}`])
     const height = chain.heads.current?.latest.height ?? 0
@@ -39,6 +40,7 @@ describe('The fees of a chain', () => {
     const dear = await chain.quote()
     expect(BigInt(dear.baseFee ?? '0')).toBe((spike * 7n) / 8n)
     expect(BigInt(dear.maxFee)).toBe(2n * BigInt(dear.baseFee ?? '0') + BigInt(dear.tip))
+    expect(dear.cap).toBe(calm.cap)
   })
 
   test('the tip is at the percentile and over the number of blocks that the config sets', async () => {

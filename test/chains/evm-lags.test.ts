@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { comparedHeight, lagOf, middle } from '../../chains/heads.ts'
+import { comparedHeight, lagOf, medianOf } from '../../chains/heads.ts'
 
 const lagsOf = (heights: readonly (number | undefined)[], readers: number, known?: number) =>
   heights.map((height) => lagOf(height, comparedHeight(heights, readers, known)))
@@ -12,9 +12,9 @@ test('the middle of two values is the lower, and one of three cannot choose it',
       [100, 90, 95],
       [10n ** 20n, 7n],
       [5, 1, 9, 3],
-    ].map((values) => middle<number | bigint>(values)),
+    ].map((values) => medianOf<number | bigint>(values)),
   ).toEqual([90, 90, 95, 7n, 3])
-  expect(middle([])).toBeUndefined()
+  expect(medianOf([])).toBeUndefined()
 })
 
 describe('how far nodes lag', () => {

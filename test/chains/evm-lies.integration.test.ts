@@ -40,7 +40,7 @@ describe('receipts that lie', () => {
   const lies: [string, (receipt: Record<string, unknown>) => unknown][] = [
     ['null', () => null],
     ['another status', (receipt) => ({ ...receipt, status: '0x0' })],
-    ['a block that there is not', (receipt) => ({ ...receipt, blockHash: `0x${'cd'.repeat(32)}` })],
+    ['a block that does not exist', (receipt) => ({ ...receipt, blockHash: `0x${'cd'.repeat(32)}` })],
     ['a block that has not the transaction', (receipt) => ({ ...receipt, ...parent })],
     ['a height that is long gone', (receipt) => ({ ...receipt, blockNumber: '0x1', blockHash: `0x${'cd'.repeat(32)}` })],
     ['junk', () => ({ blockHash: '0x12' })],

@@ -19,7 +19,7 @@ describe('circuit breaker', () => {
     }
   }
 
-  test('opens at a failure, lets one probe go after the pause, closes when that comes back', async () => {
+  test('a circuit breaker opens at a failure, lets a probe go after the pause, and closes if it succeeds', async () => {
     const { clock, health, probe } = at()
     await probe()
     expect(health.state).toBe('up')

@@ -29,7 +29,7 @@ describe('reverts', () => {
     ['Ganache', { code: -32000, message: 'VM Exception while processing transaction: revert no', data: { hash: '0x01', result: data } }],
     ['a gateway', { code: -32603, message: 'execution reverted', data: { data } }],
     ['Besu', { code: -32000, message: 'Execution reverted', data }],
-  ])('%s', (_, error) => {
+  ])('a revert is read: %s', (_, error) => {
     expect(revertOf(rpcError(error))).toEqual({ data, reason: 'no' })
   })
 

@@ -26,7 +26,7 @@ describe('limits of a transaction', () => {
     ['maxTipPerGasWei', { ...within, gasLimit: '21000', maxFee: '60', tip: '51' }, '51', '50'],
     ['maxCostPerTransactionWei', { ...within, maxFee: '51' }, '5100000', '5000000'],
     ['maxPaymentWei', { ...within, to: treasury, value: '10' }, '10', '9'],
-  ])('beyond %s it is refused, and the key is not asked', async (limit, transaction, wanted, allowed) => {
+  ])('a transaction beyond %s is refused, and the key is not asked', async (limit, transaction, wanted, allowed) => {
     const { signer, signed } = keyWith(limits)
     for (const ask of [signer.check!, signer.sign]) {
       await expect(ask(transaction)).rejects.toMatchObject({

@@ -25,11 +25,10 @@ const pingOnly = `0x12345678${'0'.repeat(63)}1`
 const policy = testPolicy({
   calls: { [bridge]: [complete] },
   operatorCalls: { [stranger]: [ping], [spender]: [approve(treasury), pingOnly] },
-  coinPayees: [treasury],
+  payees: [treasury],
   otherLanes: [lane],
   topUps: true,
   tokens: [token],
-  tokenPayees: [treasury],
 })
 const send = (to: string) => erc20.encodeFunctionData('transfer', [to, 9n])
 

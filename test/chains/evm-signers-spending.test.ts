@@ -127,7 +127,7 @@ describe('the spending of a key', () => {
     expect(one.signed).toEqual([])
   })
 
-  test('of many simultaneous signatures, each counts those before it', async () => {
+  test('each of many simultaneous signatures counts those before it', async () => {
     const { signer, signed } = keyWith(hourly, { spendingFolder: folder, clock: () => start })
     const results = await Promise.allSettled(Array.from({ length: 40 }, (_, nonce) => signer.sign(costing(ether / 10n, nonce))))
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
@@ -218,7 +218,7 @@ describe('the spending of a key', () => {
     expect(await codeOfAsync(() => again.signer.sign(costing(ether / 2n, 3)))).toBe('SIGNING_REFUSED')
   })
 
-  test('where it cannot be recorded nothing is signed, and it is tried again', async () => {
+  test('where spending cannot be recorded nothing is signed, and it is tried again', async () => {
     const spendingFolder = join(folder, 'a file')
     await writeFile(spendingFolder, '')
     const { signer, signed } = keyWith(hourly, { spendingFolder, clock: () => start })

@@ -43,7 +43,7 @@ describe('the doctor checks the key file of access tokens', () => {
     expect(await check()).toMatchObject({ status: 'warn', remedy: expect.stringMatching(/^portage token remove-key [\w-]{43}$/) })
   })
 
-  test.skipIf(process.platform === 'win32')('that others may read', async () => {
+  test.skipIf(process.platform === 'win32')('a key file that others may read fails', async () => {
     await makeKeys(file)
     await chmod(file, 0o644)
     expect(await check()).toMatchObject({

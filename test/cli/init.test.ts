@@ -86,7 +86,7 @@ describe('portage init', () => {
     expect((await init('--network devnet --chain bsc')).code).toBe(2)
   })
 
-  test('asks on a terminal, again after a wrong answer', async () => {
+  test('portage init asks on a terminal, and asks again after a wrong answer', async () => {
     const asked = await init('--out asked.yaml', { terminal: true, stdin: 'moon\ntestnet\natlantis\nsepolia, base-sepolia\n' })
     expect(asked).toMatchObject({ code: 0, out: expect.stringContaining('asked.yaml: testnet, sepolia, base-sepolia') })
     expect(asked.out).toContain('one node per chain: nothing outvotes it')

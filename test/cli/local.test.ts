@@ -106,7 +106,7 @@ describe('config check', () => {
     expect(all.out).not.toContain('! route')
   })
 
-  test('prints code, problems and remedy; with --json on stdout; a stack only when asked', async () => {
+  test('config check prints code, problems and remedy; with --json on stdout; a stack only when asked', async () => {
     await writeFile(join(cwd, 'portage.yaml'), 'bridges: {}\n')
     const people = await runCli(['config', 'check'], { cwd })
     expect(people.err.replace(cwd, '.')).toMatchInlineSnapshot(`

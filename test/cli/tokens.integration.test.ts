@@ -146,7 +146,7 @@ test('a revocation names its author; an unlisted token is revoked by the token i
   )
 })
 
-test('rotated, the new key signs and tokens of the old one are good until it is removed', async () => {
+test('after a rotation the new key signs, and tokens of the old key are valid until it is removed', async () => {
   const before = await create(undefined, '--name', 'frank', '--level', 'admin')
   expect((await cli(before.token, 'token', 'rotate-key')).code).toBe(0)
   const after = await create(undefined, '--name', 'frank', '--level', 'admin')

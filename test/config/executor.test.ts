@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { executorOf } from '../../config/executor.ts'
 import { crossCheck } from '../../config/load/cross-checks.ts'
 import { executorSchema } from '../../config/schema/executor-schema.ts'
-import { highestU64 } from '../../bridges/executor/quote.ts'
+import { highestU64 } from '../helpers/executor.ts'
 
 const address = (digits: string) => `0x${digits.repeat(20)}`
 const quoter = { address: address('aB'), signer: { kind: 'environment', variable: 'QUOTER' } }

@@ -26,7 +26,7 @@ describe('errors of the YAML', () => {
     ['an unknown tag', 'a: !HUNTER2secret x\n'],
     ['an unclosed quote', 'a: "HUNTER2secret\n'],
     ['an alias without anchor', 'a: *HUNTER2secret\n'],
-  ])('quote nothing of the file: %s', (_, text) => {
+  ])('errors of the YAML quote nothing of the file: %s', (_, text) => {
     const message = refusal(text)
     expect(message).not.toMatch(/HUNTER2|dXNlcjpIVU5URVIy/)
     expect(message).toContain('YAML')
@@ -67,7 +67,7 @@ describe('errors of the YAML', () => {
     expect(refusal(text)).toContain(problem)
   })
 
-  test('and its warnings neither', async () => {
+  test('warnings of the YAML quote nothing of the file either', async () => {
     const said: Error[] = []
     const listen = (warning: Error) => said.push(warning)
     process.on('warning', listen)
@@ -89,13 +89,13 @@ describe('errors of the YAML', () => {
     ],
     ['lists in lists', '['.repeat(20_000) + ']'.repeat(20_000)],
     ['a thousand levels', `a: ${'['.repeat(1_000)}${']'.repeat(1_000)}`],
-  ])('are CONFIG_INVALID, whatever the library throws: %s', (_, text) => {
+  ])('every error of the YAML library is CONFIG_INVALID: %s', (_, text) => {
     expect(refusal(text)).toMatch(/YAML/)
   })
 })
 
 describe('names and numbers', () => {
-  test('of chains that would vanish, or mean another one, are refused', () => {
+  test('names of chains that would vanish, or mean another chain, are refused', () => {
     expect(refusal(withChains(`  ethereum: ${chain()}\n  __proto__: ${chain()}`))).toContain('chains.__proto__ is no name for a field')
     expect(refusal(withChains(`  constructor: ${chain()}`))).toContain(
       'chains.constructor has a name that must be lower case letters, digits and dashes, and not constructor',
@@ -106,7 +106,7 @@ describe('names and numbers', () => {
     expect(() => chainOf(parseConfig(good, {}, 'x'), 'constructor')).toThrow('no chain is called constructor')
   })
 
-  test('of variables are those of the environment alone', () => {
+  test('the variables of a config are those of the environment alone', () => {
     expect(refusal(`${good}dataFolder: \${toString}\n`)).toContain('needs the environment variable toString, which is not set')
   })
 
@@ -132,8 +132,11 @@ describe('names and numbers', () => {
       'streams.ethereum.first must be a whole number below 2^64',
       good.replace('bridge: {}', "bridge: { streams: { ethereum: { first: '18446744073709551616' } } }"),
     ],
-    ['maxFeePerGas must be a decimal number below 2^256', `${good}fees: { maxFeePerGas: '${'9'.repeat(78)}' }`],
-  ])('have bounds: %s', (problem, text) => {
+    ['maxFeePerGas must be wei, or a number with its unit', `${good}fees: { maxFeePerGas: '${'9'.repeat(78)}' }`],
+    ['maxFeePerGas must be wei, or a number with its unit', `${good}fees: { maxFeePerGas: '0.5 wei' }`],
+    ['maxFeePerGas must be wei, or a number with its unit', `${good}fees: { maxFeePerGas: '50 ETH' }`],
+    ['maxPaymentWei must be wei, or a number with its unit', withChains(`  ethereum: ${chain(', signing: { maxPaymentWei: "0 gwei" }')}`)],
+  ])('a number or name beyond its bounds is refused: %s', (problem, text) => {
     expect(refusal(text)).toContain(problem)
   })
 
@@ -147,7 +150,7 @@ describe('names and numbers', () => {
     for (const [path, ms] of Object.entries(timers)) expect(Number(new Map(numbers).get(path)?.maximum) * ms).toBeLessThan(longest)
   })
 
-  test.each(['02', '65536', '0'])('of a token begin with a chain that can be: %s', (id) => {
+  test.each(['02', '65536', '0'])('the id of a token begins with a possible number of a chain, and not with %s', (id) => {
     const table = `{ ethereum: { '${id}/${'0'.repeat(64)}': '200000' } }`
     expect(refusal(good.replace('bridge: {}', `bridge: { minimumFees: ${table} }`))).toContain('minimumFees.ethereum')
   })

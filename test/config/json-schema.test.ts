@@ -28,7 +28,7 @@ test('the example names the schema in its first line, for editors', () => {
   expect(read('config/portage.example.yaml').split('\n')[0]).toBe('# yaml-language-server: $schema=portage.schema.json')
 })
 
-test('a field that there is not, a wrong kind of value and a wrong text are found', () => {
+test('an unknown field, a wrong kind of value and a wrong text are found', () => {
   const tree = example()
   tree['nodes'] = []
   ethereum(tree)['networkId'] = 'one'

@@ -28,7 +28,23 @@ function problemsOf(text: string, environment: NodeJS.ProcessEnv = env): string 
 }
 
 describe('a good config', () => {
-  test('gets its defaults', () => {
+  test.each([
+    ['50 gwei', '50000000000'],
+    ['2.5gwei', '2500000000'],
+    ['0.05 coins', '50000000000000000'],
+    ['7 wei', '7'],
+    ['7', '7'],
+  ])('the amount %s of a config is %s wei', (text, wei) => {
+    const { fees, chains } = parseConfig(
+      `${least.replace('blockTimeMs', `signing: { maxPaymentWei: '${text}' }\n    blockTimeMs`)}fees: { maxFeePerGas: '${text}' }\n`,
+      env,
+      'portage.yaml',
+    )
+    expect(fees?.maxFeePerGas).toBe(wei)
+    expect(chains['ethereum']?.signing.maxPaymentWei).toBe(wei)
+  })
+
+  test('a good config gets its defaults', () => {
     const config = parseConfig(least, env, 'portage.yaml')
     expect(config).toMatchInlineSnapshot(`
       {
@@ -149,18 +165,18 @@ describe('a good config', () => {
     `)
   })
 
-  test('takes addresses without quotes, which YAML would read as numbers', () => {
+  test('a good config takes addresses without quotes, which YAML would read as numbers', () => {
     const config = parseConfig(least.replace(`'${contracts.core}'`, contracts.core.toUpperCase().replace('0X', '0x')), env, 'portage.yaml')
     expect(config.chains['ethereum']?.contracts?.core).toBe(contracts.core)
   })
 
-  test('takes texts of one class of errors, the other classes unnamed', () => {
+  test('a good config may list texts for one class of errors without the other classes', () => {
     const texts = (name: string) => least.replace('blockTimeMs: 12000', `blockTimeMs: 12000\n    errors: { ${name}: [account is frozen] }`)
     expect(parseConfig(texts('fatal'), env, 'portage.yaml').chains['ethereum']?.errors).toEqual({ fatal: ['account is frozen'] })
     expect(problemsOf(texts('deadly'))).toContain('errors.deadly is not a field of the config. Remove it; known here: nonce-too-low,')
   })
 
-  test('names tokens in one way, however they are written', () => {
+  test('a good config names tokens in one way, however they are written', () => {
     const token = 'C02AAA39B223FE8D0A0E5C4F27EAD9083C756CC2'.padStart(64, '0')
     const fees = `    assets: ['2/0x${token}']\n    minimumFees: { ethereum: { '2/0x${token}': '5' } }\n`
     const bridge = parseConfig(least.replace(' {}\n', `\n${fees}`), env, 'portage.yaml').bridges['wormhole-token-bridge']
@@ -170,7 +186,7 @@ describe('a good config', () => {
 })
 
 describe('problems', () => {
-  test('are listed all at once, with field and remedy', () => {
+  test('problems are listed all at once, with field and remedy', () => {
     const text = `
 temporal: { adress: localhost:7233 }
 chains:
@@ -250,7 +266,7 @@ extra: 1
     `)
   })
 
-  test('of an empty file', () => {
+  test('an empty file is a problem', () => {
     expect(problemsOf('')).toMatchInlineSnapshot(`
       "The config has problems. portage.yaml:
         - the file is empty. Make one with portage init, or start from config/portage.example.yaml.
@@ -258,7 +274,7 @@ extra: 1
     `)
   })
 
-  test('of the YAML itself', () => {
+  test('a syntax error of the YAML is a problem with its line', () => {
     expect(problemsOf('chains:\n  one: {\n  one: "unclosed\n')).toMatchInlineSnapshot(`
       "The config has problems. portage.yaml:
         - line 3, column 3: the indentation is wrong. Correct the YAML.
@@ -273,7 +289,7 @@ extra: 1
     `)
   })
 
-  test('of a tree that is not a map', () => {
+  test('a tree that is not a map is a problem', () => {
     expect(problemsOf('- a\n- b\n')).toMatchInlineSnapshot(`
       "The config has problems. portage.yaml:
         - must be a map of fields, not a list. Correct it.
@@ -281,7 +297,7 @@ extra: 1
     `)
   })
 
-  test('of variables: absent, empty and malformed', () => {
+  test('absent, empty and malformed variables are problems', () => {
     expect(problemsOf(least, {})).toMatchInlineSnapshot(`
       "The config has problems. portage.yaml:
         - chains.ethereum.nodes[0].url needs the environment variable NODE_KEY, which is not set. Set NODE_KEY before starting.
@@ -291,7 +307,7 @@ extra: 1
     expect(problemsOf(least.replace('NODE_KEY', '1 x'))).toContain('holds a ${…} that is not the name of a variable')
   })
 
-  test('never show what a variable or a field holds', () => {
+  test('problems of a config never show the value of a variable or a field', () => {
     const text = problemsOf(least.replace('https://node.example/v3/', 'no url but a '))
     expect(text).toContain('chains.ethereum.nodes[0].url must be an http or https URL')
     expect(text).not.toContain(env.NODE_KEY)

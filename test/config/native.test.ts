@@ -25,7 +25,7 @@ function problemsOf(text: string): string {
 }
 
 describe('routes of the native bridge', () => {
-  test('need no Wormhole', () => {
+  test('routes of the native bridge need no Wormhole', () => {
     const { chains, bridges } = parseConfig(config([way('one', 'two'), way('two', 'one', there, here)]), {}, 'portage.yaml')
     expect(bridges['native-bridge']?.routes).toMatchObject([
       { source: 'one', target: 'two', startBlock: 0, maxOpen: 200 },
@@ -45,7 +45,7 @@ describe('routes of the native bridge', () => {
     `)
   })
 
-  test('have problems that are listed all at once', () => {
+  test('problems of the routes of the native bridge are listed all at once', () => {
     const routes = [
       way('one', 'two'),
       way('one', 'one', third, third),

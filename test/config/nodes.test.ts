@@ -19,11 +19,11 @@ describe('the nodes of a chain, checked together', () => {
     ).toEqual([])
   })
 
-  test('some node reads', () => {
+  test('a chain needs a node that reads', () => {
     expect(check([{ url: 'http://a', use: 'send' }])).toEqual(['chains.one.nodes has no node that reads'])
   })
 
-  test('some node takes transactions, where there are keys', () => {
+  test('a chain with keys needs a node that takes transactions', () => {
     expect(check([{ url: 'http://a', use: 'read' }])).toEqual(['chains.one.nodes has no node that takes transactions'])
     expect(check([{ url: 'http://a', use: 'read' }], { lanes: [] })).toEqual([])
   })
@@ -32,7 +32,7 @@ describe('the nodes of a chain, checked together', () => {
     expect(check([{ url: 'http://a' }], { send: 'private' })).toEqual(['chains.one.send is private, but no node is'])
   })
 
-  test('names are given once, those by place included', () => {
+  test('the names of the nodes of a chain are unique, also the names by place', () => {
     expect(check([{ url: 'http://a', name: 'node-2' }, { url: 'http://b' }])).toEqual([
       'chains.one.nodes[1].name is node-2, as of nodes[0]',
     ])

@@ -23,7 +23,7 @@ function problemsOf(...notifications: readonly object[]): string {
 }
 
 describe('receivers of notifications in the config', () => {
-  test('are taken as they are; without any there are none', () => {
+  test('receivers are taken as the config has them, and a config without receivers has none', () => {
     expect(problemsOf(receiver)).toBe('')
     expect(problemsOf({ ...receiver, secrets: [{ secretVariable: 'A' }, { secretFile: 'b' }], chains: ['ethereum', 'wormhole-21'] })).toBe(
       '',
@@ -74,7 +74,7 @@ describe('receivers of notifications in the config', () => {
     ['a lane that is none', { lanes: ['0xaa'] }, 'notifications[0].lanes[0]'],
   ])('%s is named with its field', (_, change, problem) => expect(problemsOf({ ...receiver, ...change })).toContain(problem))
 
-  test('have a name of their own each', () => {
+  test('each receiver of notifications needs a name of its own', () => {
     expect(problemsOf(receiver, receiver)).toContain('notifications[1].name is that of notifications[0], too')
   })
 

@@ -37,7 +37,7 @@ test('sources without a node: all that are known, others by their number, and ho
 })
 
 test.each([
-  ['a network that there is not', 'everySource: devnet'],
+  ['an unknown network', 'everySource: devnet'],
   ['a number that is none of Wormhole', `emitters: { 65536: '${emitter}' }`],
   ['a name in place of the number', `emitters: { solana: '${emitter}' }`],
   ['an address in place of an emitter', "emitters: { 34: '0x24850c6f61C438823F01B7A3BF2B89B72174Fa9d' }"],

@@ -113,7 +113,7 @@ describe('settings that cannot be meant', () => {
     ],
     ['a file that is not there', { TEMPORAL_CONFIG_FILE: '/no/such.toml' }, 'TEMPORAL_CONFIG_FILE names a file that does not exist'],
     ['a profile that is not there', { TEMPORAL_PROFILE: 'prod' }, "Profile 'prod' not found"],
-  ])('%s', (_, env, why) => {
+  ])('a setting that cannot be meant is refused: %s', (_, env, why) => {
     const error = refused(env)
     expect(error).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(why) })
     expect(String(error)).not.toContain('secret')
@@ -157,7 +157,7 @@ describe('keys of payloads', () => {
     { id: 'old', keyVariable: 'OLD_KEY' },
   ]
 
-  test("are named in their order and unread, whatever Temporal's own variables say", () => {
+  test("keys of payloads are named in their order and unread, whatever Temporal's own variables say", () => {
     const env = { OLD_KEY: 'secret-old', TEMPORAL_ADDRESS: 'variable.example:7233' }
     const { encryption, ...found } = resolveTemporal(config({ encryption: { keys } }), env)
     expect(encryption).toMatchObject({ required: false, keys: [{ id: 'new', source: { file: '/keys/new' } }, { id: 'old' }] })
@@ -166,7 +166,7 @@ describe('keys of payloads', () => {
     expect(resolveTemporal(config({}), env).encryption).toBeUndefined()
   })
 
-  test('need their variable', () => {
+  test('keys of payloads need the variable that the config names', () => {
     expect(() => resolveTemporal(config({ encryption: { keys } }), {})).toThrow(
       /temporal\.encryption\.keys\[1\]\.keyVariable needs the environment variable OLD_KEY, which is not set/,
     )
@@ -179,7 +179,7 @@ describe('keys of payloads', () => {
     ['neither', [{ id: 'new' }], /keyFile or keyVariable/],
     ['an id with a space', [{ id: 'a b', keyFile: '/k' }], /letters, digits/],
     ['the key itself', [{ id: 'new', key: 'x' }], /[Uu]nrecognized key/],
-  ])('are refused: %s', (_, bad, why) => {
+  ])('wrong keys of payloads are refused: %s', (_, bad, why) => {
     expect(() => config({ encryption: { keys: bad } })).toThrow(why)
   })
 })

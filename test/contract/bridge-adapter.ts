@@ -37,12 +37,12 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
     })
     afterAll(() => harness?.stop())
 
-    test('says what it is', () => {
+    test('a bridge adapter has a name, and the chain of its endpoint', () => {
       expect(harness.bridge.name).toMatch(/^[a-z][a-z0-9-]+$/)
       expect(endpoint.chain).toBe(harness.target)
     })
 
-    test('decodes bytes to the same plain JSON each time', () => {
+    test('a bridge adapter decodes bytes to the same plain JSON each time', () => {
       const bytes = harness.message()
       const transfer = harness.bridge.decode(bytes)
       expect(transfer).toMatchObject({ bridge: harness.bridge.name, targetChain: harness.target })
@@ -55,7 +55,7 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       expect(harness.bridge.decode(harness.message()).digest).not.toBe(transfer.digest)
     })
 
-    test('refuses every shorter copy with a code that no retry heals', async () => {
+    test('a bridge adapter refuses every shorter copy with a code that no retry heals', async () => {
       const bytes = harness.message()
       for (let length = 0; length < bytes.length; length++) {
         const code = codeOf(() => harness.bridge.decode(bytes.subarray(0, length)))
@@ -64,7 +64,7 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       }
     })
 
-    test('takes a well-signed message', async () => {
+    test('a bridge adapter takes a well-signed message', async () => {
       const transfer = next()
       expect(await endpoint.verify(Buffer.from(transfer.message, 'base64'))).toMatchObject({ kind: 'valid' })
       const verdict = await endpoint.validate(transfer)
@@ -74,7 +74,7 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       if (made) expect({ ...made, call: undefined }).toEqual({ ...asked, call: undefined, intent: await asked.call() })
     })
 
-    test('rejects every forgery, before an id is taken and after', async () => {
+    test('a bridge adapter rejects every forgery, before an id is taken and after', async () => {
       const forgeries = harness.forgeries()
       expect(forgeries.length).toBeGreaterThan(0)
       for (const { what, bytes } of forgeries) {
@@ -84,7 +84,7 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       }
     })
 
-    test('rejects the message of another transfer', async () => {
+    test('a bridge adapter rejects the message of another transfer', async () => {
       const [one, other] = [next(), next()]
       for (const mixed of [
         { ...one, message: other.message },
@@ -96,7 +96,7 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       }
     })
 
-    test('names one call per transfer, without value by itself', async () => {
+    test('a bridge adapter names one call per transfer, which carries no coins by itself', async () => {
       const transfer = next()
       const intent = await endpoint.delivery(transfer).call()
       expect(intent.to).toMatch(/^0x[0-9a-f]{40}$/)
@@ -105,7 +105,7 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       expect(await endpoint.delivery(transfer).call()).toEqual(intent)
     })
 
-    test('proves the calls that deliver, and no other: a key signs what this proves', async () => {
+    test('a bridge adapter proves the calls that deliver, and no others: a key signs the calls that it proves', async () => {
       const transfer = next()
       const intent = await endpoint.delivery(transfer).call()
       const { recipient, token } = endpoint.delivery(transfer).parties
@@ -139,7 +139,7 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       }
     })
 
-    test('shows a delivery as the chain does: latest, then final, with its deliverer, and refuses a second one', async () => {
+    test('a bridge adapter shows a delivery like the chain: latest, then final, and refuses a second one', async () => {
       const [transfer, other] = [next(), next()]
       const intent = await endpoint.delivery(transfer).call()
       expect(await harness.chain.simulate(intent, harness.sender)).toMatchObject({ ok: true })
@@ -168,7 +168,7 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       expect(endpoint.hasEffect({ ...receipt, status: 'reverted' }, transfer)).toBe(false)
     })
 
-    test('does not call a revert delivered that says nothing', () => {
+    test('a bridge adapter does not take an unknown revert for a delivery', () => {
       for (const data of ['0x', '0x12345678', '0xff']) {
         expect(endpoint.explainRevert({ data, reason: '' }).kind).toBe('unknown')
       }

@@ -52,19 +52,19 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       return hash
     }
 
-    test('says what it is', () => {
+    test('a chain adapter has its network, finality, block time and family', () => {
       expect(chain).toMatchObject({ networkId: harness.networkId, finality: { kind: 'tag' } })
       expect(chain.blockTimeMs).toBeGreaterThan(0)
       expect(chain.family).toMatch(/^[a-z]+$/)
     })
 
-    test('refuses a node of another network', async () => {
+    test('a chain adapter refuses a node of another network', async () => {
       const other = harness.chain({ networkId: '999999' })
       await expect(other.connect()).rejects.toMatchObject({ code: 'CHAIN_ID_MISMATCH' })
       other.close()
     })
 
-    test('says so when no node answers, and never hangs', async () => {
+    test('a chain adapter fails with a code if no node answers, and never hangs', async () => {
       const dead = harness.chain({ nodes: ['http://127.0.0.1:9'] })
       await expect(dead.connect()).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
       await expect(dead.account(`0x${'1'.repeat(40)}`)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
@@ -98,7 +98,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       expect(events).toHaveLength(seen)
     })
 
-    test('account, pending nonce and code', async () => {
+    test('account, pending nonce and code are read', async () => {
       const signer = await nextSigner()
       expect(await chain.account(signer.address)).toMatchObject({
         latestNonce: 0,
@@ -293,7 +293,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       deep.close()
     })
 
-    test('counts its calls, and is silent once it is closed', async () => {
+    test('a chain adapter counts its calls, and makes none once it is closed', async () => {
       const own = harness.chain()
       await own.connect()
       await own.quote()

@@ -35,7 +35,7 @@ export function scannedSourceSuite(name: string, start: () => Promise<ScannedSou
     })
     afterAll(() => harness?.stop())
 
-    test('names its stream, and where that begins', () => {
+    test('a scanned source names its stream, and where that begins', () => {
       expect(source.config).toEqual({
         stream: expect.stringMatching(new RegExp(`^${source.bridge}:${source.sourceChain}:`)),
         // The origin contains network and contract, so that a checkpoint of another source is detected.
@@ -47,7 +47,7 @@ export function scannedSourceSuite(name: string, start: () => Promise<ScannedSou
       expect([source.bridge, source.kind]).toEqual([harness.bridge.name, 'scanned'])
     })
 
-    test('has nothing before there is anything', async () => {
+    test('a scanned source is empty before the first transfer', async () => {
       const toBlock = await harness.finalise('source')
       expect(await source.highest()).toBeUndefined()
       expect(await source.initiated({ fromBlock: 0, toBlock })).toEqual([])
@@ -56,7 +56,7 @@ export function scannedSourceSuite(name: string, start: () => Promise<ScannedSou
       expect([await source.delivered([]), await source.recorded([], 'agreed')]).toEqual([[], []])
     })
 
-    test('shows nothing that is not final', async () => {
+    test('a scanned source shows no transfer that is not final', async () => {
       const before = await harness.finalise('source')
       await harness.start(count)
       expect(await source.recorded([number(0)], 'finalized')).toEqual([undefined])
@@ -64,7 +64,7 @@ export function scannedSourceSuite(name: string, start: () => Promise<ScannedSou
       range = { fromBlock: before + 1, toBlock: await harness.finalise('source') }
     })
 
-    test('finds the transfers of a range in order, each with its block, and none outside it', async () => {
+    test('a scanned source finds the transfers of a range in order, with their blocks, and none outside it', async () => {
       found = await source.initiated(range)
       expect(numbers()).toEqual(Array.from({ length: count }, (_, place) => number(place)))
       for (const one of found) {
@@ -83,13 +83,13 @@ export function scannedSourceSuite(name: string, start: () => Promise<ScannedSou
       expect(await source.recorded(asked, 'agreed')).toEqual(expected)
     })
 
-    test('finds the highest number from any that is known, also from one that is gone', async () => {
+    test('a scanned source finds the highest number from any known one, also from one that is gone', async () => {
       const highest = number(count - 1)
       for (const known of [undefined, number(0), number(1), highest, number(count), number(count + 40)])
         expect([known, await source.highest(known)]).toEqual([known, highest])
     })
 
-    test('gives messages that its bridge reads as the same transfer and finds good', async () => {
+    test('a scanned source gives messages that its bridge reads as the same transfers and finds valid', async () => {
       for (const transfer of transfers()) {
         const message = Buffer.from(transfer.message, 'base64')
         expect(harness.bridge.decode(message)).toEqual(transfer)

@@ -57,7 +57,7 @@ const option = ({ command = [] }: Service, name: string) => command.filter((_, i
 const sourceOf = (secret: string | { readonly source: string }) => (typeof secret === 'string' ? secret : secret.source)
 
 describe('docker-compose.temporal.yml', () => {
-  test('is valid by the schema of Compose', () => {
+  test('docker-compose.temporal.yml is valid by the schema of Compose', () => {
     const validate = new Ajv({ strict: false, validateFormats: false, validateSchema: false }).compile(
       JSON.parse(read('test/deploy/fixtures/compose-spec.json')) as object,
     )
@@ -67,11 +67,11 @@ describe('docker-compose.temporal.yml', () => {
     expect(validate.errors).toMatchObject([{ params: { additionalProperty: 'imagine' } }])
   })
 
-  test('opens ports on loopback only', () => {
+  test('docker-compose.temporal.yml opens ports on loopback only', () => {
     for (const port of services.flatMap(([, service]) => service.ports ?? [])) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/)
   })
 
-  test('pins every image; Portage is that of this version, Temporal that of the tests', () => {
+  test('the compose file pins every image: Portage of this version, Temporal of the tests', () => {
     const others = services.filter((service) => !ofPortage.includes(service))
     for (const [, { image }] of others) expect(image).toMatch(/^[\w./-]+:v?\d+\.\d+(\.\d+)?(-alpine[\d.]+)?(@sha256:[0-9a-f]{64})?$/)
     for (const [, { image }] of ofPortage) expect(image).toBe(`\${PORTAGE_IMAGE:-portage:${version}}`)
@@ -81,7 +81,7 @@ describe('docker-compose.temporal.yml', () => {
     expect(tagOf('set-up')).toBe(`temporalio/admin-tools:${serverVersion}`)
   })
 
-  test.each(services)('%s is locked up, has limits, and says how it is', (name, service) => {
+  test.each(services)('the service %s is locked up, has limits, and reports its health', (name, service) => {
     expect(service).toMatchObject({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
     expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/)
     // The Web UI writes its config next to its program, so its file system is not read-only.
@@ -93,7 +93,7 @@ describe('docker-compose.temporal.yml', () => {
     expect(service.networks.every((network) => network in compose.networks)).toBe(true)
   })
 
-  test('has secrets in files alone', () => {
+  test('docker-compose.temporal.yml has secrets only in files', () => {
     for (const [, { environment = {} }] of services) {
       const secret = Object.entries(environment).filter(([variable]) => /PASS|PWD|SECRET|TOKEN|KEY/.test(variable))
       for (const [, value] of secret) expect(value).toMatch(/^\/run\/secrets\//)
@@ -125,7 +125,7 @@ describe('docker-compose.temporal.yml', () => {
 })
 
 describe('make-secrets.sh', () => {
-  test('makes passwords once, says which files are missing, and closes the folder to others', () => {
+  test('make-secrets.sh makes passwords once, says which files are missing, and closes the folder to others', () => {
     const folder = temporaryFolder()
     cpSync(join(root, 'deploy/compose/make-secrets.sh'), join(folder, 'make-secrets.sh'))
     const make = () => execFileSync('sh', [join(folder, 'make-secrets.sh')], { encoding: 'utf8' })
@@ -169,7 +169,7 @@ describe('its Prometheus and Grafana', () => {
 })
 
 describe('its Portage', () => {
-  test('runs every single role, every chain and every lane of the example config', () => {
+  test('the compose file runs every single role, every chain and every lane of the example config', () => {
     expect(new Set(ofPortage.flatMap(([, service]) => option(service, '--role')))).toEqual(
       new Set(roles.filter((role) => role !== 'all' && role !== 'keyless')),
     )
@@ -181,7 +181,7 @@ describe('its Portage', () => {
     expect(lanes).toEqual(Object.entries(config.chains).flatMap(([chain, { lanes: all }]) => all.map(({ address }) => [chain, address])))
   })
 
-  test("gives each key to its lane's process alone, where its signer looks", () => {
+  test("the compose file gives each key to its lane's process alone, where its signer looks", () => {
     for (const [name, service] of ofPortage) {
       const targets = (service.secrets ?? []).map((secret) => (typeof secret === 'string' ? secret : secret.target))
       const [chain = ''] = option(service, '--chain')
@@ -193,7 +193,7 @@ describe('its Portage', () => {
     expect(new Set(sources).size).toBe(sources.length)
   })
 
-  test('subscribes to the guardian spy of the compose file, which starts with it', () => {
+  test('Portage subscribes to the guardian spy of the compose file, which starts with it', () => {
     const { spy } = compose.services
     expect(config.bridges['wormhole-token-bridge']?.spies).toEqual([{ address: 'spy:7073' }])
     expect(option(spy!, '--spyRPC')).toEqual(['[::]:7073'])
@@ -206,7 +206,7 @@ describe('its Portage', () => {
     expect(option(spy!, '--nodeKey')[0]).toMatch(/^\/run\/spy\//)
   })
 
-  test('has a volume of its own for each process, and time to stop', () => {
+  test('in the compose file each process has a volume of its own, and time to stop', () => {
     const folder = '/var/lib/portage'
     expect(config.dataFolder.startsWith(`${folder}/`)).toBe(true)
     for (const [name, { volumes, stop_grace_period: grace = '' }] of ofPortage) {
@@ -215,7 +215,7 @@ describe('its Portage', () => {
     }
   })
 
-  test('serves health, metrics and API where the health check, Prometheus and the ports look', () => {
+  test('the compose file serves health, metrics and API where health check, Prometheus and ports look', () => {
     const { admin, api } = config
     for (const [, { healthcheck }] of ofPortage) expect(healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${admin.port}/readyz`)
     expect([admin.host, api.host]).toEqual(['0.0.0.0', '0.0.0.0'])
@@ -229,7 +229,7 @@ describe('its Portage', () => {
     for (const port of [admin.port, api.port]) expect(image).toMatch(new RegExp(`^EXPOSE .*\\b${port}\\b`, 'm'))
   })
 
-  test('mounts its config where the image looks for it, and runs as the user of the image', () => {
+  test('Portage mounts its config where the image looks for it, and runs as the user of the image', () => {
     const image = read('Dockerfile')
     for (const [, { configs = [], user }] of ofPortage) {
       expect(image).toContain(`PORTAGE_CONFIG=${configs.find(({ source }) => source === 'portage')?.target}\n`)
@@ -239,7 +239,7 @@ describe('its Portage', () => {
 })
 
 describe('its Temporal', () => {
-  test('has exactly the search attributes that Portage writes, all Keyword', () => {
+  test('the Temporal of the compose file has exactly the search attributes that Portage writes, all Keyword', () => {
     const words = (compose.services['set-up']?.command?.[0] ?? '').split(/\s+/)
     const named = words.filter((_, index) => words[index - 1] === '--name')
     expect(named).toEqual(Object.keys(searchAttributes))
@@ -248,12 +248,12 @@ describe('its Temporal', () => {
     )
   })
 
-  test('is where the example config looks for it', () => {
+  test('the Temporal of the compose file is where the example config looks for it', () => {
     expect(config.temporal).toMatchObject({ address: 'temporal:7233', namespace: 'default' })
     expect(compose.services['set-up']?.environment?.['TEMPORAL_ADDRESS']).toBe(config.temporal.address)
   })
 
-  test('has the dynamic config of the devnet, where the server looks for it', () => {
+  test('the Temporal of the compose file has the dynamic config of the devnet, where the server looks for it', () => {
     const content = parse(compose.configs['dynamic-config']?.content ?? '') as Record<string, { value: unknown }[]>
     const values = Object.fromEntries(Object.entries(content).map(([key, [first]]) => [key, JSON.stringify(first?.value)]))
     expect(values).toEqual(devServerDynamicConfig)
@@ -261,7 +261,7 @@ describe('its Temporal', () => {
     expect(configs?.[0]).toEqual({ source: 'dynamic-config', target: environment?.['DYNAMIC_CONFIG_FILE_PATH'] })
   })
 
-  test('keeps PostgreSQL to itself', () => {
+  test('the compose file lets nobody but Temporal reach PostgreSQL', () => {
     expect(compose.networks['database']).toEqual({ internal: true })
     expect(services.filter(([, { networks }]) => networks.includes('database')).map(([name]) => name)).toEqual([
       'postgresql',

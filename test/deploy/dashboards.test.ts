@@ -85,7 +85,7 @@ describe('the reader of expressions', () => {
     ['sum by (lane) (portage_head_height)', 'nothing has a label lane'],
     ['max(portage_head_height{lane="a"})', 'portage_head_height has no label lane'],
     ['max(portage:nothing)', 'there is no portage:nothing'],
-  ])('finds what is wrong with %s', (expr, problem) => {
+  ])('the reader of expressions finds what is wrong with %s', (expr, problem) => {
     expect(faultsOf(expr).join('\n')).toContain(problem)
   })
 

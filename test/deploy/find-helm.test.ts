@@ -24,7 +24,7 @@ test('a Helm on PATH is taken only if its version is known: otherwise an earlier
   expect(await findHelm({ ...env, HELM: join(old, 'helm') })).toEqual({ helm: join(old, 'helm') })
 })
 
-test('where there is none and no Go, the reason says so', async () => {
+test('without Helm and without Go, the reason says so', async () => {
   const env = { XDG_CACHE_HOME: join(folder, 'empty'), PATH: join(folder, 'nowhere') }
   expect(await findHelm(env)).toEqual({ why: 'go install: Go is not installed' })
 })

@@ -62,15 +62,15 @@ spec: { podSelector: { matchLabels: { component: lane } }, policyTypes: [Ingress
 }
 
 describe('the rules that npm run helm:check holds the chart to', () => {
-  test('find nothing in what is right', () => {
+  test('the rules of helm:check find nothing in a correct chart', () => {
     expect(problemsOf(rendered())).toEqual([])
   })
 
   test.each([
-    ['--role, lane', '--role, lanes', 'a role that there is'],
+    ['--role, lane', '--role, lanes', 'a known role'],
     ['--chain, ethereum', '--chain, nowhere', 'chains of the config'],
     ['000001', '000002', 'lanes of the config with a signer'],
-    ['--lane', '--key', 'options that there are'],
+    ['--lane', '--key', 'known options'],
     ['containerPort: 9464', 'containerPort: 9465', 'at the admin port of the config'],
     ['runAsNonRoot: true', 'runAsNonRoot: false', 'another user than root'],
     ['readOnlyRootFilesystem: true', 'readOnlyRootFilesystem: false', 'a root file system that is read only'],
@@ -87,13 +87,13 @@ describe('the rules that npm run helm:check holds the chart to', () => {
     [
       'podSelector: { matchLabels: { component: lane } }',
       'podSelector: { matchLabels: { component: gone } }',
-      'a selector of pods that there are',
+      'a selector of existing pods',
     ],
-  ])('find %s changed to %s', (from, to, problem) => {
+  ])('the rules of helm:check find %s changed to %s', (from, to, problem) => {
     expect(problemsOf(rendered((text) => text.replace(from, to)))).toContainEqual(expect.stringContaining(problem))
   })
 
-  test('find one key in two workloads', () => {
+  test('the rules of helm:check find one key in two workloads', () => {
     const [map, one, policy] = rendered()
     const other = rendered((text) => text.replace('{ name: lane }', '{ name: other }'))[1]
     expect(problemsOf([map, one, policy, other] as Document[])).toEqual(['lane-1: in lane and other'])
@@ -118,11 +118,11 @@ describe('the rules for the secrets of receivers', () => {
     return [config, lane, policy, made]
   }
 
-  test('find nothing in what is right', () => {
+  test('the rules for the secrets of receivers find nothing in a correct chart', () => {
     expect(problemsOf(ledger())).toEqual([])
   })
 
-  test('find a secret elsewhere, one that is not there, and one that another process has', () => {
+  test('the rules find a webhook secret elsewhere, a missing one, and one that another process has', () => {
     expect(problemsOf(ledger((text) => text.replace('notifications/books', 'lane/books')))).toContainEqual(
       expect.stringContaining('in /run/secrets/portage/notifications'),
     )
@@ -213,16 +213,16 @@ spec:
     return [map, lane, policy, chain, parse(change(object)) as Document]
   }
 
-  test('find nothing in what is right', () => {
+  test('the rules for scaling find nothing in a correct chart', () => {
     expect(problemsOf(scaled())).toEqual([])
   })
 
   test.each([
-    ['{ name: chain }\n  triggers', '{ name: gone }\n  triggers', 'of a process that there is'],
-    ['{ name: chain }\n  triggers', '{ kind: StatefulSet, name: chain }\n  triggers', 'of a process that there is'],
+    ['{ name: chain }\n  triggers', '{ name: gone }\n  triggers', 'of an existing process'],
+    ['{ name: chain }\n  triggers', '{ kind: StatefulSet, name: chain }\n  triggers', 'of an existing process'],
     ['chain:ethereum', 'chain:bsc', 'the queue chain:ethereum'],
     ['temporal:7233', 'other:7233', 'the Temporal of the config'],
-  ])('find %s changed to %s', (from, to, problem) => {
+  ])('the rules for scaling find %s changed to %s', (from, to, problem) => {
     expect(problemsOf(scaled((text) => text.replace(from, to)))).toContainEqual(expect.stringContaining(problem))
   })
 })
@@ -240,11 +240,11 @@ describe('the rules for what watches', () => {
   const boards = readdirSync(join(root, 'deploy/grafana')).map((file) => board(file))
   const problems = (...documents: Document[]) => monitoringProblems([...rendered(), ...documents], join(root, 'deploy'))
 
-  test('find nothing where all of it is there, or none', () => {
+  test('the rules for monitoring find nothing if all rules and dashboards are there, or none', () => {
     expect([problems(), problems(...rules, ...boards)]).toEqual([[], []])
   })
 
-  test('find what is not there, and what the sidecar would not find', () => {
+  test('the rules for monitoring find missing files, and files that the sidecar would not find', () => {
     expect(problems(...rules.slice(1))).toEqual(['deploy/prometheus/alerts.yml is not what is rendered'])
     expect(problems(...boards.slice(1))).toEqual(['deploy/grafana/chains.json is not what is rendered'])
     const other = { ...board('chains.json'), data: { 'portage-chains.json': '{}' } }
@@ -267,7 +267,7 @@ describe('deploy/helm', () => {
     expect(parse(read('deploy/helm/portage/Chart.yaml'))).toMatchObject({ version, appVersion: version })
   })
 
-  test('has values for small, fleet and secured', () => {
+  test('deploy/helm has values for small, fleet and secured', () => {
     expect(files).toEqual(['fleet.yaml', 'secured.yaml', 'small.yaml'])
   })
 

@@ -12,7 +12,7 @@ const { version } = JSON.parse(read('package.json')) as { version: string }
 const others = ['deploy', 'docs', 'lab', 'node_modules', 'test']
 
 describe('the Dockerfile', () => {
-  test('is given every room of the sources, and nothing that it does not name', () => {
+  test('the build of the Dockerfile gets every room of the sources, and nothing else that it does not name', () => {
     const [first, ...given] = read('.dockerignore')
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('#'))
@@ -26,7 +26,7 @@ describe('the Dockerfile', () => {
     for (const name of others) expect(given).not.toContain(`!${name}`)
   })
 
-  test('ends in an image that begins with nothing, is not of root, and has no secret in it', () => {
+  test('the Dockerfile makes an image from an empty base, without root as its user and without secrets', () => {
     const last =
       read('Dockerfile')
         .split(/^FROM /m)
@@ -46,7 +46,7 @@ describe('the base of the Dockerfile', () => {
 })
 
 describe('the contents of an image', () => {
-  test('is counted and found', async () => {
+  test('the contents of an image are counted and found', async () => {
     const folder = temporaryFolder()
     const put = (path: string, text: string) => {
       mkdirSync(join(folder, path, '..'), { recursive: true })

@@ -16,7 +16,7 @@ interface Past {
   readonly signal: boolean
 }
 
-/** A process must repeat a reported height within this time, ms. Otherwise the height does not count any more. */
+/** Time after which a reported height no longer counts, ms, unless the process repeats it. */
 const believedMs = 60_000
 
 /**

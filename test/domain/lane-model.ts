@@ -121,8 +121,8 @@ export class Network {
   }
 
   /**
-   * Resets a devnet. All processes notice the reset and drop their nonces. If the ledger knows a final block, they
-   * report the reset to it. Otherwise an operator resets the ledger.
+   * Resets a devnet. All processes notice the reset and drop their nonces. If the ledger knows a final block, the
+   * processes report the reset to the ledger. If it knows none, an operator resets the ledger.
    */
   replaceChain(): void {
     const { final } = this.lane.state.observed ?? {}

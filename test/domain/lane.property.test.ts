@@ -157,9 +157,9 @@ describe('the nonce ledger, whatever happens', () => {
       }),
       { numRuns: 500, examples: found },
     )
-    // Otherwise the histories grant too few nonces to show anything.
+    // Histories that grant fewer nonces would show nothing.
     expect(granted).toBeGreaterThan(500)
-    // Otherwise too few entries are in blocks that are not final. Only such entries are packed.
+    // Only entries in blocks that are not final are packed, so enough of them must have been in such blocks.
     expect(packed).toBeGreaterThan(100)
   }, 600_000)
 

@@ -74,7 +74,7 @@ describe('the token bridge under tariff of operators', () => {
     ['another price', [[{ kind: 'fee', chain: 'bsc', token }, { price: '7' }]], { ...decline, code: 'FEE_TOO_LOW' }, 35n],
     ['a free route, for tokens without a minimum only', [[{ kind: 'route', target: 'bsc' }, { free: true }]], { code: 'FEE_TOO_LOW' }, 10n],
     ['a token that is declined', [[{ kind: 'asset', token }, { delivered: false }]], { ...decline, code: 'ASSET_UNSUPPORTED' }, 10n],
-  ])('%s', async (_, rules, verdict, earned) => {
+  ])('the token bridge obeys the tariff of operators: %s', async (_, rules, verdict, earned) => {
     const tariff = () => rules.map(([scope, own]) => ({ scope, tariff: own }))
     const bsc = { minimumFees: { [token]: '6' }, prices: { [token]: '2' } }
     const names = new Map([[2, 'bsc']])

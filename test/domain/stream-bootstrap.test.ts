@@ -120,7 +120,7 @@ describe('BOOTSTRAP', () => {
     [{ version: 1, stream: config.stream, origin: config.origin, completedHeight: -1, exceptions: [] }, 'completedHeight'],
     [{ version: 1, stream: config.stream, origin: config.origin, cursor: { height: 1 }, exceptions: [] }, 'cursor.hash'],
     [{ version: 1, stream: config.stream, origin: config.origin, exceptions: [{ number: '1', outcome: 'lost' }] }, 'exceptions[0].outcome'],
-  ])('refuses what is no checkpoint of this stream: %j', (value, field) => {
+  ])('a checkpoint that is none of this stream is refused: %j', (value, field) => {
     expect(() => fromCheckpoint(config, value)).toThrow(field)
   })
 })

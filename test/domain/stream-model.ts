@@ -202,8 +202,8 @@ export class StreamModel {
   }
 
   /**
-   * Sets a watermark from outside. If `above` is 0, the watermark is true of the source's final blocks. Otherwise it is
-   * at least `above` numbers higher than any number that the stream knows.
+   * Sets a watermark from outside. If `above` is 0, the watermark is true of the source's final blocks. If `above` is
+   * higher, the watermark is at least `above` numbers higher than any number that the stream knows.
    */
   trust(above: number): void {
     const all = this.all(this.final)

@@ -36,7 +36,7 @@ describe('a request to a stream', () => {
     [{ kind: 'setMaxOpen', maxOpen: 0, by: 'ops' }, 'requests[0].maxOpen'],
     [{ kind: 'trust', number: '1', height: -1, by: 'ops' }, 'requests[0].height'],
     [{ kind: 'reread', block: { height: 1 }, by: 'ops' }, 'requests[0].block.hash'],
-  ])('is refused with the field that is wrong: %j', (request, field) => {
+  ])('a request to a stream is refused with the field that is wrong: %j', (request, field) => {
     expect(() => assertStreamUpdate({ requests: [request] })).toThrow(`${field}:`)
   })
 

@@ -65,8 +65,8 @@ describe('The audit of what was delivered', () => {
     if (!killed || !unwanted) throw new Error('two transfers were sent')
     const running = (id: string) => async () => (await stage.client.workflow.getHandle(id).describe()).status.name === 'RUNNING'
     for (const { id } of [killed, unwanted]) await until(running(id), { timeoutMs: 60_000, what: `${id} to run` })
-    // Without servers, the stream cannot fetch the messages of terminated transfers. Otherwise the stream would start
-    // these transfers before the audit does.
+    // Without servers, the stream cannot fetch the messages of terminated transfers, and so cannot start these
+    // transfers before the audit does.
     const { api, wormholescan } = stage.devnet.guardian
     for (const server of [api, wormholescan]) server.trouble({ refuse: { status: 503 } })
     await stage.client.workflow.getHandle(killed.id).terminate('by mistake')

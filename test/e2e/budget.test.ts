@@ -42,7 +42,7 @@ describe('The cost of a transfer', () => {
 
   afterAll(() => stage?.close())
 
-  test('near finality', async () => {
+  test('a transfer with near finality stays within its budget', async () => {
     const lot = async () => {
       const before = await rpcCalls()
       const sent = await stage.send('bsc', coins(20))
@@ -56,7 +56,7 @@ describe('The cost of a transfer', () => {
     await expectDelivered(stage)
   })
 
-  test('far finality; and one whose block goes away while it waits is sent again at its nonce', async () => {
+  test('with far finality a transfer stays within its budget, and is sent again if its block goes away', async () => {
     const { anvil } = stage.devnet.chains.bsc
     const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
     const lot = async () => {

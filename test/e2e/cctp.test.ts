@@ -70,7 +70,7 @@ describe('Burns of CCTP, delivered by a Portage process', () => {
     return until(look, { timeoutMs: 60_000, everyMs: 200, what: 'an attestation' })
   }
 
-  test('of both versions and speeds, both ways, are minted once, and the streams prove it', async () => {
+  test('burns of both versions and speeds, both ways, are minted once, and the streams prove it', async () => {
     const burns = [{ version: 1 as const }, { version: 2 as const }, { version: 2 as const, ...fast, hookData: '0xbeef' }]
     const wanted = burns.map((one, index) => ({ amount: 1_000_000n + BigInt(index), ...one }))
     const sent = (await Promise.all([cctp.users.ethereum.burn(wanted), cctp.users.bsc.burn(wanted)])).flat()

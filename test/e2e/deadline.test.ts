@@ -14,7 +14,7 @@ const coin = { kind: 'coin', amount: 10n ** 17n } as const
 describe('Transfers that do not wait for ever', () => {
   let stage: Stage
   let portage: PortageProcess
-  // No server has the messages. Otherwise a stream would fetch them and start the transfers without a deadline.
+  // No server has the messages, because a stream would fetch them and start the transfers without a deadline.
   const byHand = { guardianApis: [], wormholescanApis: [] }
   const configure: PortageOptions['configure'] = ({ bridges: { 'wormhole-token-bridge': wormhole, ...bridges }, ...config }) => ({
     ...config,

@@ -176,7 +176,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     })
   })
 
-  test('refuses what the source never recorded, in the API and in a workflow', async () => {
+  test('the native bridge refuses transfers that the source never recorded, in the API and in a workflow', async () => {
     const [one] = (await send('bsc', 11n)) as [SentNativeTransfer]
     await submit(one)
     const { transfer } = (await stage.outcomes([idFor(one)]))[0]!

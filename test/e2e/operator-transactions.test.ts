@@ -102,7 +102,7 @@ describe('Operator transactions', () => {
     expect(await count(first)).toBe(before + 4)
   })
 
-  test('pay the same over HTTP, once for each idempotency key; what was delivered is audited over HTTP, too', async () => {
+  test('payments over HTTP are made once for each idempotency key, and deliveries are audited over HTTP', async () => {
     const [first, second] = lanes as [string, string]
     const post = async (path: string, body: object, key?: string) => {
       const headers = { ...portage.admin, 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) }

@@ -156,7 +156,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
       ...{ by: "Temporal's own cancel", filled: 2, reason: 'cancelled through Temporal' },
       act: (id: string) => stage.temporal('workflow', 'cancel', '--workflow-id', id),
     },
-  ])('cancelled by $by with its transaction stuck in the pool: the lane mines a no-op in its place', async ({ filled, reason, act }) => {
+  ])('a transfer cancelled by $by while its call is stuck in the pool: the lane mines a no-op instead', async ({ filled, reason, act }) => {
     await stopMining(anvil())
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     cancelled.push(sent)

@@ -47,7 +47,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
 
   afterAll(() => stage?.close())
 
-  test('in shadow mode: the call is priced, no key is read, nothing is sent, and it ends delivered by them', async () => {
+  test('in shadow mode the call is priced, no key is read, nothing is sent, and others deliver it', async () => {
     const signer = { kind: 'environment', variable: 'PORTAGE_NO_SUCH_KEY' } as const
     const shadow = await stage.portage({
       configure: ({ chains, ...config }) => {

@@ -36,7 +36,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
   afterEach(() => on?.closePages())
   afterAll(() => on?.close())
 
-  test('asks for a token, and says what is wrong with one that is none, or that is not taken', async () => {
+  test('the page asks for a token, and says what is wrong with a malformed or a refused one', async () => {
     const page = await open()
     const field = page.getByRole('textbox', { name: 'Token' })
     await field.fill('not a token')
@@ -177,7 +177,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     }
   })
 
-  test('retries all that are parked with a code, once somebody has seen how many they are and said why', async () => {
+  test('the page retries all parked transfers of a code, once a person has seen their number and said why', async () => {
     await ledger().signal(pauseSignal, { order: { by: 'night-shift', reason: 'once more' } })
     const many = [await handIn(0.001), await handIn(0.001)]
     for (const { id } of many) await stage.reaches(id, 'parked')

@@ -174,7 +174,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     return read
   }
 
-  test('are in no history, log, metric, answer or error, in good times and in bad', async () => {
+  test('secrets are in no history, log, metric, answer or error, in good times and in bad', async () => {
     const coin = { kind: 'coin' as const, amount: 10n ** 16n }
     const [early, back] = await Promise.all([
       stage.send('ethereum', [coin, coin, { kind: 'token', amount: 10n ** 18n }]),
@@ -270,7 +270,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     expect(await show(late[0]?.id)).toMatchObject({ code: 0, answer: { state: 'delivered' } })
   })
 
-  test("are read through the codec server by who has an access token, with Temporal's own command line", async () => {
+  test("payloads are read through the codec server with an access token and Temporal's own command line", async () => {
     const { url = '', logFile = '' } = codecServer ?? {}
     const [first] = stage.sent
     const show = (...more: string[]) =>

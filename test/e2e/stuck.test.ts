@@ -101,7 +101,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
     await until(async () => (await latestAt()) > since, { timeoutMs: 90_000, everyMs: 50, what: 'a block after the subscription' })
   })
 
-  test('names all that is wrong at once, by the command and by GET /v1/stuck, and nothing once it is mended', async () => {
+  test('portage stuck and GET /v1/stuck name all faults at once, and nothing once the faults are mended', async () => {
     // A message of bsc's stream would end the spy's silence, so these faults come before every transfer from bsc.
     const { report, mend } = await madeAtOnce(
       ...['lane-paused', 'lane-draining', 'lane-window-zero', 'lane-funds', 'halted', 'node-wrong-network'],

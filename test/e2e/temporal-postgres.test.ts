@@ -194,7 +194,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     ])
   })
 
-  test('delivers both ways; PostgreSQL stopped at once in the middle: nothing is lost, nothing twice', async () => {
+  test('transfers are delivered both ways although PostgreSQL crashes: nothing is lost, nothing twice', async () => {
     ;[relayer, lane] = await Promise.all([start('ethereum', 'relayer'), start('bsc', 'lane')])
     await Promise.all([send('ethereum', 3), send('bsc', 3)])
     expect(await allDelivered()).toMatchObject(clean())

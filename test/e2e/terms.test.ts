@@ -39,7 +39,7 @@ describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
           ...bridges,
           'wormhole-token-bridge': {
             ...wormhole,
-            // No server has the messages. Otherwise a stream would fetch them and start the transfers without terms.
+            // No server has the messages, because a stream would fetch them and start the transfers without terms.
             ...{ guardianApis: [], wormholescanApis: [] },
             prices: { bsc: { [`${ethereum.wormholeChainId}/${toUniversal(ethereum.weth)}`]: String(10n ** 10n) } },
             calls: { bsc: { [redeemer]: 'completeTransferWithPayload(bytes)' } },

@@ -99,7 +99,7 @@ describe('sources that nodes or the spy show wrongly', { timeout: 600_000 }, () 
   test.each([
     ['429, and when to come again', { status: 429, retryAfterSeconds: 1 }],
     ['503', { status: 503 }],
-  ])('so it does, and those who keep the messages answer %s for a while', async (_, refuse) => {
+  ])('messages are delivered although the spy drops its readers and the servers answer %s for a while', async (_, refuse) => {
     const { guardian, users } = stage.devnet
     const keepers = [guardian.api, guardian.wormholescan]
     for (const keeper of keepers) keeper.trouble({ refuse })

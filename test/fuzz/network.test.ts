@@ -24,7 +24,7 @@ describe('Readers behind a real connection, with an attacker at its other end', 
   afterAll(() => network?.stop())
 
   test.each(networkTargets)(
-    '%s: nothing untyped, nothing of the stranger in a text, and what is good still comes through',
+    '%s: no untyped error, no text of the stranger, and honest answers still come through',
     async (name) => {
       expect(await fuzz(target(name), seed, 30)).toBeUndefined()
     },

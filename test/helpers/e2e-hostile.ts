@@ -89,7 +89,7 @@ export async function hostileClient({ devnet, client }: Stage) {
       const forged: LaneState = { ...state, next: next + 1, entries: { ...state.entries, [next]: entry } }
       await client.workflow.start('lane', {
         workflowId: laneWorkflowId(lane),
-        // Otherwise a process of the lane would start an empty ledger first.
+        // In one request, because a process of the lane could start an empty ledger between two requests.
         workflowIdConflictPolicy: 'TERMINATE_EXISTING',
         taskQueue: ledgerQueue,
         args: [{ config, state: forged }],

@@ -2,12 +2,13 @@ import { serializeLayout } from '@wormhole-foundation/sdk-base'
 import { relayInstructionsLayout, UniversalAddress } from '@wormhole-foundation/sdk-definitions'
 import { concat, getBytes, keccak256, SigningKey } from 'ethers'
 import fc from 'fast-check'
-import { encodeQuote, highestU64, type Quote } from '../../bridges/executor/quote.ts'
+import { encodeQuote, type Quote } from '../../bridges/executor/quote.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 
 const { address, privateKey } = devnetAccount(20)
 export const quoter = address
 export const key = new SigningKey(privateKey)
+export const highestU64 = 2n ** 64n - 1n
 export const u16 = fc.nat(65_535)
 export const u64 = fc.bigInt({ min: 0n, max: highestU64 })
 export const u128 = fc.bigInt({ min: 0n, max: 2n ** 128n - 1n })

@@ -39,7 +39,7 @@ export function keyWith(limits: Partial<SigningLimits>, { spendingFolder, clock,
     },
   }
   const policy = testPolicy({
-    coinPayees: [treasury],
+    payees: [treasury],
     dataFee: async () => String(dataFee()),
     limits,
     ...(spendingFolder !== undefined && { spendingFolder }),

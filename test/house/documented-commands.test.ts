@@ -58,7 +58,7 @@ describe('a documented line', () => {
     ['a missing option', 'portage lane pause <lane>', 'commander.missingMandatoryOptionValue'],
     ['one argument too many', 'portage lane show <lane> <lane>', 'commander.excessArguments'],
     ['a value that cannot be', 'portage run --role captain', 'commander.invalidArgument'],
-  ])('with %s is refused', async (_, line, code) => {
+  ])('a documented line is refused with %s', async (_, line, code) => {
     expect(await fault(argvOf(line))).toBe(code)
   })
 })

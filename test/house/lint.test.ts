@@ -48,7 +48,7 @@ describe('the lint gate', { timeout: 120_000 }, () => {
     ],
     ['a second import from one file', 'no-duplicates', `import { a } from './a.ts'\nimport { b } from './a.ts'\nexport const c = a + b\n`],
     ['a god file', 'max-lines', Array.from({ length: 301 }, (_, line) => `export const line${line} = ${line}`).join('\n')],
-  ])('refuses %s', (_, rule, text) => {
+  ])('the lint gate refuses %s', (_, rule, text) => {
     const { code, output } = lint({ 'bad.ts': text })
     expect(output).toContain(rule)
     expect(code).toBe(1)

@@ -40,7 +40,7 @@ describe.each(documents)('%s', (path) => {
 })
 
 describe('the commands of the CLI', () => {
-  test('are shown, and npm scripts and links too', () => {
+  test('the README shows the commands of the CLI, npm scripts and links', () => {
     expect(portageCommands.length).toBeGreaterThan(10)
     expect(commandsOf(text('README.md'))).toEqual(expect.arrayContaining(['npm run demo', 'npm test', 'npm run devnet']))
     expect(text('README.md')).toContain('](docs/ARCHITECTURE.md)')

@@ -76,7 +76,7 @@ describe('the figures of docs/operate/scaling.md', () => {
     expect(mergeFigures(kept, [])).toEqual(kept)
   })
 
-  test('change where the bench measured anew: a long run for rates, a short one for sizes', () => {
+  test('figures change where the bench measured anew: a long run for rates, a short one for sizes', () => {
     const { throughput, sizes, floor } = mergeFigures(kept, [])
     const long = { ...throughput, oneActivity: {}, portage: { ...throughput.portage, rssPeakMiB: { worker: 2_048 } } }
     const short = { ...sizes, oneActivity: {}, portage: { ...sizes.portage, historyBytes: 12_345 } }

@@ -33,20 +33,20 @@ describe('the lock file', () => {
   const isForLinux = ({ os, cpu, libc }: Locked, arch: string) =>
     os?.includes('linux') !== false && cpu?.includes(arch) !== false && libc?.includes('glibc') !== false
 
-  test('has a digest of every package that the image or CI installs; others without one are optional', () => {
+  test('the lock file has a digest of every package of the image and CI; others without one are optional', () => {
     const bare = locked.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))
     const isInstalled = (one: Locked) => isForLinux(one, 'x64') || (!one.dev && isForLinux(one, 'arm64'))
     expect(bare.filter(([, one]) => isInstalled(one) || !one.optional).map(([place]) => place)).toEqual([])
     expect(isForLinux(packages['node_modules/@rollup/rollup-linux-x64-gnu']!, 'x64')).toBe(true)
   })
 
-  test('has every optional package of every platform, so that npm ci accepts it', () => {
+  test('the lock file has every optional package of every platform, so that npm ci accepts it', () => {
     expect(missingPackages(packages).map(({ name }) => name)).toEqual([])
     const { 'node_modules/@rollup/rollup-win32-x64-msvc': removed, ...others } = packages
     expect(missingPackages(others)).toMatchObject([{ name: '@rollup/rollup-win32-x64-msvc', version: removed!.version }])
   })
 
-  test('npm run lock completes it as npm writes it, without a digest', () => {
+  test('npm run lock completes the lock file as npm writes it, without a digest', () => {
     const names = ['@rollup/rollup-win32-x64-msvc', '@oxfmt/binding-linux-arm64-musl', '@oxlint-tsgolint/darwin-arm64']
     const places = names.map((name) => `node_modules/${name}`)
     const others = Object.fromEntries(Object.entries(packages).filter(([place]) => !places.includes(place)))
@@ -70,14 +70,14 @@ describe('the lock file', () => {
     }
   })
 
-  test('has install scripts only of packages that package.json names, with or without leave to run them', () => {
+  test('only packages that package.json names have install scripts in the lock file, allowed or not', () => {
     const { allowScripts } = read('package.json') as { allowScripts: Record<string, boolean> }
     const scripts = locked.filter(([, { hasInstallScript }]) => hasInstallScript).map(([place]) => nameOf(place))
     expect(scripts.filter((name) => !(name in allowScripts))).toEqual([])
     expect(scripts).toContain('esbuild')
   })
 
-  test('has only packages whose licence is on the list', () => {
+  test('the lock file has only packages whose licence is on the list', () => {
     // These packages state their licence only in their files: MIT, Apache-2.0, Unlicense. npm does not read it there.
     const saidElsewhere = new Set(['memorystream', '@wormhole-foundation/sdk-definitions', 'unionfs'])
     // The tests use axe-core, but it is neither shipped nor installed. Its licence has terms only for redistribution.
@@ -115,7 +115,7 @@ describe('the changelog of a release', () => {
     expect(() => released(released(text, '0.2.0', '2026-03-04'), '0.3.0', '2026-03-05')).toThrow('says nothing')
   })
 
-  test('says something under Unreleased or a version in the repository', () => {
+  test('a changelog has entries under Unreleased, or under a version in the repository', () => {
     const { version } = read('package.json') as { version: string }
     const ours = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
     expect(changesOf(ours, 'Unreleased') || changesOf(ours, version)).not.toBe('')

@@ -24,7 +24,7 @@ const patterns: readonly (readonly [what: string, pattern: RegExp])[] = [
 ]
 
 describe('tracked files', () => {
-  test('are there', () => {
+  test('the list of tracked files is not empty', () => {
     expect(files).toContain('domain/catalogue/errors.ts')
   })
 

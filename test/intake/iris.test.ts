@@ -15,7 +15,7 @@ const all = async (messages: readonly AttestedMessage[]) => messages
 const quick = { timeoutMs: 3_000 }
 
 describe("Circle's attestation API", () => {
-  test('gives the attested messages of a transaction, in the order of their logs', async () => {
+  test("Circle's attestation API gives the attested messages of a transaction, in the order of their logs", async () => {
     const { api, see } = await irisWithoutChains()
     const others = [logged({ minFinality: 1_999 }), logged({ minFinality: 1_998 })]
     see({ bytes: others[1]!, txHash: place.txHash, logIndex: 9 })
@@ -32,7 +32,7 @@ describe("Circle's attestation API", () => {
     })
   })
 
-  test('names the state of what is not attested', async () => {
+  test("Circle's attestation API names the state of a message that is not attested", async () => {
     const { api, attestations, see } = await irisWithoutChains()
     const iris = createIris({ urls: [api.url] })
     expect(await iris.ofTransaction(place, all)).toEqual({ kind: 'pending', why: `${api.url}: not seen yet` })
@@ -45,7 +45,7 @@ describe("Circle's attestation API", () => {
     expect(await iris.ofTransaction({ domain: 0, txHash: txOf(fast) }, all)).toEqual({ kind: 'pending', why })
   })
 
-  test('gives attestations of v1 messages by their hash', async () => {
+  test("Circle's attestation API gives attestations of v1 messages by their hash", async () => {
     const { api, see } = await irisWithoutChains()
     const [v1, iris] = [burnBytes(1), createIris({ urls: [`${api.url}/`] })]
     const find = () => iris.ofHash(keccak256(v1), async (attestation) => attestation.length)
@@ -56,7 +56,7 @@ describe("Circle's attestation API", () => {
     expect(await find()).toEqual({ kind: 'found', value: 130 })
   })
 
-  test('attests a fast message again on request, and nothing else', async () => {
+  test("Circle's attestation API attests a fast message again on request, and nothing else", async () => {
     const { api, see } = await irisWithoutChains()
     const fast = logged({ minFinality: 1_000 })
     const iris = createIris({ urls: [api.url] })
@@ -77,7 +77,7 @@ describe("Circle's attestation API", () => {
     expect(await codeOfAsync(() => iris.reattest(zeroWord))).toBe('IRIS_UNAVAILABLE')
   })
 
-  test('is asked at each URL until one has a message that is wanted; only origins are shown', async () => {
+  test("Circle's API is asked at each URL until one has a wanted message; errors show only origins", async () => {
     const [empty, other, good] = await Promise.all([irisWithoutChains(), irisWithoutChains(), irisWithoutChains()])
     other.see({ bytes: logged({ minFinality: 7 }), txHash: place.txHash })
     good.see({ bytes })
@@ -106,7 +106,7 @@ describe("Circle's attestation API", () => {
       '{"messages":[null,7,{"status":"complete"},{"status":"complete","message":"0x1","attestation":"PENDING"}]}',
     ],
     ['an attestation that is not hex', `{"status":"complete","attestation":"0xzz"}`],
-  ])('is not believed with %s', async (_, answer) => {
+  ])("an answer of Circle's API with %s is not believed", async (_, answer) => {
     const url = await listenHttp((_, response) => void response.end(answer))
     const iris = createIris({ urls: [url], ...quick })
     for (const ask of [() => iris.ofTransaction(place, all), () => iris.ofHash(zeroWord, async () => true)])
@@ -118,7 +118,7 @@ describe("Circle's attestation API", () => {
       )
   })
 
-  test('is not read to the end of an answer that is too long', async () => {
+  test("an answer of Circle's API that is too long is not read to its end", async () => {
     const url = await listenHttp((_, response) => {
       const more = () => {
         while (response.write(Buffer.alloc(65_536, 0x20)));
@@ -133,7 +133,7 @@ describe("Circle's attestation API", () => {
 })
 
 describe("The rate limit of Circle's API", () => {
-  test('is kept by all clients of a process together', async () => {
+  test("the rate limit of Circle's API is kept by all clients of a process together", async () => {
     const { api, see } = await irisWithoutChains()
     see({ bytes })
     api.trouble({ limit: { requests: 35, perMs: 1_000, blockMs: 300_000 } })
@@ -144,7 +144,7 @@ describe("The rate limit of Circle's API", () => {
     expect(api.requests.length).toBe(70)
   })
 
-  test('is answered by silence for as long as Circle refuses requests', async () => {
+  test("the rate limit of Circle's API is answered by silence for as long as Circle refuses requests", async () => {
     const { api, see } = await irisWithoutChains()
     see({ bytes })
     api.trouble({ limit: { requests: 5, perMs: 1_000, blockMs: 2_000 } })
@@ -161,7 +161,7 @@ describe("The rate limit of Circle's API", () => {
     expect(api.requests.length).toBe(7)
   })
 
-  test('sends no request whose turn would come after its time-out', async () => {
+  test("the rate limit of Circle's API sends no request whose turn would come after its time-out", async () => {
     const { api, see } = await irisWithoutChains()
     see({ bytes })
     const iris = createIris({ urls: [api.url], perSecond: 2, timeoutMs: 1_200 })

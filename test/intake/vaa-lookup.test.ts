@@ -107,7 +107,7 @@ describe('where a missing VAA is looked for', () => {
   })
 
   test.each(['seconds', 'date'] as const)(
-    'keeps to the limits of a server that names them in %s, for all that it wants of it',
+    'a lookup keeps to the limits that a server names in %s, for all messages that it wants',
     async (retryAfter) => {
       const api = await guardian(() => true)
       api.trouble({ limit: { requests: 3, perMs: 1_200, retryAfter } })

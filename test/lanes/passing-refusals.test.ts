@@ -63,7 +63,7 @@ function setting(limits: Partial<SigningLimits>, own: Partial<Omit<SigningPolicy
   }
   const deps = {
     ...{ chain, ledger, logger: silentLogger(), bumpAfterBlocks: 1, config: { lane: testPolicy().lane } },
-    signer: withPolicy(key, testPolicy({ coinPayees: [treasury], dataFee, limits, ...own })),
+    signer: withPolicy(key, testPolicy({ payees: [treasury], dataFee, limits, ...own })),
   } as unknown as LaneDeps
   const pendingWith = (intentId: string, ...attempts: Attempt[]) => {
     seen.recorded = attempts

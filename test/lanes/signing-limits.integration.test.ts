@@ -26,7 +26,7 @@ describe('The limits of a key', () => {
 
   /** A lane that may pay all `payees`, so that only the limits can refuse a payment. */
   async function fresh(limits: Partial<SigningLimits>, payees: string[]): Promise<LaneAgent> {
-    signer = withPolicy(await devnetSigner(keys++), testPolicy({ limits, coinPayees: payees }))
+    signer = withPolicy(await devnetSigner(keys++), testPolicy({ limits, payees }))
     return setting.agent(signer, { bumpAfterBlocks: 1, fillAfterBlocks: 1_000 })
   }
 

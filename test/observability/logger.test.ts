@@ -11,7 +11,7 @@ function memory(): { lines: string[]; destination: { write(line: string): void }
   return { lines, destination: { write: (line) => void lines.push(line) } }
 }
 
-test('writes one JSON object per line, redacted', () => {
+test('the logger writes one JSON object per line, redacted', () => {
   const { lines, destination } = memory()
   const logger = createLogger({ destination }).child({ chain: 'ethereum', url: 'https://node.example/key' })
   logger.info('asked https://node.example/key', { height: 5, wei: 7n })
@@ -27,7 +27,7 @@ test('writes one JSON object per line, redacted', () => {
   })
 })
 
-test('keeps to its level, children too', () => {
+test('the logger and its children keep to their level', () => {
   const { lines, destination } = memory()
   const logger = createLogger({ level: 'warn', destination })
   logger.info('no')

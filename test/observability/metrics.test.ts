@@ -4,7 +4,7 @@ import { describeMetrics } from '../../scripts/docs/metrics.ts'
 import { errorCatalogue } from '../../domain/catalogue/errors.ts'
 import { createMetrics, metricDefinitions } from '../../observability/metrics.ts'
 
-test('render as Prometheus text', async () => {
+test('metrics render as Prometheus text', async () => {
   const metrics = createMetrics()
   metrics.portage_intake_refused_total.inc({ via: 'spy', bridge: 'b', code: 'VAA_NO_QUORUM' })
   metrics.portage_intake_refused_total.inc({ via: 'spy', bridge: 'b', code: 'VAA_NO_QUORUM' })
@@ -64,7 +64,7 @@ test('an operation that a kind does not have is refused', () => {
   expect(() => metrics.portage_rpc_calls_total.inc({ chain: 'a', method: 'm', node: 'n', ...{ other: 'label' } })).toThrow('other')
 })
 
-test('names keep to the conventions', () => {
+test('names of metrics keep to the conventions', () => {
   for (const { name, kind } of Object.values(metricDefinitions)) {
     expect(name).toMatch(/^portage_[a-z_]+$/)
     expect([name, name.endsWith('_total')]).toEqual([name, kind === 'counter'])

@@ -15,12 +15,12 @@ describe('URLs', () => {
     expect(redactUrl(url)).toBe(redacted)
   })
 
-  test('in a text lose all but their origin, and the text around them stays', () => {
+  test('URLs in a text lose all but their origin, and the text around them stays', () => {
     const text = 'node (https://node.example/v3/key?apikey=1) failed: "wss://u:p@b.example/s3cret", then http://c.example/x.'
     expect(redactText(text)).toBe('node (https://node.example) failed: "wss://b.example", then http://c.example.')
   })
 
-  test('hide any path, query and password', () => {
+  test('redaction hides any path, query and password of a URL', () => {
     const secret = fc.stringMatching(/^[A-Za-z0-9_-]{8,40}$/)
     const around = fc.stringMatching(/^[a-z ]{0,10}$/)
     fc.assert(
@@ -53,7 +53,7 @@ describe('texts', () => {
 })
 
 describe('fields', () => {
-  test('with secret names are hidden, those that say where a secret is are not', () => {
+  test('fields with secret names are hidden, and fields that say where a secret is are not', () => {
     expect(
       redactFields({
         password: 'hunter2',
@@ -75,7 +75,7 @@ describe('fields', () => {
     })
   })
 
-  test('are plain JSON, at any depth, with errors and their causes', () => {
+  test('fields of log lines are plain JSON, at any depth, with errors and their causes', () => {
     const cause = new Error('https://node.example/secret refused')
     const error = Object.assign(new Error('no answer', { cause }), { code: 'NODE_UNAVAILABLE', stack: 'at https://node.example/secret' })
     const redacted = redactFields({
@@ -102,7 +102,7 @@ describe('fields', () => {
     expect(JSON.stringify(redacted)).not.toContain(key)
   })
 
-  test('that refer to themselves end', () => {
+  test('fields that refer to themselves are cut', () => {
     const loop: Record<string, unknown> = {}
     loop['self'] = loop
     expect(JSON.stringify(redactFields(loop))).toContain('[deep]')

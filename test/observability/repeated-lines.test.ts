@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type Line, RepeatedLines } from '../../observability/repeated-lines.ts'
+import { createRepeatedLines, type Line } from '../../observability/repeated-lines.ts'
 
 const written: Line[] = []
-let lines: RepeatedLines
+let lines: ReturnType<typeof createRepeatedLines>
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.parse('2026-11-22T00:00:00Z') })
   written.length = 0
-  lines = new RepeatedLines((line) => void written.push(line))
+  lines = createRepeatedLines((line) => void written.push(line))
 })
 afterEach(() => vi.useRealTimers())
 

@@ -51,7 +51,7 @@ describe('recorded histories', () => {
     expect(await replay(bundle, all)).toEqual(replayed)
   })
 
-  test('this build replays them with tracing too, which changes no command', async () => {
+  test('this build replays the histories with tracing too, which changes no command', async () => {
     expect(await replay(await workflowBundle(silentLogger(), true), all)).toEqual(replayed)
   })
 

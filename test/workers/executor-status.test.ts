@@ -1,7 +1,7 @@
 import { concat, toBeHex } from 'ethers'
 import { expect, test } from 'vitest'
 import { executorAbi, requestTopic } from '../../bridges/executor/event.ts'
-import { createDecode } from '../../bridges/executor/source.ts'
+import { createDecode } from '../../bridges/executor/message.ts'
 import type { Receipt } from '../../chains/port.ts'
 import { executorSchema } from '../../config/schema/executor-schema.ts'
 import { createRequestsOf } from '../../workers/roles/executor.ts'

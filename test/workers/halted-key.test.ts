@@ -20,7 +20,7 @@ const sources: Record<string, readonly ProvedSource[]> = {
   [toAlice]: ['base', { sourceChain: 'ethereum', parties: { recipient: alice, payee, token } }],
 }
 
-/** A key of bsc, and a bridge. `sources` has, by call, the sources that the bridge proves. */
+/** A key of bsc, and a bridge. `sources` has the sources that the bridge proves for each call. */
 function setting() {
   const now: { settings: Settings } = { settings: noSettings }
   const policy = signingPolicy({

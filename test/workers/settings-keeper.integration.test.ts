@@ -188,7 +188,7 @@ describe('Settings that are kept outside Temporal', () => {
     ['nothing', ''],
     ['of another namespace', JSON.stringify({ version: 1, namespace: 'x', at: 1, settings: { ...noSettings, version: 5 } })],
     ['a list', '[]'],
-  ])('are not taken from a file that is %s: the process starts, and the next change writes it', async (_, content) => {
+  ])('settings are not taken from a file that is %s: the process starts, and the next change writes it', async (_, content) => {
     const name = `f${content.length}`
     await (await start(name)).stop()
     await writeFile(fileOf(name), content).catch(async () => {

@@ -56,24 +56,22 @@ describe("The policy of a lane's key", () => {
   test('by default a key signs calls of its bridges and no coins to other lanes', () => {
     expect(policyOf()).toMatchObject({
       calls: { [bridge]: complete, [redeemer]: [selector('redeem(bytes)')] },
-      coinPayees: [],
+      payees: [],
       otherLanes: [other.address],
       topUps: false,
       tokens: [],
-      tokenPayees: [],
     })
   })
 
-  test('with a treasury and an own list a key signs only those', () => {
+  test('a key with a treasury and lists of calls signs only these payments and calls', () => {
     const allow = { [redeemer]: ['0x12345678'] }
     const operatorCalls = { [token]: ['0x87654321'] }
     expect(policyOf({ allow, operatorCalls }, { treasury: { address: treasury, tokens: [token] } })).toMatchObject({
       calls: allow,
       operatorCalls,
-      coinPayees: [treasury],
+      payees: [treasury],
       otherLanes: [other.address],
       tokens: [token],
-      tokenPayees: [treasury],
     })
   })
 

@@ -91,12 +91,12 @@ export interface Scripted {
    */
   start(options?: Omit<TransferInput, 'transfer'>, headers?: Headers, workflowTaskTimeout?: '1s'): Promise<WorkflowHandle>
   /**
-   * Starts a transfer whose deadline passes after its first steps (`asked` returns true for them), and before its first
+   * Starts a transfer whose deadline passes after its first steps, for which `asked` returns true, and before its first
    * wait of ten seconds is over. On a busy machine the deadline may pass earlier: then starts another transfer with
    * twice the time.
    */
   startWithDeadline(asked: (steps: Scripted['asked']) => boolean): Promise<{ handle: WorkflowHandle; deadline: number }>
-  /** A transfer that has ended gets no order. */
+  /** Sends the signal `retry`, unless the transfer has ended. */
   retry(handle: WorkflowHandle): Promise<void>
   status(handle: WorkflowHandle): Promise<TransferStatus>
   reaches(handle: WorkflowHandle, look: (status: TransferStatus) => boolean, what: string): Promise<unknown>

@@ -68,7 +68,7 @@ describe('A transfer whose rounds fail', () => {
     })
   }
 
-  test('is parked after the fifth revert, and a retry allows five more', async () => {
+  test('a transfer is parked after the fifth revert, and a retry allows five more', async () => {
     const { handle, afterADay } = await started(reverted)
     const parked = await afterADay()
     expect(parked).toMatchObject({ state: 'parked', code: 'DELIVERY_REVERTED', reason: 'transaction 0x07 reverted' })
@@ -80,7 +80,7 @@ describe('A transfer whose rounds fail', () => {
     await handle.terminate()
   })
 
-  test('is parked after the twentieth nonce that something else used, with waits of half an hour at most', async () => {
+  test('a transfer is parked after its twentieth spent nonce, with waits of half an hour at most', async () => {
     const { handle, afterADay } = await started(spent)
     const parked = await afterADay()
     expect(parked).toMatchObject({ state: 'parked', code: 'DELIVERY_REVERTED', reason: 'nonce 7 was used by a noop transaction' })
@@ -100,7 +100,7 @@ describe('A transfer whose rounds fail', () => {
     await handle.terminate()
   })
 
-  test('is parked after as many reverts or spent nonces as the config allows', async () => {
+  test('a transfer is parked after as many reverts or spent nonces as the config allows', async () => {
     parkAfter = { reverts: 2, spentNonces: 3 }
     for (const [fails, rounds] of [
       [reverted, 2],

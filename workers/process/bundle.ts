@@ -14,7 +14,10 @@ const rooms = ['domain', 'temporal', 'workflows']
 
 const bundles = new Map<boolean, Promise<WorkflowBundle>>()
 
-/** Code of the workflows, made once for all callers: it takes 2 s of CPU. `traced` adds workflows/trace-headers.ts. */
+/**
+ * Returns the workflows' code. All callers share it, because it takes 2 s of CPU. `traced` adds
+ * workflows/trace-headers.ts.
+ */
 export function workflowBundle(logger: Logger, traced = false): Promise<WorkflowBundle> {
   const bundle = bundles.get(traced) ?? load(logger, traced)
   bundles.set(traced, bundle)

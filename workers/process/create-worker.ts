@@ -65,7 +65,7 @@ export async function createWorker(
     ...versionOptions(deployment, versioning),
     ...options,
     ...(bundle && 'code' in bundle && codec.encrypts && { workflowBundle: withEncodedFailures(bundle) }),
-    // Without keys there is no codec, because it would fail a task for any payload that claims to be encrypted.
+    // Without keys no codec is set, because a codec would fail each task with a payload that claims to be encrypted.
     ...(codec.encrypts && { dataConverter: { payloadCodecs: [codec] } }),
   })
   // The SDK's option for a converter names a file to load, which a compiled process lacks.

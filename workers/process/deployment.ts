@@ -71,11 +71,11 @@ export function watchDeployment({ client, deployment, logger, atStart, onDrained
   // The version may be promoted and drained again before the first check, so its status at the start counts.
   let wasDrained = atStart === 'drained'
   const check = async (signal: AbortSignal): Promise<boolean> => {
-    const version = { deploymentName, buildId }
-    const read = await versionStatus(client, version)
-    // The first version promotes itself: without one, no ledger works, and nobody could get a token to promote.
-    const isFirst = read === 'inactive' && read !== before && (await isFirstVersion(client, version))
-    if (isFirst) await promoteVersion(client, { ...version, by: 'portage: the first version of the fleet' })
+    const read = await versionStatus(client, deployment)
+    // The first version promotes itself: without a current version, no ledger works, and nobody gets a token to promote
+    // it.
+    const isFirst = read === 'inactive' && read !== before && (await isFirstVersion(client, deployment))
+    if (isFirst) await promoteVersion(client, { ...deployment, by: 'portage: the first version of the fleet' })
     const status = isFirst ? 'current' : read
     if (status === before || signal.aborted) return false
     before = status
@@ -93,8 +93,8 @@ export function watchDeployment({ client, deployment, logger, atStart, onDrained
 }
 
 /**
- * Whether drained Workers must restart, because their version was promoted. Waits while a promotion can still come.
- * Also true if the status cannot be read even then.
+ * Whether drained Workers must restart, because their version was promoted. Waits as long as a promotion can still
+ * come. Returns true also if the status cannot be read at the end of this time.
  */
 export async function mustStartAgain(
   read: () => Promise<VersionStatus>,

@@ -51,15 +51,15 @@ function pollsOf(metrics: string) {
       return kind === undefined ? [] : [{ taskQueue: /task_queue="([^"]*)"/.exec(labels)?.[1] ?? '', kind, count }]
     })
   const begun = rowsOf('temporal_long_request_total', /operation="(Poll(?:Workflow|Activity)TaskQueue)"/)
-  const active = rowsOf('temporal_num_pollers', /poller_type="(workflow_task)"/)
+  const open = rowsOf('temporal_num_pollers', /poller_type="(workflow_task)"/)
   const free = rowsOf('temporal_worker_task_slots_available', /worker_type="((?:Workflow|Activity)Worker)"/)
   const full = new Set(free.filter(({ count }) => count === '0').map(({ taskQueue, kind }) => `${kind} ${taskQueue}`))
   const isFull = (taskQueue: string, polls: string) =>
     full.has(`${polls === 'PollActivityTaskQueue' ? 'Activity' : 'Workflow'}Worker ${taskQueue}`)
-  return [
-    ...begun.map(({ taskQueue, kind, count }) => ({ taskQueue, polls: kind, count, isPolled: isFull(taskQueue, kind) })),
-    ...active.map(({ taskQueue, kind, count }) => ({ taskQueue, polls: kind, count, isPolled: count !== '0' || isFull(taskQueue, kind) })),
-  ]
+  return [...begun, ...open].map((row) => {
+    const { taskQueue, kind, count } = row
+    return { taskQueue, polls: kind, count, isPolled: isFull(taskQueue, kind) || (open.includes(row) && count !== '0') }
+  })
 }
 
 /** Aborts `failure` if a queue stays unpolled. After `forceMs` and a margin, ends the process, even if Workers hang. */

@@ -5,26 +5,18 @@ import { resolveTemporal } from '../../config/temporal-access.ts'
 import { type ErrorCode, RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { connectionExposure, payloadExposure } from '../../temporal/client/connection/exposure.ts'
 import { type SettingsWatch, watchSettings } from '../../temporal/client/settings/settings-watch.ts'
-import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { createVaaLookup } from '../../intake/submit/vaa-lookup.ts'
 import { connectNetwork, type Network } from '../roles/network.ts'
-import { holdsKeys, type Role, type RunOptions, serves, type StartupServer } from '../roles/roles.ts'
+import { holdsKeys, type Role, type RunOptions, serves } from '../roles/roles.ts'
 import { connectTemporal, type Temporal } from './temporal.ts'
 import type { ProcessTracing } from '../telemetry/otlp.ts'
 import { backoffMs } from '../../domain/backoff.ts'
-import { Wait } from '../../runtime/wait.ts'
+import { unlessAborted, Wait } from '../../runtime/wait.ts'
 
-export interface StartupDependencies {
-  readonly temporal: Temporal
-  readonly target: TemporalAccess
-  /** Empty for the role `ledger`, which reads no chain. */
-  readonly network: Network
-  readonly watch: SettingsWatch
-  readonly startupServer: StartupServer | undefined
-  close(): Promise<void>
-}
+export type StartupDependencies = NonNullable<Awaited<ReturnType<typeof awaitStartupDependencies>>>
 
+/** For the role `ledger`, which reads no chain. */
 const noNetwork: Network = {
   chains: new Map(),
   served: [],
@@ -34,8 +26,8 @@ const noNetwork: Network = {
 }
 
 /**
- * Connects Temporal and, unless the role is `ledger`, at least one chain. Undefined if stopped. Throws INPUT_INVALID,
- * CHAIN_ID_MISMATCH.
+ * Connects Temporal and, unless the role is `ledger`, at least one chain. Returns undefined if `stopping` aborts before
+ * they answer. Throws INPUT_INVALID, CHAIN_ID_MISMATCH.
  */
 export async function awaitStartupDependencies(
   role: Role,
@@ -44,7 +36,7 @@ export async function awaitStartupDependencies(
     readonly tracing: ProcessTracing | undefined
     readonly onWaiting: (dependency: string, error: RelayerError) => void
   },
-): Promise<StartupDependencies | undefined> {
+) {
   const { logger, stopping = new AbortController().signal, chains, api } = options
   const target = { ...resolveTemporal(config.temporal, options.env), streamNames: streamNames(config) }
   for (const open of [connectionExposure(target), payloadExposure(target)]) if (open) logger.warn(open.what, { code: open.code })
@@ -67,17 +59,9 @@ export async function awaitStartupDependencies(
   try {
     const connect = () => connectTemporal(target, logger, { stopping, failover: config.worker, tracing: options.tracing })
     temporal = await retryUntilAvailable('Temporal', connect, retry)
-    network =
-      role === 'ledger'
-        ? noNetwork
-        : await retryUntilAvailable(
-            'nodes',
-            () => {
-              const tariff = () => watch?.current().tariff ?? []
-              return connectNetwork(config, { only: chains, stopping, onAway, logger, runsPlugins: !holdsKeys(role), tariff })
-            },
-            retry,
-          )
+    const tariff = () => watch?.current().tariff ?? []
+    const reach = () => connectNetwork(config, { only: chains, stopping, onAway, logger, runsPlugins: !holdsKeys(role), tariff })
+    network = role === 'ledger' ? noNetwork : await retryUntilAvailable('nodes', reach, retry)
     watch = await watchSettings({ client: temporal.client, logger })
     return { temporal, target, network, watch, startupServer, close }
   } catch (error) {
@@ -120,7 +104,8 @@ export async function retryUntilAvailable<Value>(
   for (let tries = 0; ; tries++) {
     let refused = false
     try {
-      const value = await orStopped(stopping, attempt)
+      if (stopping.aborted) throw new Stopped()
+      const value = await unlessAborted(stopping, attempt(), () => new Stopped())
       if (logged) logger.info(`${dependency} is there; going on`, { waitedSeconds: secondsSince(since) })
       return value
     } catch (error) {
@@ -141,11 +126,4 @@ export async function retryUntilAvailable<Value>(
 
 function secondsSince(at: number): number {
   return Math.round((Date.now() - at) / 1_000)
-}
-
-async function orStopped<Value>(stopping: AbortSignal, work: () => Promise<Value>): Promise<Value> {
-  if (stopping.aborted) throw new Stopped()
-  const wait = new Wait<Value>({ signal: stopping }, () => wait.reject(new Stopped()))
-  work().then(wait.resolve, wait.reject)
-  return wait.promise
 }

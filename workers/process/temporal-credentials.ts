@@ -38,15 +38,12 @@ export function watchCredentials({ target, temporal, workers, logger }: Credenti
     }
   }
   const use = async (now: TemporalCredentials) => {
-    if (isDeepStrictEqual(now.tls, temporal.credentials.tls) && now.apiKey !== undefined) {
-      await temporal.replaceApiKey({ ...now, apiKey: now.apiKey })
-      logger.info('the API key of Temporal was read again')
-    } else {
-      const before = await temporal.replace(now)
+    const before = await temporal.use(now)
+    if (before) {
       for (const worker of workers) worker.connection = temporal.connection
       closeLater(before)
-      logger.info('the credentials of Temporal were read again')
     }
+    logger.info(before ? 'the credentials of Temporal were read again' : 'the API key of Temporal was read again')
     warnBeforeKeyEnds(now, apiKey?.file !== undefined, logger)
   }
   const closeLater = (connection: NativeConnection) => {

@@ -4,33 +4,24 @@ import type { Logger, WarningFields } from '../../observability/logger.ts'
 import { withSdkMetrics } from '../telemetry/sdk-metrics.ts'
 import type { ProcessTracing } from '../telemetry/otlp.ts'
 import { probeTemporal } from '../../temporal/client/connection/probe.ts'
-import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { createTemporalClient, type FailoverSettings } from '../../temporal/client/connection/connect.ts'
 import { connectionOptions, readCredentials, type TemporalCredentials } from '../../temporal/client/connection/credentials.ts'
-import { createEncryptionCodec, type EncryptionCodec } from '../../temporal/encryption/codec.ts'
-import { redactText } from '../../observability/redact.ts'
+import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
+import { detailOf } from '../../temporal/client/connection/errors.ts'
 import { DefaultLogger, type LogEntry, type Logger as SdkLogger, NativeConnection, Runtime } from '@temporalio/worker'
 import type { Code } from '../../domain/catalogue/catalogue.ts'
 import { asLogged } from '../../observability/severity.ts'
 import { ApplicationFailure } from '@temporalio/common'
+import { isDeepStrictEqual } from 'node:util'
 
-export interface Temporal {
-  readonly connection: NativeConnection
-  readonly client: TemporalClient
-  readonly namespace: string
-  readonly codec: EncryptionCodec
-  readonly credentials: TemporalCredentials
-  /** Connects with other credentials. Returns the old connection, which is still open. Throws TEMPORAL_UNAVAILABLE. */
-  replace(credentials: TemporalCredentials): Promise<NativeConnection>
-  replaceApiKey(credentials: TemporalCredentials & { readonly apiKey: string }): Promise<void>
-}
+export type Temporal = Awaited<ReturnType<typeof connectTemporal>>
 
 /** Connects to Temporal, and checks write access. Throws ENCRYPTION_KEY and the errors of `probeTemporal`. */
 export async function connectTemporal(
   target: TemporalAccess,
   logger: Logger,
   options: { readonly stopping?: AbortSignal; readonly failover?: FailoverSettings; readonly tracing?: ProcessTracing | undefined } = {},
-): Promise<Temporal> {
+) {
   const { stopping, failover, tracing } = options
   // The probe comes first: the native connection has less precise errors, and cannot be stopped while it connects.
   const codec = createEncryptionCodec(target.encryption)
@@ -55,15 +46,17 @@ export async function connectTemporal(
       namespace,
       { codec, streamNames, failover, tracing: tracing?.client },
     ),
-    async replace(next) {
+    /**
+     * Uses other credentials. A new API key needs no new connection. Otherwise returns the old connection, which is
+     * still open. Throws TEMPORAL_UNAVAILABLE.
+     */
+    async use(next: TemporalCredentials): Promise<NativeConnection | undefined> {
+      const { tls, apiKey } = next
       const old = connection
-      connection = await open(target, next)
+      if (apiKey !== undefined && isDeepStrictEqual(tls, credentials.tls)) await connection.setApiKey(apiKey)
+      else connection = await open(target, next)
       credentials = next
-      return old
-    },
-    async replaceApiKey(next) {
-      await connection.setApiKey(next.apiKey)
-      credentials = next
+      return connection === old ? undefined : old
     },
   }
 }
@@ -78,8 +71,7 @@ async function open(target: TemporalAccess, credentials: TemporalCredentials): P
       ...(local && { grpcCompression: { codec: 'none' as const } }),
     })
   } catch (cause) {
-    const detail = redactText(cause instanceof Error ? cause.message : String(cause))
-    throw new RelayerError('TEMPORAL_UNAVAILABLE', { detail, facts: { address, namespace }, cause })
+    throw new RelayerError('TEMPORAL_UNAVAILABLE', { detail: detailOf(cause), facts: { address, namespace }, cause })
   }
 }
 

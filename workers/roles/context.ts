@@ -2,11 +2,11 @@ import { feeDefaults, namesOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { createFeePolicyResolver, type FeePolicyResolver } from '../../domain/fees/fees.ts'
 import { errorCatalogue, knownCode } from '../../domain/catalogue/errors.ts'
+import { orderLimits } from '../../domain/order.ts'
 import type { Settings } from '../../domain/settings/settings.ts'
 import { createLossReports, Losses } from '../../activities/checks/losses.ts'
 import type { HaltRoute, Mismatch } from '../../intake/submit/halt-route.ts'
 import { createSubmitter, type Submitter } from '../../intake/submit/submitter.ts'
-import type { VaaLookup } from '../../intake/submit/vaa-lookup.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { redactText } from '../../observability/redact.ts'
@@ -31,8 +31,6 @@ export interface ProcessContext extends ProcessParts {
   readonly fees: FeePolicyResolver
   readonly losses: Losses
   readonly stepTimes: StepTimes
-  /** One per process, because the lookup limits the requests to each API server. */
-  readonly vaaLookup: VaaLookup
 }
 
 export function createContext(parts: ProcessParts): ProcessContext {
@@ -43,7 +41,6 @@ export function createContext(parts: ProcessParts): ProcessContext {
   return {
     ...parts,
     stepTimes,
-    vaaLookup: network.vaaLookup,
     submitter: createSubmitter({ bridges: network.bridges, client, settings, defaults, stepTimes }),
     haltRoute: createRouteHalts(parts),
     fees: createFeePolicyResolver(feeDefaults(config), settings),
@@ -52,9 +49,6 @@ export function createContext(parts: ProcessParts): ProcessContext {
 }
 
 const haltingCodes = Object.entries(errorCatalogue).flatMap(([code, { haltRoute }]) => (haltRoute ? [code] : []))
-
-/** Longest reason of an order, characters (domain/settings/request.ts). */
-const longestReason = 500
 
 function createRouteHalts({ client, config, logger, metrics, network }: ProcessParts): HaltRoute {
   const { portage_bridge_mismatch_total: mismatches } = metrics
@@ -67,7 +61,7 @@ function createRouteHalts({ client, config, logger, metrics, network }: ProcessP
   const order = async (mismatch: Mismatch) => {
     const { bridge, sourceChain, targetChain, code, detail } = mismatch
     mismatches.inc({ route: routeOf(mismatch), code })
-    const reason = `${code}: ${redactText(detail)}`.slice(0, longestReason)
+    const reason = `${code}: ${redactText(detail)}`.slice(0, orderLimits.reason)
     const scope = { bridge, sourceChain, targetChain }
     logger.error('the contracts of a route contradict each other; the route is halted until a person ends it: portage unhalt', {
       code: knownCode(code),

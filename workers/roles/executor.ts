@@ -1,15 +1,11 @@
 import { createProvider, type ExecutorProvider } from '../../bridges/executor/provider.ts'
 import { executor } from '../../bridges/executor/requests.ts'
 import { createQuoteSigner } from '../../chains/registry.ts'
-import { executorOf, type ExecutorSettings } from '../../config/executor.ts'
-import type { SignerConfig } from '../../config/schema/schema.ts'
+import { executorOf } from '../../config/executor.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { costNow } from '../../domain/fees/fees.ts'
 import { haltOf } from '../../domain/settings/settings.ts'
 import { type ChainName, ofChain, type TransferState } from '../../domain/transfer/transfer.ts'
-import type { Logger } from '../../observability/logger.ts'
-import { problemOf } from '../../observability/severity.ts'
-import { keptReads } from '../../runtime/shared-read.ts'
 import { readRequest, requestTopics } from '../../bridges/executor/event.ts'
 import { judge } from '../../bridges/executor/judge.ts'
 import { writeMessage } from '../../bridges/executor/message.ts'
@@ -20,6 +16,7 @@ import { readTransfer } from '../../temporal/client/transfers/transfers.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { ProcessContext } from './context.ts'
 import { createPriceFeed } from './price-feed.ts'
+import { openKey } from './signer.ts'
 
 /** The relay provider of the config. Undefined without a quoter's key. Throws SIGNER_UNAVAILABLE. */
 export async function openProvider({
@@ -32,9 +29,16 @@ export async function openProvider({
 }): Promise<ExecutorProvider | undefined> {
   const settings = executorOf(config)
   if (!settings?.signer) return undefined
-  const sign = await openQuoter(settings, settings.signer, logger)
+  const { signer, quoter: address } = settings
+  const key = await openKey(
+    () => createQuoteSigner(signer, address),
+    (problem) => logger.warn('the signing service of the quoter does not answer; each quote asks it again', { address, ...problem }),
+  )
+  const sign = async (message: Uint8Array) => (await key())(message)
   const chains = new Map([...settings.chains].filter(([, { name }]) => network.served.includes(name)))
-  const usual = pricesOf(settings)
+  // Prices of the config, dollars per coin, 10 decimals.
+  const prices = new Map([...settings.chains.values()].map(({ name, price }) => [name, price]))
+  const usual = (chain: ChainName) => ofChain(prices, { chain })
   const priceOf = settings.priceFeed ? createPriceFeed(settings.priceFeed, usual) : usual
   return createProvider({ ...settings, chains, sign, priceOf, gasPriceOf, assertOpen })
 
@@ -46,22 +50,6 @@ export async function openProvider({
   async function gasPriceOf(chain: ChainName): Promise<bigint> {
     return costNow({ gasLimit: '1' }, await ofChain(network.chains, { chain }).quote())
   }
-}
-
-/** Prices of the config, dollars per coin, 10 decimals. */
-function pricesOf({ chains }: ExecutorSettings): (chain: ChainName) => bigint {
-  const prices = new Map([...chains.values()].map(({ name, price }) => [name, price]))
-  return (chain) => ofChain(prices, { chain })
-}
-
-/** Opens the quoter's key. While the signing service is offline, each quote tries to open it again. */
-async function openQuoter({ quoter }: ExecutorSettings, spec: SignerConfig, logger: Logger) {
-  const opened = keptReads((address: string) => createQuoteSigner(spec, address))
-  await opened.get(quoter).catch((error: unknown) => {
-    if (toRelayerError(error).code !== 'SIGNER_OFFLINE') throw error
-    logger.warn('the signing service of the quoter does not answer; each quote asks it again', { address: quoter, ...problemOf(error) })
-  })
-  return async (message: Uint8Array) => (await opened.get(quoter))(message)
 }
 
 const relayStatuses: Readonly<Record<TransferState, RelayStatus>> = {

@@ -44,12 +44,8 @@ export function startIntake(context: ProcessContext): Service & { spies(): reado
     }
   }
   const listener: SpyListener = {
-    connected(spy) {
-      for (const agent of signed.values()) agent.connected(spy)
-    },
-    disconnected(spy) {
-      for (const agent of signed.values()) agent.disconnected(spy)
-    },
+    connected: (spy) => signed.forEach((agent) => agent.connected(spy)),
+    disconnected: (spy) => signed.forEach((agent) => agent.disconnected(spy)),
     received: (bytes, outcome) => ofStream(bytes, (agent, sequence) => agent.received(sequence, bytes, outcome)),
     delayed: (bytes, error) => ofStream(bytes, (agent, sequence) => agent.delayed(sequence, bytes, error)),
   }
@@ -85,17 +81,16 @@ function commonOptions({ config, client, submitter, logger }: ProcessContext) {
 }
 
 function signedOptions(context: ProcessContext): SignedAgentOptions[] {
-  const { bridges, chains } = context.network
-  return [...bridges.values()].flatMap((bridge) => {
-    const lookup = context.vaaLookup
-    return bridge.sources.flatMap((source) => {
+  const { bridges, chains, vaaLookup: lookup } = context.network
+  return [...bridges.values()].flatMap((bridge) =>
+    bridge.sources.flatMap((source) => {
       if (source.kind !== 'signed') return []
       const common = { ...commonOptions(context), source, bridge, lookup }
       if (source.withoutNode) return [{ ...common, chain: chainWithoutNode(source.sourceChain), lookBackMs: 0 }]
       const chain = chains.get(source.sourceChain)
       return chain ? [{ ...common, chain }] : []
-    })
-  })
+    }),
+  )
 }
 
 function scannedOptions(context: ProcessContext, source: ScannedSource | PlacedSource): ScannedAgentOptions {

@@ -1,7 +1,7 @@
 import { createBatchRouting } from '../../activities/batch/batch-routing.ts'
 import { createLaneSteps } from '../../activities/index.ts'
 import { createLocalLane } from '../../activities/transfer/broadcast.ts'
-import type { AdmittedCall, LocalLane } from '../../activities/deps.ts'
+import type { AdmittedCall } from '../../activities/deps.ts'
 import { chainFamilies } from '../../chains/registry.ts'
 import { chainOf, idOf } from '../../config/chains.ts'
 import { makeDataFolder } from '../../config/data-folder.ts'
@@ -19,7 +19,6 @@ import type { ProcessContext } from './context.ts'
 import { demandSources } from './network.ts'
 import { openSigner, signingPolicy } from './signer.ts'
 import { createWorker, type Hosting, pollers } from '../process/create-worker.ts'
-import type { Worker } from '@temporalio/worker'
 import { join } from 'node:path'
 
 /** Steps in memory per nonce of the window: one in flight, one waiting. Further steps wait in Temporal's queue. */
@@ -67,18 +66,8 @@ export function signingLanes({ config, network }: ProcessContext, addresses: rea
   return lanes
 }
 
-interface LaneWork {
-  readonly worker: Worker
-  readonly agent: LaneAgent
-  readonly local?: LocalLane
-}
-
-/** Throws SIGNER_UNAVAILABLE, CONFIG_INVALID, DATA_FOLDER_UNUSABLE. */
-export async function createLaneWorker(
-  { chain, chainConfig, lane, signer: spec }: SigningLane,
-  context: ProcessContext,
-  hosting: Hosting,
-): Promise<LaneWork> {
+/** Starts the agent and the Worker of a lane. Throws SIGNER_UNAVAILABLE, CONFIG_INVALID, DATA_FOLDER_UNUSABLE. */
+export async function createLaneWorker({ chain, chainConfig, lane, signer: spec }: SigningLane, context: ProcessContext, hosting: Hosting) {
   const { client, network, settings, fees, losses, stepTimes } = context
   const config = laneConfig(context.config, chainConfig, lane)
   const logger = context.logger.child({ lane: config.lane })
@@ -106,5 +95,5 @@ export async function createLaneWorker(
     maxConcurrentActivityTaskExecutions: most,
     activityTaskPollerBehavior: pollers(hosting.tuning.lanePollers),
   })
-  return { worker, agent, ...(lane.broadcast === 'auto' && { local: createLocalLane(deps) }) }
+  return { worker, agent, local: lane.broadcast === 'auto' ? createLocalLane(deps) : undefined }
 }

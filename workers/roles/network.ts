@@ -31,7 +31,8 @@ interface NetworkOptions {
   readonly only?: readonly ChainName[] | undefined
   readonly stopping?: AbortSignal
   /**
-   * Called for each unreachable chain, if at least one connects. If absent, all must connect. `close` aborts `closing`.
+   * Called for each unreachable chain, if at least one connects. Without this function, all chains must connect.
+   * `close` aborts `closing`.
    */
   readonly onAway?: (chain: Chain, closing: AbortSignal) => void
   readonly logger?: Logger
@@ -65,12 +66,12 @@ export async function connectNetwork(
     if (fatal) throw fatal
     const loaded = runsPlugins ? await readPlugins(config, logger) : undefined
     const vaaLookup = createVaaLookup(signedApis(config))
-    const attestations = attestationsOf(config)
+    const { cctp } = config.bridges
     const bridges = createBridges(config, chains, served, {
       loaded,
       findVaa: vaaLookup.find,
       tariff,
-      ...(attestations && { attestations }),
+      ...(cctp && { attestations: createIris({ urls: cctp.attestationApis, perSecond: cctp.requestsPerSecond }) }),
     })
     for (const chain of away.keys()) onAway?.(chain, closing.signal)
     return { chains, served, bridges, vaaLookup, close }
@@ -80,10 +81,6 @@ export async function connectNetwork(
   } finally {
     stopping?.removeEventListener('abort', close)
   }
-}
-
-function attestationsOf({ bridges: { cctp } }: Config) {
-  return cctp && createIris({ urls: cctp.attestationApis, perSecond: cctp.requestsPerSecond })
 }
 
 async function readPlugins(config: Config, logger?: Logger): Promise<LoadedPlugins | undefined> {

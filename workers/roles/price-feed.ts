@@ -24,18 +24,14 @@ export function createPriceFeed(
 ): (chain: ChainName) => Promise<bigint> {
   const latest = new Map<Source, CoinPrices>()
   const failures = new Map<Source, string>()
-  const readAll = async () => {
-    const answers = await Promise.all(sources.map(async (source) => [source, await read(source)] as const))
-    for (const [source, answer] of answers) {
-      if (typeof answer === 'string') failures.set(source, answer)
-      else {
-        failures.delete(source)
-        // A source may answer with an older copy, which must not replace a newer one.
-        if (answer.at >= (latest.get(source)?.at ?? 0)) latest.set(source, answer)
-      }
-    }
+  const update = async (source: Source) => {
+    const answer = await read(source)
+    if (typeof answer === 'string') return void failures.set(source, answer)
+    failures.delete(source)
+    // A source may answer with an older copy, which must not replace a newer one.
+    if (answer.at >= (latest.get(source)?.at ?? 0)) latest.set(source, answer)
   }
-  const refresh = keptRead(readAll, { fromStart: everySeconds * 1_000 })
+  const refresh = keptRead(() => Promise.all(sources.map(update)), { fromStart: everySeconds * 1_000 })
 
   function problemOf(source: Source, chain: ChainName): string | undefined {
     const prices = latest.get(source)

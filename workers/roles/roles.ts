@@ -19,14 +19,12 @@ export function holdsKeys(role: Role): boolean {
   return serves(role, 'lane')
 }
 
-export interface StartupServer {
-  say(what: string, error: RelayerError): Promise<void>
-  close(): Promise<void>
-}
-
 /** The REST API. Workers must not import `api`, so the caller passes it in. */
 export interface RestApi {
-  createStartupServer(listen: { readonly host: string; readonly port: number; readonly hosts: readonly string[] }): StartupServer
+  createStartupServer(listen: { readonly host: string; readonly port: number; readonly hosts: readonly string[] }): {
+    say(dependency: string, error: RelayerError): Promise<void>
+    close(): Promise<void>
+  }
   start(
     context: ProcessContext & {
       readonly feedsStreams: boolean

@@ -9,7 +9,7 @@ import { type Intent, laneId } from '../../domain/lane/lane.ts'
 import type { Settings } from '../../domain/settings/settings.ts'
 import type { BridgeName, ChainName, TransferRoute } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'
-import { keptReads } from '../../runtime/shared-read.ts'
+import { keptRead } from '../../runtime/shared-read.ts'
 import { isUnread } from '../../temporal/client/settings/settings-watch.ts'
 
 interface PolicyParts {
@@ -44,13 +44,12 @@ export function signingPolicy(parts: PolicyParts): SigningPolicy {
     // A lane with a list of allowed calls makes no other calls.
     openCalls: allow ? {} : Object.assign({}, ...bridges.map((bridge) => bridge.openCalls ?? {})),
     operatorCalls,
-    coinPayees: payees,
+    payees,
     otherLanes: others,
     // If the config names the lane that pays top-ups, no other key signs them. So a thief of another key can pay none.
     topUps: chain.signing.topUps && (topUp === undefined || topUp.from === address),
     topUpLimits: topUp,
     tokens: treasury?.tokens ?? [],
-    tokenPayees: payees,
     proveCall: (call, gasLimit) => proveCall({ bridges, targetChain: chainName }, call, gasLimit),
     settings: () => demandRead(settings()),
     packages,
@@ -104,23 +103,29 @@ function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<S
 }
 
 /**
- * Opens a signer. While the signing service is offline, each signature tries to open it again. Throws
- * SIGNER_UNAVAILABLE (permanent).
+ * Opens a key. While the signing service is offline, each use tries to open the key again. Throws SIGNER_UNAVAILABLE
+ * (permanent).
  */
+export async function openKey<Key>(open: () => Promise<Key>, logOffline: (problem: ReturnType<typeof problemOf>) => void) {
+  const opened = keptRead(open, { lasting: () => true })
+  await opened().catch((error: unknown) => {
+    if (toRelayerError(error).code !== 'SIGNER_OFFLINE') throw error
+    logOffline(problemOf(error))
+  })
+  return opened
+}
+
+/** Opens the signer of a lane with `openKey`. */
 export async function openSigner(address: string, open: () => Promise<Signer>, logger: Logger): Promise<Signer> {
-  try {
-    return await open()
-  } catch (error) {
-    const { code } = toRelayerError(error)
-    if (code !== 'SIGNER_OFFLINE') throw error
-    logger.warn('the signing service of the lane does not answer; each signature asks it again', { address, ...problemOf(error) })
-  }
   let signer: Signer | undefined
-  const opened = keptReads(async () => (signer = await open()))
+  const opened = await openKey(
+    async () => (signer = await open()),
+    (problem) => logger.warn('the signing service of the lane does not answer; each signature asks it again', { address, ...problem }),
+  )
   return {
     address,
-    sign: async (transaction) => (await opened.get(address)).sign(transaction),
-    check: async (transaction) => (await opened.get(address)).check?.(transaction),
+    sign: async (transaction) => (await opened()).sign(transaction),
+    check: async (transaction) => (await opened()).check?.(transaction),
     spending: () => signer?.spending?.() ?? [],
   }
 }

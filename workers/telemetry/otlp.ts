@@ -20,7 +20,7 @@ import { trimEnd } from '../../domain/text/trim-end.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { redactText } from '../../observability/redact.ts'
 import { within } from '../../runtime/wait.ts'
-import type { SpanAttributes, Tracing } from '../../observability/tracing.ts'
+import type { SpanAttributes } from '../../observability/tracing.ts'
 import type { TracedRun, TraceSinks } from '../../workflows/trace-headers.ts'
 import type { Role } from '../roles/roles.ts'
 
@@ -36,15 +36,10 @@ interface TracingOptions {
   readonly logger: Logger
 }
 
-export interface ProcessTracing extends Tracing {
-  readonly client: OpenTelemetryWorkflowClientInterceptor
-  readonly interceptors: WorkerInterceptors
-  readonly sinks: InjectedSinks<TraceSinks>
-  close(): Promise<void>
-}
+export type ProcessTracing = ReturnType<typeof createTracing>
 
 /** Records and sends the spans of traces that begin at the intake. Other calls begin no trace. */
-export function createTracing({ endpoint, ratio, role, logger }: TracingOptions): ProcessTracing {
+export function createTracing({ endpoint, ratio, role, logger }: TracingOptions) {
   // There is no keep-alive: the exporter tries a batch once, and a collector may close a kept connection meanwhile.
   const url = endpoint === undefined ? {} : { url: new URL('v1/traces', `${trimEnd(endpoint, '/')}/`).href }
   const exporter = new OTLPTraceExporter({ ...url, keepAlive: false })
@@ -67,7 +62,9 @@ export function createTracing({ endpoint, ratio, role, logger }: TracingOptions)
       return current && current.traceFlags & TraceFlags.SAMPLED ? { trace_id: current.traceId, span_id: current.spanId } : {}
     },
     client: new OpenTelemetryWorkflowClientInterceptor({ tracer }),
-    interceptors: { activity: [(info) => ({ inbound: new OpenTelemetryActivityInboundInterceptor(info, { tracer }) })] },
+    interceptors: {
+      activity: [(info) => ({ inbound: new OpenTelemetryActivityInboundInterceptor(info, { tracer }) })],
+    } satisfies WorkerInterceptors,
     sinks: {
       traces: {
         ended: {
@@ -76,8 +73,8 @@ export function createTracing({ endpoint, ratio, role, logger }: TracingOptions)
           callDuringReplay: false,
         },
       },
-    },
-    async close() {
+    } satisfies InjectedSinks<TraceSinks>,
+    async close(): Promise<void> {
       await within(closeMs, provider.shutdown(), () => undefined).catch(() => {})
     },
   }
@@ -109,7 +106,7 @@ function createSampler(ratio: number): Sampler {
   }
 }
 
-/** Error texts may contain URLs, so secrets are removed. Spans that cannot be sent are lost. */
+/** Sends spans without the secrets that error texts may contain, such as URLs. Spans that cannot be sent are lost. */
 function redacting(exporter: SpanExporter, logger: Logger): SpanExporter {
   let loggedAt = -Infinity
   const log = ({ code, error }: ExportResult) => {

@@ -15,7 +15,7 @@ import { includedAt, type Outcome, type TransferRun, wait } from './transfer-run
 type Included = Extract<BroadcastResult, { kind: 'included' }>
 type Refused = Pick<Extract<BroadcastResult, { kind: 'no-slot' }>, 'code' | 'reason'>
 
-/** Runs step 4 until the call is in a block or the round ends. Undefined if the transfer returns to step 1. */
+/** Runs step 4, `broadcast`, until the call is in a block or the round ends. Undefined if the next step is `admit`. */
 export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boolean): Promise<Included | Outcome | undefined> {
   const { ready } = lane
   const underway = (run.progress.underway ??= { ready })
@@ -100,8 +100,8 @@ async function afterWithdrawal(run: TransferRun, lane: LaneIntent, nonce: number
 }
 
 /**
- * Turns the transfer away from the lane. After its first quarantine, step 1 at once tries a call that runs no code of
- * the recipient. After any other refusal with `retryInMs`, the transfer waits.
+ * Turns the transfer away from the lane. After the first quarantine of a transfer, the next admission at once tries a
+ * call that runs no code of the recipient. After any other refusal with `retryInMs`, the transfer waits.
  */
 async function holdBack(run: TransferRun, lane: LaneIntent, refusal: Extract<BroadcastResult, { kind: 'no-slot' }>): Promise<undefined> {
   const { code, retryInMs } = refusal
@@ -116,7 +116,7 @@ function leaveLane(run: TransferRun, lane: LaneIntent, { code, reason }: Refused
   return turnAway(run, lane, { code, reason })
 }
 
-/** Makes step 1 change the lane, or wait, in a new round: the ledger refuses a withdrawn intent. */
+/** Makes the next admission choose another lane, or wait, in a new round: the ledger refuses a withdrawn intent. */
 function turnAway(run: TransferRun, { ready }: LaneIntent, { code, reason }: Refused): undefined {
   const { turnedAway } = run.progress
   run.progress.turnedAway = { lanes: [...(turnedAway?.lanes ?? []), ready.lane], code, reason }

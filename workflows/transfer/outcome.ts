@@ -61,7 +61,7 @@ export function parkOnFailure(run: TransferRun, error: unknown): undefined {
   return run.park(codeOf(error), failureText(error) + repeat)
 }
 
-/** Step 5: waits until the effect is final or gone. With `requireAgreement`, most nodes must agree that it is gone. */
+/** Step 5, `confirm`: waits until the effect is final or gone. With `requireAgreement`, `gone` needs most nodes. */
 export async function awaitFinality(
   run: TransferRun,
   finalInMs: number,

@@ -31,9 +31,7 @@ export async function confirmEnd(input: contract.ConfirmEndInput, label: string)
   return (await tryLocal(local.confirmEnd, input, summary)) ?? durable.confirmEnd.executeWithOptions(options, [input])
 }
 
-export function getLaneStatus(
-  input: Parameters<contract.KeylessSteps['getLaneStatus']>[0],
-): Promise<contract.LaneStatusAnswer | undefined> {
+export function getLaneStatus(input: Parameters<contract.KeylessSteps['getLaneStatus']>[0]) {
   return tryLocal(local.getLaneStatus, input, `status of ${input.lane}`)
 }
 

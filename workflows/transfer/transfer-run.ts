@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
 import { type TimelineEntry, timelineOf } from '../../domain/transfer/timeline.ts'
 import { dropAttempts, recordAttempts, rollBackAttempts } from '../../domain/transfer/attempts.ts'
@@ -94,18 +95,9 @@ export class TransferRun {
     const { txHash, attempts, tried, batch } = landed ?? {}
     const delivery = this.#outcome?.kind === 'delivered' ? this.#outcome.delivery : undefined
     const cancelledBy = this.#outcome?.kind === 'cancelled' ? this.#outcome.by : undefined
-    const facts = { lane, nonce, txHash: delivery?.txHash ?? txHash, attempts, tried, batch, delivery, cancelledBy, code, reason }
+    const facts = { lane, nonce, txHash: delivery?.txHash ?? txHash, attempts, tried, batch, delivery, cancelledBy, code, reason, rounds }
     const all = timelineOf(timeline, transactions)
-    return {
-      id: this.id,
-      transfer,
-      state,
-      ...facts,
-      rounds,
-      timeline: all,
-      ...(transactions && { transactions }),
-      ...(orders && { orders }),
-    }
+    return { id: this.id, transfer, state, ...facts, timeline: all, ...defined({ transactions, orders }) }
   }
 
   enter(state: TransferState, note: string, facts: StateFacts = {}): void {
@@ -220,7 +212,7 @@ export class TransferRun {
   /** Call this only while no activity runs. */
   async continueAsNew(): Promise<void> {
     const { transfer, progress, signals: unacknowledged, deadline, seenAt } = this
-    // Only here can a transfer move to another worker version. So no version has to run for months.
+    // A run keeps its worker version, and the next run takes the current one, so no version has to run for months.
     const next = makeContinueAsNewFunc<(input: TransferInput) => Promise<TransferStatus>>({ initialVersioningBehavior: 'AUTO_UPGRADE' })
     await next({ transfer, progress, unacknowledged, deadline, seenAt })
   }
@@ -243,7 +235,7 @@ export class TransferRun {
   /** Logs only the states that people search for. The SDK's log adds no command, and is silent during a replay. */
   #logState({ code, reason, txHash }: StateFacts): void {
     const { state, lane } = this.progress
-    const about = { ...this.#logIds, ...(lane && { lane }), ...(code && { code }), ...(reason && { reason }), ...(txHash && { txHash }) }
+    const about = defined({ ...this.#logIds, lane, code, reason: reason || undefined, txHash })
     if (state === 'parked') log.warn('transfer parked', about)
     else if (isOutcome(state)) log.info(`transfer ${state}`, { ...about, tookMs: Date.now() - this.seenAt })
     else if (state === 'waiting' && this.#waitsFor !== code) log.info('transfer waits', about)
@@ -282,8 +274,8 @@ export function includedAt({ txHash, tried }: Pick<Landed, 'txHash' | 'tried'>):
 }
 
 /**
- * Reasons that usually pass within minutes. A transfer that waits for one tries again after at most a minute, if
- * `retryInMs` is not longer.
+ * Reasons that usually pass within minutes. A transfer that waits for one of them tries again after at most a minute,
+ * unless `retryInMs` is longer.
  */
 const passing: readonly ErrorCode[] = ['LANE_NONE', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT', 'NONCE_NOT_FINAL']
 

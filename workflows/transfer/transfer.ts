@@ -57,7 +57,7 @@ async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
   return undefined
 }
 
-/** Steps 1 to 3: validate, check whether it is delivered, prepare. Returns undefined after a wait or if parked. */
+/** Steps 1 to 3: `validate`, `checkDelivered`, `prepare`. Returns undefined if the transfer has waited or is parked. */
 async function admit(run: TransferRun): Promise<Ready | Outcome | undefined> {
   const { adopted } = run.signals
   if (adopted !== undefined) return admitCopy(run, { ...run.transfer, message: adopted })

@@ -27,7 +27,7 @@ const unreachable: ShownProblem = {
   remedy: 'Check that a process serves it (portage run --role all, or --role api) and that this browser can reach it.',
 }
 
-/** `live`: receives events. `polling`: reads every few seconds. `lost`: the last request got no answer. */
+/** `live`: the page receives events. `polling`: it reads every few seconds. `lost`: the last request got no answer. */
 export type ConnectionState = 'connecting' | 'live' | 'polling' | 'lost'
 
 interface Connection {
@@ -49,7 +49,7 @@ export function setStreaming(isStreaming: boolean): void {
   changeConnection({ isStreaming }, connection.get().state === 'lost' && !isStreaming)
 }
 
-/** Sends a GET, or a POST if `body` is given. `problemIn` reads the errors that this function throws. */
+/** Sends a GET, or a POST if `body` is given. Returns the answer. `problemIn` reads the errors that this throws. */
 export async function ask<T>(path: string, body?: object): Promise<T> {
   const asked = session.get()
   const response = await send(path, body)
@@ -88,14 +88,11 @@ export function problemIn(error: unknown): ShownProblem {
   return error instanceof Refused ? error.problem : unreachable
 }
 
-/** Describes an answer that is not from the API (a proxy's page, for example) by its status. */
+/** Reads the problem in an answer. Describes an answer without one, for example a proxy's page, by its status. */
 export async function problemOf(response: Response): Promise<ShownProblem> {
   const { status } = response
-  const answer = await response.json().catch(() => undefined)
-  const text = (name: string): string => {
-    const value = typeof answer === 'object' && answer !== null ? (answer as Record<string, unknown>)[name] : undefined
-    return typeof value === 'string' ? value : ''
-  }
+  const answer = Object(await response.json().catch(() => undefined)) as Readonly<Record<string, unknown>>
+  const text = (name: string) => (typeof answer[name] === 'string' ? answer[name] : '')
   if (text('code') === '')
     return {
       status,

@@ -1,10 +1,11 @@
 import { createStore, useStore } from './store.ts'
 
-/** Differences between the clocks up to this one (ms) are ignored, because the server reports whole seconds. */
+/** Smaller differences between the two clocks (ms) are ignored, because the server reports whole seconds. */
 const unnoticedMs = 3_000
 
 let offsetMs = 0
 
+/** Takes the server's time from the header `date` of an answer. */
 export function learnTime(header: string | null): void {
   const at = Date.parse(header ?? '')
   if (!Number.isFinite(at)) return

@@ -7,7 +7,7 @@ export interface StreamEvent {
 
 const longest = 1_000_000
 
-/** Parses server-sent events from pieces of text. The browser's own parser, EventSource, cannot send a token. */
+/** Parses server-sent events from pieces of text, because the browser's own EventSource cannot send a token. */
 export function createEventParser(onEvent: (event: StreamEvent) => void): (piece: string) => void {
   let rest = ''
   let [name, id] = ['', '']

@@ -7,7 +7,7 @@ const [firstPauseMs, longestPauseMs] = [1_000, 30_000]
 /** Time (ms) without data after which the event stream counts as broken. The server's heartbeats are more frequent. */
 const silentMs = 60_000
 
-/** Refreshes all readings at each event of the server. Without an event stream, the page polls. */
+/** Refreshes all readings at each event of the server. Without an event stream, the page polls, and connects again. */
 export async function followEvents(): Promise<never> {
   let pauseMs = firstPauseMs
   let lastId = ''

@@ -24,8 +24,8 @@ function createEntry(everyMs: number) {
 const entries = new Map<string, Entry>()
 
 /**
- * Reads a path every `everyMs` (ms) while a component shows it, but less often while the page is hidden or the server
- * sends events.
+ * Returns the latest answer of a path, which is read every `everyMs` (ms) while a component shows it, but less often
+ * while the page is hidden or the server sends events.
  */
 export function useReading<T>(path: string, everyMs: number): Reading<T> {
   const entry = entryOf(path, everyMs)

@@ -42,7 +42,7 @@ function sessionOf(token: string): Session | undefined {
   }
 }
 
-/** Says which right the claims lack for an order about target chain `chain`. Undefined if the claims suffice. */
+/** Returns what the claims lack for an order to the target `chain`, as a sentence. Undefined if they suffice. */
 export function missingFor(claims: Claims | undefined, chain: string | undefined, now: number, isForMany = false): string | undefined {
   const needed = `This needs an access token of level ${transferOrderLevel}, and`
   if (!claims) return `${needed} none was entered.`

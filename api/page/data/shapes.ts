@@ -4,7 +4,7 @@ import type { StreamView } from '../../../domain/stream/stream.ts'
 import type { Delivery, Transfer } from '../../../domain/transfer/transfer.ts'
 import type { TransactionRow, TransferRow } from '../../answers.ts'
 
-/** API answers whose schemas do not list all fields. Another version may omit fields, so most are optional. */
+/** Answers of the API. Most fields are optional, because another version of Portage may omit them. */
 
 export interface Causes {
   readonly asOf: string
@@ -21,7 +21,7 @@ export interface StreamRow extends Partial<StreamView> {
   readonly silentSince?: string
 }
 
-/** `partial` says why the report has only the fields that Temporal lists. */
+/** If only the fields that Temporal lists are known, `partial` says why. */
 export interface TransferReport extends Partial<TransferRow> {
   readonly id: string
   readonly execution: string

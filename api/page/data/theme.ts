@@ -1,12 +1,13 @@
 import { createStore, keep, kept } from './store.ts'
 
-export type Theme = 'light' | 'dark'
+const themes = ['light', 'dark'] as const
+type Theme = (typeof themes)[number]
 export type ThemeChoice = Theme | 'system'
 
 const key = 'portage-theme'
 const system = matchMedia('(prefers-color-scheme: dark)')
 
-export const themeChoice = createStore<ThemeChoice>(stored())
+export const themeChoice = createStore<ThemeChoice>(themes.find((one) => one === kept('localStorage', key)) ?? 'system')
 export const theme = createStore<Theme>('light')
 
 export function chooseTheme(choice: ThemeChoice): void {
@@ -23,9 +24,4 @@ function show(): void {
   const shown = choice === 'system' ? (system.matches ? 'dark' : 'light') : choice
   document.documentElement.dataset['theme'] = shown
   theme.set(shown)
-}
-
-function stored(): ThemeChoice {
-  const text = kept('localStorage', key)
-  return text === 'light' || text === 'dark' ? text : 'system'
 }

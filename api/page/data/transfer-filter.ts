@@ -1,6 +1,6 @@
 import type { TransferState } from '../../../domain/transfer/transfer.ts'
 
-/** The transfer states, `open` and `undone`. A copy, because the module of the states also has all error texts. */
+/** A copy of the states, because the module that has them would add all error texts to the page. */
 export const shownStates: readonly (TransferState | 'open' | 'undone')[] = [
   ...(['open', 'parked', 'waiting', 'admitting', 'broadcasting', 'pending', 'included'] as const),
   ...(['delivered', 'rejected', 'declined', 'cancelled', 'undone'] as const),
@@ -16,9 +16,9 @@ export function transfersHref(filter: ShownFilter): string {
 }
 
 export function filterIn(hash: string): ShownFilter | undefined {
-  const [, query] = /^#\/transfers(?:\?(.*))?$/s.exec(hash) ?? []
-  if (!hash.startsWith('#/transfers') || (query === undefined && hash !== '#/transfers')) return undefined
-  const values = new URLSearchParams(query)
+  const match = /^#\/transfers(?:\?(.*))?$/s.exec(hash)
+  if (!match) return undefined
+  const values = new URLSearchParams(match[1])
   return Object.fromEntries(given(Object.fromEntries(names.map((name) => [name, values.get(name) ?? undefined]))))
 }
 

@@ -1,11 +1,11 @@
 const mostShown = 80
 
-/** `0x1f2e3d…5b6a` */
+/** Shortens a hash or an address: `0x1f2e3d…5b6a`. */
 export function shortHex(text: string): string {
   return /^0x[0-9a-f]{16,}$/i.test(text) ? `${text.slice(0, 8)}…${text.slice(-4)}` : cut(text)
 }
 
-/** `269170:6d1b4c0c5f0a3e21`. Every command and the search field accept this form. */
+/** Shortens the id of a transfer: `269170:6d1b4c0c5f0a3e21`. Every command and the search field accept this form. */
 export function shortTransfer(id: string): string {
   const [sequence, digest] = id.split(':').slice(-2)
   return id.split(':').length === 5 && /^[0-9]+$/.test(sequence ?? '') && digest ? cut(`${sequence}:${digest}`) : cut(id)

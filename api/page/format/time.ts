@@ -14,13 +14,9 @@ function pair(large: number, unit: string, small: number, smallUnit: string): st
   return small === 0 ? `${large} ${unit}` : `${large} ${unit} ${small} ${smallUnit}`
 }
 
-/** `2026-11-22 21:18:05` in the reader's time zone */
+/** A time in the reader's time zone, in the form that Sweden uses: `2026-11-22 21:18:05`. */
 export function clockText(at: number): string {
-  if (!Number.isFinite(at)) return ''
-  const date = new Date(at)
-  const two = (value: number) => String(value).padStart(2, '0')
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
+  return new Date(at).toLocaleString('sv-SE')
 }
 
 export function timeOf(value: unknown): number | undefined {

@@ -1,18 +1,19 @@
 interface SelectProps {
   readonly name: string
-  readonly of: readonly { readonly value: string; readonly label?: string }[]
+  readonly of: readonly (string | { readonly value: string; readonly label: string })[]
   readonly chosen: string | undefined
   readonly onChoose: (value: string | undefined) => void
 }
 
 export function Select({ name, of, chosen, onChoose }: SelectProps) {
-  const isOffered = chosen === undefined || of.some(({ value }) => value === chosen)
+  const choices = of.map((one) => (typeof one === 'string' ? { value: one, label: one } : one))
+  const isOffered = chosen === undefined || choices.some(({ value }) => value === chosen)
   return (
     <label class="narrow-to">
       {name}
       <select value={chosen ?? ''} onChange={({ currentTarget }) => onChoose(currentTarget.value || undefined)}>
         <option value="">any</option>
-        {[...of, ...(isOffered ? [] : [{ value: chosen }])].map(({ value, label = value }: SelectProps['of'][number]) => (
+        {[...choices, ...(isOffered ? [] : [{ value: chosen, label: chosen }])].map(({ value, label }) => (
           <option key={value} value={value}>
             {label}
           </option>

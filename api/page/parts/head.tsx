@@ -9,7 +9,7 @@ import type { Tone } from '../format/tone.ts'
 import { Choices } from './choices.tsx'
 import { Mark } from './mark.tsx'
 
-const parts = ['stuck', 'flow', 'parked', 'lanes', 'streams', 'nodes'] as const
+const parts = ['Stuck', 'Flow', 'Parked', 'Lanes', 'Streams', 'Nodes'] as const
 
 export function Head({ namespace }: { readonly namespace: string | undefined }) {
   const held = useStore(session)
@@ -17,16 +17,14 @@ export function Head({ namespace }: { readonly namespace: string | undefined }) 
     <header class="top">
       <div class="top-row">
         <a class="brand" href="#/">
-          <Brand />
           <h1 class="brand">Portage</h1>
         </a>
         {namespace !== undefined && <span class="quiet-text wrap">{namespace}</span>}
         {held && (
           <nav class="parts" aria-label="Parts of the page">
             {parts.map((part) => (
-              <a href={`#${part}`} key={part}>
-                {part[0]?.toUpperCase()}
-                {part.slice(1)}
+              <a href={`#${part.toLowerCase()}`} key={part}>
+                {part}
               </a>
             ))}
             <a href="#/transfers">Transfers</a>
@@ -118,21 +116,5 @@ function Holder() {
         Forget token
       </button>
     </span>
-  )
-}
-
-function Brand() {
-  return (
-    <svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true">
-      <rect width="32" height="32" rx="7" fill="#1f4f8f" />
-      <path
-        d="M5 20c4 3.200 18 3.200 22 0M5 20c1.600-1 3-2.800 3.600-5M27 20c-1.600-1-3-2.800-3.600-5"
-        fill="none"
-        stroke="#fff"
-        stroke-width="2.600"
-        stroke-linecap="round"
-      />
-      <circle cx="16" cy="9" r="2.600" fill="#9cc6ff" />
-    </svg>
   )
 }

@@ -17,6 +17,26 @@ export function Ago({ at, bare }: { readonly at: string | number | undefined; re
   )
 }
 
+interface SinceProps {
+  readonly word: string
+  readonly at: string | number | undefined
+  readonly class?: string
+}
+
+export function Since({ word, at, class: style }: SinceProps) {
+  if (at === undefined) return null
+  return (
+    <span class={style}>
+      {word} <Ago at={at} />
+    </span>
+  )
+}
+
+/** A remark below a value. Shows nothing if there is no text. */
+export function Reason({ children }: { readonly children: ComponentChildren }) {
+  return children ? <span class="reason">{children}</span> : null
+}
+
 export function Coins({ wei, coin }: { readonly wei: string | undefined; readonly coin: string | undefined }) {
   const text = coinsText(wei, coin)
   return text === '' ? <>–</> : <span title={`${wei} wei`}>{text}</span>
@@ -49,16 +69,21 @@ export function TransferLink({ id }: { readonly id: string }) {
 
 interface DetailProps {
   readonly name: string
-  readonly isMono?: boolean
   readonly children: ComponentChildren
 }
 
-export function Detail({ name, isMono, children }: DetailProps) {
-  if (children === undefined || children === null || children === false || children === '') return null
+/** A row of a list of facts. Shows nothing if there is no value. */
+export function Detail({ name, children }: DetailProps) {
+  if (!children) return null
   return (
     <div>
       <dt>{name}</dt>
-      <dd>{isMono ? <span class="mono wrap">{children}</span> : children}</dd>
+      <dd>{children}</dd>
     </div>
   )
+}
+
+/** Like `Detail`, for ids and hashes. */
+export function IdDetail({ name, children }: DetailProps) {
+  return <Detail name={name}>{children && <span class="mono wrap">{children}</span>}</Detail>
 }

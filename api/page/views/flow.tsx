@@ -117,9 +117,9 @@ function Routes({ flow, words }: Shown) {
       columns={[
         { label: 'Route', cell: routeName },
         { label: 'Bridge', cell: ({ bridge }) => bridge || 'unknown' },
-        { label: 'Open', cell: (route) => <RouteCounts counts={route.open} route={route} /> },
+        { label: 'Open', cell: (route) => routeCounts(route.open, route) },
         { label: 'Oldest open', cell: ({ oldestOpenAt }) => <Ago at={oldestOpenAt} bare />, isFigure: true },
-        { label: 'Ended', cell: (route) => <RouteCounts counts={route.ended} route={route} /> },
+        { label: 'Ended', cell: (route) => routeCounts(route.ended, route) },
         { label: 'Median', cell: ({ medianMs }) => spanText(medianMs), isFigure: true },
         { label: '95 of 100', cell: ({ p95Ms }) => spanText(p95Ms), isFigure: true },
       ]}
@@ -127,7 +127,9 @@ function Routes({ flow, words }: Shown) {
   )
 }
 
-function routeName({ source, target }: FlowAnswer['routes'][number]) {
+type Route = FlowAnswer['routes'][number]
+
+function routeName({ source, target }: Route) {
   return (
     <span class="route">
       <b>{source || 'unknown'}</b> <span aria-label="to">→</span> <b>{target || 'unknown'}</b>
@@ -135,12 +137,7 @@ function routeName({ source, target }: FlowAnswer['routes'][number]) {
   )
 }
 
-interface RouteCountsProps {
-  readonly counts: Readonly<Record<string, number>>
-  readonly route: FlowAnswer['routes'][number]
-}
-
-function RouteCounts({ counts, route: { bridge, source: sourceChain, target: targetChain } }: RouteCountsProps) {
+function routeCounts(counts: Readonly<Record<string, number>>, { bridge, source: sourceChain, target: targetChain }: Route) {
   return (
     <span class="counts">
       <Counts of={counts} hrefOf={(state) => transfersHref({ state, bridge, sourceChain, targetChain })} />

@@ -8,7 +8,7 @@ import { accountUrl, coinOfChain, workflowUrl } from '../format/links.ts'
 import { State } from '../parts/mark.tsx'
 import { Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
-import { Ago, Coins, Out } from '../parts/values.tsx'
+import { Ago, Coins, Out, Reason } from '../parts/values.tsx'
 
 type Row = LanesAnswer['lanes'][number]
 
@@ -28,15 +28,7 @@ export function Lanes({ links }: { readonly links: Links | undefined }) {
             { label: 'In flight', cell: inFlightOf, isFigure: true },
             { label: 'Nonce: next, mined, final', cell: noncesOf, isFigure: true },
             { label: 'Balance', cell: (row) => balanceOf(row, coinOfChain(links, row.chain)), isFigure: true },
-            {
-              label: 'Spent of limit',
-              cell: ({ lane, chain }) =>
-                spentOf(
-                  spending?.find((one) => one.lane === lane),
-                  coinOfChain(links, chain),
-                ),
-              isFigure: true,
-            },
+            { label: 'Spent of limit', cell: (row) => spentOf(row, spending, coinOfChain(links, row.chain)), isFigure: true },
             { label: 'Received', cell: ({ observedAt }) => <Ago at={observedAt} bare />, isFigure: true },
           ]}
         />
@@ -63,12 +55,7 @@ function laneState({ status, reason, by }: Row) {
   return (
     <span class="stack">
       <State state={status} />
-      {reason !== undefined && (
-        <span class="reason">
-          {reason}
-          {by !== undefined && ` (${by})`}
-        </span>
-      )}
+      <Reason>{reason !== undefined && `${reason}${by === undefined ? '' : ` (${by})`}`}</Reason>
     </span>
   )
 }
@@ -80,14 +67,10 @@ function balanceOf({ balance, balanceAt, status, tokens = [] }: Row, coin: strin
       {tokens.map((one) => (
         <span key={one.token} title={one.token}>
           {tokenText(one, one.balance)}
-          {isLow(one) && <span class="reason">below its minimum</span>}
+          <Reason>{isLow(one) && 'below its minimum'}</Reason>
         </span>
       ))}
-      {status === 'chain away' && balanceAt !== undefined && (
-        <span class="reason">
-          <Ago at={balanceAt} />
-        </span>
-      )}
+      <Reason>{status === 'chain away' && balanceAt !== undefined && <Ago at={balanceAt} />}</Reason>
     </span>
   )
 }
@@ -113,7 +96,8 @@ function noncesOf({ next, latest, finalized }: Row) {
   )
 }
 
-function spentOf(lane: Spending['lanes'][number] | undefined, coin: string | undefined) {
+function spentOf(row: Row, spending: Spending['lanes'] | undefined, coin: string | undefined) {
+  const lane = spending?.find((one) => one.lane === row.lane)
   if (!lane)
     return (
       <span class="quiet-text" title="The metrics of the process with the key have it: portage_lane_spent_wei.">

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { TransferPage } from '../../answers.ts'
 import { useReading } from '../data/readings.ts'
 import type { Causes } from '../data/shapes.ts'
-import { transfersHref } from '../data/transfer-filter.ts'
+import { transfersHref, transfersPath } from '../data/transfer-filter.ts'
 import { Select } from '../parts/choices.tsx'
 import { OrderButtons, type ParkedFilter, RetryAllButton } from '../parts/order.tsx'
 import { Section } from '../parts/section.tsx'
@@ -13,22 +13,18 @@ const most = 100
 
 export function Parked() {
   const [filter, setFilter] = useState<ParkedFilter>({})
-  const all = useReading<TransferPage>(pathOf({}), 5_000).data?.transfers ?? []
+  const all = useReading<TransferPage>(transfersPath({ state: 'parked' }, most), 5_000).data?.transfers ?? []
   const causes = useReading<Causes>('v1/stuck', 5_000).data?.causes ?? []
-  const reading = useReading<TransferPage>(pathOf(filter), 5_000)
+  const reading = useReading<TransferPage>(transfersPath({ state: 'parked', ...filter }, most), 5_000)
   // `all` has only the newest transfers, so the codes of older transfers come from the causes.
   const grouped = causes.filter(({ where, code }) => where.kind === 'transfers' && where.id === 'parked' && code !== 'TRANSFERS_PARKED')
-  const codes = [...all, ...grouped].map(({ code }) => code)
+  const codes = optionsOf([...all, ...grouped].map(({ code }) => code))
+  const targets = optionsOf(all.map(({ targetChain }) => targetChain))
   const isNarrowed = filter.code !== undefined || filter.targetChain !== undefined
   const tools = (all.length > 0 || isNarrowed) && (
     <span class="buttons">
-      <Select name="Code" of={optionsOf(codes)} chosen={filter.code} onChoose={(code) => setFilter({ ...filter, code })} />
-      <Select
-        name="Target"
-        of={optionsOf(all.map(({ targetChain }) => targetChain))}
-        chosen={filter.targetChain}
-        onChoose={(targetChain) => setFilter({ ...filter, targetChain })}
-      />
+      <Select name="Code" of={codes} chosen={filter.code} onChoose={(code) => setFilter({ ...filter, code })} />
+      <Select name="Target" of={targets} chosen={filter.targetChain} onChoose={(targetChain) => setFilter({ ...filter, targetChain })} />
       <RetryAllButton filter={filter} />
     </span>
   )
@@ -48,13 +44,8 @@ export function Parked() {
   )
 }
 
-function pathOf({ code, targetChain }: ParkedFilter): string {
-  const query = new URLSearchParams({ state: 'parked', limit: String(most), ...(code && { code }), ...(targetChain && { targetChain }) })
-  return `v1/transfers?${query.toString()}`
-}
-
-function optionsOf(values: readonly (string | undefined)[]): { readonly value: string }[] {
-  return [...new Set(values.filter((one) => one !== undefined))].toSorted().map((value) => ({ value }))
+function optionsOf(values: readonly (string | undefined)[]): readonly string[] {
+  return [...new Set(values.filter((one) => one !== undefined))].toSorted()
 }
 
 function Rows({ transfers, isNarrowed }: Pick<TransferPage, 'transfers'> & { readonly isNarrowed: boolean }) {

@@ -6,11 +6,11 @@ import { transfersHref } from '../data/transfer-filter.ts'
 import { countText } from '../format/amounts.ts'
 import { streamParts } from '../format/ids.ts'
 import { workflowUrl } from '../format/links.ts'
-import { streamStateOf } from '../format/stream-state.ts'
+import { streamStateOf } from '../format/tone.ts'
 import { Counts, State } from '../parts/mark.tsx'
 import { Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
-import { Ago, Out } from '../parts/values.tsx'
+import { Out, Reason, Since } from '../parts/values.tsx'
 
 export function Streams({ links }: { readonly links: Links | undefined }) {
   return (
@@ -55,7 +55,7 @@ function streamState(row: StreamRow) {
     return (
       <span class="stack">
         <State state="no answer" />
-        <span class="reason">{problem}</span>
+        <Reason>{problem}</Reason>
       </span>
     )
   }
@@ -64,22 +64,10 @@ function streamState(row: StreamRow) {
   return (
     <span class="stack">
       <State state={state} tone={tone} />
-      {silentSince !== undefined && (
-        <span class="reason bad-text">
-          last report of an intake <Ago at={silentSince} />
-        </span>
-      )}
-      {isOld && headAt !== undefined && (
-        <span class="reason">
-          last block <Ago at={headAt} />
-        </span>
-      )}
-      {paused && (
-        <span class="reason">
-          {paused.reason} ({paused.by})
-        </span>
-      )}
-      {left > 0 && <span class="reason">{countText(left)} blocks left</span>}
+      <Since word="last report of an intake" at={silentSince} class="reason bad-text" />
+      <Since word="last block" at={isOld ? headAt : undefined} class="reason" />
+      <Reason>{paused && `${paused.reason} (${paused.by})`}</Reason>
+      <Reason>{left > 0 && `${countText(left)} blocks left`}</Reason>
       {alarms.map((alarm) => (
         <span class="reason bad-text" key={alarm}>
           alarm: {alarm}
@@ -100,11 +88,7 @@ function watermarkOf({ completedNumber = 'none', next, blockedBy }: StreamRow) {
         {countText(completedNumber)}
         {next !== undefined && <span class="quiet-text"> of {countText(lastOf(next))}</span>}
       </span>
-      {blockedBy && (
-        <span class="reason">
-          waits for {countText(blockedBy.number)}: {blockedBy.code ?? blockedBy.why}
-        </span>
-      )}
+      <Reason>{blockedBy && `waits for ${countText(blockedBy.number)}: ${blockedBy.code ?? blockedBy.why}`}</Reason>
     </span>
   )
 }
@@ -133,11 +117,7 @@ function gapsOf({ gaps = {}, oldestGapAt, problem }: StreamRow) {
   return (
     <span class="stack">
       <Counts of={gaps} tone="wait" />
-      {oldestGapAt !== undefined && (
-        <span class="reason">
-          oldest <Ago at={oldestGapAt} />
-        </span>
-      )}
+      <Since word="oldest" at={oldestGapAt} class="reason" />
     </span>
   )
 }

@@ -6,7 +6,7 @@ import { countText } from '../format/amounts.ts'
 import { Command } from '../parts/command.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { Section } from '../parts/section.tsx'
-import { Ago, TransferLink } from '../parts/values.tsx'
+import { Since, TransferLink } from '../parts/values.tsx'
 
 export function Stuck() {
   return (
@@ -89,13 +89,4 @@ function filterOf(code: string, kind: Cause['where']['kind'], id: string): Shown
   if (id === 'parked') return { state: 'parked', ...(code !== 'TRANSFERS_PARKED' && { code }) }
   const [bridge, sourceChain, targetChain] = id.split(':')
   return targetChain === undefined ? { state: 'open' } : { state: 'open', bridge, sourceChain, targetChain }
-}
-
-function Since({ word, at }: { readonly word: string; readonly at: string | undefined }) {
-  if (at === undefined) return null
-  return (
-    <span>
-      {word} <Ago at={at} />
-    </span>
-  )
 }

@@ -11,7 +11,7 @@ import { Mark, State } from '../parts/mark.tsx'
 import { OrderButtons } from '../parts/order.tsx'
 import { Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
-import { Ago, Coins, Detail, Out } from '../parts/values.tsx'
+import { Ago, Coins, Detail, IdDetail, Out } from '../parts/values.tsx'
 
 interface Shown {
   readonly report: TransferReport
@@ -87,43 +87,31 @@ function Details({ report, links, chain }: Shown) {
   const source = transfer?.sourceChain ?? report.sourceChain
   return (
     <dl class="details">
-      <Detail name="Id" isMono>
-        {id}
-      </Detail>
+      <IdDetail name="Id">{id}</IdDetail>
       <Detail name="Route">{`${source ?? 'unknown'} → ${chain ?? 'unknown'}`}</Detail>
       <Detail name="Amount">{report.tokenAmount !== undefined && grouped(report.tokenAmount)}</Detail>
-      <Detail name="Token" isMono>
-        {report.token}
-      </Detail>
-      <Detail name="Recipient" isMono>
+      <IdDetail name="Token">{report.token}</IdDetail>
+      <IdDetail name="Recipient">
         {report.recipient && <Out to={accountUrl(links, chain, report.recipient)}>{report.recipient}</Out>}
-      </Detail>
-      <Detail name="Source transaction" isMono>
+      </IdDetail>
+      <IdDetail name="Source transaction">
         {report.sourceTxHash && <Out to={transactionUrl(links, source, report.sourceTxHash)}>{report.sourceTxHash}</Out>}
-      </Detail>
+      </IdDetail>
       <Detail name="Bridge">{transfer?.bridge ?? report.bridge}</Detail>
-      <Detail name="Emitter" isMono>
-        {transfer?.emitter}
-      </Detail>
+      <IdDetail name="Emitter">{transfer?.emitter}</IdDetail>
       <Detail name="Sequence">{transfer && countText(transfer.sequence)}</Detail>
-      <Detail name="Lane" isMono>
-        {lane && <Out to={accountUrl(links, chain, lane.split(':')[1])}>{lane}</Out>}
-      </Detail>
+      <IdDetail name="Lane">{lane && <Out to={accountUrl(links, chain, lane.split(':')[1])}>{lane}</Out>}</IdDetail>
       <Detail name="Nonce">{nonce !== undefined && countText(nonce)}</Detail>
-      <Detail name="Batch" isMono>
-        {batch}
-      </Detail>
-      <Detail name="Transaction" isMono>
-        {hash && <Out to={transactionUrl(links, chain, hash)}>{hash}</Out>}
-      </Detail>
-      <Detail name="Delivered by" isMono>
+      <IdDetail name="Batch">{batch}</IdDetail>
+      <IdDetail name="Transaction">{hash && <Out to={transactionUrl(links, chain, hash)}>{hash}</Out>}</IdDetail>
+      <IdDetail name="Delivered by">
         {delivery && (
           <>
             <Out to={accountUrl(links, chain, delivery.by)}>{delivery.by ?? 'unknown'}</Out>
             {delivery.ours && ' (ours)'}
           </>
         )}
-      </Detail>
+      </IdDetail>
       <Detail name="Block">{delivery?.blockHeight !== undefined && countText(delivery.blockHeight)}</Detail>
       <Detail name="Gas paid">
         {delivery?.gasPaid !== undefined && <Coins wei={delivery.gasPaid} coin={coinOfChain(links, chain)} />}

@@ -69,13 +69,8 @@ function Filters({ filter, links }: { readonly filter: ShownFilter; readonly lin
   const others = (['code', 'bridge', 'sourceChain', 'targetChain'] as const).filter((name) => filter[name] !== undefined)
   return (
     <span class="buttons">
-      <Select name="State" of={shownStates.map((value) => ({ value }))} chosen={filter.state} onChoose={(state) => change({ state })} />
-      <Select
-        name="Chain"
-        of={Object.keys(links?.chains ?? {}).map((value) => ({ value }))}
-        chosen={filter.chain}
-        onChoose={(chain) => change({ chain })}
-      />
+      <Select name="State" of={shownStates} chosen={filter.state} onChoose={(state) => change({ state })} />
+      <Select name="Chain" of={Object.keys(links?.chains ?? {})} chosen={filter.chain} onChoose={(chain) => change({ chain })} />
       <Select
         name="Lane"
         of={lanes.map(({ lane, chain }) => ({ value: lane, label: `${chain ?? ''} ${shortHex(laneParts(lane).address ?? lane)}` }))}
@@ -113,18 +108,9 @@ function Rows({ transfers, links }: Pick<TransferPage, 'transfers'> & { readonly
         { label: 'State', cell: stateOf },
         { label: 'Route', cell: ({ sourceChain, targetChain }) => `${sourceChain ?? 'unknown'} → ${targetChain ?? 'unknown'}` },
         { label: 'Amount', cell: ({ tokenAmount, token }) => <span title={token}>{grouped(tokenAmount ?? '')}</span>, isFigure: true },
-        {
-          label: 'Recipient',
-          cell: ({ recipient, targetChain }) => <Hash text={recipient} to={accountUrl(links, targetChain, recipient)} />,
-        },
-        {
-          label: 'Sent in',
-          cell: ({ sourceTxHash, sourceChain }) => <Hash text={sourceTxHash} to={transactionUrl(links, sourceChain, sourceTxHash)} />,
-        },
-        {
-          label: 'Delivered in',
-          cell: ({ txHash, targetChain }) => <Hash text={txHash} to={transactionUrl(links, targetChain, txHash)} />,
-        },
+        { label: 'Recipient', cell: ({ recipient, targetChain }) => hashOf(recipient, accountUrl(links, targetChain, recipient)) },
+        { label: 'Sent in', cell: ({ sourceTxHash: hash, sourceChain }) => hashOf(hash, transactionUrl(links, sourceChain, hash)) },
+        { label: 'Delivered in', cell: ({ txHash, targetChain }) => hashOf(txHash, transactionUrl(links, targetChain, txHash)) },
         { label: 'Started', cell: ({ startedAt }) => <Ago at={startedAt} />, isFigure: true },
       ]}
     />
@@ -141,8 +127,8 @@ function stateOf({ state = 'admitting', execution, code }: Row) {
   )
 }
 
-function Hash({ text, to }: { readonly text: string | undefined; readonly to: string | undefined }) {
-  if (text === undefined) return <>–</>
+function hashOf(text: string | undefined, to: string | undefined) {
+  if (text === undefined) return '–'
   return (
     <span class="mono" title={text}>
       <Out to={to}>{shortHex(text)}</Out>

@@ -2,11 +2,11 @@ import { AbiCoder, concat } from 'ethers'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { FeeQuote } from '../../../domain/fees/fees.ts'
 import type { Intent } from '../../../domain/lane/lane.ts'
-import { currentHead, type HeadSource, oncePerHead } from '../../heads.ts'
+import { currentHead, type HeadSource, medianOf, oncePerHead } from '../../heads.ts'
 import type { Chain } from '../../port.ts'
 import { encodeTransaction } from '../transactions/encode.ts'
 import { toDecimal, toHash, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
-import { createPlausible, medianOf } from '../plausible.ts'
+import { createPlausible } from '../plausible.ts'
 import { noAnswer, type Nodes, resultsOf } from '../nodes/nodes.ts'
 import { isVerdict, type ReadAnswer } from '../nodes/node-errors.ts'
 
@@ -26,6 +26,7 @@ const getL1Fee = '0x49948e0e'
 /** The L1 base fee rises by at most 1/8 per block, so 150 % of the data fee suffices for three L1 blocks. */
 const roomPercent = 150n
 
+/** Typical values of the other fields, because the data fee depends on the size of the whole transaction. */
 const stuffing = { nonce: 1_000_000, gasLimit: '1000000', maxFee: '100000000000', tip: '1000000001' }
 
 export interface FeeModelOptions {
@@ -35,6 +36,7 @@ export interface FeeModelOptions {
 
 const graceMs = 500
 
+/** Base fee of the next block, and tip, wei per gas. */
 interface Price {
   readonly next: bigint
   readonly tip: bigint
@@ -44,37 +46,39 @@ interface Market extends Price {
   readonly baseFees: readonly bigint[]
 }
 
-/** The market's fees, as the median of the nodes' answers once per head, and the data fees of L2s. */
+/** Reads the market's fees (once per head, the median of the nodes' answers) and the data fees of L2s. */
 export function createFees(
   chain: HeadSource & Pick<Chain, 'networkId'>,
   nodes: Nodes,
   { feeModel = 'ethereum', feeHistory = defaults }: FeeModelOptions,
 ): Pick<Chain, 'quote' | 'dataFee' | 'raises' | 'noopGas'> {
-  const usual = createUsualFees(Date.now)
+  const usual = createUsualFees()
 
   async function readQuote(): Promise<FeeQuote> {
     const { baseFee } = currentHead(chain).latest
     if (baseFee === undefined) {
       const price = await readPrice()
       usual.note(price)
-      return { maxFee: String(price), tip: String(price), cap: String(usual.cap) }
+      return { maxFee: String(price), tip: String(price), cap: String(usual.cap()) }
     }
     const { next, tip } = await readMarket(BigInt(baseFee))
     usual.note(BigInt(baseFee))
     // Twice the base fee suffices for six full blocks, because each full block raises the base fee by at most 1/8.
-    return { baseFee: String(next), tip: String(tip), maxFee: String(2n * next + tip), cap: String(usual.cap) }
+    return { baseFee: String(next), tip: String(tip), maxFee: String(2n * next + tip), cap: String(usual.cap()) }
   }
 
   async function readMarket(baseFee: bigint): Promise<Price> {
-    const markets = usual.isSeeded ? [] : await readMarkets(historyBlocks)
+    const first = usual.isSeeded() ? undefined : await readHistory(baseFee)
+    return first ?? middleOf(await readMarkets(feeHistory.blocks), baseFee) ?? (await marketByPrice(baseFee))
+  }
+
+  /** Begins the samples of the usual fee. Returns undefined if too few nodes answer. Their history is then not used. */
+  async function readHistory(baseFee: bigint): Promise<Price | undefined> {
+    const markets = await readMarkets(historyBlocks)
     const enough = markets.length >= nodes.needed
     const middle = enough ? medianOf(markets.flatMap(({ baseFees }) => medianOf(baseFees) ?? [])) : undefined
     usual.seed(markets.find(({ baseFees }) => medianOf(baseFees) === middle)?.baseFees ?? [baseFee])
-    return (
-      (enough ? middleOf(markets, baseFee) : undefined) ??
-      middleOf(await readMarkets(feeHistory.blocks), baseFee) ??
-      (await marketByPrice(baseFee))
-    )
+    return enough ? middleOf(markets, baseFee) : undefined
   }
 
   async function readMarkets(blocks: number): Promise<readonly Market[]> {
@@ -110,7 +114,7 @@ export function createFees(
   }
 }
 
-/** Limits the median to between half and twice `baseFee`: no chain moves its base fee further in one block. */
+/** Returns medians. Limits the base fee to between half and twice `baseFee`: no chain moves it further in one block. */
 function middleOf(markets: readonly Market[], baseFee: bigint): Price | undefined {
   const next = medianOf(markets.map((market) => market.next))
   const tip = medianOf(markets.map((market) => market.tip))
@@ -137,8 +141,8 @@ export function readFeeHistory(value: unknown, blocks: number): Market {
 const plausibleDataFee = { lowest: 0.5, highest: 2 }
 
 /**
- * Asks one node for the data fee, and all nodes if the fee is unlikely, or if the node reports a revert. Unless most
- * nodes answer with a fee, uses the last agreed fee, if any.
+ * Asks one node for the data fee, and all nodes if this fee is far from the last agreed fee per byte, or if the node
+ * reports a revert. Unless most nodes then answer with a fee, the last agreed fee is used, if there is one.
  */
 function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Nodes) {
   const known = createPlausible(plausibleDataFee)
@@ -191,23 +195,19 @@ const mostSamples = 1_024
 const absolute = 50n * gwei
 const factor = 20n
 
-function createUsualFees(now: () => number) {
+function createUsualFees() {
   let samples: bigint[] = []
   let sampledAt = -Infinity
   return {
-    get isSeeded() {
-      return samples.length > 0
-    },
+    isSeeded: () => samples.length > 0,
     seed(baseFees: readonly bigint[]): void {
       samples = baseFees.slice(-mostSamples)
     },
     note(wei: bigint): void {
-      if (now() - sampledAt < sampleEveryMs) return
-      sampledAt = now()
+      if (Date.now() - sampledAt < sampleEveryMs) return
+      sampledAt = Date.now()
       samples = [...samples, wei].slice(-mostSamples)
     },
-    get cap(): bigint {
-      return absolute + factor * (medianOf(samples) ?? 0n)
-    },
+    cap: () => absolute + factor * (medianOf(samples) ?? 0n),
   }
 }

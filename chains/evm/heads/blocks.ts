@@ -41,7 +41,7 @@ export function readBlockIfAny(value: unknown): EvmBlock | undefined {
   return value === null ? undefined : readBlock(value)
 }
 
-/** Undefined if the node has no such block. Throws the errors of `Nodes.request`. */
+/** Asks one node for a block. Undefined if the node has no such block. Throws the errors of `Nodes.request`. */
 export function fetchBlock(nodes: Pick<Nodes, 'request'>, at: BlockAt, check?: HeaderCheck) {
   const { method, params } = blockCall(at)
   return nodes.request(method, params(), (value) => {
@@ -51,7 +51,7 @@ export function fetchBlock(nodes: Pick<Nodes, 'request'>, at: BlockAt, check?: H
   })
 }
 
-/** Asks all nodes. The answer of a node without the block is undefined. The wait ends once `isEnough` returns true. */
+/** Asks all nodes for a block, until `isEnough` returns true. The answer of a node without the block is undefined. */
 export async function fetchBlockOfAll(
   nodes: Pick<Nodes, 'askAll'>,
   at: BlockAt,
@@ -61,43 +61,31 @@ export async function fetchBlockOfAll(
   return resultsOf(await nodes.askAll(method, params(), readBlockIfAny, isEnough && ((_, answers) => isEnough(resultsOf(answers)))))
 }
 
-type Field = readonly [name: string, kind: 'bytes' | 'number']
+const bytes = (names: string) => names.split(' ').map((name) => ({ name, isNumber: false }))
+const numbers = (names: string) => names.split(' ').map((name) => ({ name, isNumber: true }))
 
 /** Fields in the order of their RLP encoding (yellow paper, 4.4.3). */
-const first: readonly Field[] = [
-  ['parentHash', 'bytes'],
-  ['sha3Uncles', 'bytes'],
-  ['miner', 'bytes'],
-  ['stateRoot', 'bytes'],
-  ['transactionsRoot', 'bytes'],
-  ['receiptsRoot', 'bytes'],
-  ['logsBloom', 'bytes'],
-  ['difficulty', 'number'],
-  ['number', 'number'],
-  ['gasLimit', 'number'],
-  ['gasUsed', 'number'],
-  ['timestamp', 'number'],
-  ['extraData', 'bytes'],
-  ['mixHash', 'bytes'],
-  ['nonce', 'bytes'],
+const first = [
+  ...bytes('parentHash sha3Uncles miner stateRoot transactionsRoot receiptsRoot logsBloom'),
+  ...numbers('difficulty number gasLimit gasUsed timestamp'),
+  ...bytes('extraData mixHash nonce'),
 ]
 
 /** Fields that forks added: EIP-1559, 4895, 4844 (two fields), 4788, 7685 (go-ethereum, core/types/block.go). */
-const later: readonly Field[] = [
-  ['baseFeePerGas', 'number'],
-  ['withdrawalsRoot', 'bytes'],
-  ['blobGasUsed', 'number'],
-  ['excessBlobGas', 'number'],
-  ['parentBeaconBlockRoot', 'bytes'],
-  ['requestsHash', 'bytes'],
+const later = [
+  ...numbers('baseFeePerGas'),
+  ...bytes('withdrawalsRoot'),
+  ...numbers('blobGasUsed excessBlobGas'),
+  ...bytes('parentBeaconBlockRoot requestsHash'),
 ]
 
+/** Returns the hash of a header by Ethereum's rules. Undefined if a field is missing or malformed. */
 export function headerHash(raw: Readonly<Record<string, unknown>>): string | undefined {
-  const fields = [...first, ...later.filter(([name]) => raw[name] != null)]
+  const fields = [...first, ...later.filter(({ name }) => raw[name] != null)]
   const bytesOf = (name: string) => string(Buffer.from(toBytes(raw[name], name).slice(2), 'hex'))
   const numberOf = (name: string) => number(BigInt(toDecimal(raw[name], name)))
   try {
-    return keccak256(list(...fields.map(([name, kind]) => (kind === 'bytes' ? bytesOf(name) : numberOf(name)))))
+    return keccak256(list(...fields.map(({ name, isNumber }) => (isNumber ? numberOf(name) : bytesOf(name)))))
   } catch {
     return undefined
   }

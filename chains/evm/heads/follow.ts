@@ -137,6 +137,7 @@ export interface ShownHead {
   readonly block: EvmBlock
 }
 
+/** Returns the head of the majority's height with the most votes. At a tie, prefers a child of a cached block. */
 export function chooseHead(shown: readonly ShownHead[], readers: number, kept: Pick<BlockCache, 'at'>): EvmBlock | undefined {
   const blocks = shown.map(({ block }) => block)
   const heights = blocks.map(({ height }) => height)
@@ -166,10 +167,7 @@ function contentOf({ height, parentHash, timestamp, baseFee, gasLimit, transacti
 }
 
 /** Records the highest cached block that each node has shown, because a single node may invent blocks. */
-export function createShownHeads(
-  nodes: Pick<Nodes, 'readers' | 'needed' | 'voterNames'>,
-  kept: Pick<BlockCache, 'isCanonical' | 'latest'>,
-) {
+export function createShownHeads(nodes: Pick<Nodes, 'readers' | 'needed'>, kept: Pick<BlockCache, 'isCanonical' | 'latest'>) {
   const shared = new Map<string, number>()
   const above = new Map<string, readonly BlockRef[]>()
   let time: number | undefined
@@ -198,8 +196,7 @@ export function createShownHeads(
       }
     },
     get reached(): number | undefined {
-      const heights = nodes.voterNames.flatMap((name) => shared.get(name) ?? [])
-      return heights.length * 2 > nodes.readers ? majorityHeight(heights, nodes.readers) : undefined
+      return shared.size * 2 > nodes.readers ? majorityHeight([...shared.values()], nodes.readers) : undefined
     },
     /** Seconds since the epoch. With a single node the time may fall, so that a wrong timestamp does not stay. */
     get time(): number | undefined {

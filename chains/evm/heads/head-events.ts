@@ -10,38 +10,29 @@ type Shared = Pick<ReturnType<typeof createShownHeads>, 'reached' | 'time'>
 export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
   const listeners = new Set<(event: HeadEvent) => void>()
   const lags: number[] = []
-  let current: HeadEvent | undefined
-  let breaks = 0
-  let latestSeenAt = 0
-  return {
-    get current() {
-      return current
-    },
-    get breaks() {
-      return breaks
-    },
-    get finalityLag() {
-      return Math.max(0, ...lags)
-    },
+  const events = {
+    current: undefined as HeadEvent | undefined,
+    /** Number of times that blocks were skipped, or that a rollback went further back than the cached blocks. */
+    breaks: 0,
     /** ms since the epoch. */
-    get latestSeenAt() {
-      return latestSeenAt
-    },
+    latestSeenAt: 0,
+    finalityLag: () => Math.max(0, ...lags),
     publish({ applied, rolledBack, replaced, broken }: Step, tagged: number | undefined, { reached, time }: Shared): void {
       const { latest } = kept
       if (!latest) return
-      if (broken) breaks++
+      const { current } = events
+      if (broken) events.breaks++
       const before = current?.finalized ?? 0
       const computed = finalizedHeight(finality, Math.min(latest.height, reached ?? 0), tagged)
       const finalized = Math.min(latest.height, replaced ? computed : Math.max(before, computed))
       const isTimed = current?.time !== undefined || time === undefined
       if (current && applied.length === 0 && rolledBack.length === 0 && finalized === before && isTimed) return
-      if (latest !== current?.latest) latestSeenAt = Date.now()
+      if (latest !== current?.latest) events.latestSeenAt = Date.now()
       lags.push(latest.height - finalized)
       if (lags.length > lagsKept) lags.shift()
       kept.prune(finalized)
       const event: HeadEvent = { applied, rolledBack: rolledBack.map(({ height, hash }) => ({ height, hash })), latest, finalized, time }
-      current = event
+      events.current = event
       for (const listener of [...listeners]) isolate(() => listener(event))
     },
     subscribe(listener: (event: HeadEvent) => void) {
@@ -49,6 +40,7 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
       return () => void listeners.delete(listener)
     },
   }
+  return events
 }
 
 /** Makes a listener's error a warning of the process, so that the other listeners are still called. */

@@ -60,7 +60,7 @@ export function createHeads(
     }
   }
 
-  // A spread would replace the getters of `events` by their values.
+  // A spread would copy the values of `events`, which change.
   return Object.assign(events, {
     kept,
     check,

@@ -5,7 +5,7 @@ import type { BlockCache } from './block-cache.ts'
 import type { EvmBlock } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 
-/** Length of a bloom filter. The address and each topic of a log set three bits (yellow paper, 4.4.1). */
+/** Length of a bloom filter, bytes. The address and each topic of a log set three bits (yellow paper, 4.4.1). */
 const bytes = 256
 const bitsPerValue = 3
 const mostValues = 1_024

@@ -59,7 +59,7 @@ function createCallMerger(send: Send, nextId: () => number) {
     refusals++
   }
 
-  /** Sends the calls one by one. If a call succeeds, merging was the problem, so merging pauses. */
+  /** Sends the calls without merging them. If a call succeeds, merging was the problem, so merging pauses. */
   function sendEach(calls: readonly PendingCall[]): void {
     let isKnown = false
     const noted = (one: PendingCall): PendingCall => ({

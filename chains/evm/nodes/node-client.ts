@@ -62,9 +62,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     get revivable(): boolean {
       return !health.held && health.state !== 'wrong-network' && (checking !== undefined || health.rested)
     },
-    get waitMs() {
-      return limiter.waitMs
-    },
+    limiter,
     ask,
     check() {
       const read = () => ask('eth_chainId', [], readNetworkId)
@@ -132,6 +130,8 @@ const longestMs = 30_000
 const latencyWeight = 0.2
 const restMs = 100
 
+const asked = (agoMs: number) => Number.isFinite(agoMs) && { askedAt: Math.round(Date.now() - agoMs) }
+
 export function createNodeHealth(now: () => number) {
   let network: 'unknown' | 'right' | 'wrong' = 'unknown'
   let phase: 'well' | 'failing' | 'probing' = 'well'
@@ -198,8 +198,4 @@ export function createNodeHealth(now: () => number) {
     },
     forgetNetwork: () => void (network = 'unknown'),
   }
-}
-
-function asked(agoMs: number): { askedAt?: number } {
-  return Number.isFinite(agoMs) ? { askedAt: Math.round(Date.now() - agoMs) } : {}
 }

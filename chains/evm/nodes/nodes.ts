@@ -17,8 +17,8 @@ const graceMs = 5_000
 const noticeMs = 250
 
 export type NodeAnswer<T> =
-  | { readonly node: string; readonly name: string; readonly ok: true; readonly result: T }
-  | { readonly node: string; readonly name: string; readonly ok: false; readonly error: RpcError | TransportError }
+  | { readonly name: string; readonly ok: true; readonly result: T }
+  | { readonly name: string; readonly ok: false; readonly error: RpcError | TransportError }
 
 type OnAnswer<T> = (answer: NodeAnswer<T>, answers: readonly NodeAnswer<T>[]) => boolean
 
@@ -69,7 +69,6 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
     callsByNode,
     /** Number of voters. A disabled voter counts as a node that does not answer. */
     readers: voters.length,
-    voterNames: voters.map(({ spec }) => spec.name),
     needed,
     /** Throws CHAIN_ID_MISMATCH. Throws NODE_UNAVAILABLE if no reading node answers. */
     verify: () => verify(enabled(), name, networkId),
@@ -131,8 +130,8 @@ async function rank(readers: readonly NodeClient[], voters: readonly NodeClient[
   const read = up.map((node) => node.ask('eth_blockNumber', [], (height) => toNumber(height, 'block number')))
   const found = (await Promise.allSettled(read)).map((answer) => (answer.status === 'fulfilled' ? answer.value : undefined))
   const heights = new Map(up.map((node, index) => [node, found[index]]))
-  const told = voters.map((node) => heights.get(node))
-  const reached = comparedHeight(told, voters.length, known)
+  const ofVoters = voters.map((node) => heights.get(node))
+  const reached = comparedHeight(ofVoters, voters.length, known)
   for (const [node, height] of heights) node.lag = lagOf(height, reached) ?? node.lag
 }
 
@@ -168,13 +167,13 @@ async function askMany<T>(
 }
 
 async function ask<T>(node: NodeClient, { method, params, read }: Call<T>): Promise<NodeAnswer<T>> {
-  const who = { node: node.origin, name: node.spec.name }
+  const { name } = node.spec
   try {
     if (!node.up) await node.check()
     if (!node.up) throw new TransportError(node.origin, 'of another network, or removed', false)
-    return { ...who, ok: true, result: await node.ask(method, params, read) }
+    return { name, ok: true, result: await node.ask(method, params, read) }
   } catch (error) {
-    return { ...who, ok: false, error: error as RpcError | TransportError }
+    return { name, ok: false, error: error as RpcError | TransportError }
   }
 }
 
@@ -189,7 +188,7 @@ function createAskOne(chain: string, readers: () => readonly NodeClient[], timeo
       const node = choose(readers().filter((candidate) => candidate.up && !tried.has(candidate)))
       if (!node) return undefined
       tried.add(node)
-      if (node.waitMs > timeoutMs) {
+      if (node.limiter.waitMs > timeoutMs) {
         problems.push(new Error(`${node.origin}: over its ${node.spec.requestsPerSecond} requests per second`))
         continue
       }
@@ -226,7 +225,7 @@ async function revive(nodes: readonly NodeClient[], problems: Error[]): Promise<
 function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
   const added = ({ spec }: NodeClient) => Number(spec.added ?? false)
   const lags = ({ lag = 0 }: NodeClient) => Number(lag > mostLag)
-  const rated = candidates.map((node) => ({ node, waitMs: node.waitMs }))
+  const rated = candidates.map((node) => ({ node, waitMs: node.limiter.waitMs }))
   return rated.sort((a, b) => added(a.node) - added(b.node) || a.waitMs - b.waitMs || lags(a.node) - lags(b.node))[0]?.node
 }
 

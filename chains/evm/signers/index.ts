@@ -9,7 +9,7 @@ import { type Key, signatureBy, verified } from './verified.ts'
 
 export type SignerSpec = KeystoreSpec | EnvironmentSpec | RemoteSpec | AwsKmsSpec
 
-/** Without a policy, the signer signs everything. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
+/** Opens a key. Without a policy, the signer signs everything. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
 export async function createSigner(spec: SignerSpec, address?: string, policy?: SigningPolicy): Promise<Signer> {
   const signer = verified(await openKeyOf(spec, address))
   return policy ? withPolicy(signer, policy) : signer
@@ -18,7 +18,7 @@ export async function createSigner(spec: SignerSpec, address?: string, policy?: 
 /** Returns the key's signature of a message: r, s, v (27 or 28) over its keccak256, without the prefix of EIP-191. */
 export type MessageSigner = (message: Uint8Array) => Promise<Uint8Array>
 
-/** The caller must never pass the bytes of a transaction. Throws the errors of `createSigner`. */
+/** Opens a key for messages, which must never be the bytes of a transaction. Throws the errors of `createSigner`. */
 export async function createMessageSigner(spec: SignerSpec, address: string): Promise<MessageSigner> {
   const key = await openKeyOf(spec, address)
   return async (message) => {
@@ -36,14 +36,7 @@ async function openKeyOf(spec: SignerSpec, address: string | undefined): Promise
 }
 
 function openKey(spec: SignerSpec, address: string | undefined): Promise<Key> | Key {
-  switch (spec.kind) {
-    case 'keystore':
-      return createKeystoreKey(spec)
-    case 'environment':
-      return createEnvironmentKey(spec)
-    case 'remote':
-      return createRemoteKey(spec, address)
-    case 'aws-kms':
-      return createAwsKmsKey(spec)
-  }
+  if (spec.kind === 'keystore') return createKeystoreKey(spec)
+  if (spec.kind === 'environment') return createEnvironmentKey(spec)
+  return spec.kind === 'remote' ? createRemoteKey(spec, address) : createAwsKmsKey(spec)
 }

@@ -21,10 +21,7 @@ const isPaid = ({ data, value }: Call) => data !== '0x' && BigInt(value) > 0n
  * The new proof then shows whether the earlier nonce delivered.
  */
 export function createPaidCalls({ finalNonce, lane }: Pick<SigningPolicy, 'finalNonce' | 'lane'>) {
-  /**
-   * Payment → the nonce for which its call is signed. `users` counts the signatures for this nonce, made or in
-   * progress.
-   */
+  /** Payment → the nonce for which its call is signed. `users`: number of signatures for the nonce, also unfinished. */
   const calls = new LRUCache<string, { readonly nonce: number; users: number }>({ max: mostHeld })
 
   function demandFree({ id, final }: Payment, nonce: number | undefined): void {

@@ -27,7 +27,11 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     const about = { lane: policy.lane, nonce, to, selector: selectorOf(data), value }
     throw new RelayerError('SIGNING_REFUSED', { detail, facts: { ...about, ...facts } })
   }
-  const refuseBeyond = (transaction: Proposed, found: Exceeded | undefined, what = 'It', facts: Facts = {}, fieldOf = policy.fieldOf) => {
+  const refuseBeyond = (
+    transaction: Proposed,
+    found: Exceeded | undefined,
+    { what = 'It', facts = {}, fieldOf = policy.fieldOf }: { what?: string; facts?: Facts; fieldOf?: SigningPolicy['fieldOf'] } = {},
+  ) => {
     if (!found) return
     const { limit, value, allowed } = found
     refuse(transaction, `${what} exceeds ${fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed), ...facts })
@@ -41,13 +45,13 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     refuseBeyond(transaction, exceededLimit(transaction, 0n, limits))
     if (topUpLimits && isTopUp(transaction, policy)) {
       const found = exceededLimit(transaction, 0n, { ...limits, maxPaymentWei: topUpLimits.maxPaymentWei })
-      refuseBeyond(transaction, found, 'It', {}, () => `${policy.fieldOf('topUpLimits')}.maxPaymentWei`)
+      refuseBeyond(transaction, found, { fieldOf: () => `${policy.fieldOf('topUpLimits')}.maxPaymentWei` })
     }
     // A no-op uses a fraction of its gas limit, but spending counts the whole limit. So the limit must be low.
     const noopGas = isNoop(transaction, signer.address) ? BigInt(transaction.gasLimit) : 0n
     if (noopGas > mostNoopGas) refuse(transaction, `A no-op is signed with at most ${mostNoopGas} gas.`, { wanted: String(noopGas) })
     const dataFee = BigInt(await policy.dataFee({ to, data, value }))
-    refuseBeyond(transaction, exceededLimit(transaction, dataFee, limits), 'It', { dataFee: String(dataFee) })
+    refuseBeyond(transaction, exceededLimit(transaction, dataFee, limits), { facts: { dataFee: String(dataFee) } })
     const payment = await paidCalls.prove(transaction, async () => (judged === 'delivery' ? proofs.prove(transaction) : []))
     return { cost: costOf(transaction, dataFee), payment }
   }
@@ -55,8 +59,8 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
   const addedTo = (transaction: Proposed, cost: bigint) =>
     sums.map((sum) => ({ ...sum, wei: sum.weiOf(transaction, cost) })).filter(({ wei }) => wei > 0n)
   async function checkSpending(transaction: Proposed, cost: bigint): Promise<void> {
-    for (const { log, what, wei, fieldOf } of addedTo(transaction, cost))
-      refuseBeyond(transaction, await log.check(wei, transaction.nonce), what, {}, fieldOf)
+    for (const { log, wei, ...texts } of addedTo(transaction, cost))
+      refuseBeyond(transaction, await log.check(wei, transaction.nonce), texts)
   }
 
   return {
@@ -66,18 +70,15 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
       const { cost, payment } = await allow(transaction)
       // All sums are checked before the first is charged, because a charge stays even after a refusal.
       await checkSpending(transaction, cost)
-      for (const { log, what, wei, fieldOf } of addedTo(transaction, cost))
-        refuseBeyond(transaction, await log.charge(wei, transaction.nonce), what, {}, fieldOf)
+      for (const { log, wei, ...texts } of addedTo(transaction, cost))
+        refuseBeyond(transaction, await log.charge(wei, transaction.nonce), texts)
       const signed = await paidCalls.hold(payment, transaction.nonce, () => signer.sign(transaction))
       proofs.signed(transaction)
       return signed
     },
     spending: () =>
-      sums.flatMap(({ kind, windows, log: { spending }, limits: { maxSpendingPerHourWei, maxSpendingPerDayWei } }) =>
-        windows.map((window) => {
-          const limit = BigInt(window === 'hour' ? maxSpendingPerHourWei : maxSpendingPerDayWei)
-          return { kind, window, spent: spending.spent(window, clock()), limit }
-        }),
+      sums.flatMap(({ kind, windows, log, limits: { maxSpendingPerHourWei: perHour, maxSpendingPerDayWei: perDay } }) =>
+        windows.map((window) => ({ kind, window, spent: log.spent(window), limit: BigInt(window === 'hour' ? perHour : perDay) })),
       ),
   }
 }
@@ -116,7 +117,7 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   const to = transaction.to.toLowerCase()
   const data = transaction.data.toLowerCase()
   if (data === '0x') return judgeCoins(to, transaction.value, self, policy)
-  const { calls, openCalls, operatorCalls, tokens, tokenPayees } = policy
+  const { calls, openCalls, operatorCalls, tokens, payees } = policy
   // `calls` and `operatorCalls` are plain objects, in which the text `constructor` would find an inherited property, so
   // `to` must be an address.
   if (!isOf(forms.address, to)) return { reason: 'This contract is not allowed.', by: 'calls' }
@@ -130,7 +131,7 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   if (operatorCalls[to]?.some((start) => data.startsWith(start))) return 'own'
   if (tokens.includes(to) && selector === tokenTransfer) {
     const recipient = recipientOf(data)
-    const isPayee = recipient !== undefined && tokenPayees.includes(recipient)
+    const isPayee = recipient !== undefined && payees.includes(recipient)
     return isPayee ? 'own' : { reason: 'The token transfer is not to the treasury.', by: 'payees' }
   }
   const isKnown = calls[to] ?? operatorCalls[to]
@@ -139,9 +140,9 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   return { reason: isKnown ? 'This function of the contract is not allowed.' : 'This contract is not allowed.', by: 'calls' }
 }
 
-function judgeCoins(to: string, value: string, self: string, { coinPayees, topUps, otherLanes }: SigningPolicy): Judged {
+function judgeCoins(to: string, value: string, self: string, { payees, topUps, otherLanes }: SigningPolicy): Judged {
   if (to === self) return value === '0' ? 'own' : { reason: 'A no-op carries no coins.', by: 'payees' }
-  if (coinPayees.includes(to)) return 'own'
+  if (payees.includes(to)) return 'own'
   if (!otherLanes.includes(to))
     return { reason: 'Coins may go only to the treasury and, where top-ups are on, to other lanes.', by: 'payees' }
   return topUps ? 'own' : { reason: 'Coins to other lanes are off.', by: 'topUps' }
@@ -178,9 +179,7 @@ function recipientOf(data: string): string | undefined {
 
 const mostProved = 4_096
 
-/**
- * A proof is remembered only for this time (ms), because it may become void, for example when a guardian set expires.
- */
+/** Time (ms) for which a proof counts, because it may become void, for example when a guardian set expires. */
 const rememberMs = 10 * 60_000
 
 interface Proof {

@@ -75,7 +75,8 @@ const freshMs = 1_000
 const comparedBytes = 80
 
 interface SpendingLog {
-  readonly spending: SpendingCounter
+  /** Returns the wei that were spent in the hour or day before now, as far as the log was read. */
+  spent(window: Window): bigint
   /** Records an attempt unless it exceeds a limit. Calls run one after another. Throws SPENDING_UNRECORDED. */
   charge(cost: bigint, nonce: number): Promise<Exceeded | undefined>
   /** Checks an attempt and records nothing. Reads the log at most once per second. Throws SPENDING_UNRECORDED. */
@@ -95,13 +96,14 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
   async function charge(cost: bigint, nonce: number): Promise<Exceeded | undefined> {
     await recorded(folder, files.catchUpIfOld)
     const now = clock()
-    const exceeded = files.spending.exceeded(limits, cost, nonce, now)
+    const exceeded = files.spending().exceeded(limits, cost, nonce, now)
     if (exceeded) return exceeded
     // Begins with a line break, because a crash may have cut the line before.
     const line = `\n${now} ${nonce} ${cost}\n`
-    if (files.spending.added(cost, nonce) > 0n) await recorded(folder, () => appendFile(fileOf(folder, hourOf(now)), line, { mode: 0o600 }))
+    if (files.spending().added(cost, nonce) > 0n)
+      await recorded(folder, () => appendFile(fileOf(folder, hourOf(now)), line, { mode: 0o600 }))
     await recorded(folder, files.catchUp)
-    return files.spending.exceeded(limits, cost, nonce, now)
+    return files.spending().exceeded(limits, cost, nonce, now)
   }
 
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -110,11 +112,9 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
     return mine
   }
   return {
-    get spending() {
-      return files.spending
-    },
+    spent: (window) => files.spending().spent(window, clock()),
     check: (cost, nonce) =>
-      inTurn(() => recorded(folder, files.catchUpIfOld)).then(() => files.spending.exceeded(limits, cost, nonce, clock())),
+      inTurn(() => recorded(folder, files.catchUpIfOld)).then(() => files.spending().exceeded(limits, cost, nonce, clock())),
     charge: (cost, nonce) => inTurn(() => charge(cost, nonce)),
   }
 }
@@ -174,13 +174,7 @@ function createSpendingFiles(folder: string, clock: () => number) {
     return true
   }
 
-  return {
-    get spending() {
-      return spending
-    },
-    catchUp,
-    catchUpIfOld,
-  }
+  return { spending: () => spending, catchUp, catchUpIfOld }
 }
 
 function hourOf(ms: number): number {

@@ -13,7 +13,7 @@ export interface Key {
   sign(signable: Signable): Promise<Signature | SignatureNumbers>
 }
 
-/** Checks each signature. Throws SIGNER_UNAVAILABLE for a bad field, SIGNER_OFFLINE for a bad signature. */
+/** Makes a signer of a key. The signer throws SIGNER_UNAVAILABLE for bad fields, SIGNER_OFFLINE for bad signatures. */
 export function verified(key: Key): Signer {
   const { address } = key
   return {
@@ -25,7 +25,7 @@ export function verified(key: Key): Signer {
   }
 }
 
-/** Throws SIGNER_UNAVAILABLE and SIGNER_OFFLINE (also if the signature is not the key's own). */
+/** Returns the key's signature. Throws SIGNER_UNAVAILABLE, and SIGNER_OFFLINE also if another key has signed. */
 export async function signatureBy(key: Key, signable: Signable): Promise<Signature> {
   const { digest, nonce } = signable
   const { address } = key

@@ -1,9 +1,9 @@
 import type { FinalityPolicy } from '../../../domain/finality.ts'
-import { currentHead, oncePerHead } from '../../heads.ts'
+import { currentHead, medianOf, oncePerHead } from '../../heads.ts'
 import type { Account, HeadEvent } from '../../port.ts'
 import type { EvmHeads } from '../heads/heads.ts'
 import { readCount, toDecimal, toQuantity } from '../hex.ts'
-import { createPlausible, medianOf } from '../plausible.ts'
+import { createPlausible } from '../plausible.ts'
 import { type Nodes, resultsOf } from '../nodes/nodes.ts'
 import { RpcError } from '../nodes/node-errors.ts'
 

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { groupBy } from '../../../domain/group-by.ts'
 import type { Block, BlockRef, Inclusion, Receipt, Watch } from '../../port.ts'
 import { isolate } from '../heads/head-events.ts'
 import type { EvmHeads } from '../heads/heads.ts'
@@ -10,9 +11,9 @@ const mostUnknown = 2
 /** After this many reads without a receipt, all nodes are asked. A node that only lags has the receipt by then. */
 const mostMisses = 3
 
+/** Undefined if there is nothing to read, because the receipt was read, or because a later block will list the hash. */
 type Due =
-  /** Nothing to read: the receipt was read, or a later block will list the hash. */
-  | { readonly kind: 'nothing' }
+  | undefined
   | { readonly kind: 'lookup'; readonly unknown: number }
   /** The next block repeats the lookup, because a block that is not cached may include the hash. */
   | { readonly kind: 'unknown'; readonly unknown: number }
@@ -31,7 +32,6 @@ interface WatchState {
   inclusion: Inclusion
 }
 
-const nothing: Due = { kind: 'nothing' }
 const lookup: Due = { kind: 'lookup', unknown: 0 }
 const unseen: Inclusion = { kind: 'unseen' }
 
@@ -46,7 +46,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
     const watched = watches.add(watch, hash)
     const block = isNew ? kept.find(hash) : undefined
     if (block) watched.due = { kind: 'listed', block, misses: 0 }
-    if (watched.due.kind === 'listed') return
+    if (watched.due?.kind === 'listed') return
     if (isNew ? !accepted.has(hash) : watch.inclusion.kind === 'unseen') watched.due = lookup
   }
 
@@ -69,7 +69,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
     accepted(hash: string): void {
       accepted.set(hash, true)
       const watched = watches.byHash.get(hash)
-      if (watched?.due.kind === 'lookup') watched.due = nothing
+      if (watched?.due?.kind === 'lookup') watched.due = undefined
     },
     watch(hashes: readonly string[]): Watch {
       const watch = watches.open()
@@ -107,11 +107,10 @@ function createReceiptReads(heads: EvmHeads, receipts: Receipts, hashes: Readonl
     work().then(done, done)
   }
 
-  function readBlock(block: BlockRef, listed: readonly WatchedHash[]): void {
-    const inBlock = kept.at(block.height)?.transactions.length ?? listed.length
-    const wanted = listed.map(({ hash }) => hash)
-    const found = receipts.ofBlock(block, wanted, inBlock)
-    for (const watched of listed) {
+  function readBlock(block: BlockRef, listed: readonly { readonly watched: WatchedHash }[]): void {
+    const wanted = listed.map(({ watched }) => watched.hash)
+    const found = receipts.ofBlock(block, wanted, kept.at(block.height)?.transactions.length ?? wanted.length)
+    for (const { watched } of listed) {
       start(watched, async () => {
         const receipt = (await found).find(({ hash }) => hash === watched.hash)
         await (receipt ? judge(watched, receipt) : missed(watched))
@@ -120,7 +119,7 @@ function createReceiptReads(heads: EvmHeads, receipts: Receipts, hashes: Readonl
   }
 
   async function missed(watched: WatchedHash): Promise<void> {
-    if (watched.due.kind !== 'listed') return
+    if (watched.due?.kind !== 'listed') return
     watched.due = { ...watched.due, misses: watched.due.misses + 1 }
     if (watched.due.misses >= mostMisses && receipts.others) await verify(watched)
   }
@@ -153,39 +152,30 @@ function createReceiptReads(heads: EvmHeads, receipts: Receipts, hashes: Readonl
   }
 
   function settle(watched: WatchedHash, receipt: Receipt): void {
-    watched.due = nothing
+    watched.due = undefined
     for (const watch of watched.watches) show(watch, included(heads, receipt))
   }
 
   function listed(): void {
-    for (const [block, group] of byBlock(hashes.values())) readBlock(block, group)
+    const found = [...hashes.values()].flatMap((watched) =>
+      watched.due?.kind === 'listed' && !watched.busy ? [{ watched, block: watched.due.block }] : [],
+    )
+    for (const group of groupBy(found, ({ block }) => block.hash).values()) readBlock(group[0].block, group)
   }
 
   return {
     listed,
     all() {
       listed()
-      for (const watched of hashes.values()) if (watched.due.kind === 'lookup' && !watched.busy) start(watched, () => lookUp(watched))
+      for (const watched of hashes.values()) if (watched.due?.kind === 'lookup' && !watched.busy) start(watched, () => lookUp(watched))
     },
   }
 }
 
-function byBlock(hashes: Iterable<WatchedHash>): Iterable<[BlockRef, WatchedHash[]]> {
-  const groups = new Map<string, [BlockRef, WatchedHash[]]>()
-  for (const watched of hashes) {
-    const { due, busy } = watched
-    if (due.kind !== 'listed' || busy) continue
-    const group = groups.get(due.block.hash)
-    if (group) group[1].push(watched)
-    else groups.set(due.block.hash, [due.block, [watched]])
-  }
-  return groups.values()
-}
-
 function afterUnknown(due: Due, kept: EvmHeads['kept']): Due {
-  const unknown = 1 + (due.kind === 'lookup' ? due.unknown : 0)
+  const unknown = 1 + (due?.kind === 'lookup' ? due.unknown : 0)
   const hasFewBlocks = (kept.latest?.height ?? 0) - kept.lowest < fewBlocks
-  return hasFewBlocks && unknown <= mostUnknown ? { kind: 'unknown', unknown } : nothing
+  return hasFewBlocks && unknown <= mostUnknown ? { kind: 'unknown', unknown } : undefined
 }
 
 function included(heads: EvmHeads, receipt: Receipt): Inclusion {
@@ -205,7 +195,7 @@ function createWatchedHashes() {
     },
     add(watch: WatchState, hash: string) {
       watch.hashes.add(hash)
-      const known: WatchedHash = byHash.get(hash) ?? { hash, watches: new Set(), due: nothing, busy: false }
+      const known: WatchedHash = byHash.get(hash) ?? { hash, watches: new Set(), due: undefined, busy: false }
       known.watches.add(watch)
       byHash.set(hash, known)
       return known
@@ -221,7 +211,7 @@ function createWatchedHashes() {
     },
     rollBack(blocks: readonly BlockRef[]): void {
       const gone = new Set(blocks.map(({ hash }) => hash))
-      for (const watched of byHash.values()) if (watched.due.kind === 'listed' && gone.has(watched.due.block.hash)) watched.due = nothing
+      for (const watched of byHash.values()) if (watched.due?.kind === 'listed' && gone.has(watched.due.block.hash)) watched.due = undefined
       for (const watch of all) {
         if (watch.inclusion.kind === 'included' && gone.has(watch.inclusion.receipt.block.hash)) show(watch, unseen)
       }
@@ -232,7 +222,7 @@ function createWatchedHashes() {
         if (inclusion.kind === 'included' && (inclusion.final || inclusion.receipt.block.height >= firstKnown)) continue
         for (const hash of hashes) {
           const watched = byHash.get(hash)
-          if (watched && watched.due.kind !== 'listed') watched.due = lookup
+          if (watched && watched.due?.kind !== 'listed') watched.due = lookup
         }
       }
     },
@@ -244,7 +234,7 @@ function createWatchedHashes() {
         }
       }
       if (blocks.length === 0) return
-      for (const watched of byHash.values()) if (watched.due.kind === 'unknown') watched.due = { ...watched.due, kind: 'lookup' }
+      for (const watched of byHash.values()) if (watched.due?.kind === 'unknown') watched.due = { ...watched.due, kind: 'lookup' }
     },
   }
 }

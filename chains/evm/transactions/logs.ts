@@ -26,10 +26,10 @@ const tooLong = 'too long'
 type Answer = readonly PlacedLog[] | typeof tooLong
 
 const receiptsAtOnce = 20
-/** Number of blocks with long logs that stay in memory, because each of their transfers is verified. */
+/** Number of blocks with long logs that stay in memory, because each verified transfer reads its block again. */
 const mostKept = 4
 const keepMs = 60_000
-const mostTold = 1_000
+const mostLogged = 1_000
 
 /**
  * Reads the logs of a contract. Strangers choose how long the logs of a block are, so a single block that nodes refuse
@@ -37,7 +37,7 @@ const mostTold = 1_000
  */
 export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agree: Quorum, logger?: Pick<Logger, 'warn'>) {
   const kept = new LRUCache<string, Promise<readonly PlacedLog[]>>({ max: mostKept, ttl: keepMs })
-  const told = boundedMap<string, true>(mostTold)
+  const logged = boundedMap<string, true>(mostLogged)
 
   function ask<T>(question: Omit<Question<T>, 'once' | 'refusable'>, at: LogsAt): Promise<T> {
     return agree({ ...question, once: at === 'majority', refusable: true })
@@ -68,11 +68,11 @@ export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agr
       const about = `logs of ${hash} ${address} ${topics.join()}`
       const answer = await ask<Answer>({ about, method: 'eth_getTransactionReceipt', params: () => [hash], read, tooLong }, at)
       if (answer !== tooLong) return answer
-      if (!told.has(hash))
+      if (!logged.has(hash))
         logger?.warn('a transaction has more logs than are read; its requests and messages are passed over', {
           ...{ code: 'RECEIPT_TOO_LONG', chain, height, txHash: hash },
         })
-      told.set(hash, true)
+      logged.set(hash, true)
       return []
     })
     return found.flat()

@@ -38,6 +38,12 @@ function readReceiptIfAny(value: unknown): Receipt | undefined {
   return value === null || toRecord(value, 'receipt')['blockHash'] == null ? undefined : readReceipt(value)
 }
 
+function readKnownReceipt(value: unknown): Receipt {
+  const receipt = readReceiptIfAny(value)
+  if (!receipt) throw new NotKnown('knows no receipt')
+  return receipt
+}
+
 export function readLog(value: unknown): Log {
   const raw = toRecord(value, 'log')
   return {
@@ -72,30 +78,13 @@ export function createReceipts(nodes: Nodes, agree: Quorum) {
 
   return {
     one,
-    get others() {
-      return nodes.readers > 1
-    },
+    others: nodes.readers > 1,
     /** Throws NODES_DISAGREE, also if the nodes have no receipt. */
-    agreed: (hash: string) =>
-      agree({
-        about: `receipt ${hash}`,
-        method,
-        params: () => [hash],
-        read(value) {
-          const receipt = readReceiptIfAny(value)
-          if (!receipt) throw new NotKnown('knows no receipt')
-          return receipt
-        },
-        key: keyOf,
-      }),
-    agreedIfAny: (hash: string) =>
-      agree<Receipt | undefined>({
-        about: `receipt, if any, ${hash}`,
-        method,
-        params: () => [hash],
-        read: readReceiptIfAny,
-        key: (receipt) => (receipt ? keyOf(receipt) : 'none'),
-      }),
+    agreed: (hash: string) => agree({ about: `receipt ${hash}`, method, params: () => [hash], read: readKnownReceipt, key: keyOf }),
+    agreedIfAny(hash: string) {
+      const key = (receipt: Receipt | undefined) => (receipt ? keyOf(receipt) : 'none')
+      return agree({ about: `receipt, if any, ${hash}`, method, params: () => [hash], read: readReceiptIfAny, key })
+    },
     async ofBlock(block: BlockRef, hashes: readonly string[], transactionsInBlock: number): Promise<readonly Receipt[]> {
       const many = block.height > singlyUpTo && hashes.length >= wholeBlockFrom && hashes.length * 4 >= transactionsInBlock
       const found = (many ? await ofWholeBlock(block) : undefined) ?? (await Promise.all(hashes.map((hash) => one(hash))))

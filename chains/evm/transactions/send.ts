@@ -1,5 +1,6 @@
 import { keccak256 } from 'ethers'
-import type { Chain, SendErrorClass, SendOutcome } from '../../port.ts'
+import type { SendErrorClass } from '../../../domain/lane/send-errors.ts'
+import type { Chain, SendOutcome } from '../../port.ts'
 import { toHash } from '../hex.ts'
 import { RpcError } from '../nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'

@@ -4,9 +4,10 @@ import { fingerprint } from '../../crypto/fingerprint.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Intent } from '../../../domain/lane/lane.ts'
 import { printable } from '../../../domain/text/printable.ts'
+import { medianOf } from '../../heads.ts'
 import type { Revert, Simulation } from '../../port.ts'
 import { toNumber, toQuantity } from '../hex.ts'
-import { createPlausible, medianOf } from '../plausible.ts'
+import { createPlausible } from '../plausible.ts'
 import { type Nodes, resultsOf } from '../nodes/nodes.ts'
 import { isExecutionFailure, isUnpaid, RpcError } from '../nodes/node-errors.ts'
 
@@ -27,7 +28,7 @@ const panics: Readonly<Record<string, string>> = {
 
 const method = 'eth_estimateGas'
 
-/** An estimate between these multiples of agreed estimates is plausible. A lower one would run out of gas. */
+/** An estimate is plausible between these multiples of agreed ones. A call with less gas may run out of gas. */
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
 /** Time (ms) for which all nodes are asked after an estimate was too low. */
 const distrustMs = 600_000
@@ -41,7 +42,7 @@ const mostCalls = 4_096
  * With several nodes, one node's estimate counts only if it is near earlier agreed estimates. Otherwise all nodes are
  * asked. Throws TRANSACTION_REFUSED if the sender cannot pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
  */
-export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undefined, clock = () => performance.now()) {
+export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undefined) {
   const known = createPlausible(plausibleGas)
   const estimated = new LRUCache<string, { readonly limit?: bigint }>({ max: mostCalls })
   let distrustedUntil = -Infinity
@@ -59,14 +60,14 @@ export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undef
     })
     if (nodes.readers === 1) return first
     const kind = `${call.to} ${call.data.slice(0, 10)}`.toLowerCase()
-    if (typeof first === 'number' && !before && clock() >= distrustedUntil && known.has(kind, first)) {
+    if (typeof first === 'number' && !before && performance.now() >= distrustedUntil && known.has(kind, first)) {
       estimated.set(key, { limit: withFactor(first, gasFactor, undefined) })
       return first
     }
     const { said, byMost } = await agreedEstimate(nodes, params, first)
     if (!byMost || typeof said !== 'number') return said
     known.agreed(kind, said)
-    if (before?.limit !== undefined && before.limit < BigInt(said)) distrustedUntil = clock() + distrustMs
+    if (before?.limit !== undefined && before.limit < BigInt(said)) distrustedUntil = performance.now() + distrustMs
     return said
   }
 
@@ -108,7 +109,7 @@ export function withFactor(estimate: number, factor: number, blockGasLimit: bigi
   return capped > BigInt(estimate) ? capped : BigInt(estimate)
 }
 
-/** Undefined unless the error is a revert. Use only for errors of `eth_call` and `eth_estimateGas`. */
+/** Reads the revert from a node's error. Undefined for other errors. Use only for `eth_call` and `eth_estimateGas`. */
 export function revertOf(error: unknown): Revert | undefined {
   if (!(error instanceof RpcError) || !isExecutionFailure(error)) return undefined
   const data = findData(error.data)

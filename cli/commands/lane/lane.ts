@@ -123,10 +123,7 @@ function balanceCell(balance: string, coin: string | undefined, balanceAt = ''):
 }
 
 function stateFacts(state: LaneState, coin: string | undefined, tokens: readonly TokenReading[]): Facts {
-  const {
-    configured: { window: configured },
-    observed,
-  } = state
+  const { configured, observed } = state
   const { lane, status, next, latest, finalized, inFlight, window, balance, reason, by } = toRow(state.config.lane, undefined, true, state)
   const { kept: keptNow, keptLimit } = kept(state)
   const { granted, attempts, filled, released, external, rolledBack } = state.counts
@@ -138,7 +135,7 @@ function stateFacts(state: LaneState, coin: string | undefined, tokens: readonly
     'next nonce': next,
     mined: latest,
     final: finalized,
-    'in flight': `${inFlight}/${window}${configured === undefined || configured === window ? '' : ` (the config says ${configured})`}`,
+    'in flight': `${inFlight}/${window}${configured.window === undefined || configured.window === window ? '' : ` (the config says ${configured.window})`}`,
     'wait for finality': observed && `${keptNow} of at most ${keptLimit} nonces`,
     balance: amountCell(balance, coin),
     tokens: tokens.map((one) => `${tokenText(one, one.balance)}${isLow(one) ? ' (below its minimum)' : ''}`).join(', ') || undefined,

@@ -37,26 +37,19 @@ const timeoutMs = 3_000
 
 async function readNodes(config: Config, settings: Settings, env: NodeJS.ProcessEnv, only?: string) {
   const names = only === undefined ? Object.keys(config.chains) : [only]
-  const found = await Promise.all(
-    names.map(async (name) => {
-      const chain = createConfiguredChain(name, chainOf(config, name), {
-        timeoutMs,
-        environment: nodeVariables(chainOf(config, name), env),
+  const read = async (name: string) => {
+    const configured = chainOf(config, name)
+    const chain = createConfiguredChain(name, configured, { timeoutMs, environment: nodeVariables(configured, env) })
+    try {
+      chain.adjustNodes(settings.nodes.filter((change) => change.chain === name))
+      await chain.connect().catch(() => {})
+      return chain.nodes().map(({ askedAt, ...node }) => {
+        const asOf = askedAt !== undefined && { asOf: new Date(askedAt).toISOString() }
+        return { chain: name, ...node, ...asOf, source: node.added ? 'added' : 'config' }
       })
-      try {
-        const changes = settings.nodes.filter((change) => change.chain === name)
-        chain.adjustNodes(changes)
-        await chain.connect().catch(() => {})
-        const added = new Set(changes.filter(({ url }) => url !== undefined).map((change) => change.name))
-        return chain.nodes().map((node) => {
-          const { askedAt, ...status } = node
-          const read = askedAt !== undefined && { asOf: new Date(askedAt).toISOString() }
-          return { chain: name, ...status, ...read, source: added.has(node.name) ? 'added' : 'config' }
-        })
-      } finally {
-        chain.close()
-      }
-    }),
-  )
-  return found.flat()
+    } finally {
+      chain.close()
+    }
+  }
+  return (await Promise.all(names.map(read))).flat()
 }

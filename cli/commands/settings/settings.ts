@@ -53,7 +53,7 @@ function toOrders({ halts, denied, fees, nodes, tariff, tokens }: Settings): Set
   ]
 }
 
-/** Orders that list a token and, if it was revoked, revoke it, so that a new Temporal also refuses the token. */
+/** Returns orders that list a token and, if it was revoked, revoke it, so that a new Temporal refuses it as well. */
 function tokenOrders({ revoked, ...token }: IssuedToken): SettingsOrder[] {
   const { name, level, kid, issuedAt, expiresAt, jti } = token
   const isListed = name !== undefined && level !== undefined && kid !== undefined && issuedAt !== undefined && expiresAt !== undefined

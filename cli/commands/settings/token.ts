@@ -25,7 +25,7 @@ import type { CliContext } from '../../context.ts'
 import { collect, invalid, type Reasoned, textOfFile, withReason } from '../../arguments/options.ts'
 import { orderText } from '../../orders.ts'
 
-/** Author of orders without a token. Their giver can read the key file, and so could sign any token. */
+/** The name of the author of orders without a token, who can read the key file and so could sign any token. */
 const keyHolder = 'key-file'
 
 interface CreateOptions {
@@ -132,8 +132,8 @@ export const tokenCommand: CommandSpec = {
 }
 
 /**
- * Acts under the token's name. Without a token, acts as `keyHolder` if the key file has a signing key. Makes the file
- * if it is missing and the config has no keys. Throws ACCESS_*.
+ * Calls `use` with the name of the given token or, without a token, with `keyHolder` if the key file has a signing key.
+ * Without a token, makes the key file if it is missing and the config has no keys. Throws ACCESS_*.
  */
 async function asAdministrator(
   call: Call,
@@ -151,7 +151,7 @@ async function asAdministrator(
   return withTemporal((client) => use(client, loaded, keyHolder))
 }
 
-/** Throws INPUT_INVALID, ACCESS_KEYS, ACCESS_TOKEN_INVALID or ACCESS_TOKEN_EXPIRED. */
+/** Verifies the token in a file. Throws INPUT_INVALID, ACCESS_KEYS, ACCESS_TOKEN_INVALID, ACCESS_TOKEN_EXPIRED. */
 async function tokenIn(context: CliContext, config: Config, file: string): Promise<Principal> {
   const found = await (file === '-' ? text(context.stdin) : textOfFile(context, file, 'The file of the token cannot be read.'))
   return verifyToken(await createKeyRing(accessSource(config)).keys(), config.temporal.namespace, found.trim())
@@ -167,7 +167,7 @@ function scopeText({ chains = ['all chains'], lanes = [] }: Pick<IssuedToken, 'c
   return [...chains, ...lanes].join(', ')
 }
 
-/** Returns ms. Throws InvalidArgumentError. */
+/** Parses the lifetime of a token. Returns ms. Throws InvalidArgumentError. */
 function durationOf(text: string): number {
   const ms = text.endsWith('s') ? undefined : parseAge(text)
   if (ms !== undefined && ms <= longestTokenMs) return ms

@@ -12,7 +12,7 @@ export const audit: CommandSpec = {
   ...orderText('stream audit'),
   options: streamArgument,
   run: async ({ context, withOrder }: Call, name: string) => {
-    // A dynamic import, because this module loads slowly and other commands do not need it.
+    // Imported here, because this module loads slowly and other commands do not need it.
     const { auditNow } = await import('../../../workers/roles/intake.ts')
     const logger = createLogger({ level: 'error', pretty: true, destination: { write: (text) => void context.stderr.write(text) } })
     const { stream, ...found } = await withOrder(async (client, config, allow) => {

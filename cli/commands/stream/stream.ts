@@ -80,7 +80,7 @@ export const streamCommand: CommandSpec = {
           run: async ({ config, withTemporal }, stream: string) => {
             const loaded = await config()
             const kept = checkpointPlaceOf(loaded) && (await checkpointStoreOf(loaded, streamNames(loaded)).read(stream))
-            // With a checkpoint, the stream may be missing or not answer, because Temporal may have been wiped.
+            // If there is a checkpoint, the stream need not answer or exist, because Temporal may have been wiped.
             const now = await withTemporal((client) => readStream(client, stream)).then(checkpointOf, (error: unknown) => {
               if (kept && error instanceof RelayerError && (error.code === 'STREAM_NOT_FOUND' || error.retriable)) return undefined
               throw error

@@ -82,7 +82,7 @@ function nativePlace(text: string) {
   throw new InvalidArgumentError('It is <source>:<target>:<nonce>, like ethereum:avalanche:17.')
 }
 
-/** Minutes, which the API adds to its own clock, or a time in ISO 8601. */
+/** Returns minutes, which the API adds to the time of its own clock, or a time in ISO 8601. */
 function deadlineOf(text: string): string | number {
   if (/^[0-9]+(\.[0-9]+)?$/.test(text) && Number(text) > 0) return Number(text)
   const at = parseTime(text)
@@ -93,7 +93,7 @@ function deadlineOf(text: string): string | number {
 type Answer = Record<'id' | 'status', string> & { readonly adopted?: true; readonly halted?: string; readonly ignored?: readonly string[] }
 type Problem = Record<'code' | 'detail', string> & Pick<RelayerError, 'title' | 'remedy' | 'facts'>
 
-/** Throws API_UNAVAILABLE. Throws the API's own error unchanged, because a newer API may have other codes. */
+/** Throws API_UNAVAILABLE, or the API's own error unchanged, because a newer API may have other codes. */
 async function post(url: URL, token: string, body: object): Promise<Answer> {
   const request = {
     method: 'POST',

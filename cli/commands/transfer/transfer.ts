@@ -75,7 +75,7 @@ async function select(client: TemporalClient, config: Config, options: ListOptio
   return listTransfers(client, { ...(await filterOf(client, config, selectionOf(options))), limit: options.limit })
 }
 
-/** Prints new lines of the timeline (not with --json), then the final status or, after a signal, the current one. */
+/** Prints new lines of the timeline, but not with --json. Returns the status at the transfer's end or at a signal. */
 async function watchOne(client: TemporalClient, config: Config, call: Call<ListOptions>, given: string, signal: AbortSignal) {
   const id = await findTransfer(client, config, given)
   let printedUntil = 0

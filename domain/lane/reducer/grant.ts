@@ -32,11 +32,12 @@ export function grant(state: LaneState, request: GrantRequest, fromEarlierRun: b
   const { owner, attempt } = request
   const existing = held(state, { ...owner, id: request.id })
   if (existing) return existing
-  if (fromEarlierRun) return refuse(distrusted(state), 'unsynced', 'the ledger was reset: what it had answered to this is not known')
+  if (fromEarlierRun)
+    return refuse(distrusted(state), 'unsynced', 'the ledger was reset, so its earlier answer to this request is not known')
   const operatorTransaction = request.operatorTransaction === true
   const open = unmined(state)
   const released = open.find(reusable)
-  const refusal = refusalOf(state, open, released, operatorTransaction)
+  const refusal = refusalOf(state, open, operatorTransaction)
   if (refusal) return refuse(state, refusal.why, refusal.detail)
   const funds = funded(state, { cost: worstCost(attempt), value: BigInt(owner.value ?? '0'), operatorTransaction })
   if (funds.detail) return refuse(funds.state, 'funds', funds.detail)
@@ -77,19 +78,14 @@ function held(state: LaneState, { id, intentId, callHash }: Omit<FindRequest, 'k
   return { state, answer: { kind: 'refused', why: 'withdrawn', detail, later: later.owner.intentId } }
 }
 
-function refusalOf(
-  state: LaneState,
-  open: readonly Entry[],
-  released: Entry | undefined,
-  operatorTransaction: boolean,
-): { why: Refusal; detail: string } | undefined {
+function refusalOf(state: LaneState, open: readonly Entry[], operatorTransaction: boolean): { why: Refusal; detail: string } | undefined {
   const closed = closedFor(state, operatorTransaction)
   // A lane that is short of funds still grants nonces for calls that its balance can pay.
   if (closed && closed.why !== 'funds') return closed
   if (!state.synced || !state.observed) return { why: 'unsynced', detail: 'the account has not been read yet' }
   const inherited = open.find((entry) => !entry.owner && entry.fill === 'inherited')
   if (inherited) return { why: 'unsynced', detail: `nonce ${inherited.nonce} of an earlier ledger is still in the pool` }
-  if (!released && inFlight(state) >= state.config.window) {
+  if (!open.some(reusable) && inFlight(state) >= state.config.window) {
     return { why: 'window', detail: `${inFlight(state)} of ${state.config.window} in flight` }
   }
   const { kept: many, keptLimit } = kept(state)

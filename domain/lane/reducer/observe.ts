@@ -1,3 +1,4 @@
+import { defined } from '../../defined.ts'
 import { reusable, unmined, reviewFunds } from '../entries.ts'
 import type { Entry, LaneState, ForgottenNonces, Observed, Remembered } from '../lane.ts'
 import { inBlock } from '../storage/pack.ts'
@@ -70,12 +71,10 @@ function remembered(known: Remembered | undefined, seen: Observation, fillAfterB
     height,
     hash,
     balance,
-    ...(newest && { final: newest }),
     at: now,
     leadAt: now,
-    ...(reportedSince !== undefined && { reportedSince }),
     finalizedAt: known?.finalized === finalized ? known.finalizedAt : height,
-    ...(lowestSince !== undefined && { lowestSince }),
+    ...defined({ final: newest, reportedSince, lowestSince }),
   }
 }
 

@@ -90,7 +90,7 @@ function atUnmined(state: LaneState, nonce: number, change: (entry: Entry) => St
   const entry = entries[nonce]
   if (nonce < (state.observed?.latest ?? 0)) return refuse(state, 'none', `nonce ${nonce} is in a block`)
   if (entry) return change(entry)
-  const detail = nonce >= next ? `nonce ${nonce} was not given yet; the next one is ${next}` : `nonce ${nonce} is not in the ledger`
+  const detail = nonce >= next ? `nonce ${nonce} was not granted yet; the next nonce is ${next}` : `nonce ${nonce} is not in the ledger`
   return refuse(state, 'none', detail)
 }
 
@@ -108,7 +108,7 @@ function replaced(state: LaneState, { height, hash }: { height: number; hash: st
 function reset(state: LaneState): Step {
   const { final } = state.observed ?? {}
   if (!state.replaced && final) {
-    return refuse(state, 'conflict', `the chain still has block ${final.height}, which this lane saw: it was not replaced`)
+    return refuse(state, 'conflict', `the chain still has block ${final.height}, which this lane saw, so the chain was not replaced`)
   }
   const { config, configured, paused, closing, tombstones, counts, orders, era } = state
   const kept = { configured, ...(paused && { paused }), ...(closing && { closing }), ...(orders && { orders }), tombstones, counts }

@@ -27,10 +27,7 @@ export function apply(
   return { state: current, response, rolledBack: seen.rolledBack }
 }
 
-/**
- * Repairs a reset or restored ledger. Changes nothing if the account's nonce is below a final one, because another
- * chain then answers.
- */
+/** Repairs a reset or restored ledger, unless the account's nonce is below a final one: another chain then answers. */
 export function reconcileKnown(state: LaneState, { known, observe }: ApplyRequest, now: number, fromEarlierRun: boolean): LaneState {
   const latest = observe?.latest ?? state.observed?.latest
   if (!known || state.replaced || known.era !== state.era) return state
@@ -99,10 +96,7 @@ function meets({ maxFee = '0', tip = '0' }: Raise, made: Attempt): boolean {
   return BigInt(made.maxFee) >= BigInt(maxFee) && BigInt(made.tip) >= BigInt(tip)
 }
 
-/**
- * A node that counts more pending transactions of an account is wrong: go-ethereum's pool keeps 64 of an account,
- * reth's 16.
- */
+/** go-ethereum's pool keeps 64 transactions of an account, reth's 16. A node that counts more than this is wrong. */
 const mostPending = 1_000
 
 const block = fields({ height: whole, hash: text() })

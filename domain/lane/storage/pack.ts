@@ -1,4 +1,4 @@
-import type { Attempt, Entry, PackedEntries } from '../lane.ts'
+import type { Attempt, Entry, Owner, PackedEntries } from '../lane.ts'
 
 /** Form of the intent ids of transfers and operator transactions: `{start}:{number}:{16 hex digits}/{round}`. */
 const usualId = /^(.*):([^:/]*):([0-9a-f]{16})\/(0|[1-9][0-9]{0,9})$/
@@ -9,82 +9,69 @@ const hashLength = packedLength(hashDigits)
 const digestLength = packedLength(digestDigits)
 
 type Rest = Partial<Omit<Entry, 'nonce' | 'owner' | 'attempts'>> & { readonly ownerValue?: string }
-
-interface Parts {
-  readonly nonce: number
-  readonly attempts: readonly Attempt[]
-  /** Start of the intent id, or the whole id if it has an unusual form. Absent: the entry has no owner. */
-  readonly start?: string
-  readonly number?: string
-  readonly digest?: string
-  readonly round?: string
-  readonly hash?: string
-  readonly maybeSent: boolean
-  readonly process?: string
-  readonly request?: string
-  readonly rest: string
-}
+type Parts = ReturnType<typeof partsOf>
+type Dictionary = ReturnType<typeof dictionaryOf>
 
 export const inBlock = { sinceBlock: 0, claimedBlock: 0 }
 
-function partsOf({ nonce, owner, attempts, maybeSent, grantedTo, ...others }: Entry): Parts {
+function partsOf({ nonce, owner, attempts, maybeSent, grantedTo, ...others }: Entry) {
   const [, process, request] = usualRequest.exec(grantedTo) ?? []
   const rest: Record<string, unknown> = { ...others }
   if (process === undefined && grantedTo !== '') rest['grantedTo'] = grantedTo
   if (owner?.value !== undefined) rest['ownerValue'] = owner.value
   for (const [name, usual] of Object.entries(inBlock)) if (rest[name] === usual) delete rest[name]
-  const parts: Parts = {
-    ...{ nonce, attempts, maybeSent, rest: Object.keys(rest).length > 0 ? JSON.stringify(rest) : '' },
-    ...(process !== undefined && request !== undefined && { process, request }),
+  // An id of unusual form is one part, `start`, without `number`, `digest` and `round`.
+  const [, start = owner?.intentId, number, digest, round] = usualId.exec(owner?.intentId ?? '') ?? []
+  return {
+    ...{ nonce, attempts, maybeSent, process, request, start, number, digest, round },
+    hash: owner?.callHash,
+    rest: Object.keys(rest).length > 0 ? JSON.stringify(rest) : undefined,
   }
-  if (!owner) return parts
-  const { intentId, callHash: hash } = owner
-  const [, start, number, digest, round] = usualId.exec(intentId) ?? []
-  if (start === undefined || number === undefined || digest === undefined || round === undefined) return { ...parts, start: intentId, hash }
-  return { ...parts, start, number, digest, round, hash }
 }
 
 export function packEntries(entries: readonly Entry[]): PackedEntries {
   const all = entries.map(partsOf)
-  const counter = new UnfinishedDictionary()
-  for (const parts of all) count(counter, parts)
-  const dictionary = counter.dictionary()
-  let text = ''
-  let before: Parts | undefined
-  for (const parts of all) {
-    text += `${line(parts, before, dictionary)};`
-    before = parts
-  }
-  return { words: dictionary.words, text }
+  const dictionary = dictionaryOf(all)
+  return { words: dictionary.words, text: all.map((parts, index) => `${line(parts, all[index - 1], dictionary)};`).join('') }
 }
 
-function count(counter: UnfinishedDictionary, { attempts, start, number, hash, process, request, rest }: Parts): void {
-  if (start !== undefined) counter.word(start)
-  if (number !== undefined) counter.number(number)
-  if (hash !== undefined && !usualHash.test(hash)) counter.word(hash)
-  if (process !== undefined) counter.word(process)
-  if (request !== undefined) counter.number(request)
-  if (rest !== '') counter.word(rest)
-  for (const { gasLimit, maxFee, tip, dataFee } of attempts)
-    for (const value of [gasLimit, maxFee, tip, dataFee]) if (value !== undefined) counter.number(value)
+/** Replaces the strings of a page by one to four capital letters. A decimal that occurs once is inline, in base 36. */
+function dictionaryOf(all: readonly Parts[]) {
+  const counts = new Map<string, number>()
+  const add = (by: number, ...texts: readonly (string | undefined)[]) => {
+    for (const text of texts) if (text !== undefined) counts.set(text, (counts.get(text) ?? 0) + by)
+  }
+  for (const { attempts, start, number, hash, process, request, rest } of all) {
+    // A word counts twice, so that it is never inline.
+    add(2, start, process, rest, hash !== undefined && usualHash.test(hash) ? undefined : hash)
+    add(1, number, request)
+    for (const { gasLimit, maxFee, tip, dataFee } of attempts) add(1, gasLimit, maxFee, tip, dataFee)
+  }
+  const counted = [...counts].filter(([word, times]) => times > 1 || !canonicalDecimal.test(word))
+  const words = counted.toSorted(([a, many], [b, few]) => few - many || (a < b ? -1 : 1)).map(([word]) => word)
+  const references = new Map(words.map((word, index) => [word, letterNumber(index)]))
+  return {
+    words,
+    reference: (word: string) => references.get(word) ?? '',
+    number: (text: string) => references.get(text) ?? BigInt(text).toString(36),
+  }
 }
 
 /** In the field of the intent id's start, `-` means no owner, and `.` comes before an id of unusual form. */
 function line(parts: Parts, before: Parts | undefined, to: Dictionary): string {
   const { nonce, attempts, start, number, digest, round, hash, rest } = parts
-  const isNext = before !== undefined && nonce === before.nonce + 1
   const isUsual = digest !== undefined
   const isSame = isUsual && before?.digest !== undefined && start === before.start
   const fields = [
-    isNext ? '' : nonce.toString(36),
+    before?.nonce === nonce - 1 ? '' : nonce.toString(36),
     start === undefined ? '-' : isSame ? '' : `${isUsual ? '' : '.'}${to.reference(start)}`,
     number === undefined ? '' : to.number(number),
     `${isUsual ? packedHex(digest) : ''}${hash === undefined ? '' : hashText(hash, to)}${round === undefined || round === '1' ? '' : `.${round}`}`,
     requestText(parts, before, to),
     attempts.map((attempt) => attemptText(attempt, to)).join('/'),
-    rest === '' ? '' : to.reference(rest),
+    ...(rest === undefined ? [] : [to.reference(rest)]),
   ]
-  return fields.at(-1) === '' ? fields.slice(0, -1).join(',') : fields.join(',')
+  return fields.join(',')
 }
 
 /** `*` means that the call may have been sent. The process is omitted if the previous entry has the same process. */
@@ -115,7 +102,8 @@ export function unpackEntries({ words, text }: PackedEntries): Entry[] {
     const { ownerValue, ...rest } = (more === '' ? {} : JSON.parse(lookUp(words, more))) as Rest
     const [request = '', by] = granted.replace('*', '').split('.').toReversed()
     process = by === undefined ? (request === '' ? '' : process) : lookUp(words, by)
-    const owner = from === '-' ? undefined : ownerOf({ words, from, start, number, hashes })
+    const id = from.startsWith('.') ? lookUp(words, from.slice(1)) : start
+    const owner = from === '-' ? undefined : ownerOf(words, id, number, hashes)
     entries.push({
       nonce,
       maybeSent: granted.startsWith('*'),
@@ -129,20 +117,12 @@ export function unpackEntries({ words, text }: PackedEntries): Entry[] {
   return entries
 }
 
-interface OwnerText {
-  readonly words: readonly string[]
-  readonly from: string
-  readonly start: string
-  readonly number: string
-  readonly hashes: string
-}
-
-function ownerOf({ words, from, start, number, hashes }: OwnerText): { intentId: string; callHash: string } {
-  if (from.startsWith('.')) return { intentId: lookUp(words, from.slice(1)), callHash: hashOf(words, hashes) }
+/** @param number empty if `start` is a whole id of unusual form */
+function ownerOf(words: readonly string[], start: string, number: string, hashes: string): Owner {
+  if (number === '') return { intentId: start, callHash: hashOf(words, hashes) }
   const [both = '', round = '1'] = hashes.split('.')
   const digest = hexOf(both.slice(0, digestLength), digestDigits)
-  const intentId = `${start}:${lookUp(words, number)}:${digest}/${round}`
-  return { intentId, callHash: hashOf(words, both.slice(digestLength)) }
+  return { intentId: `${start}:${lookUp(words, number)}:${digest}/${round}`, callHash: hashOf(words, both.slice(digestLength)) }
 }
 
 function hashOf(words: readonly string[], text: string): string {
@@ -162,46 +142,10 @@ export function mayOwn({ words, text }: PackedEntries, intentId: string): boolea
   return text.includes(packedHex(digest)) && words.includes(start)
 }
 
-/**
- * The frequent strings of a page, each replaced by one to four capital letters. A decimal that occurs once is inline,
- * in base 36.
- */
-export interface Dictionary {
-  readonly words: readonly string[]
-  reference(word: string): string
-  number(text: string): string
-}
-
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const canonicalDecimal = /^(0|[1-9][0-9]*)$/
 
-/** Counts the strings of a page. Call `word` or `number` for every string, then `dictionary`. */
-export class UnfinishedDictionary {
-  readonly #counts = new Map<string, number>()
-  readonly #isInline = (word: string): boolean => canonicalDecimal.test(word) && this.#counts.get(word) === 1
-
-  word(word: string): void {
-    this.#add(word, 2)
-  }
-
-  number(text: string): void {
-    this.#add(text, 1)
-  }
-
-  dictionary(): Dictionary {
-    const counted = [...this.#counts].filter(([word]) => !this.#isInline(word))
-    const words = counted.toSorted(([a, many], [b, few]) => few - many || (a < b ? -1 : 1)).map(([word]) => word)
-    const references = new Map(words.map((word, index) => [word, letterNumber(index)]))
-    const reference = (word: string) => references.get(word) ?? ''
-    return { words, reference, number: (text) => references.get(text) ?? BigInt(text).toString(36) }
-  }
-
-  #add(word: string, by: number): void {
-    this.#counts.set(word, (this.#counts.get(word) ?? 0) + by)
-  }
-}
-
-export function lookUp(words: readonly string[], token: string): string {
+function lookUp(words: readonly string[], token: string): string {
   if (!/^[A-Z]/.test(token)) return String(digits36(token))
   let index = 0
   for (const letter of token) index = index * letters.length + letters.indexOf(letter) + 1
@@ -225,7 +169,7 @@ const base64 = `${letters}abcdefghijklmnopqrstuvwxyz0123456789-_`
 const values: ReadonlyMap<string, number> = new Map(base64.split('').map((character, value) => [character, value]))
 
 /** Packs three hex digits into two characters. `hexOf` needs the number of digits. */
-export function packedHex(hex: string): string {
+function packedHex(hex: string): string {
   let text = ''
   for (let at = 0; at < hex.length; at += 3) {
     const part = hex.slice(at, at + 3)
@@ -235,11 +179,11 @@ export function packedHex(hex: string): string {
   return text
 }
 
-export function packedLength(digits: number): number {
+function packedLength(digits: number): number {
   return Math.floor(digits / 3) * 2 + (digits % 3)
 }
 
-export function hexOf(text: string, length: number): string {
+function hexOf(text: string, length: number): string {
   let hex = ''
   for (let at = 0; hex.length < length; at += 2) {
     const part = Math.min(3, length - hex.length)

@@ -36,10 +36,7 @@ export function createScannedAgent(options: ScannedAgentOptions) {
   const lookBack = () => firstSince(sourceChain, Date.now() - lookBackMs, finalizedOf(sourceChain))
   const bootstrap = createScannedBootstrap(context, keeper, config.start === undefined ? lookBack : undefined)
 
-  /**
-   * Reads again if the chain lost the checkpoint's block during the first read. Later forks need no such check, because
-   * block hashes show them.
-   */
+  /** Reads again if the chain lost the checkpoint's block during the first read. Block hashes show later forks. */
   async function onBegun(): Promise<void> {
     const worthless = await bootstrap.denied()
     if (worthless) await rereadBelow(context, worthless.completedHeight ?? config.start ?? 0)

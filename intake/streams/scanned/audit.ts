@@ -1,13 +1,11 @@
-import { joinIntervals, setOf, singles, subtractNumbers } from '../../../domain/stream/intervals.ts'
-import type { StreamRequest } from '../../../domain/stream/stream.ts'
+import { joinIntervals, setOf, singles, subtractNumbers, intersection, subtractIntervals, toSet } from '../../../domain/stream/intervals.ts'
+import type { StreamRequest, StreamState, StreamView } from '../../../domain/stream/stream.ts'
 import { type ListedTransfer, runningTransfers } from '../../../temporal/client/streams/stream-transfers.ts'
 import { missingIn, seenRequests, withStatus } from '../number-status.ts'
 import { runAll } from '../../../runtime/run-all.ts'
-import { auditBlocks } from './audit-blocks.ts'
 import { goBack } from './fork.ts'
 import { numbersInGaps } from './fill-gaps.ts'
 import { haltOnMismatch } from './halt-on-mismatch.ts'
-import { sortedByRun, undelivered } from './closed-transfers.ts'
 import { finalizedOf, nextHead, type ScannedContext, viewOf } from './context.ts'
 import { intervalsOutside, outsideReason } from '../../../domain/stream/outside-window.ts'
 import { isResolved, listsAllOrders } from '../../../domain/stream/numbers.ts'
@@ -15,12 +13,13 @@ import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { transferId } from '../../../temporal/contracts/names.ts'
 import { mapLimited } from '../../../runtime/map-limited.ts'
 import { closedRequests } from '../transfer-outcomes.ts'
-import { numberOf, recordedTransfers, splitByDelivery, startAgain } from './transfers.ts'
+import { numberOf, recordedTransfers, sortedByRun, splitByDelivery, startAgain, undelivered } from './transfers.ts'
+import type { BlockRange, PlacedTransfer } from '../../../bridges/port.ts'
+import { compare } from '../../../domain/stream/gaps.ts'
+import { firstIn, heightOf } from '../../../domain/stream/places.ts'
+import { inParts } from '../split-range.ts'
 
-/**
- * Maximum wait (ms) for the scan to reach the counted block. If the scan takes longer, the newest numbers are left to
- * the next audit.
- */
+/** Maximum wait (ms) for the scan to reach the counted block, or else the next audit checks the newest numbers. */
 const scanMs = 30_000
 
 /** Compares the stream with source, target and workflows. Throws the first failure. Audits may overlap. */
@@ -37,15 +36,14 @@ export async function auditStream(context: ScannedContext): Promise<StreamAudit>
         () => haltOnMismatch(context, route?.target, () => auditCompleted(context, running, audit)),
       )
     },
-    () => (route ? haltOnMismatch(context, sourceChain, () => count(context, audit)) : auditPlaces(context, audit)),
+    async () => {
+      if (route) return haltOnMismatch(context, sourceChain, () => count(context, audit))
+      // Blocks are read again, because no contract counts the logs of a placed source.
+      const view = await auditBlocks(context)
+      if (view) Object.assign(audit, { height: (view.nextHeight ?? 0) - 1, gaps: missingIn(view) })
+    },
   )
   return audit
-}
-
-/** Reads blocks again, because no contract counts the logs of a placed source. */
-async function auditPlaces(context: ScannedContext, audit: StreamAudit): Promise<void> {
-  const view = await auditBlocks(context)
-  if (view) Object.assign(audit, { height: (view.nextHeight ?? 0) - 1, gaps: missingIn(view) })
 }
 
 /** Finds a fork to a shorter chain. The scan cannot see it, because there is no next block. */
@@ -143,10 +141,8 @@ export async function auditOpen(
   const areOrdersKnown = listsAllOrders(state)
   const isLost = ({ sequence }: Transfer) => areOrdersKnown || outsideReason(state, sequence)?.condensed !== true
   const { again, ended } = await sortedByRun(context, stopped, isLost)
-  const closed = await closedRequests(
-    client,
-    ended.map((transfer) => ({ id: transferId(transfer), number: transfer.sequence })),
-  )
+  const over = ended.map((transfer) => ({ id: transferId(transfer), number: transfer.sequence }))
+  const closed = await closedRequests(client, over)
   await mapLimited(again, readsAtOnce, (transfer) => startAgain(context, transfer))
   const seen = [...withStatus('delivered', delivered.map(numberOf)), ...withStatus('started', again.map(numberOf))]
   const requests = [...seenRequests(seen), ...closed]
@@ -159,10 +155,7 @@ export async function auditOpen(
   if (lost.count > 0) logger.warn('open numbers had no workflow and are started again', { code: 'TRANSFERS_LOST', ...lost })
 }
 
-/**
- * Checks recent deliveries, and deliveries whose transfers run again. Records a delivery as undone if the target lacks
- * it.
- */
+/** Checks deliveries that are recent or whose transfers run again. Records those that the target lacks as undone. */
 export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
   const { streamClient, source, cache, cursors, logger } = context
   const era = streamClient.era
@@ -174,10 +167,60 @@ export async function auditCompleted(context: ScannedContext, running: readonly 
   const all = [...new Map([...resumed, ...latest].map((transfer) => [transfer.sequence, transfer])).values()]
   const gone = await undelivered(context, (await splitByDelivery(context, all)).missing)
   if (gone.length === 0) return
-  const numbers = setOf(gone.map(({ sequence }) => sequence))
+  const numbers = setOf(gone.map(numberOf))
   if (!(await streamClient.apply([{ kind: 'undone', numbers }], era))) return
   for (const { sequence } of gone) cache.undone(sequence)
   audit.undone += gone.length
   const facts = { stream: source.config.stream, count: gone.length, lowest: numbers[0]?.[0] }
   logger.error('the target was reorganised below finality; deliveries are repeated', { code: 'EFFECT_UNDONE', ...facts })
+}
+
+const mostChecked = 500
+/** Maximum intervals in a request (domain/stream/request.ts). */
+const mostIntervals = 1_000
+
+/**
+ * Reads blocks of a placed source again: the newest blocks, and older blocks in turn. A resolved number with neither a
+ * delivery nor a run becomes a gap, because nodes may have left out its log, or its run may be lost. Temporal deletes
+ * the runs of ended transfers, so blocks older than its retention are read only for condensed numbers.
+ */
+export async function auditBlocks(context: ScannedContext): Promise<StreamView | undefined> {
+  const { streamClient, cursors, ranges, remembered } = context
+  const state = await streamClient.state()
+  if (!state?.cursor) return undefined
+  const [last, size] = [state.cursor.height, ranges.source.blocks]
+  const recent = Math.max(state.start ?? 0, await remembered())
+  const newest = [BigInt(Math.max(recent, last - size + 1)), BigInt(last)] as const
+  const condensed = condensedIn(state).map(([from, to]) => [BigInt(heightOf(from)), BigInt(heightOf(to))] as const)
+  const older = subtractIntervals(joinIntervals([[BigInt(recent), BigInt(last)], ...condensed]), [newest])
+  for (const [from, to] of [newest, ...singles(cursors.blocks.take(older, size))])
+    if (from <= to) await auditRange(context, { fromBlock: Number(from), toBlock: Number(to) }, recent)
+  return streamClient.view
+}
+
+async function auditRange(context: ScannedContext, range: BlockRange, recent: number): Promise<void> {
+  const { streamClient, source, cache } = context
+  const era = streamClient.era
+  const placed = await inParts<PlacedTransfer>(range, (part) => source.initiated(part))
+  const state = await streamClient.state()
+  if (!state || streamClient.era !== era) return
+  const isDue = (number: string) =>
+    compare(number, state.first) >= 0 && (isResolved(state, number) || outsideReason(state, number)?.condensed === true)
+  const due = placed.flatMap(({ transfer }) => (isDue(transfer.sequence) && !cache.settled.has(transferId(transfer)) ? [transfer] : []))
+  const checked = due.slice(0, mostChecked)
+  const { delivered, missing } = await splitByDelivery(context, checked)
+  const { again, ended } = await sortedByRun(context, missing, ({ sequence }) => heightOf(sequence) >= recent)
+  const over = [...delivered, ...ended]
+  for (const transfer of over) cache.settled.set(transferId(transfer), true)
+  const places = [[firstIn(range.fromBlock), firstIn(range.toBlock + 1) - 1n]] as const
+  const held = subtractNumbers(singles(due.map(numberOf)), over.map(numberOf))
+  const nothing = checked.length < due.length ? [] : subtractIntervals(intersection(condensedIn(state), places), held)
+  const requests: StreamRequest[] = []
+  if (again.length > 0) requests.push({ kind: 'audited', upTo: '0', height: range.toBlock, present: setOf(again.map(numberOf)) })
+  if (nothing.length > 0) requests.push({ kind: 'seen', numbers: [], ignored: toSet(nothing.slice(0, mostIntervals)) })
+  if (requests.length > 0) await streamClient.apply(requests, era)
+}
+
+function condensedIn(state: StreamState) {
+  return joinIntervals(intervalsOutside(state, ({ condensed }) => condensed === true).flat())
 }

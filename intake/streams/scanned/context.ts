@@ -76,24 +76,10 @@ export function createScannedContext(
 ): ScannedContext {
   const ranges = { source: createRangeSize(rangeBlocks), target: createRangeSize(rangeBlocks) }
   const cursors = { outside: createAuditCursor(), resumed: createAuditCursor(), gaps: createAuditCursor(), blocks: createAuditCursor() }
-  const blocks = asBlockSource(
-    source,
-    () => finalizedOf(deps.sourceChain),
-    () => ranges.source.blocks,
-  )
-  const of = { source: blocks, route: routeOf(source, deps.targets) }
-  return {
-    ...deps,
-    ...of,
-    streamClient,
-    alarms,
-    stopping,
-    cache: createStreamCache(),
-    ranges,
-    finality: createFinalityTimes(),
-    cursors,
-    remembered: createRemembered(deps),
-  }
+  const finalized = () => finalizedOf(deps.sourceChain)
+  const blocks = asBlockSource(source, finalized, () => ranges.source.blocks)
+  const made = { cache: createStreamCache(), ranges, finality: createFinalityTimes(), cursors, remembered: createRemembered(deps) }
+  return { ...deps, ...made, source: blocks, route: routeOf(source, deps.targets), streamClient, alarms, stopping }
 }
 
 function routeOf(source: ScannedSource | PlacedSource, targets: ScannedDeps['targets']): Route | undefined {
@@ -104,11 +90,7 @@ function routeOf(source: ScannedSource | PlacedSource, targets: ScannedDeps['tar
 }
 
 /** Begins the stream if there is none. On a route, completions are followed before any transfer starts. */
-export async function viewOf({
-  streamClient,
-  route,
-  source,
-}: Pick<ScannedContext, 'streamClient' | 'route' | 'source'>): Promise<StreamView> {
+export async function viewOf({ streamClient, route, source }: ReadingContext): Promise<StreamView> {
   if (!streamClient.view) await streamClient.state()
   const known = streamClient.view
   if (known && (!route || known.targetHeight !== undefined)) return known
@@ -121,7 +103,7 @@ export async function viewOf({
   return response.view
 }
 
-/** Throws NODE_UNAVAILABLE before the first block. */
+/** Height of the last final block. Throws NODE_UNAVAILABLE before the first block. */
 export function finalizedOf({ name, heads }: Pick<FollowedChain, 'name' | 'heads'>): number {
   const { current } = heads
   if (!current) throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was seen yet.', facts: { chain: name } })
@@ -145,10 +127,7 @@ export function createFinalityTimes(now: () => number = Date.now) {
       seen.push({ height: finalized, at: now() })
       if (seen.length > mostKept) seen.shift()
     },
-    /**
-     * Time when the height became final, ms since the epoch. Undefined if the height is not final yet, or if it was
-     * final before the oldest time that is kept.
-     */
+    /** Time (ms since the epoch) when the height became final. Undefined if it is not final, or not remembered. */
     since(height: number): number | undefined {
       const first = seen.findIndex((one) => one.height >= height)
       return first <= 0 ? undefined : seen[first]?.at

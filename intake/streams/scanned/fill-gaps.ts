@@ -16,10 +16,7 @@ const mostNumbers = 500
 const restartsAtOnce = 20
 const again = { firstMs: 2_000, mostMs: 60_000 } as const
 
-/**
- * Starts transfers in gaps: those that are in the source's table but in no log, and undone ones. Skips gaps that a
- * running backfill may fill.
- */
+/** Starts transfers in gaps that no running backfill may fill: undone, or in the source's table but in no log. */
 export function createGapFiller(context: ScannedContext): Step {
   const { streamClient, sourceChain } = context
   const cursor = createAuditCursor()
@@ -62,14 +59,8 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
   return response?.answers[0]?.kind === 'done' && found.length + nothing.length < numbers.length && response.view.room > 0
 }
 
-/**
- * Finds numbers of a placed source whose place in a final block has no log. An operator may have named such a number.
- */
-async function absentPlaces(
-  { source }: ScannedContext,
-  numbers: readonly string[],
-  table: readonly Transfer[],
-): Promise<readonly string[]> {
+/** Numbers of a placed source whose place in a final block has no log. An operator may have named such numbers. */
+async function absentPlaces({ source }: ScannedContext, numbers: readonly string[], table: readonly Transfer[]) {
   const known = new Set(table.map(numberOf))
   const unknown = source.config.placed ? numbers.filter((number) => !known.has(number)) : []
   const again = unknown.length > 0 ? await source.recorded(unknown, 'agreed') : []

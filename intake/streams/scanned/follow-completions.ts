@@ -4,7 +4,7 @@ import type { Step } from '../loop.ts'
 import { finalizedOf, nextHead, type Route, type ScannedContext, viewOf } from './context.ts'
 import { toRelayerError } from '../../../domain/catalogue/errors.ts'
 import { halt, haltOnMismatch } from './halt-on-mismatch.ts'
-import { recordedTransfers, splitByDelivery, transfersUnder } from './transfers.ts'
+import { numberOf, recordedTransfers, splitByDelivery, transfersUnder } from './transfers.ts'
 import { backoffMs } from '../../../domain/backoff.ts'
 import { seenRequests, withStatus } from '../number-status.ts'
 
@@ -123,7 +123,7 @@ export function createCompletionVerifier(context: Pick<ScannedContext, 'streamCl
     const early = open.flatMap((one) => (one.early ? [one.number] : []))
     const { delivered } = await splitByDelivery(context, await transfersUnder(context, early))
     if (delivered.length === 0) return false
-    const numbers = delivered.map(({ sequence }) => sequence)
+    const numbers = delivered.map(numberOf)
     if (await streamClient.apply(seenRequests(withStatus('delivered', numbers)), era)) numbers.forEach(cache.completed)
     return false
   }

@@ -86,10 +86,7 @@ async function nextBlocks({ sourceChain, ranges }: ReadingContext, view: StreamV
 
 const logMs = 10_000
 
-/**
- * MIP-61's BOOTSTRAP, while the live scan continues. Records the lowest blocks once their transfers run or are
- * delivered.
- */
+/** MIP-61's BOOTSTRAP. Records the lowest blocks of a backfill once their transfers run or are delivered. */
 export function createBackfill(context: ReadingContext): Step {
   const { streamClient, source, sourceChain, ranges, logger } = context
   let loggedAt = 0

@@ -1,7 +1,7 @@
-import type { Transfer } from '../../../domain/transfer/transfer.ts'
+import { ofChain, type Transfer } from '../../../domain/transfer/transfer.ts'
 import { isOf, type ListedTransfer } from '../../../temporal/client/streams/stream-transfers.ts'
 import type { SubmitOptions } from '../../submit/submitter.ts'
-import type { ScannedContext } from './context.ts'
+import { nextHead, type ScannedContext } from './context.ts'
 import { RelayerError, toRelayerError } from '../../../domain/catalogue/errors.ts'
 import { transferId } from '../../../temporal/contracts/names.ts'
 import { latestRun } from '../../../temporal/client/transfers/closed-runs.ts'
@@ -23,9 +23,7 @@ export async function recordedTransfers(
   return found
 }
 
-/**
- * Reads only numbers that are not cached. The table drops a transfer only in a fork, after which the cache is cleared.
- */
+/** Reads only numbers that are not cached. The table drops a transfer only in a fork, which clears the cache. */
 export async function transfersUnder(context: TableContext, numbers: readonly string[]): Promise<readonly Transfer[]> {
   const { cache } = context
   const unknown = numbers.filter((number) => !cache.transfer(number))
@@ -33,7 +31,7 @@ export async function transfersUnder(context: TableContext, numbers: readonly st
   return numbers.flatMap((number) => cache.transfer(number) ?? [])
 }
 
-/** Uses the target's finalized state. Omits transfers whose target cannot be read. Throws the errors of `delivered`. */
+/** Splits by the target's finalized state. Omits transfers whose target cannot be read. Throws other read errors. */
 export async function splitByDelivery(
   { source }: Pick<ScannedContext, 'source'>,
   transfers: readonly Transfer[],
@@ -111,4 +109,39 @@ export async function startAgain(context: StartContext & Pick<ScannedContext, 'c
   }
   context.cache.started(context.streamClient.era).delete(id)
   await startAll(context, [transfer])
+}
+
+const readsAtOnce = 20
+
+/**
+ * Sorts transfers by their latest run. `again`: to start again. `ended`: ended undelivered. A transfer that closed as
+ * delivered is left out, or is in `again` if the target lacks the delivery. `isLost` decides about a transfer without a
+ * run.
+ */
+export async function sortedByRun(context: ScannedContext, transfers: readonly Transfer[], isLost: (transfer: Transfer) => boolean) {
+  const { client } = context
+  const latest = await mapLimited(transfers, readsAtOnce, (transfer) => latestRun(client, transferId(transfer)))
+  const isGone = (one: Transfer, index: number) => latest[index] === 'undone' || (latest[index] === 'gone' && isLost(one))
+  const gone = transfers.filter(isGone)
+  const doubtful = transfers.filter((_, index) => latest[index] === 'delivered')
+  const ended = transfers.filter((_, index) => isUndelivered(latest[index]))
+  return { again: [...gone, ...(await undelivered(context, doubtful))], ended }
+}
+
+/** Returns transfers whose delivery neither one node nor most nodes show at the next head. */
+export async function undelivered({ targets, stopping }: ScannedContext, doubtful: readonly Transfer[]): Promise<Transfer[]> {
+  const names = [...new Set(doubtful.map(({ targetChain }) => targetChain))]
+  await Promise.all(names.map((name) => ofChain(targets, { chain: name })).map(({ chain }) => nextHead(chain, stopping)))
+  const shows = async (transfer: Transfer) => {
+    const { endpoint } = ofChain(targets, { chain: transfer.targetChain })
+    try {
+      const shown = await Promise.all([endpoint.delivered(transfer, 'latest'), endpoint.delivered(transfer, 'agreed')])
+      return shown.includes(true)
+    } catch (error) {
+      if (toRelayerError(error).code === 'NODES_DISAGREE') return true
+      throw error
+    }
+  }
+  const shown = await Promise.all(doubtful.map(shows))
+  return doubtful.filter((_, index) => !shown[index])
 }

@@ -14,11 +14,10 @@ import { createAuditSchedule } from './audit/audit-schedule.ts'
 import { createSignedAuditor, type SignedAuditor } from './audit/audit.ts'
 import { bootstrapSigned, bootstrapWithoutNode, firstWithoutNode, mayBegin } from './bootstrap.ts'
 import type { SignedDeps } from './deps.ts'
-import { createDelayedMessages } from './gaps/classify-gaps.ts'
 import { isUnregistered } from './gaps/fetch-messages.ts'
-import { createIgnoredMessages, createRecorder, type Recorder } from './recorder.ts'
+import { createDelayedMessages, createIgnoredMessages, createRecorder } from './recorder.ts'
 import { createLookBack } from './look-back.ts'
-import { createExpectedOfSpy, createSilenceEnd, type ExpectedOfSpy } from './spy-silence.ts'
+import { createExpectedOfSpy, createSilenceEnd } from './spy-silence.ts'
 
 export interface SignedAgentOptions
   extends Omit<SignedDeps, 'streamClient'>, Omit<AgentLoopsOptions, 'source'>, Pick<WaitingTransfersDeps, 'outsideAfterMs'> {
@@ -27,16 +26,13 @@ export interface SignedAgentOptions
 }
 
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
-/**
- * Interval (ms) of recording ignored messages. It is long, because most messages of a source without a node go to other
- * chains.
- */
+/** Interval (ms) of recording ignored messages: long, because most messages of a source without a node are ignored. */
 const quietMs = 15_000
 const flushMs = 2_000
 const watchMs = 30_000
 
 export function createSignedAgent(options: SignedAgentOptions) {
-  const { source, chain, bridge } = options
+  const { source, chain, bridge, logger } = options
   const { stream } = source.config
   const lookBack = createLookBack(options)
   const begin = () =>
@@ -52,19 +48,22 @@ export function createSignedAgent(options: SignedAgentOptions) {
   const auditor = createSignedAuditor(given, options.auditMs, () => firstWithoutNode(source, keeper))
   const schedule = createAuditSchedule({ ...options, streamClient, auditor, recorder })
 
+  async function record(sequence: string, vaa: Uint8Array, outcome: Outcome): Promise<void> {
+    if (outcome.kind !== 'refused') auditor.know(outcome.id, bridge.decode(vaa))
+    // An old message must not begin the stream of a source without a node. If the stream already runs but has not
+    // answered this process yet, it finds the number as a gap later.
+    if (source.withoutNode && !streamClient.view && !mayBegin(vaa)) return
+    if (outcome.kind !== 'refused') recorder.add(sequence, 'started')
+    else if (isUnregistered(source, outcome.error)) recorder.add(sequence, 'ignored')
+    else await recordIgnored(sequence, vaa)
+  }
+
   return {
     start(): void {
       loops.start([
         { name: 'audit', step: () => schedule.step(), everyMs: () => every.tickMs },
         { name: 'outcomes', step: createOutcomeStep(options, streamClient, auditor), everyMs: () => every.outcomesMs },
-        {
-          name: 'spy',
-          step: async () => {
-            if (streamClient.view) await endSilence()
-            return false
-          },
-          everyMs: () => every.tickMs,
-        },
+        { name: 'spy', step: async () => (streamClient.view ? endSilence() : false), everyMs: () => every.tickMs },
       ])
     },
     async stop(): Promise<void> {
@@ -83,33 +82,6 @@ export function createSignedAgent(options: SignedAgentOptions) {
       schedule.subscribed()
     },
     disconnected: expected.end,
-    ...createReceiver(options, { streamClient, auditor, recorder, expected, delayed, recordIgnored }),
-  }
-}
-
-interface ReceiverParts {
-  readonly streamClient: StreamClient
-  readonly auditor: SignedAuditor
-  readonly recorder: Recorder
-  readonly expected: ExpectedOfSpy
-  readonly delayed: ReturnType<typeof createDelayedMessages>
-  readonly recordIgnored: ReturnType<typeof createIgnoredMessages>
-}
-
-function createReceiver({ source, bridge, logger }: SignedAgentOptions, parts: ReceiverParts) {
-  const { streamClient, auditor, recorder, expected, delayed, recordIgnored } = parts
-
-  async function record(sequence: string, vaa: Uint8Array, outcome: Outcome): Promise<void> {
-    if (outcome.kind !== 'refused') auditor.know(outcome.id, bridge.decode(vaa))
-    // An old message must not begin the stream of a source without a node. If the stream already runs but has not
-    // answered this process yet, it finds the number as a gap later.
-    if (source.withoutNode && !streamClient.view && !mayBegin(vaa)) return
-    if (outcome.kind !== 'refused') recorder.add(sequence, 'started')
-    else if (isUnregistered(source, outcome.error)) recorder.add(sequence, 'ignored')
-    else await recordIgnored(sequence, vaa)
-  }
-
-  return {
     delayed(sequence: string, vaa: Uint8Array, error: RelayerError): void {
       expected.received(sequence)
       delayed.add(sequence, vaa, error)
@@ -119,7 +91,7 @@ function createReceiver({ source, bridge, logger }: SignedAgentOptions, parts: R
       delayed.delete(sequence)
       // If a message cannot be verified now, its number becomes a gap. The audit fills or ignores the gap.
       record(sequence, vaa, outcome).catch((error: unknown) =>
-        logger.debug('a message was not recorded in its stream', { stream: source.config.stream, error: String(error) }),
+        logger.debug('a message was not recorded in its stream', { stream, error: String(error) }),
       )
     },
   }

@@ -1,4 +1,3 @@
-import type { Chain } from '../../../chains/port.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { hasGap } from '../../../domain/stream/gaps.ts'
 import type { StreamState } from '../../../domain/stream/stream.ts'
@@ -13,9 +12,8 @@ import { viewStream } from '../../../domain/stream/reducer.ts'
 import { problemOf } from '../../../observability/severity.ts'
 import type { SignedDeps } from './deps.ts'
 
-export interface LookBackOptions extends Pick<SignedDeps, 'rangeBlocks' | 'lookBackMs'> {
+export interface LookBackOptions extends Pick<SignedDeps, 'chain' | 'rangeBlocks' | 'lookBackMs'> {
   readonly source: Pick<SignedSource, 'published' | 'delivered'>
-  readonly chain: Pick<Chain, 'name' | 'block'> & { readonly heads: Pick<Chain['heads'], 'current'> }
   readonly clock?: () => number
 }
 
@@ -26,12 +24,11 @@ const mostNumbers = 4_000
 /** Reads recent blocks from most nodes. Finds the first number of a new stream, and numbers that need no transfer. */
 export function createLookBack(options: LookBackOptions) {
   const { source, lookBackMs } = options
-  const blocks = createRanges(options)
   return {
     /** Returns the lowest number in recent blocks. Throws read errors, and NODE_UNAVAILABLE before the first head. */
     async firstNumber(): Promise<string | undefined> {
       if (lookBackMs <= 0) return undefined
-      const all = await blocks()
+      const all = await recentRanges(options)
       for (let from = 0; from < all.length; from += readsAtOnce) {
         const some = all.slice(from, from + readsAtOnce)
         const found = await Promise.all(some.map(([low, high]) => publishedIn(source, low, high, () => false)))
@@ -46,7 +43,7 @@ export function createLookBack(options: LookBackOptions) {
       if (lookBackMs <= 0) return counts
       const opened = new Set(open.map(({ number }) => number))
       const wanted = (number: string) => hasGap(gaps, BigInt(number)) && !opened.has(number)
-      await mapLimited(await blocks(), readsAtOnce, async ([from, to]) => {
+      await mapLimited(await recentRanges(options), readsAtOnce, async ([from, to]) => {
         const found = await publishedIn(source, from, to, wanted)
         const { ignored, done } = await needingNoTransfer(source, found)
         const seen = [...withStatus('delivered', [...done]), ...withStatus('ignored', ignored)]
@@ -62,16 +59,14 @@ export function createLookBack(options: LookBackOptions) {
 const publishedIn = (source: LookBackOptions['source'], fromBlock: number, toBlock: number, wanted: (number: string) => boolean) =>
   inParts<Published>({ fromBlock, toBlock }, (range) => source.published(range, wanted, 'agreed'))
 
-function createRanges({ chain, rangeBlocks, lookBackMs, clock = Date.now }: LookBackOptions) {
-  return async function ranges(): Promise<readonly (readonly [number, number])[]> {
-    const to = chain.heads.current?.finalized
-    if (to === undefined) throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No head is known yet.', facts: { chain: chain.name } })
-    const from = await firstSince(chain, clock() - lookBackMs, to)
-    return Array.from({ length: Math.ceil((to - from + 1) / rangeBlocks) }, (_, index) => {
-      const start = from + index * rangeBlocks
-      return [start, Math.min(start + rangeBlocks - 1, to)] as const
-    })
-  }
+async function recentRanges({ chain, rangeBlocks, lookBackMs, clock = Date.now }: LookBackOptions) {
+  const to = chain.heads.current?.finalized
+  if (to === undefined) throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No head is known yet.', facts: { chain: chain.name } })
+  const from = await firstSince(chain, clock() - lookBackMs, to)
+  return Array.from({ length: Math.ceil((to - from + 1) / rangeBlocks) }, (_, index) => {
+    const start = from + index * rangeBlocks
+    return [start, Math.min(start + rangeBlocks - 1, to)] as const
+  })
 }
 
 const few = 100

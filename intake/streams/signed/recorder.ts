@@ -1,8 +1,11 @@
+import type { Bridge } from '../../../bridges/port.ts'
+import type { RelayerError } from '../../../domain/catalogue/errors.ts'
+import type { ChainName } from '../../../domain/transfer/transfer.ts'
 import { boundedMap } from '../../../runtime/bounded-map.ts'
 import { type NumberStatus, seenRequests } from '../number-status.ts'
 import type { StreamClient } from '../stream-client.ts'
-import type { SignedDeps } from './deps.ts'
-import { isIgnorable } from './gaps/fetch-messages.ts'
+import type { BlockedTransfer, SignedDeps } from './deps.ts'
+import { blockedTransfer, isIgnorable } from './gaps/fetch-messages.ts'
 
 export interface RecorderOptions {
   readonly streamClient: Pick<StreamClient, 'apply' | 'view'>
@@ -128,5 +131,34 @@ export function createIgnoredMessages(
     } finally {
       running.delete(number)
     }
+  }
+}
+
+const mostDelayed = 10_000
+const newEveryMs = 5_000
+
+/** Messages that could not be submitted yet. A new one, or a new reason, calls `onNew` at most every `newEveryMs`. */
+export function createDelayedMessages(bridge: Pick<Bridge, 'decode'>, onNew: () => void) {
+  const blocked = boundedMap<string, BlockedTransfer>(mostDelayed)
+  let calledAt = -Infinity
+  return {
+    of: (number: string): BlockedTransfer | undefined => blocked.get(number),
+    add(number: string, vaa: Uint8Array, error: RelayerError): void {
+      if (blocked.get(number)?.code === error.code) return
+      blocked.set(number, blockedTransfer(error, targetOf(bridge, vaa)))
+      const now = performance.now()
+      if (now - calledAt < newEveryMs) return
+      calledAt = now
+      onNew()
+    },
+    delete: (number: string) => void blocked.delete(number),
+  }
+}
+
+function targetOf(bridge: Pick<Bridge, 'decode'>, vaa: Uint8Array): ChainName {
+  try {
+    return bridge.decode(vaa).targetChain
+  } catch {
+    return ''
   }
 }

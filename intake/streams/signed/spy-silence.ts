@@ -13,10 +13,7 @@ export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'c
   const numbers = boundedMap<string, true>(mostReceived, receivedMs)
   const open = new Map<string, { readonly openedAt: number; readonly since: number }>()
   return {
-    /**
-     * Call this at each new subscription. `since` is the later of the process's and the chain's time, because messages
-     * have the chain's time.
-     */
+    /** Call this at each new subscription. Messages have the chain's time, so `since` is at least the chain's time. */
     begin(spy: string): void {
       const openedAt = now()
       open.set(spy, { openedAt, since: Math.max(openedAt, (heads.current?.time ?? 0) * 1_000) })
@@ -42,11 +39,12 @@ export function missedBySpy(outcomes: ReadonlyMap<string, FetchOutcome>, isMisse
 /** Clears messages missed before the current subscription: they do not show that the spy is silent now. */
 export function createSilenceEnd(streamClient: Pick<StreamClient, 'state' | 'apply'>, expected: Pick<ExpectedOfSpy, 'openedAt'>) {
   let handled: number | undefined
-  return async (): Promise<void> => {
+  return async (): Promise<false> => {
     const { openedAt } = expected
-    if (openedAt === undefined || openedAt === handled) return
+    if (openedAt === undefined || openedAt === handled) return false
     const missed = (await streamClient.state())?.missedBySpy
     if (missed && missed.since < openedAt) await streamClient.apply([{ kind: 'seen', numbers: [], received: true }])
     handled = openedAt
+    return false
   }
 }

@@ -92,8 +92,8 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
   const start = () => launch(cliPath, flags({ ...options, port, uiPort, dbFile }), port, logFile)
   let child = await start()
   let copies = 0
-  // A database in memory has nothing to close, so the server is killed at once. Otherwise the server ends within a
-  // second of SIGTERM.
+  // A database in memory has nothing to close, so its server is killed at once. A server with a database file ends
+  // within a second of SIGTERM.
   const stop = () => child.stop(dbFile === undefined ? 0 : 5_000)
   return {
     address: `127.0.0.1:${port}`,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { backoffMs, isLogged } from '../../../domain/backoff.ts'
 import { type ErrorCode, type Facts, RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Logger } from '../../../observability/logger.ts'
-import { pause, Wait } from '../../../runtime/wait.ts'
+import { pause, unlessAborted } from '../../../runtime/wait.ts'
 import { updateRefusal } from '../connection/errors.ts'
 
 export interface CoalescingOptions<Request, Response> {
@@ -28,7 +28,10 @@ interface Asked<Request, Response> {
 const firstRetryMs = 50
 const longestRetryMs = 5_000
 
-/** Sends a process's updates to one workflow, one at a time, each until the workflow answers. */
+/**
+ * Sends the requests of a process to one workflow, as one update at a time. An update without an answer is sent again
+ * until the workflow answers.
+ */
 export class CoalescingUpdates<Request, Response extends { readonly answers: readonly unknown[] }> {
   readonly #options: CoalescingOptions<Request, Response>
   readonly #process = randomBytes(4).toString('hex')
@@ -55,7 +58,10 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return `${this.#process}-${++this.#count}`
   }
 
-  /** Undefined if `isStale` is true before sending. Throws `unreachable` after `close`, INTERNAL for bad requests. */
+  /**
+   * Returns the answers to the requests, or undefined if `isStale()` is true right before the update. Throws the code
+   * `unreachable` after `close`, and INTERNAL if the workflow refuses the requests as malformed.
+   */
   ask(requests: readonly Request[]): Promise<Response>
   ask(requests: readonly Request[], isStale: () => boolean): Promise<Response | undefined>
   ask(requests: readonly Request[], isStale = () => false): Promise<Response | undefined> {
@@ -135,7 +141,8 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     const updateId = this.nextId()
     for (let tries = 0; !this.closed; tries++) {
       try {
-        return await this.#orClosed(send(updateId))
+        // While no worker serves the workflow, an update never returns, so `close` ends the wait.
+        return await unlessAborted(this.#closing.signal, send(updateId), () => this.#unreachable())
       } catch (error) {
         if (this.closed) break
         const refusal = updateRefusal(error)
@@ -151,13 +158,6 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
       }
     }
     return this.#unreachable()
-  }
-
-  /** While no worker serves the workflow, an update never returns, so `close` ends the wait. */
-  #orClosed<T>(work: Promise<T>): Promise<T> {
-    const wait = new Wait<T>({ signal: this.#closing.signal }, () => wait.reject(this.#unreachable()))
-    work.then(wait.resolve, wait.reject)
-    return wait.promise
   }
 
   #unreachable(): RelayerError {

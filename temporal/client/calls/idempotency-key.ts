@@ -11,7 +11,10 @@ import { type TemporalClient, within } from '../connection/client.ts'
 import { rethrowAs } from '../connection/errors.ts'
 import { startUnlessTaken } from './workflow-calls.ts'
 
-/** Claim of an idempotency key. `first`: the key is new, so the caller must handle the request, then call `answer`. */
+/**
+ * Claim of an idempotency key. `first`: the caller must handle the request and then call `answer`, because the key is
+ * new, or because an earlier request with the key ended without an answer.
+ */
 export type KeyClaim =
   | { readonly kind: 'first'; answer(answer: KeptAnswer): Promise<void> }
   | Extract<KeptAnswer, { readonly kind: 'answered' }>
@@ -47,10 +50,9 @@ export async function claimKey(
 }
 
 async function start(client: TemporalClient, id: string, mark: string, reuse: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE'): Promise<boolean> {
-  const options = { workflowRunTimeout: longestRun, workflowIdReusePolicy: reuse, memo: { [requestMark]: mark } } as const
   const args: [IdempotencyKeyInput] = [{ workMs }]
-  const begin = () => startUnlessTaken(client, 'idempotencyKey', { workflowId: id, args, ...options })
-  return within(client, serverTimeoutMs, begin).catch(rethrowAs({}))
+  const options = { workflowId: id, args, workflowRunTimeout: longestRun, workflowIdReusePolicy: reuse, memo: { [requestMark]: mark } }
+  return within(client, serverTimeoutMs, () => startUnlessTaken(client, 'idempotencyKey', options)).catch(rethrowAs({}))
 }
 
 function first({ workflow }: TemporalClient, id: string): KeyClaim {

@@ -7,7 +7,7 @@ import { redactText } from '../../../observability/redact.ts'
 import { pause } from '../../../runtime/wait.ts'
 import { ledgerQueue } from '../../contracts/names.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
-import { fromTemporal, isAlreadyStarted, isGone, type TemporalErrorCodes, updateRefusal } from '../connection/errors.ts'
+import { fromTemporal, ifAlreadyStarted, isGone, type TemporalErrorCodes, updateRefusal } from '../connection/errors.ts'
 
 /** Trims an order and redacts its reason. Throws INPUT_INVALID if the name or the reason is missing or too long. */
 export function checkedOrder({ by, reason }: Order): Order {
@@ -22,22 +22,21 @@ function checked(field: keyof Order, text: string): string {
   return trimmed
 }
 
-export async function startUnlessTaken(
+/** Starts a workflow on the queue `ledger`. Returns false if the policies of `options` or an open run forbid it. */
+export function startUnlessTaken(
   { workflow }: TemporalClient,
   type: string,
-  options: Omit<WorkflowStartOptions, 'taskQueue'> & { readonly taskQueue?: string },
+  options: Omit<WorkflowStartOptions, 'taskQueue'>,
 ): Promise<boolean> {
-  try {
-    // With USE_EXISTING instead, this process would not know whether it started the run.
-    await workflow.start(type, { taskQueue: ledgerQueue, workflowIdConflictPolicy: 'FAIL', ...options })
-    return true
-  } catch (error) {
-    if (isAlreadyStarted(error)) return false
-    throw error
-  }
+  // With USE_EXISTING instead, this process would not know whether it started the run.
+  const started = workflow.start(type, { taskQueue: ledgerQueue, workflowIdConflictPolicy: 'FAIL', ...options })
+  return started.then(() => true, ifAlreadyStarted(false))
 }
 
-/** Queries a workflow. If no worker can replay it, a signal makes one of its tasks fail, so that recovery finds it. */
+/**
+ * Queries a workflow. If the worker cannot replay the workflow, its queries are not registered. Then a signal causes a
+ * workflow task, which fails, so that recovery finds the workflow.
+ */
 export async function queryOrWake<Result>(client: TemporalClient, workflowId: string, query: QueryDefinition<Result>): Promise<Result> {
   const handle = client.workflow.getHandle(workflowId)
   try {

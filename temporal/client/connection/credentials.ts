@@ -2,18 +2,11 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { CredentialSource, TemporalAccess, TlsSettings } from '../../../domain/temporal-access.ts'
 
-export interface TemporalCredentials {
-  readonly tls?: {
-    readonly serverName?: string | undefined
-    readonly ca?: Buffer
-    readonly pair?: { readonly certificate: Buffer; readonly key: Buffer }
-  }
-  readonly apiKey?: string
-}
+export type TemporalCredentials = ReturnType<typeof readCredentials>
 
 /** Reads credentials. Throws TEMPORAL_CREDENTIALS for unreadable, invalid, expired or mismatched files. */
-export function readCredentials({ tls, apiKey }: TemporalAccess): TemporalCredentials {
-  return { ...(tls && { tls: readTls(tls) }), ...(apiKey && { apiKey: readApiKey(apiKey) }) }
+export function readCredentials({ tls, apiKey }: TemporalAccess) {
+  return { tls: tls && readTls(tls), apiKey: apiKey && readApiKey(apiKey) }
 }
 
 export function connectionOptions({ address, headers }: TemporalAccess, { tls, apiKey }: TemporalCredentials) {
@@ -42,10 +35,14 @@ export function apiKeyExpiry(apiKey: string): number | undefined {
   }
 }
 
-function readTls({ serverName, ca, certificate, key }: TlsSettings): NonNullable<TemporalCredentials['tls']> {
-  const trusted = ca && readText(ca, "the server's CA")
-  if (ca && trusted) readCertificate(trusted, ca, "the server's CA")
-  return { serverName, ...(trusted && { ca: Buffer.from(trusted) }), ...(certificate || key ? { pair: readPair(certificate, key) } : {}) }
+function readTls({ serverName, ca, certificate, key }: TlsSettings) {
+  return { serverName, ca: ca && readCa(ca), pair: certificate || key ? readPair(certificate, key) : undefined }
+}
+
+function readCa(source: CredentialSource): Buffer {
+  const text = readText(source, "the server's CA")
+  readCertificate(text, source, "the server's CA")
+  return Buffer.from(text)
 }
 
 function readPair(certificate: CredentialSource | undefined, key: CredentialSource | undefined) {

@@ -1,13 +1,15 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { type TemporalClient, within } from './client.ts'
-import { fromTemporal, isMissing } from './errors.ts'
+import { fromTemporal, ifMissing, rethrowAs } from './errors.ts'
 
 export interface DeploymentVersion {
   readonly deploymentName: string
   readonly buildId: string
 }
 
-/** A worker version. `inactive`: no work. `ramping`: a share of new work. `draining`: only transfers it has begun. */
+/**
+ * The work that a version gets. `inactive`: none. `ramping`: a share of new work. `draining`: only its open transfers.
+ */
 export type VersionStatus = 'unknown' | 'inactive' | 'current' | 'ramping' | 'draining' | 'drained'
 
 export type DeploymentStatus = Awaited<ReturnType<typeof describeDeployment>>
@@ -23,10 +25,7 @@ export const pollerGoneMs = 75_000
 export async function describeDeployment(client: TemporalClient, deploymentName: string) {
   const { namespace } = client.options
   const ask = () => client.workflowService.describeWorkerDeployment({ namespace, deploymentName })
-  const answer = await within(client, answerMs, ask).catch((error: unknown) => {
-    if (isMissing(error)) return undefined
-    throw fromTemporal(error, {}, { deploymentName })
-  })
+  const answer = await within(client, answerMs, ask).catch(ifMissing(undefined)).catch(rethrowAs({}, { deploymentName }))
   const { routingConfig, versionSummaries } = { ...answer?.workerDeploymentInfo }
   const { currentDeploymentVersion, rampingDeploymentVersion, rampingVersionPercentage } = { ...routingConfig }
   const buildId = rampingDeploymentVersion?.buildId
@@ -46,13 +45,8 @@ export async function describeDeployment(client: TemporalClient, deploymentName:
 export async function versionStatus(client: TemporalClient, version: DeploymentVersion): Promise<VersionStatus> {
   const { namespace } = client.options
   const ask = () => client.workflowService.describeWorkerDeploymentVersion({ namespace, deploymentVersion: version })
-  try {
-    const { workerDeploymentVersionInfo } = await within(client, answerMs, ask)
-    return statuses[workerDeploymentVersionInfo?.status ?? 0] ?? 'unknown'
-  } catch (error) {
-    if (isMissing(error)) return 'unknown'
-    throw error
-  }
+  const answer = await within(client, answerMs, ask).catch(ifMissing(undefined))
+  return statuses[answer?.workerDeploymentVersionInfo?.status ?? 0] ?? 'unknown'
 }
 
 interface Promotion extends DeploymentVersion {
@@ -70,18 +64,13 @@ export async function promoteVersion(client: TemporalClient, promotion: Promotio
   const request = { namespace: options.namespace, ...facts, identity, ignoreMissingTaskQueues }
   const set = async () => {
     const unserved = ignoreMissingTaskQueues || percentage === 0 ? [] : await queuesWithoutWorkers(client, facts)
-    if (unserved.length > 0) {
-      throw new RelayerError('INPUT_INVALID', {
-        detail: `no worker of ${buildId} polls ${unserved.join(', ')}: start its workers first`,
-        facts,
-      })
-    }
+    const detail = `no worker of ${buildId} polls ${unserved.join(', ')}: start its workers first`
+    if (unserved.length > 0) throw new RelayerError('INPUT_INVALID', { detail, facts })
     return percentage === undefined
       ? workflowService.setWorkerDeploymentCurrentVersion(request)
       : workflowService.setWorkerDeploymentRampingVersion({ ...request, percentage })
   }
   await within(client, answerMs, set).catch((error: unknown) => {
-    if (error instanceof RelayerError) throw error
     if (!refusedCodes.includes(Number((error as { code?: unknown } | undefined)?.code))) throw fromTemporal(error, {}, facts)
     throw new RelayerError('INPUT_INVALID', { detail: error instanceof Error ? error.message : String(error), facts, cause: error })
   })

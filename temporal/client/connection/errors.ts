@@ -79,6 +79,7 @@ export function isMissing(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === notFoundCode
 }
 
+/** Whether an error concerns every call, because Temporal refuses the credentials or does not answer. */
 export function isForAll(error: unknown): boolean {
   const cause = error instanceof RelayerError ? error.cause : error
   return refusalCode(cause) !== undefined || grpcCode(cause) === unavailable
@@ -114,11 +115,10 @@ export interface TemporalErrorCodes {
 export function fromTemporal(error: unknown, codes: TemporalErrorCodes, facts: Facts = {}): unknown {
   if (error instanceof RelayerError) return error
   if (codes.gone && isGone(error)) return new RelayerError(codes.gone, { facts, cause: error })
-  if (namesMissingNamespace(error)) return new RelayerError('TEMPORAL_NAMESPACE', { detail: detailOf(error), facts, cause: error })
-  const refused = refusalCode(error)
-  if (refused) return new RelayerError(refused, { detail: detailOf(error), facts, cause: error })
-  const byServer = error instanceof ServiceError || isGrpcServiceError(error)
-  const code = codes.unserved && !isUnavailable(error) ? codes.unserved : byServer ? ('TEMPORAL_UNAVAILABLE' as const) : undefined
+  const refused = namesMissingNamespace(error) ? 'TEMPORAL_NAMESPACE' : refusalCode(error)
+  const isCall = error instanceof ServiceError || isGrpcServiceError(error)
+  const unanswered = codes.unserved && !isUnavailable(error) ? codes.unserved : isCall ? 'TEMPORAL_UNAVAILABLE' : undefined
+  const code = refused ?? unanswered
   return code ? new RelayerError(code, { detail: detailOf(error), facts, cause: error }) : error
 }
 
@@ -128,20 +128,17 @@ export function rethrowAs(codes: TemporalErrorCodes, facts?: Facts): (error: unk
   }
 }
 
-export function ifRefused<Value>(value: Value): (error: unknown) => Value {
-  return (error) => {
-    if (refusalCode(error)) return value
-    throw error
-  }
+/** Makes a function for `catch`, which returns a value for the expected errors and throws all others. */
+function ifError(isExpected: (error: unknown) => boolean) {
+  return <Value>(value: Value) =>
+    (error: unknown): Value => {
+      if (isExpected(error)) return value
+      throw error
+    }
 }
 
-export function unlessMissing(error: unknown): undefined {
-  if (!isNamespaceMissing(error)) throw error
-}
-
-export function ifGone<Value>(value: Value): (error: unknown) => Value {
-  return (error) => {
-    if (isGone(error)) return value
-    throw error
-  }
-}
+export const ifGone = ifError(isGone)
+export const ifMissing = ifError(isMissing)
+export const ifAlreadyStarted = ifError(isAlreadyStarted)
+export const ifNamespaceMissing = ifError(isNamespaceMissing)
+export const ifRefused = ifError((error) => refusalCode(error) !== undefined)

@@ -34,7 +34,9 @@ export async function checkHandshake(
     const [first] = (await once(socket, 'data', { signal: stopping })) as [Buffer]
     if (first[3] !== settingsFrame) throw new Error('the server does not speak HTTP/2')
   } catch (error) {
-    const code = credentials.tls ? tlsErrorCode(error, stage.handshakeDone) : (await speaksTls(address)) ? 'TEMPORAL_TLS' : undefined
+    const isStopping = stopping?.aborted === true
+    const plainCode = !isStopping && !credentials.tls && (await speaksTls(address)) ? 'TEMPORAL_TLS' : undefined
+    const code = credentials.tls ? tlsErrorCode(error, stage.handshakeDone) : plainCode
     throw new RelayerError(code ?? 'TEMPORAL_UNAVAILABLE', { detail: plain(detailOf(error)), facts, cause: error })
   } finally {
     clearTimeout(timer)

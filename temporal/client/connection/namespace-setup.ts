@@ -2,18 +2,10 @@ import type { Connection } from '@temporalio/client'
 import type { TemporalAccess } from '../../../domain/temporal-access.ts'
 import { pause, poll } from '../../../runtime/wait.ts'
 import { searchAttributes } from '../../contracts/names.ts'
-import { fromTemporal, ifRefused, isNamespaceMissing, unlessMissing } from './errors.ts'
+import { fromTemporal, ifNamespaceMissing, ifRefused, isNamespaceMissing } from './errors.ts'
 import { openConnection } from './probe.ts'
 
 export type NamespaceSetup = Awaited<ReturnType<typeof setUpNamespace>>
-
-interface SearchAttributes {
-  readonly made: readonly string[]
-  readonly present: readonly string[]
-  /** Attributes whose type is not Keyword. Such a type breaks queries, and a server cannot change it. */
-  readonly wrongType: readonly string[]
-  readonly refused: readonly string[]
-}
 
 /** INDEXED_VALUE_TYPE_KEYWORD of Temporal's API. */
 const keyword = 2
@@ -30,7 +22,7 @@ export async function setUpNamespace(target: TemporalAccess, { retentionHours }:
   const deadline = Date.now() + timeoutMs
   try {
     return await connection.withDeadline(deadline, async () => {
-      const kept = await readRetentionHours(connection, namespace).catch(unlessMissing)
+      const kept = await readRetentionHours(connection, namespace).catch(ifNamespaceMissing(undefined))
       if (kept === undefined) await makeNamespace(connection, namespace, retentionHours)
       const hours = kept ?? (await readRetentionHours(connection, namespace))
       return {
@@ -52,7 +44,7 @@ export async function connectServerInfo(target: TemporalAccess, connectTimeoutMs
   const connection = await openConnection(target, { timeoutMs: connectTimeoutMs })
   return {
     version: async () => (await connection.workflowService.getSystemInfo({})).serverVersion ?? undefined,
-    retentionHours: () => readRetentionHours(connection, namespace).catch(unlessMissing),
+    retentionHours: () => readRetentionHours(connection, namespace).catch(ifNamespaceMissing(undefined)),
     async missingSearchAttributes() {
       const types = await attributeTypes(connection, namespace).catch(ifRefused(undefined))
       return types && names.filter((name) => types[name] === undefined)
@@ -77,10 +69,11 @@ async function makeNamespace({ workflowService }: Connection, namespace: string,
   await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: { seconds } })
 }
 
-async function makeAttributes(connection: Connection, namespace: string, deadline: number): Promise<SearchAttributes> {
+async function makeAttributes(connection: Connection, namespace: string, deadline: number) {
   const listed = () => whenKnown(() => attributeTypes(connection, namespace), deadline).catch(ifRefused(undefined))
   const types = await listed()
   if (!types) return { made: [], present: [], wrongType: [], refused: names }
+  // A type other than Keyword breaks queries, and a server cannot change the type of an attribute.
   const wrongType = names.filter((name) => types[name] !== undefined && types[name] !== keyword)
   const present = names.filter((name) => types[name] === keyword)
   const missing = names.filter((name) => types[name] === undefined)

@@ -3,7 +3,7 @@ import { type Facts, RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { TemporalAccess } from '../../../domain/temporal-access.ts'
 import { type TemporalClient, within } from './client.ts'
 import { apiKeyExpiry, connectionOptions, readCredentials, type TemporalCredentials } from './credentials.ts'
-import { detailOf, isNamespaceMissing, refusalCode, unlessMissing } from './errors.ts'
+import { detailOf, ifNamespaceMissing, isNamespaceMissing, refusalCode } from './errors.ts'
 import { checkHandshake } from './handshake.ts'
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number]
@@ -21,7 +21,10 @@ interface ConnectOptions {
   readonly timeoutMs?: number
 }
 
-/** Throws TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED and the errors of `checkHandshake`, all of them retriable. */
+/**
+ * Connects the SDK to Temporal. Throws TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED and the errors of
+ * `checkHandshake`, all of them retriable.
+ */
 export async function openConnection(
   target: TemporalAccess,
   { stopping, timeoutMs = answerTimeoutMs }: ConnectOptions = {},
@@ -57,7 +60,7 @@ export async function probeTemporal(
   try {
     await ask(() => connection.workflowService.describeNamespace({ namespace }))
     const signal = { namespace, workflowExecution: { workflowId: noWorkflow }, signalName: noWorkflow }
-    if (writes) await ask(() => connection.workflowService.signalWorkflowExecution(signal)).catch(unlessMissing)
+    if (writes) await ask(() => connection.workflowService.signalWorkflowExecution(signal)).catch(ifNamespaceMissing(undefined))
   } catch (error) {
     const facts = { address, namespace }
     if (isNamespaceMissing(error)) throw new RelayerError('TEMPORAL_NAMESPACE', { facts, cause: error })

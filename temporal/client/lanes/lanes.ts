@@ -79,22 +79,17 @@ export async function orderOfLane(client: TemporalClient, lane: LaneId, ask: Led
   return view
 }
 
-export interface LaneWorkflow<Status> {
-  readonly id: string
-  readonly execution: string
-  readonly startedAt: string
-  readonly memo: Readonly<Record<string, unknown>> | undefined
-  readonly status: Status | undefined
-}
-
-/** Lists running workflows and the last `closed` that ended, newest first. Throws TEMPORAL_UNAVAILABLE. */
+/**
+ * Lists the running workflows of a lane, and the last `closed` of those that ended, newest first. `status` is undefined
+ * for a workflow that does not answer. Throws TEMPORAL_UNAVAILABLE.
+ */
 export function listLaneWorkflows<Status>(
   client: TemporalClient,
   lane: LaneId,
   type: 'batch' | 'operatorTransaction',
   closed: number,
   statusQuery: QueryDefinition<Status>,
-): Promise<LaneWorkflow<Status>[]> {
+) {
   const isWanted = ({ workflowId }: WorkflowExecutionInfo) => workflowId.includes(`:${lane}:`)
   const list = (condition: string, most?: number) => listWorkflows(client, `WorkflowType = '${type}' AND ${condition}`, { most, isWanted })
   const read = async ({ workflowId: id, runId, status: execution, startTime, memo }: WorkflowExecutionInfo) => {

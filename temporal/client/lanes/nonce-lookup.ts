@@ -14,7 +14,7 @@ const batchTimeoutMs = 5_000
 
 type OwnerStatus = Partial<Pick<TransferStatus, 'transactions' | 'nonce' | 'txHash'>>
 
-/** Newest transaction hash of each nonce, from the workflows that own the nonces. Never throws. */
+/** Returns the newest known transaction hash of each nonce, from the workflows that own the nonces. Never throws. */
 export async function hashesOfNonces(
   client: TemporalClient,
   lane: LaneId,
@@ -35,12 +35,12 @@ export async function transfersOfNonce(
   client: TemporalClient,
   lane: LaneId,
   nonce: number,
-  minedHash?: () => Promise<string | undefined>,
+  minedHash: () => Promise<string | undefined>,
 ): Promise<Pick<TransferFilter, 'ids' | 'txHash'>> {
   const { entries } = unpaged(await readLane(client, lane))
   const owner = entries[String(nonce)]?.owner
   if (!owner) {
-    const txHash = await minedHash?.()
+    const txHash = await minedHash()
     return txHash === undefined ? { ids: [] } : { txHash }
   }
   const id = workflowOf(owner.intentId)

@@ -16,19 +16,22 @@ import { type LaneId, workflowOf } from '../../../domain/lane/lane.ts'
 import { checkedOrder, startUnlessTaken } from '../calls/workflow-calls.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, ifGone, isGone, rethrowAs } from '../connection/errors.ts'
-import { type LaneWorkflow, listLaneWorkflows } from './lanes.ts'
+import { listLaneWorkflows } from './lanes.ts'
 
 const recordMs = 10_000
 const queryMs = 5_000
 
-export type OperatorTransactionRow = Omit<LaneWorkflow<OperatorTransactionStatus>, 'memo'>
+export type OperatorTransactionRow = Awaited<ReturnType<typeof listOperatorTransactions>>[number]
 
-export async function listOperatorTransactions(client: TemporalClient, lane: LaneId, closed: number): Promise<OperatorTransactionRow[]> {
+export async function listOperatorTransactions(client: TemporalClient, lane: LaneId, closed: number) {
   const rows = await listLaneWorkflows(client, lane, 'operatorTransaction', closed, operatorTransactionStatusQuery)
   return rows.map(({ memo: _, ...row }) => row)
 }
 
-/** Finds an id by the first 8 to 16 digits of its last part. Throws INPUT_INVALID unless exactly one id matches. */
+/**
+ * Returns the id whose last part begins with the given 8 to 16 digits. A text of another form is returned unchanged.
+ * Throws INPUT_INVALID unless exactly one id begins so.
+ */
 export async function findOperatorTransaction(client: TemporalClient, given: string): Promise<string> {
   if (given.startsWith(operatorTransactionPrefix) || !/^[0-9a-f]{8,16}$/.test(given)) return given
   const isWanted = ({ workflowId }: { readonly workflowId: string }) => workflowId.slice(workflowId.lastIndexOf(':') + 1).startsWith(given)
@@ -114,21 +117,20 @@ export async function followOperatorTransaction(
   for (let last: string | undefined; ; await pause(pollMs)) {
     const { status } = await within(client, recordMs, () => handle.describe()).catch(unknownOr(id))
     if (status.name !== 'RUNNING') return operatorTransactionResult(client, id)
-    const why = await reasonOfWait(client, id)
+    const asked = within(client, queryMs, () => handle.query(operatorTransactionStatusQuery))
+    const why = await asked.then(
+      ({ state, detail }) => `${state}: ${detail}`,
+      () => 'no process with the role ledger answers',
+    )
     if (why !== last) report(why)
     last = why
   }
 }
 
-async function reasonOfWait(client: TemporalClient, id: string): Promise<string> {
-  const asked = within(client, queryMs, () => client.workflow.getHandle(id).query(operatorTransactionStatusQuery))
-  return asked.then(
-    ({ state, detail }) => `${state}: ${detail}`,
-    () => 'no process with the role ledger answers',
-  )
-}
-
-/** Orders the cancel: a no-op fills a nonce in flight. Throws INPUT_INVALID (unknown, ended), TEMPORAL_UNAVAILABLE. */
+/**
+ * Cancels an operator transaction. If the transaction has a nonce in flight, a no-op fills the nonce. Throws
+ * INPUT_INVALID if the transaction is unknown or closed, and TEMPORAL_UNAVAILABLE.
+ */
 export async function cancelOperatorTransaction(client: TemporalClient, id: string, order: Order): Promise<void> {
   if (!id.startsWith(operatorTransactionPrefix))
     throw refusal(id, 'The id of an operator transaction begins with operator-transaction: (portage lane transactions <lane>).')

@@ -1,4 +1,4 @@
-import { type GivenOrder, orderFacts } from '../../../domain/order.ts'
+import { type GivenOrder, orderFacts, ordersKept } from '../../../domain/order.ts'
 import type { SettingsChange } from '../../../domain/settings/settings.ts'
 import { mapLimited } from '../../../runtime/map-limited.ts'
 import { operatorTransactionStatusQuery, type OperatorTransactionStatus } from '../../contracts/operator-transaction.ts'
@@ -22,11 +22,11 @@ export interface KeptOrders {
   readonly unread?: true
 }
 
-/** Highest numbers of orders that a workflow keeps (domain/order.ts) and that the settings keep (domain/settings). */
-const [kept, keptSettings] = [32, 200] as const
+/** Highest number of orders that the settings keep (domain/settings/settings.ts). */
+const keptSettings = 200
 const timeoutMs = 10_000
 const atOnce = 8
-/** Time limit for reading all transfers or operator transactions, ms: strangers may start any number of them. */
+/** Time limit for all transfers or all operator transactions, ms, because strangers may start any number of them. */
 const askedMs = 60_000
 
 type Kept = { readonly orders?: KeptOrders['orders'] | undefined } | undefined
@@ -49,16 +49,13 @@ export async function readKeptOrders(client: TemporalClient, since: number, of: 
   return found
 }
 
-async function ofEach(subject: Subject, ids: Iterable<string>, read: (id: string) => Promise<Kept>): Promise<KeptOrders[]> {
-  const found: KeptOrders[] = []
-  for (const id of ids) {
-    try {
-      found.push(keptBy(subject, id, await read(id)))
-    } catch (error) {
-      found.push(unreadOf(subject, id, error))
-    }
-  }
-  return found
+function ofEach(subject: Subject, ids: Iterable<string>, read: (id: string) => Promise<Kept>): Promise<KeptOrders[]> {
+  return mapLimited([...ids], 1, (id) =>
+    read(id).then(
+      (state) => keptBy(subject, id, state),
+      (error: unknown) => unreadOf(subject, id, error),
+    ),
+  )
 }
 
 function unreadOf(subject: Subject, id: string, error?: unknown): KeptOrders {
@@ -67,7 +64,7 @@ function unreadOf(subject: Subject, id: string, error?: unknown): KeptOrders {
 }
 
 function keptBy(subject: Subject, id: string, { orders = [] }: NonNullable<Kept> = {}): KeptOrders {
-  return { subject, id, orders, isFull: orders.length >= (subject === 'settings' ? keptSettings : kept) }
+  return { subject, id, orders, isFull: orders.length >= (subject === 'settings' ? keptSettings : ordersKept) }
 }
 
 async function ofSettings(client: TemporalClient): Promise<Kept> {

@@ -82,8 +82,7 @@ async function list(client: TemporalClient, of: StreamOfTransfers, which: string
 }
 
 function queryOf(of: StreamOfTransfers, which: string): string {
-  const { sourceChain, targetChain: TargetChain, emitter, emitterChain } = of
-  const owners = ownersOf(of)
+  const { bridge: own, owners = [own], sourceChain, targetChain: TargetChain, emitter, emitterChain } = of
   const isOwned = `${searchAttributes.Bridge.name} IN (${owners.map(quoted).join(', ')})`
   const fromChain = `${searchAttributes.SourceChain.name} = ${quoted(sourceChain)}`
   if (emitter === undefined || emitterChain === undefined) return transfersWith({ TargetChain }, isOwned, fromChain, which)
@@ -91,13 +90,9 @@ function queryOf(of: StreamOfTransfers, which: string): string {
   return transfersWith({ TargetChain }, isOwned, `(${[fromChain, ...underNumber].join(' OR ')})`, which)
 }
 
-function ownersOf({ bridge, owners = [bridge] }: StreamOfTransfers): readonly BridgeName[] {
-  return owners
-}
-
 /** Leaves out runs that cannot belong to the stream: anyone with access to Temporal can choose ids and attributes. */
 function listedOf(of: StreamOfTransfers, runs: Awaited<ReturnType<typeof listWorkflows>>): ListedTransfer[] {
-  const owners = ownersOf(of)
+  const { bridge: own, owners = [own] } = of
   return runs.flatMap((run) => {
     const { workflowId: id, runId, status } = run
     const { bridge, emitter, sequence: number } = { ...transferIdParts(id) }

@@ -2,7 +2,7 @@ import { type ErrorCode, toRelayerError } from '../../../domain/catalogue/errors
 import type { ChainName, TransferState } from '../../../domain/transfer/transfer.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
 import { readRetentionHours } from '../connection/namespace-setup.ts'
-import { fromTemporal, ifGone, isGone, isMissing, isOfServer, rethrowAs } from '../connection/errors.ts'
+import { ifGone, ifMissing, isOfServer, rethrowAs } from '../connection/errors.ts'
 import { listPageOfIds } from '../visibility/memos.ts'
 import type { RunId } from '../visibility/runs.ts'
 import { storedTransfer } from './start-transfer.ts'
@@ -16,11 +16,7 @@ export interface ClosedRun extends RunId {
 }
 
 /** Contents of a transfer's history. Anyone with access to Temporal can write anything into them. */
-export interface ClosedTransfer {
-  readonly transfer: unknown
-  readonly result: unknown
-  readonly unreadable?: ErrorCode
-}
+export type ClosedTransfer = NonNullable<Awaited<ReturnType<typeof readClosedRun>>>
 
 export interface ClosedPage {
   kind: 'delivered' | 'undone'
@@ -77,22 +73,21 @@ export async function listClosedRuns(client: TemporalClient, from: number, to: n
 export async function readClosedRun(
   client: TemporalClient,
   { workflowId, runId, execution }: Pick<ClosedRun, 'workflowId' | 'runId' | 'execution'>,
-): Promise<ClosedTransfer | undefined> {
+) {
   const result = () => client.workflow.getHandle(workflowId, runId, { followRuns: false }).result() as Promise<unknown>
-  try {
-    return await within(client, timeoutMs, async () => {
-      const [transfer, ended] = await Promise.all([
-        unlessUnreadable(storedTransfer(client, workflowId, runId)),
-        unlessUnreadable(execution === 'COMPLETED' ? result() : Promise.resolve(undefined)),
-      ])
-      // Only an input that no key decrypts makes the run unreadable. An input that is no transfer does not.
-      const unreadable = ended.code ?? (transfer.code?.startsWith('ENCRYPTION_') ? transfer.code : undefined)
-      return { transfer: transfer.value, result: ended.value, ...(unreadable && { unreadable }) }
-    })
-  } catch (error) {
-    if (isGone(error) || isMissing(error)) return undefined
-    throw fromTemporal(error, {}, { transfer: workflowId })
+  const read = async () => {
+    const [transfer, ended] = await Promise.all([
+      unlessUnreadable(storedTransfer(client, workflowId, runId)),
+      unlessUnreadable(execution === 'COMPLETED' ? result() : Promise.resolve(undefined)),
+    ])
+    // Only an input that no key decrypts makes the run unreadable. An input that is no transfer does not.
+    const unreadable = ended.code ?? (transfer.code?.startsWith('ENCRYPTION_') ? transfer.code : undefined)
+    return { transfer: transfer.value, result: ended.value, ...(unreadable && { unreadable }) }
   }
+  return within(client, timeoutMs, read)
+    .catch(ifGone(undefined))
+    .catch(ifMissing(undefined))
+    .catch(rethrowAs({}, { transfer: workflowId }))
 }
 
 function unlessUnreadable(reading: Promise<unknown>): Promise<{ readonly value?: unknown; readonly code?: ErrorCode }> {

@@ -3,7 +3,8 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
 import { ifGone, rethrowAs } from '../connection/errors.ts'
-import { listPage } from '../visibility/memos.ts'
+import { listPageOfIds } from '../visibility/memos.ts'
+import type { RunId } from '../visibility/runs.ts'
 import { quoted, transfersWith } from './transfer-queries.ts'
 
 export type MessagePlace = Pick<Transfer, 'bridge' | 'sourceId' | 'emitter' | 'sequence'>
@@ -104,7 +105,7 @@ function beginningWith(client: TemporalClient, start: string): Promise<readonly 
 
 async function withConditions(client: TemporalClient, ...conditions: readonly string[]): Promise<readonly string[]> {
   const query = transfersWith({}, ...conditions)
-  const { runs } = await within(client, timeoutMs, () => listPage(client, { query, pageSize: 100 })).catch(rethrowAs({}))
+  const { runs } = await within(client, timeoutMs, () => listPageOfIds(client, { query, pageSize: 100 })).catch(rethrowAs({}))
   return runs.map(({ workflowId }) => workflowId)
 }
 
@@ -116,8 +117,8 @@ async function scan(
   conditions: readonly string[] = [],
 ): Promise<readonly string[]> {
   const found: string[] = []
-  for await (const ids of recentIds(client, conditions)) {
-    for (const id of ids) {
+  for await (const runs of recentRuns(client, conditions)) {
+    for (const { workflowId: id } of runs) {
       const [, sourceId = '', emitter = '', sequence = '', last = ''] = id.split(':')
       if (isWanted({ sourceId, emitter, sequence, last })) found.push(id)
     }
@@ -126,9 +127,9 @@ async function scan(
   return found
 }
 
-const listsOf = new WeakMap<TemporalClient, LRUCache<string, ReturnType<typeof readPage>[]>>()
+const listsOf = new WeakMap<TemporalClient, LRUCache<string, ReturnType<typeof listPageOfIds>[]>>()
 
-async function* recentIds(client: TemporalClient, conditions: readonly string[]): AsyncGenerator<readonly string[]> {
+async function* recentRuns(client: TemporalClient, conditions: readonly string[]): AsyncGenerator<readonly RunId[]> {
   const query = transfersWith({}, `ExecutionStatus != 'ContinuedAsNew'`, ...conditions)
   const lists = listsOf.get(client) ?? new LRUCache({ max: mostLists, ttl: sharedMs })
   listsOf.set(client, lists)
@@ -136,19 +137,15 @@ async function* recentIds(client: TemporalClient, conditions: readonly string[])
   if (!lists.has(query)) lists.set(query, pages)
   let token: Uint8Array | undefined
   for (let index = 0; index < mostScanned / pageSize; index++) {
-    const page = await (pages[index] ??= readPage(client, query, token)).catch((error: unknown) => {
+    const read = () => listPageOfIds(client, { query, pageSize, token })
+    const page = await (pages[index] ??= within(client, timeoutMs, read)).catch((error: unknown) => {
       lists.delete(query)
       return rethrowAs({})(error)
     })
-    yield page.ids
+    yield page.runs
     token = page.next
     if (!token) return
   }
-}
-
-async function readPage(client: TemporalClient, query: string, token: Uint8Array | undefined) {
-  const { runs, next } = await within(client, timeoutMs, () => listPage(client, { query, pageSize, token }))
-  return { ids: runs.map(({ workflowId }) => workflowId), next }
 }
 
 async function isTransfer(client: TemporalClient, id: string): Promise<boolean> {

@@ -20,7 +20,7 @@ export function isPlausibleTransfer({ workflowId, taskQueue, typedSearchAttribut
 export type RunProof = 'same' | 'unread' | 'foreign'
 
 const proofTimeoutMs = 10_000
-/** For this time after its record, ms, a reversal without a run is foreign: servers keep closed runs for days. */
+/** While its record is younger, ms, a reversal without a run is foreign, because servers keep closed runs for days. */
 const keptMs = 3_600_000
 
 /** Compares a listed transfer with its history. Throws the errors of `fromTemporal`. */

@@ -7,17 +7,17 @@ import {
   type WorkflowExecutionInfo,
 } from '@temporalio/client'
 import { executionInfoFromRaw, rethrowKnownErrorTypes } from '@temporalio/client/lib/helpers.js'
-import type { LoadedDataConverter, Payload } from '@temporalio/common'
+import type { LoadedDataConverter } from '@temporalio/common'
 import { decodeFromPayloadsAtIndex, encodeToPayload } from '@temporalio/common/lib/internal-non-workflow/index.js'
 import { type ErrorCode, isErrorCode, toRelayerError } from '../../../domain/catalogue/errors.ts'
 import type { RunId } from './runs.ts'
 
-interface DescribedRun {
-  readonly execution?: { readonly workflowId?: string | null } | null
-  readonly memo?: { readonly fields?: Record<string, Payload> | null } | null
-}
+type DescribedRun = Pick<WorkflowExecutionInfo['raw'], 'execution' | 'memo'>
 
-/** Turns unreadable values into `{ unreadable: code }`. Otherwise a stranger's memo could break the SDK's lists. */
+/**
+ * Replaces values that cannot be decoded by `{ unreadable: code }`, because a stranger's memo could break the SDK's
+ * lists.
+ */
 async function makeMemoReadable(converter: LoadedDataConverter, namespace: string, { execution, memo }: DescribedRun): Promise<void> {
   const fields = memo?.fields ?? {}
   const context = { type: 'workflow' as const, namespace, workflowId: execution?.workflowId ?? '' }

@@ -14,7 +14,10 @@ export interface RunId {
 
 export type OpenRun = NonNullable<Awaited<ReturnType<typeof describeOpenRun>>>
 
-/** Ids of running workflows, without the prefix. Workflows with another prefix are not Portage's. */
+/**
+ * Returns the ids of running workflows without `prefix`. A workflow without the prefix is not Portage's, and is left
+ * out.
+ */
 export async function runningNames(client: TemporalClient, type: 'lane' | 'stream' | 'notifier', prefix: string): Promise<string[]> {
   const runs = await listWorkflows(client, `WorkflowType = '${type}' AND ExecutionStatus = 'Running'`)
   return runs.flatMap(({ workflowId }) => (workflowId.startsWith(prefix) ? [workflowId.slice(prefix.length)] : []))

@@ -48,7 +48,7 @@ describe('rights that a token lacks for an order', () => {
     ['an end that has passed', { ...claims, expiresAt: 500 }, 'bsc', 'has expired'],
     ['nothing', { ...claims, chains: ['bsc'] }, 'bsc', undefined],
     ['nothing, of a higher level', { ...claims, level: 'admin' }, undefined, undefined],
-  ])('%s', (_, given, chain, text) => {
+  ])('the rights that a token lacks for an order are named: %s', (_, given, chain, text) => {
     const missing = missingFor(given, chain, 500)
     if (text === undefined) expect(missing).toBeUndefined()
     else expect(missing).toContain(text)
@@ -56,7 +56,7 @@ describe('rights that a token lacks for an order', () => {
 })
 
 describe('the filter of the transfers view', () => {
-  test('it is kept in the address, where parameters that the view does not have are ignored', () => {
+  test('the filter is kept in the address, and parameters that the view does not have are ignored', () => {
     const filter = { state: 'open', lane: `evm-56:0x${'a'.repeat(40)}`, olderThan: '1h', code: undefined }
     expect(filterIn(transfersHref(filter))).toEqual({ state: 'open', lane: filter.lane, olderThan: '1h' })
     expect(filterIn(transfersHref({}))).toEqual({})
@@ -64,7 +64,7 @@ describe('the filter of the transfers view', () => {
     for (const other of ['#/', '#parked', '#/transfer/a', '#/transfersx', '#/transfers/x']) expect(filterIn(other)).toBeUndefined()
   })
 
-  test('it becomes a query of the API, in which open and undone are kinds of execution', () => {
+  test('the filter becomes a query of the API, in which open and undone are kinds of execution', () => {
     expect(transfersPath({ state: 'open', chain: 'bsc' }, 50)).toBe('v1/transfers?execution=open&chain=bsc&limit=50')
     expect(transfersPath({ state: 'undone' }, 50, 'a+b')).toBe('v1/transfers?execution=undone&limit=50&cursor=a%2Bb')
     expect(transfersPath({ state: 'parked' }, 50)).toBe('v1/transfers?state=parked&limit=50')

@@ -5,8 +5,7 @@ import { laneParts, shortHex, shortTransfer, streamParts } from '../../../api/pa
 import { accountUrl, coinOfChain, safeUrl, transactionUrl, workflowUrl } from '../../../api/page/format/links.ts'
 import { spanText, timeOf } from '../../../api/page/format/time.ts'
 import type { StreamRow } from '../../../api/page/data/shapes.ts'
-import { streamStateOf } from '../../../api/page/format/stream-state.ts'
-import { toneOf } from '../../../api/page/format/tone.ts'
+import { streamStateOf, toneOf } from '../../../api/page/format/tone.ts'
 import type { TransactionFate } from '../../../domain/transfer/attempts.ts'
 import { transferStates } from '../../../domain/transfer/transfer.ts'
 

@@ -121,7 +121,7 @@ describe('a source that gets a node, loses it, and is renamed', () => {
     expect(view).toMatchObject({ open: 2, gaps: { unobserved: '2' } })
   })
 
-  test('its stream goes on with the same watermark, open and missing numbers, and orders', async () => {
+  test('a source that gets a node keeps its stream, with watermark, open and missing numbers, and orders', async () => {
     const order = { by: 'night-shift', reason: 'a test' }
     await orderStream(client('wormhole-2'), nameOf('wormhole-2'), { kind: 'pause', order })
     await without.stop()

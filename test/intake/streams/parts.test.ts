@@ -1,4 +1,3 @@
-import type { Order } from '../../../domain/order.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { assertStreamRequest } from '../../../domain/stream/request.ts'
@@ -133,7 +132,7 @@ describe('a checkpoint as it is read', () => {
 describe('how a transfer ended', () => {
   test('a cancelled transfer is recorded with the author of the order', () => {
     const by = (cancelledBy?: object) => {
-      const closed = toClosed('7', { state: 'cancelled', ...(cancelledBy && { cancelledBy: cancelledBy as Order }) })
+      const closed = toClosed('7', { state: 'cancelled', ...(cancelledBy && { cancelledBy }) })
       return closed?.kind === 'closed' && closed.by
     }
     expect(by({ by: 'ops: night: shift', reason: 'no longer wanted' })).toBe('ops: night: shift')

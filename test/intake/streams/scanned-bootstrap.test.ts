@@ -55,7 +55,7 @@ describe('where the stream of a native bridge begins', () => {
   })
 
   test.each([['6'], [undefined]])(
-    'is nothing where the source counts %s and the checkpoint more, and the stream itself alarms',
+    'a checkpoint above the count %s of the source is not used, and the stream raises an alarm',
     async (highest) => {
       const { begin, alarms } = network(good, highest)
       expect(await begin()).toEqual({ config, distrusted: { number: '7', height: 40, by: 'checkpoint' } })
@@ -90,14 +90,14 @@ describe('where a placed stream without a first block begins', () => {
     return bootstrap.begin()
   }
 
-  test('it begins with the look-back, or with a checkpoint that leaves out no block between the two', async () => {
+  test('a placed stream begins with the look-back, or a checkpoint that leaves out no block between the two', async () => {
     expect(await begin(undefined, 70)).toEqual({ config: { ...placed, start: 70 } })
     expect(await begin(kept, 70)).toEqual({ config: { ...placed, start: 41 }, checkpoint: kept })
     expect(await begin(kept, 20)).toEqual({ config: { ...placed, start: 20 }, checkpoint: kept })
     expect(await begin(kept, 70, 49)).toEqual({ config: { ...placed, start: 70 } })
   })
 
-  test('it does not begin while its checkpoint cannot be read, because older blocks would be left out', async () => {
+  test('a placed stream does not begin while its checkpoint cannot be read, which could leave out old blocks', async () => {
     await expect(begin(new RelayerError('CHECKPOINT_UNAVAILABLE'), 70)).rejects.toMatchObject({ code: 'CHECKPOINT_UNAVAILABLE' })
   })
 })

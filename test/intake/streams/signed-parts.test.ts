@@ -4,7 +4,7 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { fromCheckpoint, type StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
 import { initialStream, viewStream } from '../../../domain/stream/reducer.ts'
 import { bootstrapSigned } from '../../../intake/streams/signed/bootstrap.ts'
-import { classifications, type GapClass } from '../../../intake/streams/signed/gaps/classify-gaps.ts'
+import { classifications, type GapClass } from '../../../intake/streams/signed/gaps/record-fetched.ts'
 import { createTailProof } from '../../../intake/streams/signed/audit/audit-schedule.ts'
 import { codeOfAsync } from '../../helpers/refusals.ts'
 

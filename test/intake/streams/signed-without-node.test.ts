@@ -5,11 +5,10 @@ import { tokenBridgeMessages } from '../../../lab/devnet/wormhole/token-bridge-m
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { StreamCheckpoint } from '../../../domain/stream/checkpoint.ts'
 import { silentLogger } from '../../../observability/logger.ts'
-import { createSignedAuditor } from '../../../intake/streams/signed/audit/audit.ts'
+import { createSignedAuditor, probeTail } from '../../../intake/streams/signed/audit/audit.ts'
 import type { TemporalClient } from '../../../temporal/client/connection/client.ts'
 import { createGapFiller } from '../../../intake/streams/signed/gaps/fill-gaps.ts'
 import { isIgnorable } from '../../../intake/streams/signed/gaps/fetch-messages.ts'
-import { createTailProbe } from '../../../intake/streams/signed/audit/source-count.ts'
 import { bootstrapWithoutNode, chainWithoutNode, firstWithoutNode, mayBegin } from '../../../intake/streams/signed/bootstrap.ts'
 import { codeOfAsync } from '../../helpers/refusals.ts'
 import { unused } from '../../helpers/unused.ts'
@@ -107,7 +106,7 @@ describe('where the stream of a source without a node begins', () => {
 describe('numbers of a source without a node', () => {
   test('the tail of a stream without a node is found at the servers', async () => {
     const { deps, streamClient, started } = network((at) => at < 1_000_040n && at !== 1_000_000n)
-    await createTailProbe(deps)(undefined)
+    await probeTail(deps, undefined)
     expect(streamClient.view?.next).toBe('1000040')
     // No server has the first number, so it stays a gap. The other skipped numbers are filled.
     await createGapFiller(deps, 60_000).fillGaps(streamClient.now!, undefined)
@@ -119,10 +118,10 @@ describe('numbers of a source without a node', () => {
 
   test('the servers are asked for three numbers, and for none before the stream has begun', async () => {
     const { deps, asked } = network(() => false)
-    await createTailProbe(deps)(undefined)
+    await probeTail(deps, undefined)
     expect(asked).toEqual(['1000000', '1000001', '1000010'])
     deps.streamClient.now = undefined
-    await createTailProbe(deps)(undefined)
+    await probeTail(deps, undefined)
     expect(asked).toHaveLength(3)
   })
 
@@ -138,7 +137,7 @@ describe('numbers of a source without a node', () => {
 
   test('a transfer whose target has not registered the source is ignored', async () => {
     const { deps, streamClient } = network((at) => at < 1_000_001n, { unregistered: ['1000000'] })
-    await createTailProbe(deps)(undefined)
+    await probeTail(deps, undefined)
     expect(streamClient.view).toMatchObject({ completedNumber: '1000000', gaps: {}, open: 0, counts: { ignored: 1 } })
   })
 

@@ -28,7 +28,7 @@ describe('rules with shorter times', () => {
       'increase(a_seconds_bucket{le=~"300(\\\\.0)?"}[1h]) / increase(a_seconds_count[1h]) < 0.99',
       'increase(a_seconds_bucket{le=~"300(\\\\.0)?"}[60000ms]) / increase(a_seconds_count[60000ms]) < 0.99',
     ],
-  ])('%s', (expr, scaled) => {
+  ])('the times of an expression are scaled: %s', (expr, scaled) => {
     expect(scaleExpression(expr, 60)).toBe(scaled)
   })
 

@@ -72,7 +72,7 @@ describe('a run', () => {
     ['one fired before any fault', { before: ['PortageChainStalled'] }],
     ['a process ended', { ended: ['ledger ended with code 1'] }],
     ['an expression of a dashboard was refused', { panels: { asked: 3, refused: ['x'], empty: 0 } }],
-  ])('is not clean if %s', (_, change) => {
+  ])('a run of alerts is not clean if %s', (_, change) => {
     expect(isClean(summary)).toBe(true)
     expect(isClean({ ...summary, ...change })).toBe(false)
   })

@@ -90,7 +90,7 @@ test('RPC calls are added up over the chains', () => {
   ])
 })
 
-test('2,000 transfers in three rounds, or 800 in one with --quick', () => {
+test('the bench sends 2,000 transfers in three rounds, or 800 in one with --quick', () => {
   expect(readOptions([])).toMatchObject({ transfers: 2_000, rounds: 3, keys: 4, form: 'queue', json: false })
   expect(readOptions(['--quick'])).toMatchObject({ transfers: 800, rounds: 1 })
   expect(readOptions(['--quick', '--transfers', '50'])).toMatchObject({ transfers: 50, rounds: 1 })

@@ -17,12 +17,15 @@ async function parent(): Promise<{ kill(signal: NodeJS.Signals): void; childPid:
 }
 
 describe('a child of the devnet', () => {
-  test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)('does not outlive a parent that ends by %s', async (signal) => {
-    const { kill, childPid } = await parent()
-    expect(alive(childPid)).toBe(true)
-    kill(signal)
-    await expect.poll(() => alive(childPid)).toBe(false)
-  })
+  test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
+    'a child of the devnet does not outlive a parent that ends by %s',
+    async (signal) => {
+      const { kill, childPid } = await parent()
+      expect(alive(childPid)).toBe(true)
+      kill(signal)
+      await expect.poll(() => alive(childPid)).toBe(false)
+    },
+  )
 
   test('a child that does not end by SIGTERM in time is killed, also while it is suspended', async () => {
     const child = await startChild('sh', ['-c', 'trap "" TERM; echo ready; while :; do sleep 0.1; done'])

@@ -135,7 +135,7 @@ describe('the fault proxy', () => {
     expect(await ask('eth_chainId')).not.toMatchObject({ result: '0x02' })
   })
 
-  test('loses, doubles and reorders the answers of a batch', async () => {
+  test('the fault proxy loses, doubles and reorders the answers of a batch', async () => {
     const ids = async () => {
       const answers = (await (await post([1, 2, 3].map((id) => call('eth_blockNumber', [], id)))).json()) as { id: number }[]
       return answers.map(({ id }) => id)

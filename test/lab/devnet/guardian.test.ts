@@ -45,7 +45,7 @@ describe('the guardian', () => {
   test.each([
     ['finalized', 1],
     ['safe', 201],
-  ])('signs only what is %s, so a message that a reorg removed is never signed', async (tag, level) => {
+  ])('the guardian signs only what is %s, so a message that a reorg removed is never signed', async (tag, level) => {
     const { source, target, guardian } = await start(level)
     // A block that the test will remove must not become safe before, so blocks come only when the test mines them.
     await source.anvil.rpc('evm_setIntervalMining', [0])

@@ -29,7 +29,7 @@ describe('the fixed native bridge', () => {
   const at = setting('fixed')
   sharedBehaviour(at)
 
-  test('can be paused', async () => {
+  test('the fixed native bridge can be paused', async () => {
     const { source } = at
     await toggle(at)
     expect(await refusal(at, source, source.user.address, 'initiateBridgeTransfer', [`0x${'11'.repeat(32)}`, 1n])).toBe('EnforcedPause')

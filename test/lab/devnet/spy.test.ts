@@ -49,7 +49,7 @@ describe('the spy', () => {
     expect(stream.received.map((bytes) => bytes[0])).toEqual([2, 3, 3])
   })
 
-  test('replays nothing', async () => {
+  test('the spy of the devnet replays nothing', async () => {
     spy.publish(vaa(1), 2, emitterA)
     const stream = await join()
     spy.publish(vaa(2), 2, emitterA)
@@ -63,7 +63,7 @@ describe('the spy', () => {
     ['an address that is no hex', filter(2, 'zz'), 'failed to decode emitter address'],
     ['an address that is too long', filter(2, 'aa'.repeat(33)), 'failed to decode emitter address'],
     ['a chain id past 16 bits', filter(65_536, emitterA), 'emitter chain id must be a valid 16 bit unsigned integer'],
-  ])('refuses %s', async (_, entry, details) => {
+  ])('the spy of the devnet refuses %s', async (_, entry, details) => {
     const stream = await join([filter(2, emitterA), entry])
     expect(await stream.ended()).toMatchObject({ code: status.INVALID_ARGUMENT, details })
     expect(spy.subscribers).toBe(0)

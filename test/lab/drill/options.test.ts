@@ -14,7 +14,7 @@ describe("the drill's command line", () => {
   })
 
   test.each([[['--case', 'half']], [['--transfers', '19']], [['--transfers', '2e3']], [['--bridge', 'native']]])(
-    'refuses %j with 2',
+    "the drill's command line refuses %j with exit code 2",
     (args) => {
       vi.spyOn(process.stderr, 'write').mockReturnValue(true)
       const exit = vi.spyOn(process, 'exit').mockImplementation((code) => {
@@ -48,7 +48,7 @@ describe('a drill is clean', () => {
     'stuck',
     'brokenTasks',
     'loggedKeys',
-  ] as const)('not with a %s', (name) => {
+  ] as const)('a drill is not clean with a %s', (name) => {
     expect(isClean({ ...summary, [name]: 1 })).toBe(false)
   })
 

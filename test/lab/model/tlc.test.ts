@@ -29,7 +29,7 @@ test('a violated property is a violation', () => {
   expect(result('Error: Temporal properties were violated.\n', 13).verdict).toEqual({ kind: 'violated', name: 'Temporal properties' })
 })
 
-test('output that is neither is a failure, never a success', () => {
+test('output of TLC that shows neither success nor a violation is a failure', () => {
   expect(result('Error: TLC threw an unexpected exception.\nFile not found.\nFinished in 02s', 0).verdict).toEqual({
     kind: 'failed',
     why: 'Error: TLC threw an unexpected exception.\nFile not found.\nFinished in 02s',

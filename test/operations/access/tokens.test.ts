@@ -73,7 +73,7 @@ describe('invalid tokens are refused without a reason', () => {
     ['a time that has not come', () => signedWith({ nbf: seconds() + 600 })],
     ['a changed claim', async () => changed(await signedWith({ level: 'read' }))],
     ['a token of a megabyte', () => 'a.'.repeat(500_000)],
-  ])('%s', async (_, make) => {
+  ])('an invalid token is refused without a reason: %s', async (_, make) => {
     const refused = await verify(await make()).catch((error: unknown) => error)
     expect(refused).toMatchObject({ code: 'ACCESS_TOKEN_INVALID', facts: {}, cause: undefined })
   })

@@ -81,7 +81,7 @@ describe('the log of orders', () => {
     ['was changed', (lines: string[]) => [lines[0]!.replace('emil', 'dora'), ...lines.slice(1)], 2],
     ['was taken out', (lines: string[]) => lines.slice(1), 1],
     ['was put in', (lines: string[]) => [lines[0]!, lines[0]!, ...lines.slice(1)], 2],
-  ])('shows that a line %s', async (_, forge, line) => {
+  ])('the log of orders shows that a line %s', async (_, forge, line) => {
     await exportOrders(store, [lane, settings], now)
     await writeFile(file('22'), `${forge(await linesOf('22')).join('\n')}\n`)
     await expect(verifyDay(store, '2026-11-22')).rejects.toMatchObject({ code: 'ARCHIVE_INVALID', facts: { line } })
@@ -144,7 +144,7 @@ describe('the log of orders', () => {
     ['no name', { by: undefined }],
     ['facts that are none', { facts: { to: undefined } }],
     ['megabytes', { reason: 'x'.repeat(2_000_000) }],
-  ])('skips an order with %s, and has the others', async (_, odd) => {
+  ])('the log of orders skips an order with %s, and has the others', async (_, odd) => {
     const order = { kind: 'retry', by: 'dora', reason: 'a test', at: at('2026-11-22T10:00:00Z') }
     const junk = { subject: 'transfer', id: 'junk', isFull: false, orders: [{ ...order, ...odd }, null, order] } as unknown as KeptOrders
     expect(await exportOrders(store, [junk, lane], now)).toMatchObject({ found: 3, added: 3, skipped: ['junk'] })

@@ -70,7 +70,7 @@ describe('the line of a closed transfer', () => {
     ['no state', { tried: [null] }],
     ['a state that is no outcome', { ...result, state: 'waiting' }],
     ['a state of its own', { ...result, state: { toString: 'x' } }],
-  ])('of a run that ended with %s has no outcome, and says so', (_, given) => {
+  ])('the line of a run that ended with %s has no outcome, and says so', (_, given) => {
     const record = transferRecord(run, { transfer: null, result: given })
     expect(record).toEqual({ ...base, startedAt: run.startedAt, closedAt: run.closedAt, invalid: true })
   })

@@ -158,7 +158,7 @@ const without: Partial<Record<CauseCode, number>> = {
   ...{ LEDGER_WITHOUT_WORKER: 1, CHAIN_WITHOUT_WORKER: 1, NODE_WRONG_NETWORK: 1, NODE_DOWN: 1, NODE_LAGS: 1, FEE_LIMIT: 2 },
 }
 
-/** By cause: the further causes that always appear together with it. */
+/** The further causes that always appear together with a cause, by this cause. */
 const besides: Partial<Record<CauseCode, readonly CauseCode[]>> = {
   CHAIN_WITHOUT_MAJORITY: ['NODE_DOWN'],
   STREAM_FULL: ['GAP_NOT_QUERIED'],

@@ -111,7 +111,7 @@ describe('POST /decode', () => {
   })
 
   test.each(['evil.example', 'codec.example.evil.example', 'ui.example:8233'])(
-    'refuses the host %s of a page that points its name here',
+    'POST /decode refuses the host %s of a page that points its own name here',
     async (host) => {
       expect((await ask({ headers: { ...bearer(good), host }, body: json(await sealed()) })).status).toBe(421)
       expect((await ask({ headers: { ...bearer(good), host: 'codec.example' }, body: json(await sealed()) })).status).toBe(200)

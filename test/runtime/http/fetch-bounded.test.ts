@@ -16,7 +16,7 @@ async function ask(answer: RequestListener, limits: Partial<FetchLimits> = {}, b
 const usual = { timeoutMs: 60_000, mostBytes: 1_000 }
 
 describe('an answer', () => {
-  test('is heard with its status and its headers, by their names in any letters', async () => {
+  test('an answer is returned with its status and its headers, by their names in any case', async () => {
     const { ok, status, headers, text } = await ask(
       (request, response) => {
         response.writeHead(429, { 'Retry-After': '7' })
@@ -35,13 +35,13 @@ describe('an answer', () => {
     ['gzip', gzipSync('packed')],
     ['br', brotliCompressSync('packed')],
     ['identity', Buffer.from('packed')],
-  ])('that comes as %s is unpacked', async (encoding, bytes) => {
+  ])('an answer that comes as %s is unpacked', async (encoding, bytes) => {
     const { text } = await ask((_, response) => response.writeHead(200, { 'content-encoding': encoding }).end(bytes))
     expect(text).toBe('packed')
   })
 
   test.each(['constructor', '__proto__', 'hasOwnProperty', 'x'])(
-    'in the unknown encoding %s is read as it is, and its connection kept',
+    'an answer in the unknown encoding %s is read as it is, and its connection is kept',
     async (encoding) => {
       const sockets = new Set<Socket>()
       const url = await urlOf(
@@ -55,7 +55,7 @@ describe('an answer', () => {
     },
   )
 
-  test('that leads elsewhere is not followed', async () => {
+  test('an answer that redirects is not followed', async () => {
     const asked: unknown[] = []
     const { ok, status } = await ask(({ url }, response) => {
       asked.push(url)
@@ -64,7 +64,7 @@ describe('an answer', () => {
     expect([ok, status, asked]).toEqual([false, 302, ['/path?query']])
   })
 
-  test('of many comes over a connection that is kept', async () => {
+  test('many answers come over one connection that is kept', async () => {
     const sockets = new Set<Socket>()
     const url = await urlOf(createServer(({ socket }, response) => response.end(String(sockets.add(socket).size))))
     for (let count = 0; count < 5; count++) expect((await fetchBounded(url, {}, usual)).text).toBe('1')
@@ -72,7 +72,7 @@ describe('an answer', () => {
 })
 
 describe('an answer that is too long', () => {
-  test('once it is unpacked is unpacked no further', async () => {
+  test('an answer that is too long once unpacked is unpacked no further', async () => {
     const bomb = gzipSync(Buffer.alloc(10_000_000))
     const budget = createByteBudget(1_000)
     const limits = { mostBytes: 1_000_000, budget }
@@ -85,7 +85,7 @@ describe('an answer that is too long', () => {
   test.each<[string, RequestListener]>([
     ['as announced', (_, response) => response.writeHead(200, { 'content-length': 1_001 }).write('x')],
     ['as it comes', (_, response) => void response.write('x'.repeat(1_001))],
-  ])('%s is read no further, and its connection ends', async (_, answer) => {
+  ])('an answer that is too long, %s, is read no further, and its connection ends', async (_, answer) => {
     const closed: Promise<unknown>[] = []
     const asking = ask((request, response) => {
       closed.push(once(request.socket, 'close'))
@@ -96,12 +96,12 @@ describe('an answer that is too long', () => {
     expect(closed).toHaveLength(1)
   })
 
-  test('has its status alone, where it is no success', async () => {
+  test('a failure whose answer is too long returns only its status', async () => {
     const { status, text } = await ask((_, response) => response.writeHead(500).end('x'.repeat(1_001)))
     expect([status, text]).toEqual([500, ''])
   })
 
-  test('is one for which all together have no room; what others held is free again', async () => {
+  test('an answer is too long if the shared budget has no room; bytes of ended answers are free again', async () => {
     const budget = createByteBudget(500)
     await expect(ask((_, response) => response.end('x'.repeat(501)), { budget })).rejects.toThrow(AnswerTooLong)
     for (let count = 0; count < 3; count++)
@@ -113,18 +113,18 @@ describe('no answer', () => {
   test.each<[string, RequestListener]>([
     ['at all', () => {}],
     ['to the end', (_, response) => response.writeHead(200, { 'content-length': 10 }).write('x')],
-  ])('in time, %s, is a TimeoutError', async (_, answer) => {
+  ])('an answer that does not come in time, %s, is a TimeoutError', async (_, answer) => {
     await expect(ask(answer, { timeoutMs: 50 })).rejects.toMatchObject({ name: 'TimeoutError' })
   })
 
-  test('to a request that is given up is the reason why, also if it was given up before', async () => {
+  test('a request that was given up throws the reason, also if it was given up before', async () => {
     const giveUp = new AbortController()
     const asking = ask(() => giveUp.abort(new Error('stopping')), { signal: giveUp.signal })
     await expect(asking).rejects.toThrow('stopping')
     await expect(ask((_, response) => response.end('late'), { signal: giveUp.signal })).rejects.toThrow('stopping')
   })
 
-  test('of a server that is not there has the socket’s code', async () => {
+  test('a request to a server that does not exist throws the code of the socket', async () => {
     const url = new URL(`http://127.0.0.1:${await freePort()}`)
     await expect(fetchBounded(url, {}, usual)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
   })
@@ -135,7 +135,7 @@ describe('no answer', () => {
     ['is packed badly', 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 4\r\n\r\njunk'],
     ['is another protocol', 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'],
     ['is empty', ''],
-  ])('but one that %s is an error', async (_, bytes) => {
+  ])('an answer that %s is an error', async (_, bytes) => {
     const url = await urlOf(
       createSocketServer((socket) => {
         socket.on('error', () => {})
@@ -145,7 +145,7 @@ describe('no answer', () => {
     await expect(fetchBounded(url, {}, usual)).rejects.toThrow(Error)
   })
 
-  test('can be made of an answer whose body cannot be unpacked: its connection is closed', async () => {
+  test('an answer whose body cannot be unpacked is an error, and its connection is closed', async () => {
     const closed: Promise<unknown>[] = []
     const asking = ask(({ socket }, response) => {
       closed.push(once(socket, 'close'))
@@ -157,7 +157,7 @@ describe('no answer', () => {
     expect(closed).toHaveLength(1)
   })
 
-  test('comes of a URL that is not of HTTP', async () => {
+  test('a URL that is not of HTTP is an error', async () => {
     await expect(fetchBounded(new URL('file:///etc/hostname'), {}, usual)).rejects.toThrow(TypeError)
   })
 })

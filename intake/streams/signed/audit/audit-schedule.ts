@@ -25,7 +25,8 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
   let isAuditOwed = false
   let missing = 0
   const hasGoneBack = createLossWatch()
-  const plan = createAuditPlan()
+  /** Time (ms) for which a new subscription last planned an audit. */
+  let plannedAt = -Infinity
 
   /** Fills gaps before the audit, because filling gaps needs no node of the source. */
   async function fillGaps(now: number, count: number): Promise<boolean> {
@@ -73,21 +74,13 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
     hurry,
     subscribed(): void {
       tail.begin()
-      const at = plan(Date.now())
-      if (at === undefined) return
-      if (at > Date.now()) auditAt = Math.min(auditAt, at)
+      const now = Date.now()
+      if (plannedAt > now) return
+      plannedAt = Math.max(now, plannedAt + subscriptionAuditMs)
+      if (plannedAt > now) auditAt = Math.min(auditAt, plannedAt)
       else hurry()
     },
     close: tail.close,
-  }
-}
-
-function createAuditPlan(): (now: number) => number | undefined {
-  let plannedAt = -Infinity
-  return (now) => {
-    if (plannedAt > now) return undefined
-    plannedAt = Math.max(now, plannedAt + subscriptionAuditMs)
-    return plannedAt
   }
 }
 
@@ -102,16 +95,10 @@ function createLossWatch(): (known: StreamView) => boolean {
   }
 }
 
-/**
- * Number of heads to see after a subscription opens, because the first of them may have been requested before it
- * opened.
- */
+/** Heads to await after a subscription opens. The first may have been requested before the subscription opened. */
 const headsToSee = 2
 
-/**
- * Shows when the source's count covers all messages before a subscription: as soon as a head that came after the
- * subscription is final.
- */
+/** Shows when the count covers all messages before a subscription: once a head after the subscription is final. */
 export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   let pending: { seen: number; head?: number } | undefined
   const close = heads.subscribe(({ latest }) => {

@@ -1,14 +1,7 @@
 import type { SignedSource } from '../../../../bridges/port.ts'
 import { awaitsNewSignatures } from '../../../../domain/catalogue/errors.ts'
 import { limits } from '../../../../domain/stream/gaps.ts'
-import {
-  type Intervals,
-  intersection,
-  joinIntervals,
-  singles,
-  subtractIntervals,
-  subtractNumbers,
-} from '../../../../domain/stream/intervals.ts'
+import { type Intervals, intersection, joinIntervals, singles, subtractIntervals } from '../../../../domain/stream/intervals.ts'
 import { isResolved, listsAllOrders } from '../../../../domain/stream/numbers.ts'
 import { intervalsOutside, outsideReason } from '../../../../domain/stream/outside-window.ts'
 import type { StreamState } from '../../../../domain/stream/stream.ts'
@@ -47,8 +40,8 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
     const isStarted = ({ number }: { readonly number: string }) => opened.has(number) || outsideReason(state, number) !== undefined
     // Proof is needed, because a stranger's run may claim the same number.
     const own = await proved.ownOrUnread((await runningTransfers(client, source)).filter(isStarted))
-    const running = own.map(({ number }) => number)
-    const all = subtractNumbers(joinIntervals([...singles(opened), ...intervalsOutside(state).flat()]), running)
+    const running = singles(own.map(({ number }) => number))
+    const all = subtractIntervals(joinIntervals([...singles(opened), ...intervalsOutside(state).flat()]), running)
     const known = missed.map(({ at, numbers }) => ({ at, numbers: intersection(numbers, all) }))
     const more = { at: now, numbers: subtractIntervals(all, joinIntervals(known.flatMap(({ numbers }) => numbers))) }
     missed = [...known, more].filter(({ numbers }) => numbers.length > 0)
@@ -60,10 +53,7 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
     get suspects(): boolean {
       return missed.some(({ at }) => at > Date.now() - suspectMs)
     },
-    /**
-     * Numbers to submit again: lost, or awaiting signatures. Lost open numbers come first, because they take room in
-     * the stream's window.
-     */
+    /** Numbers to submit again: lost (open ones first, because they take the stream's room), or awaiting signatures. */
     async find(state: StreamState, awaiting: readonly string[] = []): Promise<readonly string[]> {
       const lost = await findLost(state)
       const open = singles(state.open.map(({ number }) => number))
@@ -75,7 +65,7 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
   }
 }
 
-/** Starts no condensed number whose run is gone, unless all orders are known: it may have been cancelled long ago. */
+/** Starts transfers again, except a condensed number without a run that a forgotten order may have cancelled. */
 export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers: readonly string[], state: StreamState) {
   const { source, client, streamClient, logger } = deps
   const areOrdersKnown = listsAllOrders(state)
@@ -96,11 +86,8 @@ export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers:
 }
 
 /** Records resolved numbers as `undone` if their transfers run again and the target does not show their deliveries. */
-export async function reopenUndone(
-  { source, client, streamClient, proved }: LostTransfersDeps,
-  state: StreamState,
-  cursor: AuditCursor,
-): Promise<number> {
+export async function reopenUndone(deps: LostTransfersDeps, state: StreamState, cursor: AuditCursor): Promise<number> {
+  const { source, client, streamClient, proved } = deps
   const running = await runningTransfers(client, source)
   const messages = await proved.messages(running.filter(({ number }) => isResolved(state, number)))
   const again = new Map(messages.map((one) => [one.sequence, one]))

@@ -1,7 +1,6 @@
 import type { SignedSource } from '../../../../bridges/port.ts'
 import { toRelayerError } from '../../../../domain/catalogue/errors.ts'
 import { ofChain, type Transfer } from '../../../../domain/transfer/transfer.ts'
-import type { Logger } from '../../../../observability/logger.ts'
 import { boundedMap } from '../../../../runtime/bounded-map.ts'
 import { mapLimited } from '../../../../runtime/map-limited.ts'
 import type { TemporalClient } from '../../../../temporal/client/connection/client.ts'
@@ -14,10 +13,9 @@ import { createAuditCursor } from '../../audit-cursor.ts'
 import type { SignedDeps } from '../deps.ts'
 import { deliveredByTarget } from '../gaps/fetch-messages.ts'
 
-export interface ProvedDeps extends Pick<SignedDeps, 'bridge'> {
+export interface ProvedDeps extends Pick<SignedDeps, 'bridge' | 'logger'> {
   readonly source: Pick<SignedSource, 'emitterChain' | 'emitter' | 'delivered'>
   readonly client: TemporalClient
-  readonly logger: Logger
 }
 
 /**
@@ -81,12 +79,8 @@ export function createProvedTransfers(deps: ProvedDeps) {
     know: (id: string, transfer: Transfer) => void messages.set(id, transfer),
     own: (listed: readonly ListedTransfer[]) => withProof(listed, 'own'),
     ownOrUnread: (listed: readonly ListedTransfer[]) => withProof(listed, 'own', 'unread'),
-    async messages(listed: readonly ListedTransfer[]): Promise<readonly Transfer[]> {
-      return (await withProof(listed, 'own')).flatMap(({ id }) => messages.get(id) ?? [])
-    },
-    /**
-     * Leaves out foreign runs, ended runs without proof, and `delivered` runs whose delivery the target does not show.
-     */
+    messages: async (listed: readonly ListedTransfer[]) => (await withProof(listed, 'own')).flatMap(({ id }) => messages.get(id) ?? []),
+    /** Leaves out foreign runs, ended runs without proof, and `delivered` runs that the target does not show. */
     async outcomes(listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
       const found = await proofs(listed)
       const proved = listed.filter((one) => found.get(one) === 'own' || (one.running && found.get(one) !== 'foreign'))
@@ -121,6 +115,5 @@ async function prove(deps: ProvedDeps, listed: ListedTransfer): Promise<{ readon
 
 function isOwn({ source }: ProvedDeps, { id, number }: ListedTransfer, message: Transfer): boolean {
   const isOfSource = message.sourceId === String(source.emitterChain) && message.emitter === source.emitter
-
   return isOfSource && message.sequence === number && id === transferId(message)
 }

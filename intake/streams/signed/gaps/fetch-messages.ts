@@ -39,7 +39,10 @@ type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
   readonly mayStart?: (transfer: Transfer) => Promise<boolean>
 }
 
-/** Delivered messages need no check of signatures: the target shows their digests. Does not throw for an outage. */
+/**
+ * Fetches messages from servers, and starts their transfers. The signatures of delivered messages are not checked,
+ * because the target shows the digests of these messages. Does not throw for an outage.
+ */
 export async function fetchMessages(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
   const outcomes: Outcomes = new Map()
   const refused: Refused = new Map()
@@ -87,19 +90,15 @@ function read(bridge: Deps['bridge'], number: string, vaa: Uint8Array): Omit<Cop
   }
 }
 
-async function submit(
-  { source, bridge, submitter, mayStart }: Deps,
-  copy: Copy,
-): Promise<FetchOutcome | { readonly refusedAs: ErrorCode }> {
+async function submit(deps: Deps, copy: Copy): Promise<FetchOutcome | { readonly refusedAs: ErrorCode }> {
+  const { source, bridge, submitter, mayStart } = deps
   try {
     if (!copy.transfer) {
-      const verdict = await verify({ source, bridge }, copy.vaa)
+      const verdict = await verify(deps, copy.vaa)
       if (verdict.kind === 'valid') return { kind: 'ignored', publishedAt: publishedAt(copy.vaa) }
-      if (verdict.kind === 'wait') {
-        const blocked = { code: verdict.code, chain: source.sourceChain }
-        return { kind: 'unknown', againInMs: afterFailureMs, why: verdict.reason, blocked }
-      }
-      return { refusedAs: verdict.code }
+      const { kind, code, reason: why } = verdict
+      if (kind !== 'wait') return { refusedAs: code }
+      return { kind: 'unknown', againInMs: afterFailureMs, why, blocked: { code, chain: source.sourceChain } }
     }
     if (mayStart && !(await mayStart(copy.transfer))) return { refusedAs: 'TRANSFER_NOT_FOUND' }
     const { id, status } = await submitter.submit(bridge.name, copy.vaa)
@@ -124,8 +123,8 @@ function waiting(error: RelayerError, target: ChainName): FetchOutcome {
   return { kind: 'unknown', againInMs: afterFailureMs, why: error.message, blocked: blockedTransfer(error, target) }
 }
 
-export async function isIgnorable({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<boolean> {
-  return !read(bridge, '', vaa).transfer && (await verify({ source, bridge }, vaa)).kind === 'valid'
+export async function isIgnorable(deps: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<boolean> {
+  return !read(deps.bridge, '', vaa).transfer && (await verify(deps, vaa)).kind === 'valid'
 }
 
 /** Whether the target has not registered a source without a node, whose messages nobody can then deliver. */
@@ -137,20 +136,17 @@ export function isUnregistered({ withoutNode }: Pick<SignedSource, 'withoutNode'
  * If the source has no node, asks its judges one after another, until one gives a verdict other than `wait`. Throws
  * errors that are not retriable, and every error of the last judge.
  */
-async function verify({ source, bridge }: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<Verdict> {
-  const { sourceChain, withoutNode } = source
-  const [first = sourceChain, ...others] = withoutNode?.judges ?? []
-  let verdict = () => ofChain(bridge.endpoints, { chain: first }).verify(vaa)
-  for (const next of others) {
-    try {
-      const answer = await verdict()
-      if (answer.kind !== 'wait') return answer
-    } catch (error) {
-      if (!toRelayerError(error).retriable) throw error
-    }
-    verdict = () => ofChain(bridge.endpoints, { chain: next }).verify(vaa)
+async function verify(deps: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array, judges = deps.source.withoutNode?.judges): Promise<Verdict> {
+  const [chain = deps.source.sourceChain, ...others] = judges ?? []
+  const verdict = ofChain(deps.bridge.endpoints, { chain }).verify(vaa)
+  if (others.length === 0) return verdict
+  try {
+    const answer = await verdict
+    if (answer.kind !== 'wait') return answer
+  } catch (error) {
+    if (!toRelayerError(error).retriable) throw error
   }
-  return verdict()
+  return verify(deps, vaa, others)
 }
 
 /** `done`: the transfer is delivered for good. `unread`: its target has an outage. Throws all other errors. */

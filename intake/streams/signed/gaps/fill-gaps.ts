@@ -28,7 +28,7 @@ const mostOfMiddle = 200
 export const settleMs = 2_000
 const receivedMs = 10_000
 
-/** Searches recent blocks (if many numbers are missing), then running transfers, then servers. */
+/** Finds missing messages: in recent blocks (if many are missing), then in running transfers, then at servers. */
 export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) {
   const { streamClient, freshMs = settleMs, isReceived = () => false } = deps
   const schedule = createRetrySchedule(auditMs)
@@ -67,7 +67,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   return {
     /** Call this after a reconnect, because the spy may have sent messages while no subscription was open. */
     hurry: schedule.hurry,
-    /** Records each batch at once, so that an error loses no earlier batch. `upTo` is the highest finalized number. */
+    /** Records each batch of found messages at once, so that an error loses none. `upTo`: highest finalized number. */
     async fillGaps(found: StreamState, upTo: string | undefined, isAudit = false): Promise<GapReport> {
       const { state, counts: byBlocks } = await manyMissing.resolve(found, () => underWay.listed(found))
       const counts = { ...byBlocks, absent: 0 }
@@ -99,10 +99,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
 async function findAll(deps: SignedDeps, numbers: readonly string[], underWay: ReadonlyMap<string, string>) {
   const unknown = numbers.filter((number) => !underWay.has(number))
   const fetched = await fetchMessages(deps, unknown)
-  const known = numbers.flatMap((number): [string, FetchOutcome][] => {
-    const id = underWay.get(number)
-    return id === undefined ? [] : [[number, { kind: 'started', id, status: 'known' }]]
-  })
+  const known = [...underWay].map(([number, id]): [string, FetchOutcome] => [number, { kind: 'started', id, status: 'known' }])
   return new Map([...fetched, ...known])
 }
 

@@ -24,8 +24,7 @@ const mostContents = 2_000
  * Finds numbers in the source's logs. Reads the newest blocks first, only as far back as needed, and remembers the
  * numbers of these blocks until the cache is full.
  */
-export function createPublishedLogs(options: PublishedLogsOptions) {
-  const { source, rangeBlocks, reads: mostReads = 20 } = options
+export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20 }: PublishedLogsOptions) {
   const heights = new Map<string, number>()
   const contents = boundedMap<string, Published>(mostContents)
   let scanned: IntervalSet = []
@@ -68,32 +67,30 @@ export function createPublishedLogs(options: PublishedLogsOptions) {
     return true
   }
 
+  /**
+   * Most nodes must agree: if the content shows that the message needs no transfer, its number is recorded as ignored
+   * for good. Returns nothing if nodes disagree.
+   */
+  function agreedAt(height: number, wanted: ReadonlySet<string>): Promise<readonly Published[]> {
+    const reading = source.published({ fromBlock: height, toBlock: height }, (number) => wanted.has(number), 'agreed')
+    return reading.catch((error: unknown) => {
+      if (toRelayerError(error).code !== 'NODES_DISAGREE') throw error
+      return []
+    })
+  }
+
   return {
     async of(numbers: readonly string[], finalized: number): Promise<ReadonlyMap<string, Published>> {
       await place(numbers, finalized)
       const wanted = new Set(numbers.filter((number) => !contents.has(number)))
       const places = new Set([...wanted].flatMap((number) => heights.get(number) ?? []))
-      const read = (await Promise.all([...places].map((height) => agreedAt(options, height, wanted)))).flat()
-      const found = new Map(numbers.flatMap((number) => [contents.get(number) ?? []].flat()).map((one) => [one.number, one]))
-      for (const one of read) {
-        if (!one.content) continue
+      const read = (await Promise.all([...places].map((height) => agreedAt(height, wanted)))).flat()
+      const found = new Map(numbers.flatMap((number) => contents.get(number) ?? []).map((one) => [one.number, one]))
+      for (const one of read.filter(({ content }) => content)) {
         contents.set(one.number, one)
         if (wanted.has(one.number)) found.set(one.number, one)
       }
       return found
     },
-  }
-}
-
-/**
- * Most nodes must agree: if the content shows that the message needs no transfer, its number is recorded as ignored for
- * good. Returns nothing if nodes disagree.
- */
-async function agreedAt({ source }: PublishedLogsOptions, height: number, wanted: ReadonlySet<string>): Promise<readonly Published[]> {
-  try {
-    return await source.published({ fromBlock: height, toBlock: height }, (number) => wanted.has(number), 'agreed')
-  } catch (error) {
-    if (toRelayerError(error).code === 'NODES_DISAGREE') return []
-    throw error
   }
 }

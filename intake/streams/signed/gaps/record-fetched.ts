@@ -1,47 +1,44 @@
+import type { Published } from '../../../../bridges/port.ts'
 import { knownCode, toRelayerError } from '../../../../domain/catalogue/errors.ts'
-import { gapSize } from '../../../../domain/stream/gaps.ts'
-import { type Intervals, overlaps } from '../../../../domain/stream/intervals.ts'
-import type { RequestOf, StreamRequest, StreamState } from '../../../../domain/stream/stream.ts'
+import { groupBy } from '../../../../domain/group-by.ts'
+import { compare, gapAt, gapSize, hasGap } from '../../../../domain/stream/gaps.ts'
+import { type Intervals, overlaps, setOf } from '../../../../domain/stream/intervals.ts'
+import type { Gap, RequestOf, StreamRequest, StreamState } from '../../../../domain/stream/stream.ts'
 import { problemOf } from '../../../../observability/severity.ts'
 import { type NumberStatus, type SeenNumbers, seenRequests, withStatus } from '../../number-status.ts'
-import type { BlockedTransfer, GapsDeps } from '../deps.ts'
+import type { BlockedTransfer, GapsDeps, SignedDeps } from '../deps.ts'
 import { missedBySpy } from '../spy-silence.ts'
-import { classifications, type ClassifiedGaps, classifyGaps, type GapClass, unstartedRequests } from './classify-gaps.ts'
-import { type FetchOutcome, foundIn } from './fetch-messages.ts'
-import { createPublishedLogs } from './published-logs.ts'
+import { type FetchOutcome, foundIn, needingNoTransfer } from './fetch-messages.ts'
+import { createPublishedLogs, type PublishedLogs } from './published-logs.ts'
 import { backoffMs } from '../../../../domain/backoff.ts'
 import { boundedMap } from '../../../../runtime/bounded-map.ts'
 
 type Outcomes = ReadonlyMap<string, FetchOutcome>
 type Absent = Extract<FetchOutcome, { kind: 'absent' }>
+export type GapClass = 'not-final' | 'held' | 'unobserved'
 
 export function createFetchRecorder(deps: GapsDeps, schedule: RetrySchedule) {
   const { source, streamClient, logger, delayed = () => undefined, isMissed } = deps
   const { stream } = source.config
   const logs = createPublishedLogs(deps)
 
-  function unclassified(thrown: unknown): ClassifiedGaps {
+  function unclassified(thrown: unknown) {
     const error = toRelayerError(thrown)
     if (!error.retriable) throw error
     logger.warn('missing numbers cannot be classified now', { stream, ...problemOf(error) })
-    return { ignored: [], delivered: [], classes: new Map() }
+    return { ignored: [], delivered: [], classes: new Map<string, GapClass>() }
   }
 
   function logFound(seen: SeenNumbers): void {
-    for (const status of new Set(seen.map(([, each]) => each))) {
-      const numbers = seen.filter(([, each]) => each === status).map(([number]) => number)
-      logger.info('missing numbers are found', { stream, status, numbers: numbers.join(', ') })
-    }
+    for (const [status, some] of groupBy(seen, ([, each]) => each))
+      logger.info('missing numbers are found', { stream, status, numbers: some.map(([number]) => number).join(', ') })
   }
 
   function logMissing({ from, to, state, code, chain }: RequestOf<'classified'>, absent: ReadonlyMap<string, Absent>): void {
     const about = { stream, from, to, count: Number(gapSize({ from, to })) }
-    if (code !== undefined) {
-      logger.warn('messages were received, and their transfers cannot be started now', { code: knownCode(code), ...about, chain })
-      return
-    }
-    const refused = refusalCodes(absent, from, to)
-    logger.warn('numbers are missing', { code: 'NUMBERS_MISSING', ...about, state, refused })
+    if (code === undefined)
+      logger.warn('numbers are missing', { code: 'NUMBERS_MISSING', ...about, state, refused: refusalCodes(absent, from, to) })
+    else logger.warn('messages were received, and their transfers cannot be started now', { code: knownCode(code), ...about, chain })
   }
 
   return async (outcomes: Outcomes, upTo: string | undefined, state: StreamState): Promise<NumberStatus[]> => {
@@ -63,6 +60,48 @@ export function createFetchRecorder(deps: GapsDeps, schedule: RetrySchedule) {
     for (const one of named) logMissing(one, absent)
     return isRecorded ? seen.map(([, status]) => status) : []
   }
+}
+
+/**
+ * `not-final`: the number is above `upTo`, the highest number in the source's finalized state. `held`: the Governor of
+ * a guardian holds the message back. `unobserved`: the message is final, but no server has it. Throws read errors.
+ */
+async function classifyGaps(
+  { source, lookup, chain }: Pick<SignedDeps, 'source' | 'lookup' | 'chain'>,
+  logs: PublishedLogs,
+  numbers: readonly string[],
+  upTo: string | undefined,
+) {
+  const finalized = chain.heads.current?.finalized
+  const published = finalized === undefined ? new Map<string, Published>() : await logs.of(numbers, finalized)
+  const { ignored, done } = await needingNoTransfer(source, [...published.values()])
+  const over = new Set([...ignored, ...done])
+  const open = numbers.filter((number) => !over.has(number))
+  const place = { chain: source.emitterChain, emitter: source.emitter }
+  const classes = await Promise.all(
+    open.map(async (number): Promise<[string, GapClass]> => {
+      if (upTo !== undefined && BigInt(number) > BigInt(upTo)) return [number, 'not-final']
+      return [number, (await lookup.held({ ...place, sequence: number })) ? 'held' : 'unobserved']
+    }),
+  )
+  return { ignored, delivered: [...done], classes: new Map(classes) }
+}
+
+export function classifications(classes: ReadonlyMap<string, GapClass>, gaps: readonly Gap[]): readonly RequestOf<'classified'>[] {
+  const named = [...groupBy(classes, ([, state]) => state)].flatMap(([state, some]) => {
+    const known = gaps.filter((gap) => gap.state === state)
+    const numbers = some.map(([number]) => number).filter((number) => !hasGap(known, BigInt(number)))
+    return setOf(numbers).map(([from, to]) => ({ kind: 'classified' as const, from, to, state }))
+  })
+  return named.toSorted((a, b) => compare(a.from, b.from))
+}
+
+function unstartedRequests(blocked: ReadonlyMap<string, BlockedTransfer>, gaps: readonly Gap[]): readonly RequestOf<'classified'>[] {
+  return [...blocked].flatMap(([number, { code, chain }]): RequestOf<'classified'>[] => {
+    const gap = gapAt(gaps, BigInt(number))
+    if (!gap || (gap.state === 'unstarted' && gap.code === code && gap.chain === (chain || undefined))) return []
+    return [{ kind: 'classified', from: number, to: number, state: 'unstarted', code, ...(chain && { chain }) }]
+  })
 }
 
 function blockedOf(outcomes: Outcomes, delayed: NonNullable<GapsDeps['delayed']>): ReadonlyMap<string, BlockedTransfer> {

@@ -1,20 +1,11 @@
 import { toRelayerError } from '../../../../domain/catalogue/errors.ts'
 import { hasGap } from '../../../../domain/stream/gaps.ts'
 import type { StreamState } from '../../../../domain/stream/stream.ts'
-import type { Logger } from '../../../../observability/logger.ts'
-import type { TemporalClient } from '../../../../temporal/client/connection/client.ts'
-import {
-  byNumber,
-  type ListedTransfer,
-  runningTransfers,
-  type StreamOfTransfers,
-} from '../../../../temporal/client/streams/stream-transfers.ts'
+import { byNumber, type ListedTransfer, runningTransfers } from '../../../../temporal/client/streams/stream-transfers.ts'
+import type { WaitingTransfersDeps } from '../../waiting-transfers.ts'
 import type { ProvedTransfers } from '../audit/proved-transfers.ts'
 
-export interface UnderWayDeps {
-  readonly source: StreamOfTransfers
-  readonly client: TemporalClient
-  readonly logger: Logger
+export interface UnderWayDeps extends Pick<WaitingTransfersDeps, 'source' | 'client' | 'logger'> {
   readonly proved: Pick<ProvedTransfers, 'own'>
 }
 
@@ -25,10 +16,7 @@ export interface UnderWayDeps {
 const [keptMs, keptTimes, keptFoundMs] = [10_000, 20, 60_000] as const
 const afterFailureMs = 1_000
 
-/**
- * Finds missing numbers whose transfers run. `of` counts only proved runs, because strangers can start runs with any
- * id.
- */
+/** Finds missing numbers whose transfers run. `of` counts only proved runs: strangers can start runs with any id. */
 export function createUnderWay({ source, client, logger, proved }: UnderWayDeps) {
   let known: ReadonlyMap<string, readonly ListedTransfer[]> = new Map()
   let [dueAt, staleAt] = [0, 0]

@@ -1,0 +1,16 @@
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
+
+/** Throws MESSAGE_TOO_LARGE for a message of more than `most` bytes. */
+export function demandSize({ length: bytes }: { readonly length: number }, most = mostMessageBytes): void {
+  if (bytes > most) throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes, most } })
+}
+
+const fields = ['bridge', 'sourceChain', 'sourceId', 'targetChain', 'emitter', 'sequence', 'digest'] as const
+
+/** Throws MESSAGE_MISMATCH unless the transfer has the fields of `expected`, which its message decodes to. */
+export function demandSame(transfer: Transfer, expected: Transfer): void {
+  const field = fields.find((name) => transfer[name] !== expected[name])
+  if (field === undefined) return
+  throw new RelayerError('MESSAGE_MISMATCH', { facts: { field, transfer: transfer[field], message: expected[field] } })
+}

@@ -1,0 +1,10 @@
+type Defined<T> = T extends unknown
+  ? { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+      [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
+    }
+  : never
+
+/** Returns a copy without the fields whose value is undefined. */
+export function defined<T extends object>(value: T): Defined<T> {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Defined<T>
+}
