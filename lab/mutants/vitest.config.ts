@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config'
+
+/** Only unit tests, because a mutant is tested by each test that reaches it. PORTAGE_MUTANT_TESTS has their patterns. */
+export default defineConfig({
+  test: {
+    setupFiles: ['test/helpers/setup.ts', 'lab/mutants/no-shrinking.ts'],
+    include: JSON.parse(process.env['PORTAGE_MUTANT_TESTS'] ?? '[]') as string[],
+    exclude: ['**/*.integration.test.ts'],
+    isolate: false,
+    testTimeout: 60_000,
+    expect: { requireAssertions: true },
+  },
+})
