@@ -6,7 +6,6 @@ import { Command, Option } from 'commander'
 import { type Area, areas } from './areas.ts'
 
 type MutantResult = Awaited<ReturnType<Stryker['runMutationTest']>>[number]
-type StrykerOptions = ConstructorParameters<typeof Stryker>[0]
 
 /** Mutants of one file. `survivors` no test has noticed. */
 interface FileScore {
@@ -61,7 +60,11 @@ async function run({ area, only, json }: MutantOptions): Promise<number> {
     ignorePatterns: ['.git', '.portage', 'docs', 'deploy'],
     // Stryker rewrites a tsconfig with an interface that TypeScript 7 does not have. Vitest needs no tsconfig.
     ...{ tsconfigFile: 'none.json', disableTypeChecks: false, tempDirName: 'node_modules/.cache/mutants' },
-    ...{ timeoutMS: 20_000, reporters: json ? [] : ['progress-append-only'], logLevel: json ? 'off' : 'warn' },
+    ...{
+      timeoutMS: 20_000,
+      reporters: json ? [] : ['progress-append-only'],
+      logLevel: (json ? 'off' : 'warn') as StrykerOptions['logLevel'],
+    },
   } as StrykerOptions)
   const scores = scoresOf(await stryker.runMutationTest())
   const killed = scores.reduce((sum, score) => sum + score.killed, 0)
@@ -86,11 +89,11 @@ function scoresOf(results: readonly MutantResult[]): FileScore[] {
 }
 
 /** `12: if (a < b) return → true`. Lines begin with 1. */
-function describe({ status, location: { start, end }, replacement = '' }: MutantResult, lines: readonly string[]): string {
+function describe({ status, location: { start, end }, replacement }: MutantResult, lines: readonly string[]): string {
   const line = lines[start.line - 1] ?? ''
   const replaced = start.line === end.line ? line.slice(start.column - 1, end.column - 1) : `${line.slice(start.column - 1)} …`
   const reached = status === 'NoCoverage' ? ' (no test reaches it)' : ''
-  return `${start.line}: ${replaced.trim()} → ${replacement.replaceAll(/\s+/g, ' ')}${reached}`
+  return `${start.line}: ${replaced.trim()} → ${replacement?.replaceAll(/\s+/g, ' ')}${reached}`
 }
 
 function text(area: string, scores: readonly FileScore[], killed: number, all: number): string {

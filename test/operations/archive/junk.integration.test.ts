@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Connection } from '@temporalio/client'
+import { temporal } from '@temporalio/proto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createArchiveStore } from '../../../operations/archive/create-store.ts'
 import { exportOrders } from '../../../operations/archive/orders.ts'
@@ -47,10 +48,11 @@ describe('The archive of a Temporal that strangers write to', () => {
   /** Serves a queue as a stranger's worker: answers each query with null, until the connection is closed. */
   const answerNull = async (queue: string): Promise<void> => {
     const { namespace } = client.options
+    const completedType = temporal.api.enums.v1.QueryResultType.QUERY_RESULT_TYPE_ANSWERED
     const queryResult = { payloads: [{ metadata: { encoding: Buffer.from('binary/null') } }] }
     for (;;) {
       const { taskToken, query } = await client.workflowService.pollWorkflowTaskQueue({ namespace, taskQueue: { name: queue } })
-      if (query) await client.workflowService.respondQueryTaskCompleted({ namespace, taskToken, completedType: 1, queryResult })
+      if (query) await client.workflowService.respondQueryTaskCompleted({ namespace, taskToken, completedType, queryResult })
       else await client.workflowService.respondWorkflowTaskCompleted({ namespace, taskToken })
     }
   }
