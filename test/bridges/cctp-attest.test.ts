@@ -148,6 +148,18 @@ describe('A transfer gets its attestation', () => {
     expect(await endpoint.validate(foreign)).toMatchObject({ kind: 'declined', code: 'CCTP_CALLER' })
     expect(asked('messages')).toBe(before)
   })
+
+  test('a burn for another relayer may start its transfer, and ends delivered if the relayer delivers it', async () => {
+    const { see, endpoint, state } = await network()
+    const bytes = loggedV2({ destinationCaller: word(attesters[0]!.address) })
+    const foreign = transferOf(bytes)
+    expect(await endpoint.accept?.(decodeBase64(foreign.message))).toBeUndefined()
+    expect(await endpoint.verify(decodeBase64(foreign.message))).toEqual({ kind: 'valid' })
+    see({ bytes })
+    expect(await endpoint.delivered(foreign, 'finalized')).toBe(false)
+    state.used.add(nonceOf(bytes))
+    expect(await endpoint.delivered(foreign, 'finalized')).toBe(true)
+  })
 })
 
 describe('A fast attestation', () => {
