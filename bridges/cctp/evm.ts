@@ -6,7 +6,7 @@ import { demandSame } from '../kit/demands.ts'
 import { type DeliveryLog, findDelivery, hasLog } from '../kit/logs.ts'
 import { toVerdict } from '../kit/verdict.ts'
 import type { Endpoint, Gate } from '../port.ts'
-import { type AttestationApis, createAttest, createSignedForms } from './attest.ts'
+import { type AttestationApis, createAttest, createSignedForms, createVerifyEqual } from './attest.ts'
 import { isUsed } from './attesters.ts'
 import { createProveCall, receiveIntent, receiveSelector } from './calls.ts'
 import { type CarriedMessage, loggedForm, readCarried } from './carried.ts'
@@ -30,8 +30,9 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   const decode = createDecode(routes)
   const { routeHere, routeOf, verifySigned, verify } = createVerify(options)
   const used = (bytes: Uint8Array, { to }: CctpRoute) => isUsed(chain, to.transmitter, readMessage(bytes), 'latest')
-  const attestation = createAttest({ apis, verify, routeOf, isUsed: used })
-  const signedForm = createSignedForms({ apis, verifySigned })
+  const verifyEqual = createVerifyEqual(verifySigned)
+  const attestation = createAttest({ apis, verify, verifyEqual, routeOf, isUsed: used })
+  const signedForm = createSignedForms({ apis, verifyEqual })
 
   /** Does not check the caller, because anyone may name one: such a message starts its transfer, which is declined. */
   async function prove(bytes: Uint8Array): Promise<void> {
