@@ -146,7 +146,7 @@ export function createSignedForms({ apis, verifyEqual }: Pick<AttestOptions, 'ap
 
 type VerifyEqual = (equal: readonly Attested[]) => Promise<void>
 
-/** Makes a check of signatures that remembers them for a minute, because each of many equal burns checks all of them. */
+/** Makes a check that remembers signatures for a minute, because each of many equal burns checks all of them. */
 export function createVerifyEqual(verifySigned: VerifySigned): VerifyEqual {
   const verified = createVerifiedMessages()
   return async function verifyEqual(equal) {

@@ -77,7 +77,7 @@ describe('the agent of a placed source', () => {
     await agent.stop()
   })
 
-  test('messages that are refused for good stop no later block, fill no window, and start once they are accepted', async () => {
+  test('messages refused for good stop no later block, fill no window, and start once they are accepted', async () => {
     const stream = await stage.stream({ maxOpen: 3, refused: (text) => text.includes('foreign') })
     const agent = stream.agent()
     await stream.shows(({ nextHeight }) => nextHeight !== undefined, 'the scan to have begun')
