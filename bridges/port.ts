@@ -119,8 +119,9 @@ export interface Endpoint {
   verify(message: Uint8Array): Promise<Verdict>
   /**
    * Checks a message before its transfer starts: as `verify`, and that the target's contract accepts the emitter.
-   * Resolves to the decimals of the content's amount, undefined if not known. Throws refusals and read errors. Absent:
-   * `verify` suffices, and the decimals are not known.
+   * Resolves to the decimals of the content's amount, undefined if not known. Throws refusals and read errors. Leaves
+   * fields that anyone may choose in a genuine message to `validate`, which declines the transfer. Absent: `verify`
+   * suffices, and the decimals are not known.
    */
   accept?(message: Uint8Array): Promise<number | undefined>
   /** Checks all conditions of a delivery: payload kind, emitter, target, asset, fee. Includes `verify`. */

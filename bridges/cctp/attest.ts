@@ -9,6 +9,7 @@ import { type CarriedMessage, readCarried, writeCarried } from './carried.ts'
 import { type CctpMessage, fast, loggedBytes, readMessage } from './message.ts'
 import type { CctpRoute } from './routes.ts'
 import { type Refusal, unlessRefused } from '../kit/verdict.ts'
+import { createVerifiedMessages } from '../kit/verified-messages.ts'
 import { refusals, type Verify, type VerifySigned } from './verify.ts'
 
 /** `pending`: no API has a usable attestation. `why` names the state of the message at each API. */
@@ -30,6 +31,7 @@ export interface AttestationApis {
 interface AttestOptions {
   readonly apis: AttestationApis
   readonly verify: Verify
+  readonly verifyEqual: VerifyEqual
   readonly routeOf: (message: CctpMessage) => CctpRoute
   readonly isUsed: (bytes: Uint8Array, route: CctpRoute) => Promise<boolean>
 }
@@ -49,12 +51,13 @@ const askAgainMs = 600_000
 const mostRemembered = 4_096
 
 /** Makes `Endpoint.attest`, which also replaces an attestation that has expired or is not final enough. */
-export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
+export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: AttestOptions) {
   const expired = new LRUCache<string, true>({ max: mostRemembered })
   const asked = new LRUCache<string, true>({ max: mostRemembered, ttl: askAgainMs })
 
-  function faultOf(attested: Attested): Promise<Refusal | undefined> {
+  function faultOf(attested: Attested, equal: readonly Attested[] = []): Promise<Refusal | undefined> {
     return refusalOf(async () => {
+      await verifyEqual(equal.filter((one) => one !== attested))
       await verify(attested, spareBlocks)
       if (expired.has(fingerprint(attested.bytes))) throw new RelayerError('CCTP_EXPIRED')
     })
@@ -69,8 +72,8 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
   async function find(carried: CarriedMessage, retryInMs: number): Promise<Attestation> {
     const { version, sourceDomain: domain } = readMessage(carried.bytes)
     let stale: { readonly fault: Refusal; readonly nonce: string } | undefined
-    const usable = async (attested: Attested | undefined) => {
-      const fault = attested && (await faultOf(attested))
+    const usable = async (attested: Attested | undefined, equal?: readonly Attested[]) => {
+      const fault = attested && (await faultOf(attested, equal))
       if (!attested || !fault) return attested
       const message = readMessage(attested.bytes)
       stale = { fault, nonce: message.nonce }
@@ -80,7 +83,10 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
     const answer =
       version === 1
         ? await apis.ofHash(keccak256(carried.bytes), (attestation) => usable({ bytes: carried.bytes, attestation }))
-        : await apis.ofTransaction({ domain, txHash: carried.txHash }, (messages) => usable(ownOf(carried, messages)))
+        : await apis.ofTransaction({ domain, txHash: carried.txHash }, (messages) => {
+            const equal = equalTo(carried, messages)
+            return usable(equal[carried.twin], equal)
+          })
     if (answer.kind === 'found') return { kind: 'attested', message: writeCarried({ ...carried, ...answer.value }) }
     if (!stale) return { kind: 'wait', code: 'CCTP_NOT_ATTESTED', reason: answer.why, retryInMs }
     const { code, reason } = stale.fault
@@ -120,7 +126,7 @@ export function createAttest({ apis, verify, routeOf, isUsed }: AttestOptions) {
  * Finds the attested form of a logged v2 message, whose nonce shows whether the message is delivered. Undefined if
  * Circle has not attested it. Throws IRIS_UNAVAILABLE and read errors.
  */
-export function createSignedForms({ apis, verifySigned }: { readonly apis: AttestationApis; readonly verifySigned: VerifySigned }) {
+export function createSignedForms({ apis, verifyEqual }: Pick<AttestOptions, 'apis' | 'verifyEqual'>) {
   /** Entries stay valid, because all attestations of a message have the same nonce. */
   const kept = new LRUCache<string, Attested>({ max: mostRemembered })
   return async function signedForm(carried: CarriedMessage): Promise<Attested | undefined> {
@@ -129,12 +135,23 @@ export function createSignedForms({ apis, verifySigned }: { readonly apis: Attes
     if (known) return known
     const { sourceDomain: domain } = readMessage(carried.bytes)
     const answer = await apis.ofTransaction({ domain, txHash: carried.txHash }, async (messages) => {
-      const own = ownOf(carried, messages)
-      return own && !(await refusalOf(() => verifySigned(own))) ? own : undefined
+      const equal = equalTo(carried, messages)
+      return (await refusalOf(() => verifyEqual(equal))) ? undefined : equal[carried.twin]
     })
     if (answer.kind !== 'found') return undefined
     kept.set(key, answer.value)
     return answer.value
+  }
+}
+
+type VerifyEqual = (equal: readonly Attested[]) => Promise<void>
+
+/** Makes a check that remembers signatures for a minute, because each of many equal burns checks all of them. */
+export function createVerifyEqual(verifySigned: VerifySigned): VerifyEqual {
+  const verified = createVerifiedMessages()
+  return async function verifyEqual(equal) {
+    const check = (one: Attested) => verified.once(one.bytes, fingerprint(one.attestation), () => verifySigned(one))
+    await Promise.all(equal.map(check))
   }
 }
 
@@ -151,14 +168,17 @@ function refusalOf(check: () => Promise<unknown>): Promise<Refusal | undefined> 
 }
 
 /**
- * Returns the attested form of a logged message. A transaction may have several equal logs, and Circle gives each of
- * them a nonce. Undefined until all equal logs are attested, because a log could otherwise take the nonce of another.
+ * Returns the attested forms of a logged message and of all equal logs of its transaction, in the order of their
+ * nonces. Circle gives each log a nonce of its own. Check the signatures of all of them, and take the one at `twin`: an
+ * API could otherwise give two logs the same nonce, by the order of its answers or by an invented message. Empty until
+ * all equal logs are attested.
  */
-function ownOf({ bytes, twin, twins }: CarriedMessage, messages: readonly Attested[]): Attested | undefined {
+function equalTo({ bytes, twins }: CarriedMessage, messages: readonly Attested[]): readonly Attested[] {
   const logged = keccak256(loggedBytes(bytes))
-  const own = messages.filter((message) => isLoggedAs(message.bytes, logged))
-  const nonces = new Set(own.map((message) => readMessage(message.bytes).nonce))
-  return nonces.size === twins && own.length === twins ? own[twin] : undefined
+  const equal = messages.filter((message) => isLoggedAs(message.bytes, logged))
+  const byNonce = new Map(equal.map((message) => [readMessage(message.bytes).nonce, message]))
+  if (byNonce.size !== twins || equal.length !== twins) return []
+  return [...byNonce].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, message]) => message)
 }
 
 function isLoggedAs(bytes: Uint8Array, digest: string): boolean {

@@ -6,7 +6,7 @@ import { demandSame } from '../kit/demands.ts'
 import { type DeliveryLog, findDelivery, hasLog } from '../kit/logs.ts'
 import { toVerdict } from '../kit/verdict.ts'
 import type { Endpoint, Gate } from '../port.ts'
-import { type AttestationApis, createAttest, createSignedForms } from './attest.ts'
+import { type AttestationApis, createAttest, createSignedForms, createVerifyEqual } from './attest.ts'
 import { isUsed } from './attesters.ts'
 import { createProveCall, receiveIntent, receiveSelector } from './calls.ts'
 import { type CarriedMessage, loggedForm, readCarried } from './carried.ts'
@@ -28,14 +28,16 @@ export interface EvmEndpointOptions extends Omit<VerifyOptions, 'chain' | 'route
 export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   const { chain, routes, apis, recorded } = options
   const decode = createDecode(routes)
-  const { routeOf, verifySigned, verify } = createVerify(options)
+  const { routeHere, routeOf, verifySigned, verify } = createVerify(options)
   const used = (bytes: Uint8Array, { to }: CctpRoute) => isUsed(chain, to.transmitter, readMessage(bytes), 'latest')
-  const attestation = createAttest({ apis, verify, routeOf, isUsed: used })
-  const signedForm = createSignedForms({ apis, verifySigned })
+  const verifyEqual = createVerifyEqual(verifySigned)
+  const attestation = createAttest({ apis, verify, verifyEqual, routeOf, isUsed: used })
+  const signedForm = createSignedForms({ apis, verifyEqual })
 
+  /** Does not check the caller, because anyone may name one: such a message starts its transfer, which is declined. */
   async function prove(bytes: Uint8Array): Promise<void> {
     const carried = readCarried(bytes)
-    const route = routeOf(readMessage(carried.bytes))
+    const route = routeHere(readMessage(carried.bytes))
     await recorded(loggedForm(carried), route)
     if (carried.attestation.length > 0) await verifySigned(carried)
   }
@@ -50,6 +52,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
       // its attesters since they signed.
       if (!(error instanceof RelayerError) || error.code !== 'CCTP_ATTESTATION' || !(await delivered(transfer, 'latest'))) throw error
     }
+    routeOf(readMessage(readCarried(bytes).bytes))
   }
 
   const delivered: Endpoint['delivered'] = async (transfer, at) => {

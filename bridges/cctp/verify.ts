@@ -34,11 +34,17 @@ export function createVerify(options: VerifyOptions) {
     throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { chain: chain.name, transmitter } })
   }
 
-  /** Throws CCTP_MESSAGE, CCTP_CALLER and the errors of `routes.of`. */
-  function routeOf(message: CctpMessage): CctpRoute {
+  /** Returns the route of a message, whichever account may deliver it. Throws the errors of `routes.of`. */
+  function routeHere(message: CctpMessage): CctpRoute {
     const route = routes.of(message)
     const facts = { chain: chain.name, destinationDomain: message.destinationDomain }
     if (route.target.chain !== chain.name) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts })
+    return route
+  }
+
+  /** Returns the route of a message that a lane may deliver. Throws CCTP_CALLER and the errors of `routeHere`. */
+  function routeOf(message: CctpMessage): CctpRoute {
+    const route = routeHere(message)
     if (mayDeliver(message, lanes)) return route
     throw new RelayerError('CCTP_CALLER', { facts: { destinationCaller: message.destinationCaller } })
   }
@@ -53,22 +59,25 @@ export function createVerify(options: VerifyOptions) {
     throw new RelayerError('CCTP_EXPIRED', { facts: { chain: chain.name, expirationBlock: String(expirationBlock), last: String(last) } })
   }
 
-  /** Checks all except finality and expiration. Throws CCTP_ATTESTATION, the errors of `routeOf` and read errors. */
+  /** Checks all except finality, expiration and caller. Throws CCTP_ATTESTATION, errors of `routeHere`, read errors. */
   async function verifySigned(attested: Attested): Promise<CctpRoute> {
     const message = readMessage(attested.bytes)
-    const route = routeOf(message)
+    const route = routeHere(message)
     if (message.nonce === zeroWord) throw new RelayerError('CCTP_MESSAGE', { detail: 'Circle has chosen no nonce.' })
     await verifyAttested(attested, attestersOf(route.to.transmitter))
     return route
   }
 
   return {
+    routeHere,
     routeOf,
     verifySigned,
-    /** Throws CCTP_NOT_ATTESTED, CCTP_EXPIRED and the errors of `verifySigned`. */
+    /** Throws CCTP_NOT_ATTESTED, CCTP_EXPIRED and the errors of `routeOf` and `verifySigned`. */
     async verify(attested: Attested, spareBlocks = 1): Promise<CctpRoute> {
-      const route = await verifySigned(attested)
-      checkFresh(readMessage(attested.bytes), spareBlocks)
+      const message = readMessage(attested.bytes)
+      const route = routeOf(message)
+      await verifySigned(attested)
+      checkFresh(message, spareBlocks)
       return route
     },
   }

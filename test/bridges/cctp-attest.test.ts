@@ -1,65 +1,10 @@
-import { AbiCoder, decodeBase64, hexlify, keccak256, solidityPackedKeccak256 } from 'ethers'
+import { decodeBase64, hexlify, keccak256 } from 'ethers'
 import { describe, expect, test } from 'vitest'
-import { sentTopic } from '../../bridges/cctp/calls.ts'
-import { type CarriedMessage, readCarried, writeCarried } from '../../bridges/cctp/carried.ts'
-import { createEvmEndpoint, type EvmEndpointOptions } from '../../bridges/cctp/evm.ts'
-import { type CctpMessage, readBurn, readMessage, usedNonceKey, zeroWord } from '../../bridges/cctp/message.ts'
-import { createDecode } from '../../bridges/cctp/routes.ts'
-import { carriedIn, createLogDecode } from '../../bridges/cctp/bridge.ts'
+import { readCarried } from '../../bridges/cctp/carried.ts'
+import { readBurn, usedNonceKey, zeroWord } from '../../bridges/cctp/message.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import type { Transfer } from '../../domain/transfer/transfer.ts'
-import { createIris } from '../../intake/submit/iris.ts'
-import {
-  attest,
-  attesters,
-  baseTransmitters,
-  burnBytes,
-  carriedOf,
-  cctpRoutes,
-  headsAt,
-  irisWithoutChains,
-  transmitterReader,
-  txOf,
-  word,
-} from '../helpers/cctp.ts'
-
-const lane = `0x${'1a'.repeat(20)}`
-const decode = createDecode(cctpRoutes)
-const loggedV2 = (fields: Partial<CctpMessage> = {}) => burnBytes(2, { nonce: zeroWord, finalityExecuted: 0, ...fields })
-const transferOf = (bytes: Uint8Array, fields: Partial<CarriedMessage> = {}) =>
-  decode(writeCarried(carriedOf(bytes, { txHash: txOf(bytes), ...fields })))
-
-async function network(options: Partial<EvmEndpointOptions> & { readonly fastBlocks?: number } = {}) {
-  const { chain, state } = transmitterReader()
-  const iris = await irisWithoutChains({ fastBlocks: options.fastBlocks ?? 7_200 })
-  const recorded: CarriedMessage[] = []
-  const endpoint = createEvmEndpoint({
-    chain: {
-      ...chain,
-      heads: { ...headsAt(100), start: async () => {}, stop() {}, subscribe: () => () => {} },
-      logs: async () => [],
-      transactionSender: async () => undefined,
-    },
-    ...{ routes: cctpRoutes, transmitters: baseTransmitters, lanes: [lane], finality: 'fast', ownHeights: true },
-    apis: createIris({ urls: [iris.api.url], perSecond: 1_000, timeoutMs: 3_000 }),
-    recorded: async (carried) => void recorded.push(carried),
-    ...options,
-  })
-  const asked = (what: string) => iris.api.requests.filter((path) => path.includes(what)).length
-  return { ...iris, state, endpoint, recorded, asked }
-}
-
-type Endpoint = Awaited<ReturnType<typeof network>>['endpoint']
-
-async function attested(endpoint: Endpoint, transfer: Transfer): Promise<Transfer> {
-  const answer = await endpoint.attest?.(transfer)
-  if (answer?.kind !== 'attested') throw new Error(`${transfer.sequence} is not attested: ${JSON.stringify(answer)}`)
-  return { ...transfer, message: Buffer.from(answer.message).toString('base64') }
-}
-
-/** The lab's Iris makes the nonce of a message from the domain, the transaction's hash and the log's index. */
-const nonceOf = (bytes: Uint8Array) => solidityPackedKeccak256(['string'], [`0 ${txOf(bytes)} 0`])
-const messageOf = ({ message }: Transfer) => readMessage(readCarried(decodeBase64(message)).bytes)
+import { attest, attesters, baseTransmitters, burnBytes, txOf, word } from '../helpers/cctp.ts'
+import { attested, decode, lane, loggedV2, messageOf, network, nonceOf, transferOf } from '../helpers/cctp-endpoint.ts'
 
 describe('A transfer gets its attestation', () => {
   test.each([
@@ -116,18 +61,6 @@ describe('A transfer gets its attestation', () => {
     expect(await endpoint.delivered(transferOf(loggedV2()), 'finalized')).toBe(false)
   })
 
-  test('equal messages of one transaction get an attestation each', async () => {
-    const { see, endpoint } = await network()
-    const bytes = loggedV2()
-    const twins = [0, 1].map((twin) => transferOf(bytes, { twin, twins: 2, number: String(12_000_003 + twin) }))
-    see({ bytes, logIndex: 3 })
-    for (const twin of twins) expect(await endpoint.attest?.(twin)).toMatchObject({ kind: 'wait', code: 'CCTP_NOT_ATTESTED' })
-    see({ bytes, logIndex: 4 })
-    const found = await Promise.all(twins.map((twin) => attested(endpoint, twin)))
-    expect(new Set(found.map((one) => messageOf(one).nonce)).size).toBe(2)
-    expect(new Set(found.map(({ digest }) => digest)).size).toBe(1)
-  })
-
   test('a transfer takes neither the attestation of another message nor one that the target refuses', async () => {
     const { see, endpoint, attestations } = await network()
     const transfer = transferOf(loggedV2())
@@ -147,6 +80,18 @@ describe('A transfer gets its attestation', () => {
     expect(await endpoint.attest?.(foreign)).toBeUndefined()
     expect(await endpoint.validate(foreign)).toMatchObject({ kind: 'declined', code: 'CCTP_CALLER' })
     expect(asked('messages')).toBe(before)
+  })
+
+  test('a burn for another relayer may start its transfer, and ends delivered if the relayer delivers it', async () => {
+    const { see, endpoint, state } = await network()
+    const bytes = loggedV2({ destinationCaller: word(attesters[0]!.address) })
+    const foreign = transferOf(bytes)
+    expect(await endpoint.accept?.(decodeBase64(foreign.message))).toBeUndefined()
+    expect(await endpoint.verify(decodeBase64(foreign.message))).toEqual({ kind: 'valid' })
+    see({ bytes })
+    expect(await endpoint.delivered(foreign, 'finalized')).toBe(false)
+    state.used.add(nonceOf(bytes))
+    expect(await endpoint.delivered(foreign, 'finalized')).toBe(true)
   })
 })
 
@@ -216,27 +161,6 @@ describe('When Circle rotates its attesters', () => {
     state.used.add(usedNonceKey(messageOf(whole)))
     expect(await endpoint.attest?.(whole)).toBeUndefined()
     expect(await endpoint.validate(whole)).toEqual({ kind: 'valid' })
-  })
-})
-
-describe('Equal logs of one transaction', () => {
-  test('equal logs of one transaction are numbered in their order', () => {
-    const bytes = loggedV2()
-    const data = AbiCoder.defaultAbiCoder().encode(['bytes'], [bytes])
-    const log = (index: number, own = data) => {
-      const block = { height: 12, hash: '0x' }
-      return { address: baseTransmitters[1]!, topics: [sentTopic], data: own, block, index, transactionHash: txOf(bytes) }
-    }
-    const beside = [log(3), log(4, AbiCoder.defaultAbiCoder().encode(['bytes'], [loggedV2({ minFinality: 7 })])), log(6)]
-    const read = createLogDecode(decode)
-    const found = beside.map((one) => readCarried(decodeBase64(read(one, String(12_000_000 + one.index), beside)?.message ?? '')))
-    const carried = beside.map((one) => carriedIn(one, String(12_000_000 + one.index), beside))
-    expect(found.map(writeCarried)).toEqual(carried.map(writeCarried))
-    expect(found.map(({ number, twin, twins }) => [number, twin, twins])).toEqual([
-      ['12000003', 0, 2],
-      ['12000004', 0, 1],
-      ['12000006', 1, 2],
-    ])
   })
 })
 

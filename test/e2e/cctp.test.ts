@@ -134,6 +134,17 @@ describe('Burns of CCTP, delivered by a Portage process', () => {
     expect(ended.map(({ state, delivery }) => [state, delivery?.by])).toEqual(lanes.map(({ address }) => ['delivered', address]))
   })
 
+  test('a burn for a stranger ends declined, and stops no later burn', async () => {
+    const { address: caller } = stage.devnet.outsiders.bsc
+    const foreign = await Promise.all(([1, 2] as const).map((version) => burn({ version, caller, amount: 1n })))
+    const later = await burn()
+    const ended = await outcomes(...foreign, later)
+    expect(ended.map(({ state, code }) => [state, code])).toEqual([
+      ...foreign.map(() => ['declined', 'CCTP_CALLER']),
+      ['delivered', undefined],
+    ])
+  })
+
   test('the doctor finds both versions on both chains, and reports a paused contract', async () => {
     const { bsc } = cctp.ends
     const doctor = async () => {

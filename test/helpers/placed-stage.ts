@@ -4,8 +4,9 @@ import { Script } from '../../lab/devnet/chain/contracts.ts'
 import { compiledArtifact } from '../../lab/devnet/chain/solidity.ts'
 import { type FaultProxy, startFaultProxy } from '../../lab/devnet/fault-proxy/proxy.ts'
 import { until } from '../../lab/devnet/until.ts'
-import type { PlacedSource } from '../../bridges/port.ts'
+import type { Endpoint, PlacedSource } from '../../bridges/port.ts'
 import type { EvmChain } from '../../chains/evm/index.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { placeOf } from '../../domain/stream/places.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamState, StreamView } from '../../domain/stream/stream.ts'
@@ -41,6 +42,8 @@ export interface PlacedOptions {
   readonly auditMs?: number
   readonly lookBackMs?: number
   readonly checkpoints?: CheckpointStore
+  /** Whether the endpoint refuses to start the message with this text. */
+  readonly refused?: (text: string) => boolean
 }
 
 /** A new contract and its stream, which begins with the next block. */
@@ -49,7 +52,7 @@ export interface PlacedStream {
   readonly contract: string
   readonly lines: Line[]
   agent(options?: PlacedOptions): ScannedAgent
-  audit(): ReturnType<typeof auditOnce>
+  audit(options?: PlacedOptions): ReturnType<typeof auditOnce>
   state(): Promise<StreamState>
   shows(wanted: (view: StreamView) => boolean | Promise<boolean>, what: string): Promise<StreamView>
   send(...texts: string[]): Promise<Sent[]>
@@ -124,11 +127,12 @@ export async function startPlacedStage(nodeCount = 3): Promise<PlacedStage> {
     const name = added.config.stream
     const lines: Line[] = []
     const optionsOf = (changes: PlacedOptions): ScannedAgentOptions => {
-      const { rangeBlocks = 1_000, auditMs = 600_000, lookBackMs = 0, checkpoints } = { ...defaults, ...changes }
+      const { rangeBlocks = 1_000, auditMs = 600_000, lookBackMs = 0, checkpoints, refused } = { ...defaults, ...changes }
       const endpoint = bridge.endpoints.get('target')!
+      const own = { ...bridge, endpoints: new Map([['target', refused ? refusing(endpoint, refused) : endpoint]]) }
       return {
         ...{ source: added, sourceChain: source, targets: new Map([['target', { chain: target, endpoint }]]), client, checkpoints },
-        ...{ submitter: createSubmitter({ bridges: new Map([[bridge.name, bridge]]), client }), haltRoute: unused('haltRoute') },
+        ...{ submitter: createSubmitter({ bridges: new Map([[bridge.name, own]]), client }), haltRoute: unused('haltRoute') },
         ...{ isHalted: () => false, logger: listing(lines), rangeBlocks, lookBackMs, auditMs },
       }
     }
@@ -162,7 +166,7 @@ export async function startPlacedStage(nodeCount = 3): Promise<PlacedStage> {
         agent.start()
         return agent
       },
-      audit: () => auditOnce(optionsOf({})),
+      audit: (changes = {}) => auditOnce(optionsOf(changes)),
       shows(wanted, what) {
         let last: StreamView | undefined
         const look = async () => {
@@ -216,6 +220,14 @@ export async function startPlacedStage(nodeCount = 3): Promise<PlacedStage> {
       await ledgers.stop()
     },
   }
+}
+
+function refusing(endpoint: Endpoint, refused: (text: string) => boolean): Endpoint {
+  const accept = async (message: Uint8Array) => {
+    if (refused(Buffer.from(message).toString('latin1'))) throw new RelayerError('CCTP_CALLER')
+    return undefined
+  }
+  return { ...endpoint, accept }
 }
 
 function listing(lines: Line[]): Logger {

@@ -146,15 +146,16 @@ export async function auditOpen(
   const { again, ended } = await sortedByRun(context, stopped, isLost)
   const over = ended.map((transfer) => ({ id: transferId(transfer), number: transfer.sequence }))
   const closed = await closedRequests(client, over)
-  await mapLimited(again, readsAtOnce, (transfer) => startAgain(context, transfer))
-  const seen = [...withStatus('delivered', delivered.map(numberOf)), ...withStatus('started', again.map(numberOf))]
-  const requests = [...seenRequests(seen), ...closed]
+  const refused = (await mapLimited(again, readsAtOnce, (transfer) => startAgain(context, transfer))).flat()
+  const started = again.filter(({ sequence }) => refused.every(({ number }) => number !== sequence))
+  const seen = [...withStatus('delivered', delivered.map(numberOf)), ...withStatus('started', started.map(numberOf))]
+  const requests = [...seenRequests(seen), ...refused, ...closed]
   if (requests.length > 0 && !(await streamClient.apply(requests, era))) return
   for (const { sequence } of delivered) cache.completed(sequence)
   audit.completed += delivered.length
-  audit.started += again.length
+  audit.started += started.length
   audit.closed += closed.length
-  const lost = { stream: source.config.stream, count: again.length, lowest: again[0]?.sequence }
+  const lost = { stream: source.config.stream, count: started.length, lowest: started[0]?.sequence }
   if (lost.count > 0) logger.warn('open numbers had no workflow and are started again', { code: 'TRANSFERS_LOST', ...lost })
 }
 

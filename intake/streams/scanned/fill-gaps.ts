@@ -49,15 +49,15 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
   if (found.length + nothing.length === 0) return false
   const isUndone = ({ sequence }: Transfer) => gapAt(state.gaps, BigInt(sequence))?.state === 'undone'
   const isHidden = (transfer: Transfer) => !isUndone(transfer)
-  await startAll(context, started.filter(isHidden))
+  const refused = [await startAll(context, started.filter(isHidden))]
   // The submitter would not restart an undone transfer, because its workflow closed as delivered.
-  await mapLimited(started.filter(isUndone), restartsAtOnce, (transfer) => startAgain(context, transfer))
+  refused.push(...(await mapLimited(started.filter(isUndone), restartsAtOnce, (transfer) => startAgain(context, transfer))))
   const seen = [
     ...withStatus('delivered', delivered.map(numberOf)),
     ...withStatus('started', started.map(numberOf)),
     ...withStatus('ignored', nothing),
   ]
-  const response = await context.streamClient.apply(seenRequests(seen), era)
+  const response = await context.streamClient.apply([...seenRequests(seen), ...refused.flat()], era)
   report(context, found.filter(isUndone).length, found.filter(isHidden))
   return response?.answers[0]?.kind === 'done' && found.length + nothing.length < numbers.length && response.view.room > 0
 }

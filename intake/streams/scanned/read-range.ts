@@ -84,13 +84,14 @@ async function startWanted(context: ReadingContext, placed: Placed, live: boolea
       return { seenAt: live ? context.finality.since(height) : undefined, sourceTxHash: txHash }
     }
     const due = missing().filter(({ sequence }) => numbers.has(sequence))
-    await startAll(context, due, originOf)
+    const refused = await startAll(context, due, originOf)
+    const found = finding(some, delivered)
+    if (refused.length > 0 || (!isWhole && some.length > 0)) await streamClient.apply([{ kind: 'seen', ...found }, ...refused], era)
     if (isWhole) {
       const passed = placed.filter((one) => !wanted.includes(one))
-      return { ...finding(wanted, delivered), passed: setOf(passed.map(({ transfer }) => transfer.sequence)) }
+      return { ...found, passed: setOf(passed.map(({ transfer }) => transfer.sequence)) }
     }
     if (some.length === 0) await streamClient.changed(roomMs)
-    else await streamClient.apply([{ kind: 'seen', ...finding(some, delivered) }], era)
   }
   return undefined
 }

@@ -1,3 +1,4 @@
+import type { RequestOf } from '../../../domain/stream/stream.ts'
 import { ofChain, type Transfer } from '../../../domain/transfer/transfer.ts'
 import { isOf, type ListedTransfer } from '../../../temporal/client/streams/stream-transfers.ts'
 import type { SubmitOptions } from '../../submit/submitter.ts'
@@ -71,13 +72,20 @@ type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping' | 'l
 
 type Origin = Pick<SubmitOptions, 'seenAt' | 'sourceTxHash'>
 
-/** MIP-61's INIT_EVENT_PROCESSING. Tries to start all transfers. If some fail, throws the worst error at the end. */
+type Refused = readonly RequestOf<'parked'>[]
+
+/**
+ * MIP-61's INIT_EVENT_PROCESSING. Tries to start all transfers. If some fail, throws the worst error at the end. A
+ * message that is refused for good holds up no other, because anyone may send one. Returns requests that move the
+ * numbers of such messages outside the window: they stay unresolved, and each audit tries to start them again.
+ */
 export async function startAll(
   { submitter, cache, stopping, streamClient, logger }: StartContext,
   transfers: readonly Transfer[],
   originOf: (transfer: Transfer) => Origin = () => ({}),
-): Promise<void> {
+): Promise<Refused> {
   const errors: RelayerError[] = []
+  const refused: RequestOf<'parked'>[] = []
   const { era } = streamClient
   const started = cache.started(era)
   const due = transfers.filter((transfer) => !started.has(transferId(transfer)))
@@ -88,27 +96,31 @@ export async function startAll(
       if (streamClient.era === era) started.set(transferId(transfer), true)
     } catch (thrown) {
       const error = toRelayerError(thrown)
-      if (error.code !== 'MESSAGE_TOO_LARGE') return void errors.push(error)
-      logger.error('a message is too large to be started', { transfer: transferId(transfer), ...problemOf(error) })
+      const { code, retriable, haltRoute } = error
+      if (retriable || haltRoute) return void errors.push(error)
+      logger.error('a message is refused for good, so its transfer is not started', { transfer: transferId(transfer), ...problemOf(error) })
+      refused.push({ kind: 'parked', number: transfer.sequence, code, waits: true })
     }
   })
   const worst = errors.find(({ haltRoute }) => haltRoute) ?? errors[0]
   if (worst) throw worst
   cache.know(transfers)
   for (const transfer of transfers) started.delete(transferId(transfer))
+  return refused
 }
 
-/** Restarts even a transfer that closed as delivered, but none that ended undelivered. */
-export async function startAgain(context: StartContext & Pick<ScannedContext, 'client'>, transfer: Transfer): Promise<void> {
+/** As `startAll`. Restarts even a transfer that closed as delivered, but none that ended undelivered. */
+export async function startAgain(context: StartContext & Pick<ScannedContext, 'client'>, transfer: Transfer): Promise<Refused> {
   const id = transferId(transfer)
   const latest = await latestRun(context.client, id)
-  if (isUndelivered(latest)) return
+  if (isUndelivered(latest)) return []
   if (latest === 'delivered') {
     await recordReversal(context.client, id)
-    return restartTransfer(context.client, id, { why: 'started again: its delivery was undone' })
+    await restartTransfer(context.client, id, { why: 'started again: its delivery was undone' })
+    return []
   }
   context.cache.started(context.streamClient.era).delete(id)
-  await startAll(context, [transfer])
+  return startAll(context, [transfer])
 }
 
 const readsAtOnce = 20

@@ -77,6 +77,25 @@ describe('the agent of a placed source', () => {
     await agent.stop()
   })
 
+  test('messages refused for good stop no later block, fill no window, and start once they are accepted', async () => {
+    const stream = await stage.stream({ maxOpen: 3, refused: (text) => text.includes('foreign') })
+    const agent = stream.agent()
+    await stream.shows(({ nextHeight }) => nextHeight !== undefined, 'the scan to have begun')
+    const foreign = [...(await stream.send('foreign 1', 'foreign 2', 'foreign 3')), ...(await stream.send('foreign 4', 'foreign 5'))]
+    const [one, , two] = await stream.send('one', 'foreign 6', 'two')
+    if (!one || !two) throw new Error('nothing was sent')
+    await stream.shows(({ nextHeight = 0 }) => nextHeight > one.height, 'the cursor to have passed all of them')
+    expect([await stream.run(one), await stream.run(two)]).toEqual(['RUNNING', 'RUNNING'])
+    const view = await stream.shows(({ outside }) => outside?.['CCTP_CALLER'] === 6, 'the refused numbers')
+    expect(view).toMatchObject({ room: 1, gaps: {}, blockedBy: { number: foreign[0]?.number, why: 'waiting', code: 'CCTP_CALLER' } })
+    expect(stream.lines).toContainEqual({ level: 'error', message: expect.stringContaining('refused for good') })
+    expect(await stream.audit()).toMatchObject({ started: 0 })
+    expect((await stream.state()).open.map(({ number }) => number)).toEqual([one.number, two.number])
+    await agent.stop()
+    expect(await stream.audit({ refused: () => false })).toMatchObject({ started: 6 })
+    expect(await stream.run(foreign[0]!)).toBe('RUNNING')
+  })
+
   test('the audit reads blocks again, and starts a message that most nodes had hidden', async () => {
     const stream = await stage.stream()
     const agent = stream.agent()

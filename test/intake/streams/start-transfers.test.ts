@@ -66,6 +66,19 @@ describe('the transfers of a range', () => {
     expect(lines).toMatchObject([{ level: 'error', code: 'MESSAGE_TOO_LARGE', transfer: expect.stringContaining(':2:') }])
   })
 
+  test.each(['CCTP_CALLER', 'PLACE_MISMATCH', 'PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'] as const)(
+    'a message that is refused for good with %s holds up no other, and leaves the window',
+    async (code) => {
+      const { start, again, failing, taken, lines } = network()
+      failing.set('2', new RelayerError(code))
+      const outside = [{ kind: 'parked', number: '2', code, waits: true }]
+      expect(await start()).toEqual(outside)
+      expect(taken()).toEqual(['1', '2', '3'])
+      expect(lines).toMatchObject([{ level: 'error', code, transfer: expect.stringContaining(':2:') }])
+      expect(await again(transfers[1]!)).toEqual(outside)
+    },
+  )
+
   test('all transfers of a range that is read again are submitted', async () => {
     const { start, taken } = network()
     await start()
