@@ -63,9 +63,9 @@ async function run({ area, only, json }: MutantOptions): Promise<number> {
     ...{
       timeoutMS: 20_000,
       reporters: json ? [] : ['progress-append-only'],
-      logLevel: (json ? 'off' : 'warn') as StrykerOptions['logLevel'],
+      logLevel: (json ? 'off' : 'warn') as never,
     },
-  } as StrykerOptions)
+  })
   const scores = scoresOf(await stryker.runMutationTest())
   const killed = scores.reduce((sum, score) => sum + score.killed, 0)
   const all = scores.reduce((sum, { survivors }) => sum + survivors.length, killed)
