@@ -156,8 +156,9 @@ export interface Endpoint {
   /**
    * Proves, right before a key signs, that every transfer in the call is genuine and goes to this chain. Resolves to
    * the sources of these transfers. For a call without a message, resolves to all chains from which its transfer may
-   * come. Keys always give `gasLimit`, because a payment may bound the gas. Throws CALL_UNJUSTIFIED and read errors.
-   * Also throws NATIVE_NOT_FINAL and GUARDIAN_SET_UNKNOWN, which time may cure.
+   * come. `gasLimit` is always given when a key is about to sign, because the payment of a request may bound the gas.
+   * Throws CALL_UNJUSTIFIED and read errors. Also throws NATIVE_NOT_FINAL and GUARDIAN_SET_UNKNOWN, which time may
+   * cure.
    */
   proveCall(intent: Intent, gasLimit?: string): Promise<readonly ProvedSource[]>
   /** With `transfer`, the bridge can distinguish an amount that never fits from a spent budget. */

@@ -161,8 +161,9 @@ export interface Chain {
   /**
    * Whether the account has code. An EIP-7702 delegation counts as code. More than half of the nodes must agree. A
    * single node is asked once. Throws NODES_DISAGREE.
-   * @param during the block to check. Default: the latest block. Code before the block counts too, and so does a
-   * transaction of the account in the block. If nodes have pruned the state, the latest block is checked instead.
+   * @param during the block to check. Default: the latest block. The answer is also true if the account had code before
+   * the block, or if its transaction count changed in the block, because EIP-7702 may add and remove code within one
+   * block. If nodes have pruned the state, the latest block is checked instead.
    */
   hasCode(address: string, during?: number): Promise<boolean>
   /** Returns the market's fees. They are read at most once per block. */

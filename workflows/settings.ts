@@ -5,7 +5,10 @@ import { changeSettingsUpdate, type SettingsInput, settingsQuery } from '../temp
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
-/** This limit is low, because an answer may have 100 KB, and the server suggests a new run at 4 MB. */
+/**
+ * This limit is lower than in other workflows, because an answer may be 100 KB long. If many answers are so long, the
+ * run ends even earlier: the server suggests a new run once the history has 4 MB.
+ */
 const updatesPerRun = 100
 
 /** The only writer of a namespace's settings. domain/settings has the rules. */

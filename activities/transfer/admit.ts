@@ -183,7 +183,10 @@ async function nextCall(
   return { kind: 'waiting', code, reason, retryInMs: Math.max(waitMs, opensInMs) }
 }
 
-/** Chooses the call: after a revert, or in a quarantine, one that runs no code of the recipient, if any. */
+/**
+ * Chooses the call. After a revert, or in a quarantine, this is the call that runs no code of the recipient, if the
+ * bridge has such a call.
+ */
 async function chooseCall(
   { losses }: StepDeps,
   { retriedAt, wrapped: isNeeded }: AdmitInput,

@@ -11,7 +11,10 @@ import { isVerdict } from './nodes/node-errors.ts'
 import type { Quorum } from './nodes/quorum.ts'
 import { createLogReads } from './transactions/logs.ts'
 
-/** Maximum number of an account's pending transactions that is believed, because no pool holds more of an account. */
+/**
+ * Portage believes at most this number of pending transactions of one account, because no pool holds more. A node that
+ * reports more is ignored.
+ */
 const mostPending = 1_000
 
 const transactionCount = 'eth_getTransactionCount'

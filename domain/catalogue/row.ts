@@ -34,7 +34,10 @@ export interface CauseRow extends Row {
   /** `portage stuck` shows a `note` too, but a `note` is no fault: the exit code stays 0. */
   readonly severity: Severity
   readonly does: string
-  /** Commands for the operator, in this order. `<name>` is replaced by this value of `CauseValues` (cause.ts). */
+  /**
+   * Commands for the operator, the first one first. Each `<name>` is replaced by the value of this name in
+   * `CauseValues` (cause.ts).
+   */
   readonly next: readonly string[]
 }
 

@@ -32,7 +32,10 @@ export interface TransferTransaction {
   readonly gasUsed?: string
   /** Wei; of a batch, the share of this transfer. Absent while the transaction is in no block. */
   readonly gasPaid?: string
-  /** Time when the attempt was recorded, before its signature or, after a takeover, when the new process read it. */
+  /**
+   * Time when the attempt was recorded, which is before its signature. After a takeover: time when the new process read
+   * the attempt.
+   */
   readonly at?: number
   readonly acceptedAt?: number | undefined
   readonly includedAt?: number

@@ -149,7 +149,10 @@ async function accepted(endpoint: Endpoint, message: Uint8Array): Promise<number
   return undefined
 }
 
-/** Shares the start of a copy, because several spies send the same copy at the same time. */
+/**
+ * Calls that submit the same copy of a message at the same time start its transfer once, because several spies send the
+ * same copy.
+ */
 function createSharedStarts() {
   const underWay = new Map<string, Promise<SubmitResult>>()
   return async (key: string, start: () => Promise<SubmitResult>): Promise<SubmitResult> => {

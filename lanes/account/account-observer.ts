@@ -80,7 +80,8 @@ export class AccountObserver {
   #isTime(height: number): boolean {
     const { view } = this.#deps.ledger
     const isAfter = (blocks: number) => height - this.#readAt >= blocks || height < this.#readAt
-    // On a replaced chain, each read first asks the ledger whether an operator has reset the lane.
+    // On a replaced chain, reads are rare, because each read first asks the ledger whether an operator has reset the
+    // lane (`introduce`).
     if (view?.closed?.why === 'replaced') return isAfter(idleBlocks)
     const owesFinality = (view?.next ?? 0) > (this.account?.finalizedNonce ?? 0)
     if (this.#hasWork || !view?.synced || owesFinality) return true

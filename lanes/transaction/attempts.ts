@@ -157,8 +157,8 @@ export class Attempts {
   }
 
   /**
-   * Proposes an attempt with higher fees than all that a pool may hold. If limits forbid such fees, attempts that the
-   * signer has refused do not count. Throws read errors.
+   * Proposes an attempt whose fees are above those of every attempt that a pool may hold. If limits forbid these fees,
+   * the fees need to be above only those of the attempts that the signer has not refused. Throws read errors.
    */
   async propose(
     reason: RaiseReason,

@@ -106,7 +106,7 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
   readonly outcome?: Ended['state']
   readonly attempts?: Ended['tried']
   readonly unreadable?: string
-  /** Portage did not write the result. */
+  /** The run completed, but its result is no outcome that Portage writes. */
   readonly invalid?: true
   readonly dropped?: number
   /** The record was too long. It has no lists and, if that was not enough, no texts. */

@@ -80,7 +80,8 @@ export async function awaitFinality(
       return result
     }
     if (run.isDue) await run.continueAsNew()
-    // Waits get longer: if one of two nodes is down, all transfers of the chain may wait here for a long time.
+    // Each wait is longer than the last. All transfers of a chain may wait here for a long time, for example while one
+    // of two nodes is down, and frequent checks would then be wasted.
     waitMs = Math.max(result.finalInMs, backoffMs(checks, waits.firstCheckMs, waits.longestCheckMs))
   }
 }

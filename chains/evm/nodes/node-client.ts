@@ -182,8 +182,9 @@ export function createNodeHealth(now: () => number) {
       pauseNode(retryAfterMs)
     },
     /**
-     * Without `mustSay` (a node that only sends), a node's refusal to name its network counts as the right network,
-     * unless a rate limit is the cause. This is safe, because an EIP-155 signature is valid on one network only.
+     * `mustSay`: whether the node must name its network. It is false for a node that only sends: if such a node refuses
+     * to name its network, this counts as the right network, unless a rate limit is the cause. This is safe, because an
+     * EIP-155 signature is valid on one network only.
      */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       phase = 'probing'

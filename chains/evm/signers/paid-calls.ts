@@ -21,7 +21,10 @@ const isPaid = ({ data, value }: Call) => data !== '0x' && BigInt(value) > 0n
  * The new proof then shows whether the earlier nonce delivered.
  */
 export function createPaidCalls({ finalNonce, lane }: Pick<SigningPolicy, 'finalNonce' | 'lane'>) {
-  /** Payment → the nonce for which its call is signed. `users`: number of signatures for the nonce, also unfinished. */
+  /**
+   * Payment → the nonce for which its call is signed. `users`: signatures for this nonce that are done or under way.
+   * Failed ones are not counted.
+   */
   const calls = new LRUCache<string, { readonly nonce: number; users: number }>({ max: mostHeld })
 
   function demandFree({ id, final }: Payment, nonce: number | undefined): void {

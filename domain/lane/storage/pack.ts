@@ -42,7 +42,7 @@ function dictionaryOf(all: readonly Parts[]) {
     for (const text of texts) if (text !== undefined) counts.set(text, (counts.get(text) ?? 0) + by)
   }
   for (const { attempts, start, number, hash, process, request, rest } of all) {
-    // A word counts twice, so that it is never inline.
+    // These strings count twice, so that they are always in the dictionary. Only the numbers below may be inline.
     add(2, start, process, rest, hash !== undefined && usualHash.test(hash) ? undefined : hash)
     add(1, number, request)
     for (const { gasLimit, maxFee, tip, dataFee } of attempts) add(1, gasLimit, maxFee, tip, dataFee)
