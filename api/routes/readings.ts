@@ -52,7 +52,10 @@ export function nodeRoutes(app: Api, { network }: ApiDeps): void {
 }
 
 export function settingsRoutes(app: Api, { client }: ApiDeps): void {
-  const show = { summary: 'Changes of operators to the running processes', response: { 200: settingsSchema } }
+  const show = {
+    summary: 'The settings: everything that operators have changed while Portage runs (halts, deny-list, fees, tariff, nodes)',
+    response: { 200: settingsSchema },
+  }
   app.get('/v1/settings', { ...access, schema: show }, () => readSettings(client))
 
   const audit = {

@@ -26,14 +26,19 @@ const mostNamed = 100
 const manySchema = z
   .strictObject({
     reason: reasonSchema,
-    ids: z.array(textSchema(1_000)).min(1).max(mostNamed).optional().describe('The ids of the transfers to order. Alternative: `filter`.'),
+    ids: z
+      .array(textSchema(1_000))
+      .min(1)
+      .max(mostNamed)
+      .optional()
+      .describe('The ids of the transfers that the order is for. Alternative: `filter`.'),
     filter: z
       .strictObject(filterSchemas)
       .refine((given) => Object.values(given).some((value) => value !== undefined), 'must select by something')
       .optional()
-      .describe('Orders all transfers that match. A token with a scope has to name `targetChain`.'),
-    dryRun: z.boolean().default(true).describe('true: lists the selected transfers and orders nothing.'),
-    limit: z.number().int().min(1).max(mostOrdered).default(100).describe('Order at most this many transfers.'),
+      .describe('Gives the order for all transfers that match. A token with a scope has to name `targetChain`.'),
+    dryRun: z.boolean().default(true).describe('true: lists the selected transfers and gives no order.'),
+    limit: z.number().int().min(1).max(mostOrdered).default(100).describe('Give the order for at most this many transfers.'),
   })
   .meta({ id: 'TransferSelection' })
 

@@ -33,7 +33,7 @@ const executorChainSchema = z.strictObject({
     'Highest amount of coins that a delivery to this chain may carry, including the drop-off, wei.',
   ),
   receivers: usually(z.record(address, deliveredViewSchema), {}).describe(
-    'Contract on this chain that takes executeVAAv1(bytes) → the view that shows a delivery. Requests for other contracts are declined without a recordContract.',
+    'Contract on this chain that takes executeVAAv1(bytes) → the view that shows a delivery. Without a recordContract, requests for other contracts are declined.',
   ),
   dropOffContract: payerOf('the delivery', 'VAAv1ReceiveWithGasDropOff'),
   nttDropOffContract: payerOf('a transfer of NTT', 'MultiReceiveWithGasDropOff'),
@@ -45,7 +45,7 @@ const executorChainSchema = z.strictObject({
   startBlock: optional(whole(0)).describe(
     'First block of this chain to read requests from. Absent: the blocks of the last `streams.lookBackDays`.',
   ),
-  maxOpen: maxOpen.describe('Highest number of open transfers of requests on this chain.'),
+  maxOpen: maxOpen.describe('Highest number of open transfers whose requests were made on this chain.'),
   maxGasDropOff: prefault(coins, '0').describe(
     'Highest amount of coins that a delivery to this chain may pay to a recipient (gas drop-off), wei.',
   ),

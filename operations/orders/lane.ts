@@ -72,7 +72,7 @@ export const laneOrders = {
     details: 'Use this order for a key that must not sign.',
     why: 'the key may have leaked',
   }),
-  'lane activate': modeOrder('activate', { summary: 'End pause, drain and forbid of a lane', why: 'the key is safe' }),
+  'lane activate': modeOrder('activate', { summary: 'Make a paused, draining or forbidden lane take work again', why: 'the key is safe' }),
   'lane resync': ledgerOrder('resync', {
     summary: 'Make the lane read its account again before it grants the next nonce',
     details: 'More than half of the nodes must agree. The lane forgets no nonce.',
@@ -105,7 +105,7 @@ export const laneOrders = {
     ask: ({ nonce: one, maxFee, tip }) => ({ kind: 'replace', nonce: one, ...(maxFee && { maxFee }), ...(tip && { tip }) }),
   }),
   'lane republish': ledgerOrder('republish', {
-    summary: 'Send the bytes of signed transactions that are in no block to every node again',
+    summary: 'Send signed transactions to every node again, if they are in no block',
     details: 'Portage sends these transactions again by itself every few blocks.',
     examples: [`portage lane republish ${lane} --reason "the node's pool was emptied"`],
     fields: { nonce: option('[nonce]', values.number, 'only this nonce (default: all nonces whose transaction is in no block)') },

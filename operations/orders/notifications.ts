@@ -64,7 +64,9 @@ export const notificationOrders = {
     summary: 'Send notifications to a disabled receiver again, beginning with the first event that it missed',
     details: 'The order also enables a receiver that has answered 410 (it wants no more notifications).',
     examples: ['portage notifications enable pager --reason "it was moved"'],
-    fields: { fromNow: option('--from-now', values.flag, 'send no events from the time when the receiver was disabled') },
+    fields: {
+      fromNow: option('--from-now', values.flag, 'skip the events that the receiver missed, and begin with the events from now on'),
+    },
     ask: ({ fromNow }) => ({ kind: 'enable', fromNow }),
     said: () => 'receives notifications again',
   }),

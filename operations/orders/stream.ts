@@ -113,7 +113,7 @@ export const streamOrders = {
     subject: 'stream',
     route: '/v1/streams/:stream/audit',
     summary: "Compare a stream with its source's count and table, and its open transfers with their workflows, now",
-    details: 'Portage starts missing transfers.',
+    details: 'Portage starts the transfers that are missing.',
     notes: `A process of the role intake audits each stream by itself every streams.auditMinutes. The command needs the nodes of the stream's chains, and no keys.
 The exit code is 1 if a delivery was undone.`,
     examples: [`portage stream audit ${example}`],

@@ -7,8 +7,8 @@ export function describeMetrics(): string {
   return [
     '# Metrics',
     [
-      'Every process serves these metrics at `GET /metrics` of its admin port ([health](../operate/monitor/health.md)) in the Prometheus text format;',
-      'a process with the API also serves these metrics at its own port. A process counts its own work. The admin port adds the metrics of Temporal’s SDK,',
+      'Every process serves these metrics at `GET /metrics` of its admin port ([health](../operate/monitor/health.md)) in the Prometheus text format.',
+      'A process with the API also serves them at the port of the API. A process counts its own work. The admin port adds the metrics of Temporal’s SDK,',
       '`temporal_…` ([Temporal’s list](https://docs.temporal.io/references/sdk-metrics)).',
     ].join('\n'),
     contentsPlace,

@@ -38,7 +38,7 @@ const shipped = [
   { name: 'node-gyp-build', files: ['index.js', 'node-gyp-build.js', 'LICENSE'] },
 ]
 const texts = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'config/portage.example.yaml', 'config/portage.schema.json']
-/** Files that a source reads at run time from its own folder. */
+/** Folders of files that a module reads at run time from its own folder. */
 const resources = ['intake/spy/protos', 'bridges/packages/template']
 
 /**

@@ -242,7 +242,7 @@ describe('A token that unwraps', () => {
   const partiesOf = ({ sequence }: Transfer) => ({ recipient: sequence, token: 'weth' })
   const contracts = Array.from({ length: 100 }, (_, index) => String(index))
 
-  test('contracts that revert stop nobody: contracts are paid the token by a call without their code', async () => {
+  test('contracts that revert stop nobody: contracts get the wrapped token, and their code is not run', async () => {
     const { broadcast, prepare, lines } = setting({ unwraps: true, partiesOf, codeOf: contracts })
     for (let number = 1; number <= 51; number++) await broadcast(number)
     expect(lines.at(-1)).toMatchObject({ message: 'a token is quarantined', reason: expect.stringContaining('weth to contracts') })

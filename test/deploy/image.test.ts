@@ -8,7 +8,10 @@ import { temporaryFolder } from '../helpers/folders.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const { version } = JSON.parse(read('package.json')) as { version: string }
-/** No process of the image runs code of these folders. */
+/**
+ * Folders that the build does not get as a whole. No process of the image runs their code, except `node_modules`, which
+ * the build installs itself.
+ */
 const others = ['deploy', 'docs', 'lab', 'node_modules', 'test']
 
 describe('the Dockerfile', () => {

@@ -46,7 +46,7 @@ describe('a checkpoint of the settings', () => {
     ['settings.denied', checkpoint({ settings: { version: 1, halts: [] } })],
     ['version', null],
     ['version', []],
-  ])('an invalid checkpoint is refused by the name of its field: %s', (field, value) => {
+  ])('the refusal of an invalid checkpoint names the invalid field: %s', (field, value) => {
     expect(() => read(value)).toThrow(new RegExp(`^${field.replace(/[[\].]/g, '\\$&')}: `))
   })
 

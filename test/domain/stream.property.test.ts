@@ -3,7 +3,10 @@ import { StreamModel } from './stream-model.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-/** Events and their relative frequencies. The numbers choose among the existing transfers and agents. */
+/**
+ * Events and their relative frequencies (weights). The random numbers `a` and `b` choose the details of an event, such
+ * as the transfer or the agent.
+ */
 const happenings: Record<string, [weight: number, (model: StreamModel, a: number, b: number) => unknown]> = {
   mine: [10, (model, a) => model.mine(a % 4)],
   finalize: [8, (model, a) => model.finalize(a)],

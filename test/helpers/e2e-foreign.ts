@@ -11,7 +11,10 @@ const bridgeAbi = artifact('BridgeImplementation').abi
 /** Fields of a message that nothing reads. */
 const message = { vaaNonce: 0, consistencyLevel: 1 } as const
 
-/** A chain outside the devnet: the mainnet's token bridge, and a token with a wrapper on the target. */
+/**
+ * A chain outside the devnet, with the emitter of its token bridge on Wormhole's mainnet, and with a token that has a
+ * wrapper on the target.
+ */
 export interface ForeignChain {
   readonly emitter: string
   readonly stream: string

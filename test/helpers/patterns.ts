@@ -64,7 +64,10 @@ const sizes = [24, 1_024, 4_096, 16_384, 65_536, 262_144, mebibyte]
 const mostGrowth = 8
 /** Shorter times are noise, ms. Most linear patterns read 1 MiB faster. A quadratic pattern takes longer for 64 KiB. */
 const noiseMs = 25
-/** A busy machine lengthens single measurements, so a slow pattern needs this many. */
+/**
+ * A busy machine lengthens single measurements, so a pattern counts as slow only if this many further measurements are
+ * slow too.
+ */
 const agreeing = 3
 
 /**

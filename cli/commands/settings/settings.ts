@@ -12,7 +12,8 @@ import type { FeePolicy } from '../../../domain/fees/fees.ts'
 import { feeScopeText, haltScopeText, tariffScopeText, tariffText } from '../../../operations/orders/scope-text.ts'
 
 export const settingsCommand: CommandSpec = {
-  description: 'Changes of operators to the running processes: halts, deny-list, fees, tariff, nodes. Portage keeps them in Temporal.',
+  description:
+    'Everything that operators have changed while Portage runs: halts, deny-list, fees, tariff, nodes. Portage keeps these settings in Temporal.',
   options: (command) => command.option('--audit', 'the newest 200 changes, with name, time and reason'),
   examples: ['portage settings', 'portage settings --audit --json'],
   commands: {

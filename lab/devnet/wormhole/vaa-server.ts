@@ -11,8 +11,8 @@ export interface VaaAnswer {
 export interface Trouble {
   /**
    * Limits the requests per window of `perMs`. Further requests get 429, with the end of the window as Retry-After: in
-   * whole seconds, rounded up (default), or as a date. With `blockMs`, all requests of this time after the first
-   * refusal get 429 without Retry-After.
+   * whole seconds, rounded up (default), or as a date. With `blockMs`, the first refusal starts a block: all requests
+   * of the next `blockMs` (ms) get 429. Refusals then have no Retry-After.
    */
   readonly limit?: {
     readonly requests: number

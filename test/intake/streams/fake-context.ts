@@ -42,7 +42,7 @@ export function recordingStream(state: StreamState) {
   return { streamClient, requests }
 }
 
-/** A scanned source. Reads that `own` does not replace throw. */
+/** A scanned source. Each of its methods throws unless `own` replaces it. */
 export function fakeSource(config: StreamConfig, own: Partial<ScannedSource> = {}): ScannedSource {
   return {
     kind: 'scanned',

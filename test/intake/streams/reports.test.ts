@@ -9,7 +9,7 @@ function reportOf(stream: string, updatedAt: number) {
   return toReport(view, () => undefined, auditMinutes)
 }
 
-test('a stream without a report for two audits is shown as silent, since its last report', () => {
+test('a stream without a report for two audits is shown as silent from the time of its last report', () => {
   const [fresh, old] = [Date.now() - 10 * 60_000, Date.now() - 11 * 60_000]
   expect(reportOf('wormhole-token-bridge:ethereum:00', fresh).silentSince).toBeUndefined()
   expect(reportOf('wormhole-token-bridge:ethereum:00', old).silentSince).toBe(new Date(old).toISOString())

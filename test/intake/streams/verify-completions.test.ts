@@ -17,7 +17,7 @@ const transfer: Transfer = {
   message: '',
 }
 
-/** Block 50 has number 1. The target completes the number while the transfer is being started. */
+/** Block 50 has the transfer with number 1. The target completes this number while the transfer is being started. */
 function network() {
   const { streamClient } = fakeStream(config)
   let shown = false

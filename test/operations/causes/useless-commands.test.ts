@@ -31,13 +31,13 @@ describe('a top-up is printed only from a lane that can pay', () => {
     ],
   })
 
-  test('a top-up is printed from a lane with coins for deliveries', () => {
+  test('the printed top-up pays from a lane that has coins for deliveries', () => {
     const row = rowOf('LANE_FUNDS', funds(ether))
     expect(row.what).toBe('The account of the lane has 16 wei, and the smallest transaction costs 21000000000000 wei.')
     expect(row.next.join()).toContain(`portage lane top-up ${lane} --from ${other} `)
   })
 
-  test('no top-up is printed from a lane that is empty, forbidden or without a process', () => {
+  test('no printed top-up pays from a lane that is empty, forbidden or without a process', () => {
     const closing = { mode: 'forbidden', reason: 'a look', by: 'ops' } as const
     for (const changes of [funds(16n), funds(ether, state({ closing })), funds(ether, state(), unpolled)]) {
       const row = explain(facts(changes), config).find(({ code, where }) => code === 'LANE_FUNDS' && where.id === lane)
