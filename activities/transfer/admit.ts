@@ -2,7 +2,7 @@ import type { Endpoint, PlannedDelivery } from '../../bridges/port.ts'
 import type { Revert } from '../../chains/port.ts'
 import type { Intent, LaneId } from '../../domain/lane/lane.ts'
 import { denialOf } from '../../domain/settings/settings.ts'
-import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { defaultParkAfter, type Transfer } from '../../domain/transfer/transfer.ts'
 import { callHash } from '../../lanes/deps.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { Admission, AdmitInput, KeylessSteps, Passed, Ready, Stopped, Waiting } from '../../temporal/contracts/transfer-steps.ts'
@@ -125,7 +125,7 @@ async function prepareUnless(
     const call = { lane, owner: transferId(transfer), intent: chosen.intent, gasAtMost: delivery.gasAtMost, terms: transfer.terms }
     return { ...chosen, priced: await priceCall({ chain: target.chain, fees: deps.fees }, call) }
   }
-  const { earned, revertsOnceDelivered: isShown } = delivery
+  const { earned, payment, revertsOnceDelivered: isShown } = delivery
   const [delivered, { intent, isWrapped, quarantine, priced }] = await Promise.all([isShown ? false : isThere(), price()])
   if (delivered || (isShown && priced.kind === 'reverts' && (await isThere()))) return settled(deps, transfer)
   if (priced.kind === 'impossible') return priced
@@ -138,7 +138,7 @@ async function prepareUnless(
     return { kind: 'waiting', code: 'FEE_BELOW_COST', reason, retryInMs: waitMs }
   }
   const call = { endpoint: target.endpoint, parties: delivery.parties, message: transfer.message, intent, isWrapped }
-  return prepared(deps, transfer, { lane, stage, priced, call })
+  return prepared(deps, transfer, { lane, stage, priced, call, payment })
 }
 
 interface Preparing {
@@ -146,14 +146,17 @@ interface Preparing {
   readonly stage: string | undefined
   readonly priced: Extract<Priced, { kind: 'priced' }>
   readonly call: Omit<AdmittedCall, 'callHash'>
+  readonly payment: PlannedDelivery['payment']
 }
 
-function prepared({ parkAfter, shadow }: StepDeps, transfer: Transfer, { lane, stage, priced, call }: Preparing): Prepared | Stopped {
+function prepared(deps: StepDeps, transfer: Transfer, { lane, stage, priced, call, payment }: Preparing): Prepared | Stopped {
   const { endpoint, intent } = call
   const plan = endpoint.plan?.(transfer, stage)
+  // A payment pays for the gas of one call, so a person decides whether Portage buys a second one.
+  const parkAfter = payment ? { ...(deps.parkAfter ?? defaultParkAfter), reverts: 1 } : deps.parkAfter
   const staged = { ...(stage !== undefined && { stage }), ...(plan && { plan }), ...(parkAfter && { parkAfter }) }
   const ready: Ready = { ...priced.first, kind: 'ready', lane, callHash: callHash(intent), ...staged }
-  if (shadow) return shadow(transfer, ready, { intent, costWei: priced.cost })
+  if (deps.shadow) return deps.shadow(transfer, ready, { intent, costWei: priced.cost })
   return { kind: 'prepared', ready, call: { ...call, callHash: ready.callHash } }
 }
 

@@ -23,8 +23,8 @@ export interface ProviderOptions {
   readonly chains: ReadonlyMap<number, ProviderChain>
   /** Returns the quoter's signature of a message (65 bytes). Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
   readonly sign: (message: Uint8Array) => Promise<Uint8Array>
-  /** Returns USD per coin, 10 decimals. Throws EXECUTOR_PRICES while a feed has no price. */
-  readonly priceOf: (chain: ChainName) => bigint | Promise<bigint>
+  /** Returns USD per coin of the source or target, 10 decimals. Throws EXECUTOR_PRICES while a feed has no price. */
+  readonly priceOf: (chain: ChainName, end: 'source' | 'target') => bigint | Promise<bigint>
   /** Returns the current wei per gas unit. Throws NODE_UNAVAILABLE. */
   readonly gasPriceOf: (chain: ChainName) => Promise<bigint>
   readonly assertOpen: (source: ChainName, target: ChainName) => void
@@ -85,9 +85,9 @@ async function makeQuote(options: ProviderOptions, from: NumberedChain, to: Numb
     gasPrice: await gasPriceOf(to.name),
     expiry: BigInt(Math.floor(now() / 1_000) + expirySeconds),
     baseFee: from.baseFee,
-    sourcePrice: await priceOf(from.name),
+    sourcePrice: await priceOf(from.name, 'source'),
     // The margin raises this price and not the gas price, so that the coins of a delivery have a margin too.
-    targetPrice: divideUp((await priceOf(to.name)) * BigInt(100 + marginPercent), 100n),
+    targetPrice: divideUp((await priceOf(to.name, 'target')) * BigInt(100 + marginPercent), 100n),
   }
   const bytes = encodeQuote(quote)
   return { quote, signed: concat([bytes, await sign(bytes)]) }

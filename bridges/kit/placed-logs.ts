@@ -8,7 +8,7 @@ import { keptReads } from '../../runtime/shared-read.ts'
 import type { BlockRange, PlacedSource, PlacedTransfer } from '../port.ts'
 import { deliveredBy, type Finality } from './contract-reader.ts'
 import { streamOf } from './emitter-sources.ts'
-import { type LogReader, readLogs } from './logs.ts'
+import { type LogReader, type LogsAt, readLogs } from './logs.ts'
 import type { Refusals } from './verdict.ts'
 import { createVerifiedMessages } from './verified-messages.ts'
 
@@ -30,32 +30,44 @@ export interface PlacedLogsOptions {
    */
   decode(log: PlacedLog, number: string, siblings: readonly PlacedLog[]): Transfer | undefined
   isDelivered(transfer: Transfer, at: Finality): Promise<boolean>
+  /** Time in ms, which only rises. */
+  readonly clock?: () => number
 }
+
+/** Waiting transfers try again within half an hour, so most tries read no block. */
+const rememberMs = 3_600_000
 
 export const placedRefusals = { PLACE_MISMATCH: { kind: 'rejected' }, PLACE_NOT_FINAL: { kind: 'wait' } } as const satisfies Refusals
 
 /** A contract's logs as a numbered source, and a check that a message is the log at its place. */
 export function createPlacedLogs(options: PlacedLogsOptions) {
-  const { chain, bridge, contract, topics, startBlock, maxOpen } = options
+  const { chain, bridge, contract, topics, startBlock, maxOpen, clock } = options
   const address = contract.toLowerCase()
   const emitter = emitterOf(contract)
-  const verified = createVerifiedMessages()
+  const verified = createVerifiedMessages({ rememberMs, clock })
 
-  async function initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]> {
-    const logs = await readLogs(chain, { address, topics, ...range }, at ?? 'majority')
-    const inOrder = placed(chain.name, logs)
-    const transactions = groupBy([...inOrder.values()], ({ transactionHash }) => transactionHash)
-    return [...inOrder].flatMap(([number, log]) => {
-      const transfer = transferOf(options, log, number, transactions.get(log.transactionHash) ?? [])
-      return transfer ? [{ transfer: checked(options, transfer, number), height: log.block.height, txHash: log.transactionHash }] : []
-    })
+  /** Reads the logs of a range. Decodes a log only when its transfer is asked for, because decoding is slow. */
+  async function placesIn(range: BlockRange, at: LogsAt) {
+    const logs = placed(chain.name, await readLogs(chain, { address, topics, ...range }, at))
+    const transactions = groupBy(logs.values(), ({ transactionHash }) => transactionHash)
+    const transferAt = (number: string): PlacedTransfer | undefined => {
+      const log = logs.get(number)
+      const transfer = log && transferOf(options, log, number, transactions.get(log.transactionHash) ?? [])
+      return transfer && { transfer: checked(options, transfer, number), height: log.block.height, txHash: log.transactionHash }
+    }
+    return { transferAt, all: () => [...logs.keys()].flatMap((number) => transferAt(number) ?? []) }
   }
 
-  /** The transfers of a block by number. Simultaneous checks of a block share one read, whose answer is not kept. */
-  const blocks = keptReads(
-    async (height: number) =>
-      new Map((await initiated({ fromBlock: height, toBlock: height }, 'agreed')).map((one) => [one.transfer.sequence, one])),
-    { lasting: () => false },
+  async function initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]> {
+    return (await placesIn(range, at ?? 'majority')).all()
+  }
+
+  // Simultaneous checks of a block share one read, whose answer is not kept.
+  const sharing = { lasting: () => false }
+  const blocks = keptReads((height: number) => placesIn({ fromBlock: height, toBlock: height }, 'agreed'), sharing)
+  const transfers = keptReads(
+    async (height: number) => new Map((await blocks.get(height)).all().map((one) => [one.transfer.sequence, one])),
+    sharing,
   )
 
   const source: PlacedSource = {
@@ -80,11 +92,11 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
     /** Returns a final block's transfers by number, as most nodes show them. Throws PLACE_NOT_FINAL and read errors. */
     async inBlock(height: number): Promise<ReadonlyMap<string, PlacedTransfer>> {
       demandFinal(chain, height)
-      return blocks.get(height)
+      return transfers.get(height)
     },
     /**
      * Checks that most nodes show the message in a final block. If the chain has only one node, the node must show the
-     * message twice. A verified message is not checked again for a minute. Throws PLACE_NOT_FINAL, PLACE_MISMATCH
+     * message twice. A verified message is not checked again for an hour. Throws PLACE_NOT_FINAL, PLACE_MISMATCH
      * (`placedRefusals`) and read errors.
      */
     async verify({ sequence, message }: Pick<Transfer, 'sequence' | 'message'>): Promise<void> {
@@ -92,7 +104,7 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
       await verified.once(decodeBase64(message), sequence, async () => {
         const height = heightOf(sequence)
         demandFinal(chain, height)
-        const found = (await blocks.get(height)).get(sequence)
+        const found = (await blocks.get(height)).transferAt(sequence)
         if (found?.transfer.message !== message) throw new RelayerError('PLACE_MISMATCH', { facts })
       })
     },

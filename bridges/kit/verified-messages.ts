@@ -6,7 +6,10 @@ const mostRemembered = 4_096
 export type VerifiedMessages = ReturnType<typeof createVerifiedMessages>
 
 /** Remembers verified messages, by their exact bytes. */
-export function createVerifiedMessages({ rememberMs = 60_000, clock = () => performance.now() } = {}) {
+export function createVerifiedMessages({
+  rememberMs = 60_000,
+  clock = () => performance.now(),
+}: { readonly rememberMs?: number; readonly clock?: (() => number) | undefined } = {}) {
   const verified = new LRUCache<string, string>({ max: mostRemembered, ttl: rememberMs, ttlResolution: 0, perf: { now: clock } })
   return {
     add: (message: Uint8Array): void => void verified.set(fingerprint(message), ''),

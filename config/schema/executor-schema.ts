@@ -85,7 +85,7 @@ export const executorSchema = z.strictObject({
         .min(1)
         .max(9)
         .describe(
-          'Sources of JSON with `at` (seconds since the epoch) and `dollars` (chain → price as text). More than half of the sources must be current. Portage uses the median.',
+          'Sources of JSON with `at` (seconds since the epoch) and `dollars` (chain → price as text). More than half of the sources must be current. Portage uses the median; of an even number of prices, the one in the middle that makes the delivery dearer.',
         ),
       everySeconds: usually(whole(1, 3_600), 30).describe('How often the sources are read.'),
       maxAgeSeconds: usually(whole(10, 86_400), 600).describe('Highest age of prices that Portage uses for quotes.'),

@@ -92,6 +92,16 @@ test('the config sets after how many failed rounds a transfer is parked; the def
   expect(answer).toMatchObject({ kind: 'ready', parkAfter: { reverts: 2, spentNonces: 20 } })
 })
 
+test.each<[string, Partial<Config['transfers']>, number]>([
+  ['usually', {}, 20],
+  ['also where the config allows other transfers more', { parkAfterReverts: 9, parkAfterSpentNonces: 30 }, 30],
+])('a paid request is parked after its first useless call, %s', async (_, transfers, spentNonces) => {
+  const call = async () => ({ to: `0x${'ab'.repeat(20)}`, data: '0x12345678', value: '0' })
+  const payment = { paid: '1', worth: '1', coins: '0' }
+  const { answer } = await admit({ transfers, endpoint: { delivery: fakeDelivery({ call, payment }) } })
+  expect(answer).toMatchObject({ kind: 'ready', parkAfter: { reverts: 1, spentNonces } })
+})
+
 describe('A delivery of several calls', () => {
   const call = { to: `0x${'ab'.repeat(20)}`, value: '0' }
   const stages = (next: NextStage): Scene => ({

@@ -14,6 +14,7 @@ const chainOf = (name: string, payee: string) => ({ name, payee, baseFee: 5n, ca
 const gas = (limit: bigint) => `0x01${limit.toString(16).padStart(32, '0')}${'0'.repeat(32)}`
 
 const asked = { signatures: 0, gasPrices: 0 }
+const pricesAsked = new Set<string>()
 let failing: RelayerError | undefined
 const options: ProviderOptions = {
   ...{ quoter: devnetAccount(20).address, expirySeconds: 600, marginPercent: 10, now: () => 1_000_000 },
@@ -22,7 +23,10 @@ const options: ProviderOptions = {
     asked.signatures += 1
     return new Uint8Array(65)
   },
-  priceOf: (chain) => (chain === 'chain-2' ? 3n : 10n) * 10n ** 10n,
+  priceOf: (chain, end) => {
+    pricesAsked.add(`${chain} as ${end}`)
+    return (chain === 'chain-2' ? 3n : 10n) * 10n ** 10n
+  },
   assertOpen: () => {},
   gasPriceOf: async () => {
     asked.gasPrices += 1
@@ -65,6 +69,7 @@ test('a quote needs no token, and has a price only with relay instructions', asy
     ...{ quoter: options.quoter, payee: `${'0'.repeat(24)}${'ab'.repeat(20)}`, sourceChain: 2, targetChain: 4 },
     ...{ expiry: 1_600n, baseFee: 5n, gasPrice: 7n, sourcePrice: 3n * 10n ** 10n, targetPrice: 11n * 10n ** 10n },
   })
+  expect([...pricesAsked]).toEqual(['chain-2 as source', 'chain-4 as target'])
   // Base fee: 5 × 10^8 wei. Gas: 100,000 × 7 wei × 11/3 (the ratio of the coins' prices), rounded up.
   const withGas = await quote({ ...pair, relayInstructions: gas(100_000n), more: 'ignored' })
   expect(withGas.json()).toEqual({ signedQuote, estimatedCost: '502566667' })

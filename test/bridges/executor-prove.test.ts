@@ -128,7 +128,7 @@ describe('A key signs only the call that a request paid for', () => {
   test('a key signs the call of a paid request, and the plan has no more gas than was paid for', async () => {
     const { endpoint, intent } = await planned(message())
     expect(intent).toEqual({ to: receiver, data: encodeCall({ function: 'executeVAAv1(bytes)', args: [vaaOf()] }), value: '5' })
-    expect(endpoint.delivery(transferOf(message())).gasAtMost).toBe(100_000n)
+    expect(endpoint.delivery(transferOf(message()))).toMatchObject({ gasAtMost: 100_000n, payment: { coins: '5' } })
     await expect(endpoint.proveCall(intent, '100000')).resolves.toEqual(proved)
     await expect(endpoint.proveCall(intent, '100001')).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
     expect(endpoint.openCalls).toEqual({ [selectorOf('executeVAAv1(bytes)')]: '10' })

@@ -19,7 +19,7 @@ function logAt(height: number, index: number, data = '0x01', own: Partial<Placed
 }
 
 /** All nodes return `logs`. A message consists of its number and the log's data. */
-function placed(logs: readonly PlacedLog[], own: Partial<Transfer> = {}) {
+function placed(logs: readonly PlacedLog[], own: Partial<Transfer> = {}, clock = () => 1) {
   const decoded: string[] = []
   const asked: (LogRange & { readonly at: LogsAt | undefined })[] = []
   const { source, verify } = createPlacedLogs({
@@ -33,7 +33,7 @@ function placed(logs: readonly PlacedLog[], own: Partial<Transfer> = {}) {
         return logs.filter(({ block }) => block.height >= query.fromBlock && block.height <= query.toBlock)
       },
     },
-    ...{ bridge: 'messages', contract, topics: [topic], startBlock: 5, maxOpen: 10, isDelivered: async () => false },
+    ...{ bridge: 'messages', contract, topics: [topic], startBlock: 5, maxOpen: 10, isDelivered: async () => false, clock },
     decode(log, sequence) {
       decoded.push(sequence)
       if (log.data === '0x02') return undefined
@@ -99,5 +99,19 @@ describe('the logs of a contract as a placed source', () => {
     expect(await codeOfAsync(() => verify(message('0x01', 2)))).toBe('PLACE_MISMATCH')
     expect(await codeOfAsync(() => verify(message('0x01', 1, 6)))).toBe('PLACE_MISMATCH')
     expect(await codeOfAsync(() => verify(message('0x01', 1, 10)))).toBe('PLACE_NOT_FINAL')
+  })
+
+  test('a check of one message decodes no other log of its block', async () => {
+    const { verify, decoded } = placed(Array.from({ length: 500 }, (_, index) => logAt(5, index)))
+    await verify({ sequence: placeOf(5, 7), message: encodeBase64('0x01') })
+    expect(decoded).toEqual([placeOf(5, 7)])
+  })
+
+  test('a message that was verified is read again after an hour, and not before', async () => {
+    let now = 1
+    const { verify, asked } = placed([logAt(5, 1)], {}, () => now)
+    const message = { sequence: placeOf(5, 1), message: encodeBase64('0x01') }
+    for (now of [1, 59 * 60_000, 61 * 60_000]) await verify(message)
+    expect(asked).toHaveLength(2)
   })
 })

@@ -100,6 +100,17 @@ describe('A transfer whose rounds fail', () => {
     await handle.terminate()
   })
 
+  test('a transfer with one allowed revert is parked after its first call, and a retry allows one more', async () => {
+    parkAfter = { reverts: 1, spentNonces: 20 }
+    const { handle, afterADay } = await started(reverted)
+    expect(await afterADay()).toMatchObject({ state: 'parked', code: 'DELIVERY_REVERTED' })
+    expect(broadcasts).toBe(1)
+    await handle.signal(retrySignal, { order: { by: 'night-shift', reason: 'a test' } })
+    expect((await afterADay()).state).toBe('parked')
+    expect(broadcasts).toBe(2)
+    await handle.terminate()
+  })
+
   test('a transfer is parked after as many reverts or spent nonces as the config allows', async () => {
     parkAfter = { reverts: 2, spentNonces: 3 }
     for (const [fails, rounds] of [

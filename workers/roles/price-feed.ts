@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
+import type { ProviderOptions } from '../../bridges/executor/provider.ts'
 import { type CoinPrices, type ExecutorSettings, readPrices } from '../../config/executor.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
@@ -14,14 +15,16 @@ const timeoutMs = 5_000
 const mostAheadSeconds = 60
 
 /**
- * Returns a function for the price of a chain's coin: the median of the sources, dollars with 10 decimals.
+ * Returns a function for the price of a chain's coin: the median of the sources, dollars with 10 decimals. Of an even
+ * number of prices, it is the middle one that is worse for the payer: the lower for the source's coin, the upper for
+ * the target's.
  * @param usual the prices of the config
  */
 export function createPriceFeed(
   { sources, everySeconds, maxAgeSeconds, mostChangePercent }: Feed,
   usual: (chain: ChainName) => bigint,
   now: () => number = Date.now,
-): (chain: ChainName) => Promise<bigint> {
+): (...of: Parameters<ProviderOptions['priceOf']>) => Promise<bigint> {
   const latest = new Map<Source, CoinPrices>()
   const failures = new Map<Source, string>()
   const update = async (source: Source) => {
@@ -42,14 +45,14 @@ export function createPriceFeed(
     return Object.hasOwn(prices.dollars, chain) ? undefined : 'it has no price of the chain'
   }
 
-  return async (chain) => {
+  return async (chain, end) => {
     await refresh()
     const refuse = (detail: string) => new RelayerError('EXECUTOR_PRICES', { detail, facts: { chain } })
     const judged = sources.map((source) => ({ source, problem: problemOf(source, chain) }))
     const good = judged.flatMap(({ source, problem }) => (problem === undefined ? (latest.get(source)?.dollars[chain] ?? []) : []))
     if (good.length * 2 <= sources.length)
       throw refuse(judged.flatMap(({ source, problem }) => (problem === undefined ? [] : [`${nameOf(source)}: ${problem}`])).join('; '))
-    const price = median(good)
+    const price = median(good, end)
     const expected = usual(chain)
     const change = price > expected ? price - expected : expected - price
     if (change * 100n <= expected * BigInt(mostChangePercent)) return price
@@ -78,8 +81,7 @@ function nameOf(source: Source): string {
   return source.kind === 'http' ? new URL(source.url).origin : source.path
 }
 
-function median(prices: readonly bigint[]): bigint {
+function median(prices: readonly bigint[], end: 'source' | 'target'): bigint {
   const sorted = prices.toSorted((a, b) => (a < b ? -1 : 1))
-  const [low = 0n, high = 0n] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.floor(sorted.length / 2)]]
-  return (low + high) / 2n
+  return sorted[Math.floor((sorted.length - (end === 'source' ? 1 : 0)) / 2)] ?? 0n
 }
