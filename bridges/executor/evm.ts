@@ -1,15 +1,14 @@
 import { decodeBase64 } from 'ethers'
 import { type Facts, RelayerError } from '../../domain/catalogue/errors.ts'
-import type { Intent } from '../../domain/lane/lane.ts'
 import type { Payment } from '../../domain/transfer/content.ts'
 import { mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
-import { boundedMap } from '../../runtime/bounded-map.ts'
 import { provedBy, unproved } from '../kit/calls.ts'
 import type { PaidProduct } from '../kit/paid.ts'
 import type { Decode } from '../kit/published.ts'
 import { toVerdict, unlessRefused } from '../kit/verdict.ts'
 import type { Endpoint, ProvedSource, RouteWithin, Verdict } from '../port.ts'
 import { selectorsOf } from './calls.ts'
+import { createHints, type PlannedCall } from './hints.ts'
 import { addressOf, type ExecutorTerms, judge, type Judgement } from './judge.ts'
 import { executorRefusals, keyRefusals, type RequestKind } from './kinds.ts'
 import { digestOf, type ExecutorMessage, readMessage, writeMessage } from './message.ts'
@@ -40,8 +39,6 @@ export interface ExecutorEndpointOptions extends VaaRequestsOptions {
 }
 
 type Accepted = Extract<Judgement, { kind: 'accepted' }>
-
-const keyOf = ({ to, value, data }: Intent) => `${to}/${value}/${data}`.toLowerCase()
 
 function askedAs<Prefix extends RequestPrefix>(prefix: Prefix, { request }: ExecutorMessage): Asked<Prefix> {
   const asked = decodeRequest(request.request)
@@ -144,13 +141,6 @@ function createRequests(options: ExecutorEndpointOptions) {
 /** Maximum time between the admission of a call and its signature, seconds. */
 const longestNonceSeconds = 600
 
-interface PlannedCall {
-  /** Wei, decimal. */
-  readonly coins: string
-  readonly message: ExecutorMessage
-  readonly stage: string | undefined
-}
-
 type Effects = Pick<Endpoint, 'delivered' | 'findDelivery' | 'stages' | 'explainRevert' | 'reserve' | 'hasEffect'>
 
 /** The methods that only pass the request on to the kind of the request. */
@@ -180,8 +170,7 @@ function effectsOf(kindOf: (message: ExecutorMessage) => RequestKind): Effects {
 export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoint {
   const { chain, verifyRequest, products: { ntt, cctp } = {} } = options
   const { kindOf, accept, isLate, validate, prove } = createRequests(options)
-  /** `to/value/data` → the request of this call. A hint is not trusted: `proveCall` reads the source chain. */
-  const hints = boundedMap<string, PlannedCall>(10_000)
+  const hints = createHints()
 
   return {
     ...effectsOf(kindOf),
@@ -204,7 +193,7 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
       return {
         async call() {
           const intent = await kind.intentOf(message, wanted, stage)
-          hints.set(keyOf(intent), { message, stage, coins: intent.value })
+          hints.add(intent, { message, stage, coins: intent.value, request: digestOf(message), gasLimit: wanted.gasLimit })
           return intent
         },
         parties: {
@@ -223,9 +212,9 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
     openCalls: Object.fromEntries(selectorsOf(options).map((selector) => [selector, String(options.maxMsgValue)])),
     async proveCall(intent, gasLimit) {
       const facts = { to: intent.to, selector: intent.data.slice(0, 10) }
-      const hint = hints.get(keyOf(intent))
-      if (!hint) throw unproved('No paid request for it is known here.', facts)
-      return prove(hint, gasLimit, facts)
+      const proved = await hints.prove(intent, (hint) => prove(hint, gasLimit, facts))
+      if (!proved) throw unproved('No paid request for it is known here.', facts)
+      return proved
     },
   }
 }

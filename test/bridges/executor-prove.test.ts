@@ -41,6 +41,8 @@ const message = (change: Partial<ExecutorMessage['request']> = {}, vaa: Uint8Arr
 /** Logs of the source. `verifyRequest` accepts only requests that are in these logs. */
 const logs = [writeMessage(message({}, new Uint8Array()))]
 const record = address('9')
+/** No node answers for requests with this refund address. */
+const unread = address('8')
 
 const within = { bridge: 'ntt', sourceChain: 'polygon' }
 
@@ -66,6 +68,7 @@ function endpointOf({ isDelivered = false, published, recordContract }: Setting 
     recordContract,
     verify: createVerifier({ get: async () => set }, () => 1_700_000_000),
     verifyRequest: async (one) => {
+      if (one.request.refundAddress === unread) throw new RelayerError('NODE_UNAVAILABLE')
       const asLogged = writeMessage({ ...one, attested: [] })
       if (!logs.some((log) => Buffer.compare(log, asLogged) === 0)) throw new RelayerError('PLACE_MISMATCH')
     },
@@ -144,6 +147,30 @@ describe('A key signs only the call that a request paid for', () => {
       await expect(endpoint.proveCall({ ...intent, ...change })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
     const done = await planned(unlisted, { recordContract: record, isDelivered: true })
     await expect(done.endpoint.proveCall(intent)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+  })
+
+  const asking = (gasLimit: bigint, change: Partial<ExecutorMessage['request']> = {}) =>
+    message({
+      instructions: Buffer.from(bytesOf([{ type: 'GasInstruction', gasLimit, msgValue: 5n }])),
+      ...{ amountPaid: gasLimit + 5n, ...change },
+    })
+
+  test('a key signs the call of a paid request, however many other requests for the same call pay for less', async () => {
+    const own = asking(300_000n)
+    const others = Array.from({ length: 40 }, (_, index) => asking(100_000n, { amountPaid: 100_005n + BigInt(index) }))
+    const forged = asking(400_000n, { refundAddress: other })
+    logs.push(...[own, ...others].map((one) => writeMessage({ ...one, attested: [] })))
+    const { endpoint, intent } = await planned(own)
+    for (const one of [...others, forged]) expect(await endpoint.delivery(transferOf(one)).call()).toEqual(intent)
+    const [proof] = await endpoint.proveCall(intent, '250000')
+    expect(proof).toMatchObject({ payment: transferOf(own).digest })
+    await expect(endpoint.proveCall(intent, '300001')).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+  })
+
+  test('if no request proves a call, a read that failed is tried again before the call is given up', async () => {
+    const { endpoint, intent } = await planned(asking(500_000n, { refundAddress: unread }))
+    await endpoint.delivery(transferOf(asking(600_000n, { refundAddress: other }))).call()
+    await expect(endpoint.proveCall(intent)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
   })
 
   test("losses count for the request alone, and a drop-off's recipient is a party", async () => {

@@ -1,0 +1,52 @@
+import { toRelayerError } from '../../domain/catalogue/errors.ts'
+import type { Intent } from '../../domain/lane/lane.ts'
+import { boundedMap } from '../../runtime/bounded-map.ts'
+import type { ExecutorMessage } from './message.ts'
+
+/** A call that was planned for a request. */
+export interface PlannedCall {
+  /** Wei, decimal. */
+  readonly coins: string
+  readonly message: ExecutorMessage
+  readonly stage: string | undefined
+  /** Digest of the request. */
+  readonly request: string
+  /** Gas that the request says that it pays for. */
+  readonly gasLimit: bigint
+}
+
+const keyOf = ({ to, value, data }: Intent) => `${to}/${value}/${data}`.toLowerCase()
+
+/** Several requests may have the same call. Those with the highest gas limits are kept, so that dust evicts none. */
+const mostPerCall = 8
+
+/** Which requests have which call. A hint is not trusted: `proveCall` reads the source chain. */
+export function createHints() {
+  /** `to/value/data` → hints, the highest gas limit first. */
+  const hints = boundedMap<string, readonly PlannedCall[]>(10_000, 0, ({ length }) => length)
+  const of = (intent: Intent) => hints.get(keyOf(intent)) ?? []
+
+  return {
+    add(intent: Intent, hint: PlannedCall): void {
+      const others = of(intent).filter(({ request }) => request !== hint.request)
+      const ordered = [hint, ...others].toSorted((one, other) => Number(other.gasLimit - one.gasLimit))
+      hints.set(keyOf(intent), ordered.slice(0, mostPerCall))
+    },
+    /**
+     * Returns the first proof. If no hint proves the call, throws the error of a read, so that the call is tried again,
+     * or CALL_UNJUSTIFIED. Undefined without hints.
+     */
+    async prove<T>(intent: Intent, prove: (hint: PlannedCall) => Promise<T>): Promise<T | undefined> {
+      const errors: unknown[] = []
+      for (const hint of of(intent)) {
+        try {
+          return await prove(hint)
+        } catch (error) {
+          errors.push(error)
+        }
+      }
+      if (errors.length === 0) return undefined
+      throw errors.find((error) => toRelayerError(error).code !== 'CALL_UNJUSTIFIED') ?? errors[0]
+    },
+  }
+}
