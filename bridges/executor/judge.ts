@@ -124,9 +124,16 @@ function problemOfProduct(
   return undefined
 }
 
+/**
+ * Least gas that a request must pay for. A delivery that verifies 13 guardians' signatures needs more, and so does a
+ * burn of CCTP. Without this limit, requests that nobody can deliver cost nothing, and hold up others.
+ */
+const leastGasLimit = 100_000n
+
 /** Returns the reason why a target refuses these instructions. Undefined if the target accepts them. */
 export function exceeded({ gasLimit, msgValue, dropOff }: RelayInstructions, caps: Caps): string | undefined {
   if (gasLimit === 0n) return 'the relay instructions have no gas limit'
+  if (gasLimit < leastGasLimit) return `the gas limit ${gasLimit} is below ${leastGasLimit}`
   const above = (what: string, wanted: bigint, cap: bigint) => (wanted > cap ? `${what} ${wanted} is above ${cap}` : undefined)
   return (
     above('the gas limit', gasLimit, caps.maxGasLimit) ??

@@ -8,7 +8,7 @@ import type { Config } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { withChains } from '../arguments/subjects.ts'
 import { keyFindings } from './chains.ts'
-import { type Check, fail, type Finding, look, lookOn, orError, viewsOf } from './check.ts'
+import { type Check, checkOf, fail, type Finding, look, lookOn, orError, viewsOf, warn } from './check.ts'
 
 const area = 'bridge executor'
 
@@ -16,7 +16,7 @@ export async function checkExecutor(config: Config): Promise<Check[]> {
   const settings = executorOf(config)
   if (!settings) return []
   const key = look(area, `key of ${settings.quoter}`, () => checkQuoter(settings))
-  return withChains(config, async (readers) => {
+  const checks = await withChains(config, async (readers) => {
     const chains = [...settings.chains].map(([number, target]) => ({ number, target, reader: readers.get(target.name)! }))
     return Promise.all([
       key,
@@ -27,6 +27,16 @@ export async function checkExecutor(config: Config): Promise<Check[]> {
         targetChecks(reader, target, config).map(([name, check]) => lookOn(reader, area, `${name} on ${target.name}`, check)),
       ),
     ])
+  })
+  return [...checks, ...checkBaseFees(config)]
+}
+
+/** Warns of chains without a base fee, because requests for targets with cheap gas then cost nearly nothing. */
+export function checkBaseFees({ bridges }: Pick<Config, 'bridges'>): Check[] {
+  return Object.entries(bridges.executor?.chains ?? {}).flatMap(([name, { baseFee }]) => {
+    if (BigInt(baseFee) > 0n) return []
+    const detail = `requests on ${name} pay only for their gas, so dust and an L2's fee for data cost you`
+    return [checkOf(area, `base fee on ${name}`, warn(detail, 'Set baseFee of this chain to what a request costs you in addition to gas.'))]
   })
 }
 

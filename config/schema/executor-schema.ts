@@ -26,9 +26,11 @@ const executorChainSchema = z.strictObject({
     .refine((value) => BigInt(value) <= 2n ** 64n * 10n ** 8n - 10n ** 8n, 'must fit into 64 bits with 10 decimals')
     .prefault('0')
     .describe(
-      "Fixed part of the price of each request on this chain, wei of its coin, rounded up to 10 decimals. The fixed part must cover costs that gas does not cover: an L2's fee for data.",
+      "Fixed part of the price of each request on this chain, wei of its coin, rounded up to 10 decimals. The fixed part must cover costs that gas does not cover: an L2's fee for data. At 0, `config check` and `doctor` warn.",
     ),
-  maxGasLimit: usually(gasUnits, '1000000').describe('Highest gas limit of a delivery to this chain that a request may ask for.'),
+  maxGasLimit: usually(gasUnits, '1000000').describe(
+    'Highest gas limit of a delivery to this chain that a request may ask for. Portage declines requests for less than 100000.',
+  ),
   maxMsgValue: prefault(coins, '0').describe(
     'Highest amount of coins that a delivery to this chain may carry, including the drop-off, wei.',
   ),

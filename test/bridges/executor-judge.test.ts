@@ -134,19 +134,20 @@ describe('the judgement of a request', () => {
     ['an address of another family', request({ targetAddress: 'cc'.repeat(32) }), 'EXECUTOR_UNSUPPORTED', 'unsupported'],
     ['a contract without a view', request({ targetAddress: `${'0'.repeat(24)}${'dd'.repeat(20)}` }), 'EXECUTOR_UNSUPPORTED', 'unsupported'],
     ['the address 0', request({ targetAddress: '00'.repeat(32) }), 'EXECUTOR_UNSUPPORTED', 'unsupported'],
-    ['half an instruction', request({ instructions: bytesOf([gas(1n)]).subarray(0, 20) }), 'EXECUTOR_UNSUPPORTED', 'unsupported'],
+    ['half an instruction', request({ instructions: bytesOf([gas(100_000n)]).subarray(0, 20) }), 'EXECUTOR_UNSUPPORTED', 'unsupported'],
     ['no gas limit', request({ instructions: bytesOf([drop(1n)]) }), 'EXECUTOR_UNSUPPORTED', 'unsupported'],
+    ['less gas than any delivery needs', request({ instructions: bytesOf([gas(99_999n)]) }), 'EXECUTOR_UNSUPPORTED', 'unsupported'],
     [
       'gas above the cap, in two parts',
       request({ instructions: bytesOf([gas(600_000n), gas(400_001n)]) }),
       'EXECUTOR_UNSUPPORTED',
       'unsupported',
     ],
-    ['coins above the cap', request({ instructions: bytesOf([gas(1n, 1_001n)]) }), 'EXECUTOR_UNSUPPORTED', 'unsupported'],
-    ['a drop-off above the cap', request({ instructions: bytesOf([gas(1n), drop(601n)]) }), 'EXECUTOR_UNSUPPORTED', 'unsupported'],
+    ['coins above the cap', request({ instructions: bytesOf([gas(100_000n, 1_001n)]) }), 'EXECUTOR_UNSUPPORTED', 'unsupported'],
+    ['a drop-off above the cap', request({ instructions: bytesOf([gas(100_000n), drop(601n)]) }), 'EXECUTOR_UNSUPPORTED', 'unsupported'],
     [
       'coins and a drop-off that are above the cap together',
-      request({ instructions: bytesOf([gas(1n, 500n), drop(501n)]) }),
+      request({ instructions: bytesOf([gas(100_000n, 500n), drop(501n)]) }),
       'EXECUTOR_UNSUPPORTED',
       'unsupported',
     ],
@@ -180,8 +181,9 @@ describe('the judgement of a request', () => {
       ['with a quote that another key signed', request(asked, {}, new SigningKey(devnetAccount(21).privateKey)), 'EXECUTOR_QUOTE_UNKNOWN'],
       ['with an expired quote', request(asked, { expiry: 1_500n }), 'EXECUTOR_EXPIRED'],
       ['that is underpaid', request({ ...asked, amountPaid: price - 1n }), 'EXECUTOR_UNDERPAID'],
-      ['that asks for msg.value', request({ ...asked, instructions: bytesOf([gas(1n, 1n)]) }), 'EXECUTOR_UNSUPPORTED'],
+      ['that asks for msg.value', request({ ...asked, instructions: bytesOf([gas(100_000n, 1n)]) }), 'EXECUTOR_UNSUPPORTED'],
       ['with gas above the cap', request({ ...asked, instructions: bytesOf([gas(1_000_001n)]) }), 'EXECUTOR_UNSUPPORTED'],
+      ['with less gas than any delivery needs', request({ ...asked, instructions: bytesOf([gas(99_999n)]) }), 'EXECUTOR_UNSUPPORTED'],
       ['with a byte too many', request({ request: getBytes(concat([bytes, '0x00'])) }), 'EXECUTOR_UNSUPPORTED'],
     ])('a request for a paid transfer is refused %s', (_, one, code) => {
       expect(judged(one, at, paying)).toMatchObject({ kind: 'refused', code })
@@ -232,7 +234,9 @@ describe('the judgement of a request', () => {
     )
   })
 
-  test('the exact caps are within them', () => {
+  test('the exact caps, and the least gas limit, are within them', () => {
     expect(exceeded({ gasLimit: 1_000_000n, msgValue: 400n, dropOff: 600n }, caps)).toBeUndefined()
+    expect(exceeded({ gasLimit: 100_000n, msgValue: 0n, dropOff: 0n }, caps)).toBeUndefined()
+    expect(exceeded({ gasLimit: 99_999n, msgValue: 0n, dropOff: 0n }, caps)).toBe('the gas limit 99999 is below 100000')
   })
 })

@@ -309,7 +309,7 @@ describe('Requests that pay for transfers of NTT and CCTP, on the real contracts
       const dear = {
         ...message.request,
         amountPaid: message.request.amountPaid + 1n,
-        instructions: getBytes(instructionsOf({ gasLimit: 1n })),
+        instructions: getBytes(instructionsOf({ gasLimit: 100_000n })),
       }
       await refused(await planned({ ...transfer, message: encodeBase64(writeMessage({ ...message, request: dear })) }, stage))
     })

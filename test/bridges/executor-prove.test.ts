@@ -229,8 +229,12 @@ describe('The check of a request', () => {
     expect(await endpointOf().validate({ ...transfer, sequence: '9000004' })).toMatchObject({ code: 'MESSAGE_MISMATCH' })
   })
 
+  const little = message({ instructions: Buffer.from(bytesOf([{ type: 'GasInstruction', gasLimit: 99_999n, msgValue: 5n }])) })
+  logs.push(writeMessage({ ...little, attested: [] }))
+
   test.each([
     ['underpaid', message({ amountPaid: 100_004n }), 'EXECUTOR_UNDERPAID'],
+    ['for less gas than any delivery needs', little, 'EXECUTOR_UNSUPPORTED'],
     ['for a contract without a view', message({ targetAddress: universal(other) }), 'EXECUTOR_UNSUPPORTED'],
     ['of another provider', message({ quoter: other }), 'EXECUTOR_QUOTE_UNKNOWN'],
   ])('the check of a request declines a request that is %s', async (_, one, code) => {

@@ -106,6 +106,19 @@ describe('config check', () => {
     expect(all.out).not.toContain('! route')
   })
 
+  test('config check warns of a chain whose requests pay only for their gas', async () => {
+    const address = (digit: string) => `0x${digit.repeat(40)}`
+    const file = await writeDeadConfig()
+    const config = parse(await readFile(file, 'utf8')) as { chains: Record<string, object>; bridges: Record<string, object> }
+    config.chains['bsc'] = { ...config.chains['ethereum'], networkId: 56, wormholeChainId: 4 }
+    const own = { contract: address('c'), payee: address('d'), price: '3000' }
+    config.bridges['executor'] = { quoter: { address: address('a') }, chains: { ethereum: { ...own, baseFee: '1' }, bsc: own } }
+    await writeFile(file, stringify(config))
+    const { code, out } = await runCli(['config', 'check', '--config', file])
+    expect([code, out]).toEqual([0, expect.stringContaining('! bridge executor: requests on bsc pay only for their gas')])
+    expect(out).not.toContain('requests on ethereum')
+  })
+
   test('config check prints code, problems and remedy; with --json on stdout; a stack only when asked', async () => {
     await writeFile(join(cwd, 'portage.yaml'), 'bridges: {}\n')
     const people = await runCli(['config', 'check'], { cwd })

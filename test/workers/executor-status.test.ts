@@ -15,11 +15,11 @@ const quote = signed({
   ...{ quoter, payee: '00'.repeat(32), sourceChain: 2, targetChain: 4, expiry: 2n ** 40n, baseFee: 0n },
   ...{ gasPrice: 10n ** 9n, sourcePrice: 10n ** 10n, targetPrice: 10n ** 10n },
 })
-const gas = concat(['0x01', toBeHex(1, 16), toBeHex(0, 16)])
+const gas = concat(['0x01', toBeHex(100_000, 16), toBeHex(0, 16)])
 
 function logOf(sequence: number, { by = quoter, instructions = gas } = {}) {
   const request = concat(['0x45525631', toBeHex(2, 2), toBeHex(9, 32), toBeHex(sequence, 8)])
-  const values = [by, 10n ** 10n, 4, universal(receiver), quoter, quote, request, instructions]
+  const values = [by, 10n ** 14n, 4, universal(receiver), quoter, quote, request, instructions]
   return { address: contract, ...executorAbi.encodeEventLog('RequestForExecution', values) }
 }
 
