@@ -10,7 +10,7 @@ import type { StreamConfig } from '../domain/stream/stream.ts'
 export type Verdict =
   | {
       readonly kind: 'valid'
-      /** The delivery by the first call. Absent: call `Endpoint.delivery` for it. */
+      /** The planned delivery of the first call. If it is absent, `Endpoint.delivery` returns it. */
       readonly delivery?: PlannedDelivery
     }
   | {
@@ -68,8 +68,9 @@ export type NextStage =
 /** A delivery that takes several calls. Each call is sent once the effect of the previous call is final. */
 export interface Stages {
   /**
-   * Returns the first stage if a simulation of its call shows whether this stage is due: the call must revert once the
-   * stage is no longer needed. While the simulation succeeds, `next` is not asked. Undefined: `next` decides.
+   * Returns the first stage of a transfer for which a simulation can tell whether the first stage is due, so that
+   * `next` need not be asked. The call of the stage must revert once the stage is no longer needed: if the simulation
+   * reverts, `next` decides. Undefined: `next` always decides.
    */
   first?(transfer: Transfer): string | undefined
   /**

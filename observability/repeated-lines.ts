@@ -13,7 +13,8 @@ const identity = [
   ...['chain', 'node', 'lane', 'stream', 'source', 'target', 'contract', 'taskQueue'],
   ...['transfer', 'workflow', 'batch', 'id', 'by', 'address', 'file', 'route'],
   ...['from', 'to', 'numbers', 'bridge', 'receiver', 'place', 'name'],
-  // The lowest of several numbers of transfers. If it differs, the line is about other transfers, and is no repetition.
+  // The lowest stream number, in a line about several transfers. If `lowest` differs, the line is about other
+  // transfers, and is no repetition.
   ...['lowest'],
 ] as const
 

@@ -114,8 +114,8 @@ const receivedTopics = {
 } as const
 
 /**
- * Returns the log of a delivery. `shows` compares the nonce, because a search by topics cannot ask for it: the topic
- * before the nonce is the caller, which is not known.
+ * Returns the log of a delivery. `shows` compares the nonce, because `LogRange` asks only for the first topics of a
+ * log, and the topic before the nonce is the caller, which is not known.
  */
 export function receivedLog(transmitter: string, { version, nonce, sourceDomain }: CctpMessage): Required<DeliveryLog> {
   return {

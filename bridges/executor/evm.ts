@@ -94,7 +94,10 @@ function createRequests(options: ExecutorEndpointOptions) {
     throw new RelayerError('EXECUTOR_EXPIRED', { detail: `Its coins are paid until ${accepted.quote.expiry}, when the quote expires.` })
   }
 
-  /** Coins of the next call, wei. `0` if no call is due now, or if the call that pays the drop-off came before. */
+  /**
+   * Coins that the next call carries, wei. `0` if no call is due now, or if another call of the delivery pays the
+   * drop-off.
+   */
   async function coinsDue(message: ExecutorMessage, { wanted }: Accepted): Promise<string> {
     if (wanted.msgValue + wanted.dropOff === 0n) return '0'
     const next = await kindOf(message).next?.(message)

@@ -17,7 +17,10 @@ export interface PlannedCall {
 
 const keyOf = ({ to, value, data }: Intent) => `${to}/${value}/${data}`.toLowerCase()
 
-/** Several requests may have the same call. Those with the highest gas limits are kept, so that dust evicts none. */
+/**
+ * Several requests may have the same call. Only the requests with the highest gas limits are kept, so that requests
+ * that pay for little gas cannot push them out.
+ */
 const mostPerCall = 8
 
 /** Which requests have which call. A hint is not trusted: `proveCall` reads the source chain. */

@@ -130,7 +130,11 @@ async function attest(
   return answers.some((one) => one?.kind === 'attested') ? { kind: 'attested', message: writeMessage({ ...message, attested }) } : undefined
 }
 
-/** The first stage that is due. From the second transfer on, the stage's name ends with the transfer's number. */
+/**
+ * Returns the first answer with a stage that is due. If no stage is due, returns the first answer, and without any
+ * answer a wait. Each answer is about one message of the request. From the second answer on, the stage's name ends with
+ * the position of the answer, such as ` 2`.
+ */
 function firstDue(answers: readonly NextStage[]): NextStage {
   const due = answers.findIndex(({ kind }) => kind === 'stage')
   const [answer] = due < 0 ? answers : answers.slice(due)

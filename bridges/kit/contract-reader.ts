@@ -5,7 +5,7 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 
 export interface ContractReader {
   readonly name: string
-  /** Makes an `eth_call`. Throws NODE_UNAVAILABLE, NODE_REFUSED and, if `at` asks most nodes, NODES_DISAGREE. */
+  /** Makes an `eth_call`. Throws NODE_UNAVAILABLE, NODE_REFUSED and, if `at` names a majority, NODES_DISAGREE. */
   call(to: string, data: string, at: At): Promise<string>
 }
 

@@ -108,8 +108,9 @@ export function createReservedAmounts({ lastsMs = 600_000, clock = () => perform
     },
     drop,
     /**
-     * Drops the reservations of transfers that were completed in the blocks up to `upTo`. `others` still adds their
-     * amounts to limits that were read below block `upTo`, because these limits may lack the completions.
+     * Drops the reservations of transfers that were completed in the blocks up to `upTo`. For limits that were read
+     * below block `upTo`, `others` still counts the amounts of these transfers, because such limits may lack the
+     * completions.
      */
     complete(ids: readonly string[], upTo: number): void {
       const sum = ids.reduce((sum, id) => sum + drop(id), completed.get(upTo) ?? 0n)

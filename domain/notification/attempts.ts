@@ -5,7 +5,7 @@ const [secondMs, minuteMs, hourMs] = [1_000, 60_000, 3_600_000]
 
 export interface AttemptSchedule {
   readonly triesMs: readonly number[]
-  /** Waits before the next request to a receiver that does not answer, ms. */
+  /** Pauses (ms) before the next requests to a receiver that does not answer. */
   readonly restsMs: readonly number[]
 }
 

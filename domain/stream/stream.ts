@@ -180,8 +180,8 @@ export type StreamRequest =
   /** After a fork, reads again all blocks above `block`, which most nodes still have. */
   | (Named & { readonly kind: 'reread'; readonly block: ScannedBlock })
   /**
-   * `upTo`: the source's highest number at the final block `height`. `present`: the numbers in the source's table or,
-   * in a placed stream, logs in read blocks whose transfers are neither under way nor over.
+   * `upTo`: the source's highest number at the final block `height`. `present`: numbers that the source's table has. In
+   * a placed stream: numbers of logs in the read blocks, if the transfers of these logs are neither under way nor over.
    */
   | { readonly kind: 'audited'; readonly upTo: string; readonly height: number; readonly present: IntervalSet }
   | (Pick<Gap, 'from' | 'to' | 'code' | 'chain'> & {

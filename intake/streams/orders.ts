@@ -17,7 +17,10 @@ export interface StreamOrderResult {
   readonly warning?: string
 }
 
-/** Safe to repeat. Throws INPUT_INVALID with the field or the stream's reason, and the errors of `readStream`. */
+/**
+ * Safe to repeat. Throws INPUT_INVALID, whose detail names the wrong field or gives the reason of the stream's refusal.
+ * Also throws the errors of `readStream`.
+ */
 export async function orderStream(client: TemporalClient, stream: string, order: StreamOrder): Promise<StreamOrderResult> {
   const request = { ...order, order: checkedOrder(order.order) }
   try {

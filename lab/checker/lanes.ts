@@ -8,7 +8,7 @@ export interface LaneFindings {
   readonly transactions: number
   readonly reverted: number
   readonly revertedHashes: readonly string[]
-  /** Missing nonces, in blocks and in the node's pool. */
+  /** Number of missing nonces: those that the blocks lack, plus those that the node's pool lacks. */
   readonly holes: number
   /** Number of transactions in the node's pool. 0 after a drain. */
   readonly waiting: number

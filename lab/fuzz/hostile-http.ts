@@ -97,7 +97,8 @@ export function perform({ status, headers, body, times, gzip, end }: HttpAct, re
   if (end === 'silent') return
   const plain = Buffer.from(body.repeat(Math.min(times, Math.ceil(2_100_000 / Math.max(1, body.length)))))
   const bytes = gzip ? gzipSync(plain) : plain
-  // Without a cut, the client would wait for the missing bytes until its time limit.
+  // An answer with too few bytes is cut off below. Otherwise the client would wait for the missing bytes until its time
+  // limit.
   const isShort = bytes.length < Number(headers['content-length'] ?? 0)
   try {
     response.strictContentLength = false

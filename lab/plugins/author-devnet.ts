@@ -7,7 +7,10 @@ import type { UserSide } from '../devnet/wormhole/users.ts'
 
 const publish = new Interface(['function publishMessage(uint32 nonce, bytes payload, uint8 consistencyLevel) payable returns (uint64)'])
 
-/** The argument of the author's `deploy` and `send`. Sends all transactions from one account per chain. */
+/**
+ * Returns the devnet that the functions `deploy` and `send` of a plug-in's author get as argument. The devnet sends all
+ * transactions of a chain from one account.
+ */
 export function authorDevnet(sides: readonly UserSide[]): AuthorDevnet {
   const sideOf = (name: string) => {
     const position = sides.findIndex((one) => one.name === name)

@@ -115,7 +115,8 @@ describe('receipts that lie', () => {
     const watch = chain.watch([hash])
     await expect.poll(count).toBe(1)
     await anvil.mine()
-    // The block is older than all cached ones, so the chain needs two equal answers of the node, one block apart.
+    // The transaction's block was mined before the chain was connected, so it is older than all cached blocks. The
+    // chain therefore needs two equal answers of the node, one block apart.
     const height = Number(await anvil.rpc<string>('eth_blockNumber'))
     await head(chain, ({ latest }) => latest.height === height)
     await anvil.mine()

@@ -240,7 +240,7 @@ export class Network {
     this.#learn(process, response)
   }
 
-  /** Every answer shows the process the ledger's progress, as in lanes/ledger/ledger-client.ts. */
+  /** From every answer, the process learns the ledger's progress, as in lanes/ledger/ledger-client.ts. */
   #learn(process: Process, response: ApplyResponse): void {
     process.heard = String(this.lane.run)
     const { era, granted, next, finalized } = response.view

@@ -212,7 +212,8 @@ export class StreamModel {
     const number = String(Math.max(resolved, 1) + (above > 0 ? Math.max(0, Number(this.stream.next) - 1 - resolved) + above : 0))
     if (resolved === 0 && above === 0) return
     const request = { kind: 'trust', number, by: 'chain' } as const
-    // The request is not kept for `repeat`: the stream would believe a false watermark once it knows the number.
+    // If `above` is not 0, the watermark is false. Its request is not kept for `repeat`, because the stream would
+    // believe a repetition once it knows the number.
     const answer = above > 0 ? this.#apply([request])[0] : this.tell(0, request)
     assert.equal(answer?.kind === 'refused', BigInt(number) >= BigInt(this.stream.next))
     assert.equal(viewStream(this.stream).alarms.includes('distrusted'), answer?.kind === 'refused')

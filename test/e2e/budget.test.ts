@@ -81,7 +81,8 @@ describe('The cost of a transfer', () => {
     const again = async () => (await stage.devnet.check([undone])).delivered === 1
     await until(again, { timeoutMs: 60_000, everyMs: 100, what: 'the undone delivery to be in a block again' })
     await mine(anvil, 70)
-    // Without the signal, the transfer would check again only when its block would have been final.
+    // The transfer sleeps for as long as its block usually takes to become final. The blocks above were mined at once,
+    // so the signal makes the transfer check now.
     await stage.client.workflow.getHandle(undone.id).signal('retry').catch(isOver)
     await untilListed(stage, stage.sent, 'delivered')
     const ends = await stage.outcomes(stage.sent)

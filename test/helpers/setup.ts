@@ -2,8 +2,8 @@
 import { afterAll, beforeEach } from 'vitest'
 import { cleanUpFile } from './clean-up.ts'
 
-// Inline snapshots and failures need their stacks, but workflows/stack-traces.ts lowers the limit for the whole
-// process. A limit above 20 would slow tests with ten thousand errors down.
+// Inline snapshots and failures need their stacks, but workflows/stack-traces.ts lowers `Error.stackTraceLimit` for the
+// whole process. A limit above 20 would slow down tests that make ten thousand errors.
 beforeEach(() => {
   Error.stackTraceLimit = 20
 })

@@ -18,7 +18,10 @@ const conceptRooms = /^(domain\/|lanes\/|streams\/|chains\/port\.ts|bridges\/(so
 const exported = /^export (?:async |abstract |declare )?(?:function|class|interface|type|const|enum) (\w+)/gm
 const concepts = /^export (?:abstract )?(?:class|interface) (\w+)/gm
 
-/** Last words of names that show a kind of part, and not the concept that the part belongs to. */
+/**
+ * Last words of names that are allowed even if the glossary lacks them. Such a word, for example `listener`, says what
+ * kind of part the name is for, not to which concept of the glossary the part belongs.
+ */
 const structural =
   `alarm auditor back batcher bisection block cache call change client closed closing code config context cost count deps endpoint
   event fact filler finding flushed header host keeper listener log lookup loop name observation observed observer options order

@@ -3,8 +3,9 @@ import { until } from '../../lab/devnet/until.ts'
 import type { Temporal } from '../../workers/process/temporal.ts'
 
 /**
- * Resets a workflow like `temporal workflow reset`. The new run continues from the end of the first task, or of the
- * task in which this number of updates was answered. Temporal applies later requests again.
+ * Resets a workflow like `temporal workflow reset`. With `first`, the new run repeats the first task. With
+ * `afterUpdates`, it continues after the task that answered the update with this number (from 1). Temporal applies
+ * later requests again.
  */
 export async function resetRun(
   { client, connection }: Temporal,

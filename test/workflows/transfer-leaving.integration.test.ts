@@ -164,7 +164,10 @@ describe('A transfer', () => {
 
     describe('and that leaves it', () => {
       const order = { by: 'night-shift', reason: 'a test' }
-      /** Starts a transfer that has left its first nonce to a forbidden lane. The other lane grants none. */
+      /**
+       * Starts a transfer. It leaves the forbidden lane, which still holds the transfer's first nonce. The other lane
+       * grants no nonce.
+       */
       async function left(changes: Partial<Script> = {}) {
         on.script.broadcast = ({ lane }) =>
           lane === lanes[0] ? stuck({ lane } as BroadcastInput) : { kind: 'no-slot', code: 'LANE_FULL', reason: 'full' }

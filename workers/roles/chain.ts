@@ -65,7 +65,7 @@ export async function createChainWorker(
   return { worker, services: [...(gates ? [gates] : []), openLanes.start(), scheduleAudits(name, context)] }
 }
 
-/** Undefined for the defaults, which every admission would otherwise add to a history. */
+/** Undefined for the defaults. They are left out, because otherwise every admission would add them to a history. */
 export function parkAfterOf({ transfers }: Pick<Config, 'transfers'>): ParkLimits | undefined {
   const given = { reverts: transfers.parkAfterReverts, spentNonces: transfers.parkAfterSpentNonces }
   const isDefault = given.reverts === defaultParkAfter.reverts && given.spentNonces === defaultParkAfter.spentNonces

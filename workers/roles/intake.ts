@@ -123,7 +123,7 @@ export async function auditNow(client: TemporalClient, config: Config, stream: s
   }
 }
 
-/** Audits a stream with open connections. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED and read errors. */
+/** Audits a stream over the connections of `context`. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED and read errors. */
 export async function auditHere(context: ProcessContext, stream: string, limits: AuditLimits = {}): Promise<StreamAudit> {
   const { bridges } = context.network
   const source = [...bridges.values()].flatMap(({ sources }) => sources).find(({ config: { stream: id } }) => id === stream)

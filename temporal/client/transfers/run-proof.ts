@@ -20,7 +20,10 @@ export function isPlausibleTransfer({ workflowId, taskQueue, typedSearchAttribut
 export type RunProof = 'same' | 'unread' | 'foreign'
 
 const proofTimeoutMs = 10_000
-/** A reversal with a record younger than this, ms, and no run is foreign, because servers keep closed runs for days. */
+/**
+ * For this time (ms) after a reversal was recorded, the reversed run must still exist, because servers keep closed runs
+ * for days. If the run is missing within this time, the reversal is `foreign`.
+ */
 const keptMs = 3_600_000
 
 /** Compares a listed transfer with its history. Throws the errors of `fromTemporal`. */

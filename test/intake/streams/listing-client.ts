@@ -16,8 +16,8 @@ export interface ListedRun {
 }
 
 /**
- * A client whose server lists `runs` in this order. It counts lists, reads of inputs, and queries by id. It connects to
- * no server.
+ * A client without a server. It answers lists with `runs`, in this order, and counts the lists, the reads of inputs,
+ * and the queries by id.
  */
 export function listingClient(runs: readonly ListedRun[]) {
   const client = new Client({ connection: Connection.lazy() })
