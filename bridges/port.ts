@@ -68,7 +68,7 @@ export type NextStage =
 /** A delivery that takes several calls. Each call is sent once the effect of the previous call is final. */
 export interface Stages {
   /**
-   * Returns the first stage of a transfer for which a simulation can tell whether the first stage is due, so that
+   * Returns the first stage of a transfer for which a simulation shows whether the first stage is due, so that
    * `next` need not be asked. The call of the stage must revert once the stage is no longer needed: if the simulation
    * reverts, `next` decides. Undefined: `next` always decides.
    */
