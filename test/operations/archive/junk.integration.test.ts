@@ -49,9 +49,10 @@ describe('The archive of a Temporal that strangers write to', () => {
   const answerNull = async (queue: string): Promise<void> => {
     const { namespace } = client.options
     const completedType = temporal.api.enums.v1.QueryResultType.QUERY_RESULT_TYPE_ANSWERED
-    const queryResult = { payloads: [{ metadata: { encoding: Buffer.from('binary/null') } }] }
+    const queryResult = { payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('null') }] }
     for (;;) {
-      const { taskToken, query } = await client.workflowService.pollWorkflowTaskQueue({ namespace, taskQueue: { name: queue } })
+      const poll = () => client.workflowService.pollWorkflowTaskQueue({ namespace, taskQueue: { name: queue } })
+      const { taskToken, query } = await within(client, 60_000, poll)
       if (query) await client.workflowService.respondQueryTaskCompleted({ namespace, taskToken, completedType, queryResult })
       else await client.workflowService.respondWorkflowTaskCompleted({ namespace, taskToken })
     }
