@@ -57,6 +57,9 @@ export class Simulation {
   #born = 0
   /** Transfers whose workflow ended too early, with the reason. */
   readonly #early = new Map<string, string>()
+  /** Cancelled transfers that a Temporal without this end may have delivered. */
+  readonly #cancelledBefore = new Set<string>()
+  #resets = 0
   #isOver = false
 
   constructor(plan: Plan, log?: (line: string) => void) {
@@ -165,7 +168,7 @@ export class Simulation {
         return this.#reset(() => this.#server.wipe())
       case 'restore':
         this.#server.backUp()
-        clock.after(forMs, () => this.#reset(() => this.#server.restore()))
+        clock.after(forMs, this.#restoring())
         return
       case 'cancel':
       case 'retry':
@@ -185,11 +188,25 @@ export class Simulation {
   }
 
   /**
+   * Restores the backup later. If Temporal was set back in the meantime, it may have forgotten the end of a cancelled
+   * transfer and delivered the transfer. The backup brings this end back.
+   */
+  #restoring(): () => void {
+    const before = this.#resets
+    return () => {
+      const ids = this.#resets > before ? [...this.#sent.keys()] : []
+      this.#reset(() => this.#server.restore())
+      for (const id of ids) if (this.#statusOf(id)?.state === 'cancelled') this.#cancelledBefore.add(id)
+    }
+  }
+
+  /**
    * Sets Temporal back by `act`. 10 s later every message is submitted again, as streams do when they read their
    * sources again.
    */
   #reset(act: () => void): void {
     act()
+    this.#resets += 1
     this.#log('Temporal was set back; the sources are read again')
     world.clock.after(10_000, () => {
       for (const message of this.#sent.values()) void this.#submit(message)
@@ -273,7 +290,7 @@ export class Simulation {
       if (early) {
         found.lost += 1
         details.push(`${id} was ${early}`)
-      } else if (status?.state === 'delivered' && isFinal) found.delivered += 1
+      } else if (isFinal && (status?.state === 'delivered' || this.#cancelledBefore.has(id))) found.delivered += 1
       else if (status?.state === 'cancelled' && effects.length === 0) found.cancelled += 1
       else if (status || !this.#server.runs.get(id)?.isOpen) {
         found.lost += 1
