@@ -93,7 +93,7 @@ function describe({ status, location: { start, end }, replacement }: MutantResul
   const line = lines[start.line - 1] ?? ''
   const replaced = start.line === end.line ? line.slice(start.column - 1, end.column - 1) : `${line.slice(start.column - 1)} …`
   const reached = status === 'NoCoverage' ? ' (no test reaches it)' : ''
-  return `${start.line}: ${replaced.trim()} → ${replacement?.replaceAll(/\s+/g, ' ')}${reached}`
+  return `${start.line}: ${replaced.trim()} → ${replacement.replaceAll(/\s+/g, ' ')}${reached}`
 }
 
 function text(area: string, scores: readonly FileScore[], killed: number, all: number): string {

@@ -57,7 +57,6 @@ export class Simulation {
   #born = 0
   /** Transfers whose workflow ended too early, with the reason. */
   readonly #early = new Map<string, string>()
-  /** Cancelled transfers that a Temporal without this end may have delivered. */
   readonly #cancelledBefore = new Set<string>()
   #resets = 0
   #isOver = false
@@ -290,7 +289,8 @@ export class Simulation {
       if (early) {
         found.lost += 1
         details.push(`${id} was ${early}`)
-      } else if (isFinal && (status?.state === 'delivered' || this.#cancelledBefore.has(id))) found.delivered += 1
+      } else if (isFinal && (status?.state === 'delivered' || (status?.state === 'cancelled' && this.#cancelledBefore.has(id))))
+        found.delivered += 1
       else if (status?.state === 'cancelled' && effects.length === 0) found.cancelled += 1
       else if (status || !this.#server.runs.get(id)?.isOpen) {
         found.lost += 1

@@ -1,20 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseConfig } from '../../config/load/load.ts'
-
-const contracts = { core: `0x${'c0'.repeat(20)}`, tokenBridge: `0x${'b0'.repeat(20)}` }
-const least = `
-chains:
-  ethereum:
-    family: evm
-    networkId: 1
-    wormholeChainId: 2
-    nodes: [{ url: "https://node.example/v3/\${NODE_KEY}" }]
-    blockTimeMs: 12000
-    contracts: { core: '${contracts.core}', tokenBridge: '${contracts.tokenBridge}' }
-bridges:
-  wormhole-token-bridge: {}
-`
-const env = { NODE_KEY: 'abcdef0123456789' }
+import { env, least } from '../helpers/least-config.ts'
 
 test('the highest amount of a config is below 2^256, so that it can mean no limit', () => {
   const most = String(2n ** 256n - 1n)

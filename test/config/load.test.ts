@@ -1,21 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseConfig } from '../../config/load/load.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-
-const contracts = { core: `0x${'c0'.repeat(20)}`, tokenBridge: `0x${'b0'.repeat(20)}` }
-const least = `
-chains:
-  ethereum:
-    family: evm
-    networkId: 1
-    wormholeChainId: 2
-    nodes: [{ url: "https://node.example/v3/\${NODE_KEY}" }]
-    blockTimeMs: 12000
-    contracts: { core: '${contracts.core}', tokenBridge: '${contracts.tokenBridge}' }
-bridges:
-  wormhole-token-bridge: {}
-`
-const env = { NODE_KEY: 'abcdef0123456789' }
+import { contracts, least, env } from '../helpers/least-config.ts'
 
 function problemsOf(text: string, environment: NodeJS.ProcessEnv = env): string {
   try {
