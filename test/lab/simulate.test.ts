@@ -26,6 +26,31 @@ test('a seed gives the same result twice, and loses, doubles and leaves nothing'
   expect(Number(first['delivered']) + Number(first['cancelled'])).toBe(160)
 })
 
+/** Prints how many of three finished simulations are still in memory. The stack may still hold the fourth. */
+const countFinished = `
+  const { Clock, replaceGlobals, world } = await import('./lab/simulate/clock.ts')
+  replaceGlobals()
+  const { Simulation } = await import('./lab/simulate/simulate.ts')
+  const { planOf } = await import('./lab/simulate/plan.ts')
+  async function finish(seed) {
+    const simulation = new Simulation(planOf(seed, 30))
+    await simulation.run()
+    return new WeakRef(simulation)
+  }
+  const finished = []
+  for (const seed of ['1', '2', '3', '4']) finished.push(await finish(seed))
+  world.clock = new Clock()
+  gc()
+  process.stdout.write(String(finished.slice(0, 3).filter((one) => one.deref()).length))
+  process.exit(0)
+`
+
+test('a finished simulation leaves memory, so that a long run does not fill it', async () => {
+  const command = ['--expose-gc', '--import', 'tsx', '--input-type=module', '--eval', countFinished]
+  const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: root })
+  expect(stdout).toBe('0')
+})
+
 test('events run in the order of their times, and events of one time in the order in which they were made', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(50), { maxLength: 200 }), async (times) => {

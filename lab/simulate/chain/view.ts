@@ -70,7 +70,7 @@ export class ChainView {
 
   async #travel(): Promise<void> {
     await world.clock.sleep(1 + world.chance.next() * 10)
-    if (!this.#process.alive) await never
+    if (!this.#process.alive) await never()
   }
 
   #poll(): void {

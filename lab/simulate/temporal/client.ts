@@ -23,7 +23,7 @@ const requestLostMs = 2_000
 export function createClient(server: Server, process: Pick<Worker, 'alive'>): TemporalClient {
   const travel = async () => {
     await world.clock.sleep(server.travelMs())
-    if (!process.alive) await never
+    if (!process.alive) await never()
   }
   const call = async <T>(effect: () => T | Promise<T>): Promise<T> => {
     await travel()

@@ -34,5 +34,8 @@ export interface Host {
 /** Interval at which work without a poller looks for one, ms. */
 export const pollMs = 400
 
-/** Code of a dead process awaits this promise, which never resolves. */
-export const never = new Promise<never>(() => {})
+/**
+ * Returns a promise that never resolves, for code of a dead process. Each caller gets its own promise: one that all
+ * share would keep its callers, and so every finished simulation, in memory.
+ */
+export const never = () => new Promise<never>(() => {})
