@@ -6,6 +6,10 @@ import type { Call, Message, Next, Plugin, Shown, Stage, Target } from '../kit/p
 
 /** Time limit (ms) for the promise of `next`. No limit helps against code that blocks the process. */
 const nextMs = 10_000
+/** Ten years, and the end of the year 9999, in seconds. A later `opensAt` is a mistake, such as a time in ms. */
+const [longestSeconds, lastSecond] = [10 * 365 * 86_400, 253_402_300_799]
+/** Most bytes of a list of views with their answers. A plan has two lists, and becomes part of histories. */
+const mostViewBytes = 8_192
 const address = /^0x[0-9a-f]{40}$/
 
 /**
@@ -17,7 +21,7 @@ export function guarded<C>(plugin: Plugin<C>, limitMs = nextMs): Plugin<C> {
   const { name, routes, decode, stages, next, delivered, reverts, parties } = plugin
   const ask = createAsk(name)
   const guardedStage = (stage: string, { call, effect, revertsOnceDone }: Stage<C>): Stage<C> => ({
-    call: (message) => ask(`stages.${stage}.call`, () => call(message), problemOfCall(plugin)),
+    call: (message) => ask(`stages.${stage}.call`, () => call(message), problemOfCall(plugin, message)),
     ...(effect && { effect: (message: Message<C>) => ask(`stages.${stage}.effect`, () => effect(message), problemOfViews) }),
     revertsOnceDone,
   })
@@ -26,7 +30,7 @@ export function guarded<C>(plugin: Plugin<C>, limitMs = nextMs): Plugin<C> {
     routes,
     decode: (message, route) => ask('decode', () => decode(message, route)),
     stages: Object.fromEntries(Object.entries(stages).map(([stage, one]) => [stage, guardedStage(stage, one)])),
-    ...(next && { next: (message: Message<C>, target: Target) => askNext(plugin, () => next(message, target), limitMs) }),
+    ...(next && { next: (message: Message<C>, target: Target) => askNext(plugin, () => next(message, target), target.now, limitMs) }),
     delivered: (message) => ask('delivered', () => delivered(message), problemOfViews),
     reverts: checkedReverts(reverts),
     parties: (message) => ask('parties', () => parties(message), problemOfParties),
@@ -63,14 +67,14 @@ function createAsk(name: string) {
   }
 }
 
-async function askNext<C>({ name, stages }: Plugin<C>, next: () => Promise<Next>, limitMs: number): Promise<Next> {
+async function askNext<C>({ name, stages }: Plugin<C>, next: () => Promise<Next>, now: number, limitMs: number): Promise<Next> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(failed(name, 'next', `did not answer within ${limitMs} ms`)), limitMs)
   })
   try {
     const answer = await Promise.race([(async () => next())(), late])
-    const problem = problemOfNext(answer, Object.keys(stages))
+    const problem = problemOfNext(answer, Object.keys(stages), now)
     if (problem !== undefined) throw failed(name, 'next', `returned ${problem}`)
     return answer
   } catch (error) {
@@ -87,31 +91,40 @@ function dropped(promise: Promise<unknown>): string {
   return 'a promise'
 }
 
-function problemOfCall<C>({ routes }: Plugin<C>) {
+/** The only argument is the signed message, or a word, so a call is small as a part of a plan. */
+function problemOfCall<C>({ routes }: Plugin<C>, { bytes }: Message<C>) {
   return (answer: Call): string | undefined => {
     const { contract, function: signature, args } = answer
-    const isListed = routes.some(({ calls }) => calls.some((rule) => rule.contract === contract && rule.function === signature))
-    if (!isListed) return 'a call that no route of it has'
+    const rule = routes.flatMap(({ calls }) => calls).find((one) => one.contract === contract && one.function === signature)
+    if (!rule) return 'a call that no route of it has'
     if (!Array.isArray(args)) return 'a call without args'
+    if (rule.proof === 'message' && !isMessage(args, bytes)) return 'a call whose only argument is not the message'
     encodeCall(answer)
     return undefined
   }
 }
 
-function problemOfViews(answer: readonly Shown[]): string | undefined {
-  if (!Array.isArray(answer) || answer.length === 0 || answer.length > 20) return 'no list of 1 to 20 views'
-  for (const shown of answer as readonly Shown[]) {
-    if (!address.test(shown.contract)) return 'a view whose contract is no address (0x, lower case)'
-    encodeView(shown)
-  }
-  return undefined
+function isMessage([argument, ...others]: readonly unknown[], bytes: Uint8Array): boolean {
+  return others.length === 0 && argument instanceof Uint8Array && Buffer.compare(argument, bytes) === 0
 }
 
-function problemOfNext(answer: Next, stages: readonly string[]): string | undefined {
+function problemOfViews(answer: readonly Shown[]): string | undefined {
+  if (!Array.isArray(answer) || answer.length === 0 || answer.length > 20) return 'no list of 1 to 20 views'
+  let digits = 0
+  for (const shown of answer as readonly Shown[]) {
+    if (!address.test(shown.contract)) return 'a view whose contract is no address (0x, lower case)'
+    const { data, is } = encodeView(shown)
+    digits += data.length + is.length
+  }
+  return digits / 2 > mostViewBytes ? `views of more than ${mostViewBytes} bytes` : undefined
+}
+
+function problemOfNext(answer: Next, stages: readonly string[], now: number): string | undefined {
   const { stage, wait, never, opensAt } = answer as { [Key in 'stage' | 'wait' | 'never' | 'opensAt']?: unknown }
   if (typeof stage === 'string') return stages.includes(stage) ? undefined : 'a stage that it does not have'
   if (opensAt !== undefined && !(Number.isSafeInteger(opensAt) && Number(opensAt) >= 0)) return 'an opensAt that is no number of seconds'
-  return [wait, never].some((text) => typeof text === 'string' && text.length <= 500) ? undefined : 'neither stage nor wait nor never'
+  if (Number(opensAt) > Math.min(now + longestSeconds, lastSecond)) return 'an opensAt that is more than ten years ahead: is it in ms?'
+  return [wait, never].some(isText) ? undefined : 'neither stage nor wait nor never'
 }
 
 function problemOfParties({ recipient, token, amount }: ReturnType<Plugin<unknown>['parties']>): string | undefined {
@@ -120,11 +133,14 @@ function problemOfParties({ recipient, token, amount }: ReturnType<Plugin<unknow
   return amount === undefined || /^[0-9]{1,78}$/.test(amount) ? undefined : 'an amount that is no decimal number'
 }
 
+function isText(text: unknown): text is string {
+  return typeof text === 'string' && text.length <= 500
+}
+
 function checkedReverts(reverts: Plugin<unknown>['reverts'] = {}): NonNullable<Plugin<unknown>['reverts']> {
   for (const [selector, { kind, ...more }] of Object.entries(reverts)) {
     const { code, reason } = more as Partial<Extract<RevertMeaning, { code: unknown }>>
-    const isMeant =
-      kind === 'delivered' || (['wait', 'permanent', 'unknown'].includes(kind) && isErrorCode(code) && typeof reason === 'string')
+    const isMeant = kind === 'delivered' || (['wait', 'permanent', 'unknown'].includes(kind) && isErrorCode(code) && isText(reason))
     if (!/^0x[0-9a-f]{8}$/.test(selector) || !isMeant) throw new Error(`reverts: ${selector} is no selector with a meaning`)
   }
   return reverts

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, describe, test } from 'vitest'
 import { createBridges } from '../../bridges/registry.ts'
@@ -8,57 +6,15 @@ import { guarded } from '../../bridges/packages/guard.ts'
 import { type ConfiguredPlugin, createPlugin, loadPlugins, readPlugin } from '../../bridges/packages/load.ts'
 import { createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
 import type { Message, Plugin } from '../../bridges/kit/plugin.ts'
-import { pluginsSchema } from '../../config/schema/plugin-schema.ts'
-import { configSchema } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { signVaa } from '../helpers/vaa.ts'
+import { contract, context, emitter, entry, names, options, routes, settings, source, write } from './plugin-source.ts'
 
 const folder = temporaryFolder()
-const contract = `0x${'aa'.repeat(20)}`
-const emitter = 'e'.repeat(64)
-const context = { chains: new Map(Object.entries({ ethereum: 2, bsc: 4 })) }
-const names = new Map([
-  [2, 'ethereum'],
-  [4, 'bsc'],
-])
-const routes: ConfiguredPlugin['routes'] = [
-  {
-    from: [{ source: 'ethereum', emitter }],
-    where: { '0': '01' },
-    to: 'bsc',
-    calls: [{ contract, function: 'take(bytes)', proof: 'message' }],
-  },
-]
-const settings = { contract }
-
-/** Source code of a plug-in. `parts` replaces fields of the object that the plug-in creates. */
-const source = (parts: Readonly<Record<string, string>> = {}, head = `name: 'mine', version: '1', kit: 1`) => {
-  const all = {
-    routes: `[{ from: [{ source: 'ethereum', emitter: '${emitter}' }], where: { 0: '01' }, to: 'bsc', calls: [{ contract, function: 'take(bytes)', proof: 'message' }] }]`,
-    decode: `({ payload }) => payload[1] === 9 ? undefined : { size: payload.length }`,
-    stages: `{ deliver: { call: ({ bytes }) => ({ contract, function: 'take(bytes)', args: [bytes] }), revertsOnceDone: true } }`,
-    delivered: `({ digest }) => [{ contract, view: 'isDone(bytes32)', args: [digest], returns: 'bool', is: [true] }]`,
-    parties: `() => ({ recipient: contract, token: 'mine' })`,
-    ...parts,
-  }
-  const body = Object.entries(all).map(([name, text]) => `${name}: ${text}`)
-  return `import { plugin, z } from 'portage/plugin'
-export default plugin({ ${head}, settings: z.strictObject({ contract: z.string() }), create: ({ contract }) => ({ ${body.join(',\n')} }) })`
-}
-
-let count = 0
-async function write(text: string, ending = 'mjs'): Promise<{ module: string; sha256: string }> {
-  const module = join(folder, `plugin-${++count}.${ending}`)
-  await writeFile(module, text)
-  return { module, sha256: createHash('sha256').update(text).digest('hex') }
-}
-
-const entry = (file: { module: string; sha256: string }, fields: Partial<ConfiguredPlugin> = {}) =>
-  pluginsSchema.parse({ mine: { ...file, settings, routes, ...fields } })['mine'] as ConfiguredPlugin
 const load = async (plugins: Record<string, ConfiguredPlugin>) => Object.fromEntries(await loadPlugins(plugins, context))
 const made = async (parts: Readonly<Record<string, string>>) =>
-  createPlugin(await readPlugin((await write(source(parts))).module), settings, context).plugin
+  createPlugin(await readPlugin((await write(folder, source(parts))).module), settings, context).plugin
 const bytesOf = (payload: string) => signVaa({ emitterChain: 2, emitter, sequence: 7n, payload }, { guardians: 1 }).bytes
 const read = <C>(plugin: Plugin<C>, payload = '0x0102') => createPluginMessages(plugin, names).readBytes(bytesOf(payload)).message
 const failure = (text: string) =>
@@ -66,19 +22,19 @@ const failure = (text: string) =>
 
 describe('A plug-in is loaded', () => {
   test('a plug-in is loaded from the bytes that the config pins, with the settings and routes of the config', async () => {
-    const { mine } = await load({ mine: entry(await write(source())) })
+    const { mine } = await load({ mine: entry(await write(folder, source())) })
     expect(mine).toMatchObject({ name: 'mine', routes })
   })
 
   test('a plug-in is loaded from a copy, so that the file cannot change between the check and the import', async () => {
-    const { module } = await write(source({}, `name: 'mine', version: import.meta.url, kit: 1`))
+    const { module } = await write(folder, source({}, `name: 'mine', version: import.meta.url, kit: 1`))
     const { version } = (await readPlugin(module)).definition
     expect(version).toMatch(/^file:.*portage-plugin-/)
     expect(version).not.toContain(folder)
   })
 
   test('a plug-in with a changed file is refused by name, and other plug-ins are loaded', async () => {
-    const [changed, intact] = [await write(source()), await write(source({}, `name: 'other', version: '1', kit: 1`))]
+    const [changed, intact] = [await write(folder, source()), await write(folder, source({}, `name: 'other', version: '1', kit: 1`))]
     const loaded = await load({ mine: entry({ ...changed, sha256: 'ab'.repeat(32) }), other: entry(intact) })
     expect(loaded['mine']).toMatchObject({ code: 'PLUGIN_CHANGED', message: expect.stringContaining('mine: Its SHA-256 is') as string })
     expect(loaded['other']).not.toBeInstanceOf(RelayerError)
@@ -86,7 +42,7 @@ describe('A plug-in is loaded', () => {
 
   test('a plug-in with other routes than the config is refused, because keys sign by the routes', async () => {
     const other = [{ ...routes[0]!, to: 'ethereum' }]
-    const { mine } = await load({ mine: entry(await write(source()), { routes: other }) })
+    const { mine } = await load({ mine: entry(await write(folder, source()), { routes: other }) })
     expect(mine).toMatchObject({ code: 'PLUGIN_CHANGED', facts: { plugin: 'mine' } })
   })
 
@@ -117,7 +73,7 @@ describe('A plug-in is loaded', () => {
       'function',
     ],
   ])('a plug-in is refused if its file %s', async (_, text, problem) => {
-    const file = text === undefined ? { module: join(folder, 'none.mjs'), sha256: 'ab'.repeat(32) } : await write(text)
+    const file = text === undefined ? { module: join(folder, 'none.mjs'), sha256: 'ab'.repeat(32) } : await write(folder, text)
     const { mine } = await load({ mine: entry(file) })
     expect(mine).toMatchObject({
       code: 'PLUGIN_INVALID',
@@ -126,12 +82,13 @@ describe('A plug-in is loaded', () => {
   })
 
   test('a plug-in is refused with settings that its schema refuses', async () => {
-    const { mine } = await load({ mine: entry(await write(source()), { settings: { contract, more: 1 } }) })
+    const { mine } = await load({ mine: entry(await write(folder, source()), { settings: { contract, more: 1 } }) })
     expect(mine).toMatchObject({ code: 'PLUGIN_INVALID', message: expect.stringContaining('Its settings are refused') as string })
   })
 })
 
 describe('Each answer of a plug-in is checked, and errors have its name:', () => {
+  const notMessage = 'stages.deliver.call returned a call whose only argument is not the message'
   const call = (answer: string) => ({ stages: `{ deliver: { call: ({ bytes }) => (${answer}), revertsOnceDone: true } }` })
   test.each([
     ['a call that throws', call(`(() => { throw new Error('oh') })()`), 'stages.deliver.call threw: oh'],
@@ -140,7 +97,25 @@ describe('Each answer of a plug-in is checked, and errors have its name:', () =>
       call(`{ contract, function: 'steal(bytes)', args: [bytes] }`),
       'stages.deliver.call returned a call that no route',
     ],
-    ['a call with arguments of other types', call(`{ contract, function: 'take(bytes)', args: [{}] }`), 'stages.deliver.call threw'],
+    ['a call with an argument of another type', call(`{ contract, function: 'take(bytes)', args: [{}] }`), notMessage],
+    ['a call with another message', call(`{ contract, function: 'take(bytes)', args: [bytes.slice(1)] }`), notMessage],
+    ['a call with more arguments', call(`{ contract, function: 'take(bytes)', args: [bytes, bytes] }`), notMessage],
+    ['a call with 5 MB', call(`{ contract, function: 'take(bytes)', args: [new Uint8Array(5_000_000)] }`), notMessage],
+    [
+      'a call with a word of another type',
+      {
+        routes: source()
+          .match(/\[\{ from.*\]/)![0]
+          .replace(/'take.*'message'/, `'go(uint256)', proof: { view: 'has(uint256)', returns: 'bool', isNot: [false] }`),
+        ...call(`{ contract, function: 'go(uint256)', args: ['one'] }`),
+      },
+      'stages.deliver.call threw',
+    ],
+    [
+      'views of 100 kB',
+      { delivered: `() => [{ contract, view: 'a(bytes)', args: [new Uint8Array(100_000)], returns: 'bool', is: [true] }]` },
+      'delivered returned views of more than 8192 bytes',
+    ],
     ['no call', call('undefined'), 'stages.deliver.call threw'],
     ['a promise', call('Promise.resolve()'), 'stages.deliver.call returned a promise'],
     ['no views', { delivered: '() => []' }, 'delivered returned no list of 1 to 20 views'],
@@ -180,6 +155,16 @@ describe('Each answer of a plug-in is checked, and errors have its name:', () =>
     ['answers nothing', async () => undefined, 'next threw'],
     ['names a stage that is not there', async () => ({ stage: 'steal' }), 'next returned a stage that it does not have'],
     ['waits until a time that is none', async () => ({ wait: 'a', opensAt: Number.NaN }), 'next returned an opensAt'],
+    [
+      'gives its time in ms',
+      async () => ({ wait: 'a', opensAt: 1_800_000_000_000 }),
+      'next returned an opensAt that is more than ten years',
+    ],
+    [
+      'waits until a time that is no date',
+      async () => ({ wait: 'a', opensAt: 9e15 }),
+      'next returned an opensAt that is more than ten years',
+    ],
   ])('a next that %s', async (_, answer, problem) => {
     await expect(next(answer)).rejects.toThrow(failure(problem))
   })
@@ -191,22 +176,8 @@ describe('Each answer of a plug-in is checked, and errors have its name:', () =>
 })
 
 describe('A message of a plug-in', () => {
-  const chain = {
-    family: 'evm',
-    coin: 'ETH',
-    nodes: [{ url: 'http://127.0.0.1:1' }],
-    finality: { kind: 'tag' },
-    blockTimeMs: 1_000,
-    contracts: { core: contract, tokenBridge: `0x${'bb'.repeat(20)}` },
-  }
-  const options = (plugins: Record<string, ConfiguredPlugin>) =>
-    configSchema.parse({
-      ...{ temporal: { namespace: 'default' } },
-      chains: { ethereum: { ...chain, networkId: 1, wormholeChainId: 2 }, bsc: { ...chain, networkId: 56, wormholeChainId: 4 } },
-      bridges: { 'wormhole-token-bridge': {}, plugins },
-    })
   const bridgeOf = async (parts: Record<string, string>, isLoaded = true) => {
-    const plugins = { mine: entry(await write(source(parts))) }
+    const plugins = { mine: entry(await write(folder, source(parts))) }
     const loaded = isLoaded ? await loadPlugins(plugins, context) : undefined
     const bridge = createBridges(options(plugins), new Map(), [], { loaded }).get('mine')
     if (!bridge) throw new Error('no bridge')

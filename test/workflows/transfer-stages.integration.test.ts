@@ -54,6 +54,14 @@ describe('Deliveries of several calls', () => {
     expect(on.asked.confirm.map(({ stage }) => stage)).toEqual(['receive', 'complete'])
   })
 
+  test('a wait until a time that is no date ends after a month at the latest, and takes a retry', async () => {
+    on.script.admit = (input) => (on.asked.admit.length === 1 ? { ...waitsForQueue, retryInMs: 9e18 } : ready(input))
+    const handle = await on.start()
+    await on.reaches(handle, ({ state, code }) => state === 'waiting' && code === 'DELIVERY_NOT_DUE', 'the wait')
+    await on.retry(handle)
+    expect(await handle.result()).toMatchObject({ state: 'delivered' })
+  })
+
   test('a transfer without an attestation adopts it and goes on with the same id', async () => {
     on.script.admit = (input) => (input.transfer.message === 'AAAA' ? ready(input) : { kind: 'attested', message: 'AAAA' })
     const handle = await on.start()

@@ -153,11 +153,12 @@ export class TransferRun {
   }
 
   /**
-   * Waits. Returns true if a signal or the deadline ended the wait.
+   * Waits, at most `longestPauseMs`. Returns true if a signal or the deadline ended the wait.
    * @param what reason of the wait, for the Web UI
    */
-  async pause(ms: number, what: string): Promise<boolean> {
+  async pause(wantedMs: number, what: string): Promise<boolean> {
     const { signals } = this
+    const ms = Math.min(wantedMs, waits.longestPauseMs)
     this.#show(Date.now() + ms)
     const summary = summaryText(`${what}; tries again in ${durationText(ms)}`)
     const woken = signals.woken || (await condition(() => signals.woken, ms, { summary }))
