@@ -7,6 +7,7 @@ import type { BridgeName, ChainName } from '../domain/transfer/transfer.ts'
 import {
   type BridgesOptions,
   type ConfiguredEmitter,
+  demandOwnMessages,
   emittersOf,
   namesOf,
   packagesOf,
@@ -179,7 +180,7 @@ const makers: { readonly [Name in keyof Made]: (settings: Made[Name], options: B
 
 /**
  * Makes all bridges of the config. Only `served` chains (default: all connected chains) get endpoints. `connected` must
- * also contain the chains of `sourcesOf`.
+ * also contain the chains of `sourcesOf`. Throws the errors of `demandOwnMessages`.
  */
 export function createBridges(
   options: BridgesOptions,
@@ -187,6 +188,7 @@ export function createBridges(
   served: Iterable<ChainName> = connected.keys(),
   { loaded, findVaa = findNone, attestations = noAttestations, tariff }: Partial<Omit<Links, 'connected' | 'served' | 'signed'>> = {},
 ): Bridges {
+  demandOwnMessages(options)
   const names = new Set(served)
   const bridges = new Map<BridgeName, Bridge>()
   const signed = createSigned(options, bridges)

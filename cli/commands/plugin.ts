@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { cp, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { pluginContext } from '../../bridges/configured-emitters.ts'
+import { demandOwnMessages, pluginContext } from '../../bridges/configured-emitters.ts'
 import { asData, type ConfiguredPlugin, createPlugin, readPlugin } from '../../bridges/packages/load.ts'
 import { parseConfig } from '../../config/load/load.ts'
 import { editYaml, readYaml } from '../../config/load/yaml.ts'
@@ -78,7 +78,7 @@ async function addPlugin(call: Call<{ settings?: string }>, module: string): Pro
   const entry = { module: relative(dirname(configFile), path), sha256: file.sha256, settings: asData(settings), routes }
   const edits = Object.entries(entry).map(([field, value]) => [['bridges', 'plugins', name, field], value] as const)
   const text = editYaml(await readFile(configFile, 'utf8'), edits)
-  parseConfig(text, context.env, configFile)
+  demandOwnMessages(parseConfig(text, context.env, configFile))
   await replaceFile(configFile, text)
   const json = { name, version, ...entry, config: configFile }
   const signed = ['Keys will sign these calls, and no others, for its messages:', verbatim(routes.map(routeText).join('\n'))]
