@@ -1,11 +1,9 @@
-import { isErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
+import { isErrorCode, isPluginFailure, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { RevertMeaning } from '../port.ts'
 import { encodeCall } from '../kit/calls.ts'
 import { encodeView } from '../kit/views.ts'
 import type { Call, Message, Next, Plugin, Shown, Stage, Target } from '../kit/plugin.ts'
 
-/** Time limit (ms) for the promise of `next`. No limit helps against code that blocks the process. */
-const nextMs = 10_000
 /** Ten years, and the end of the year 9999, in seconds. A later `opensAt` is a mistake, such as a time in ms. */
 const [longestSeconds, lastSecond] = [10 * 365 * 86_400, 253_402_300_799]
 /** Most bytes of a list of views with their answers. A plan has two lists, and becomes part of histories. */
@@ -13,11 +11,10 @@ const mostViewBytes = 8_192
 const address = /^0x[0-9a-f]{40}$/
 
 /**
- * Returns a plug-in that checks each answer of the given plug-in, and throws only PLUGIN_FAILED and errors of reading
- * the chain. Throws an Error if parts of the given plug-in are missing.
+ * Returns a plug-in that checks each answer of the given plug-in. Its functions throw PLUGIN_FAILED, and `next` also
+ * throws the errors of the given `next`. Throws an Error if the meaning of a revert is wrong.
  */
-export function guarded<C>(plugin: Plugin<C>, limitMs = nextMs): Plugin<C> {
-  demandParts(plugin)
+export function guarded<C>(plugin: Plugin<C>): Plugin<C> {
   const { name, routes, decode, stages, next, delivered, reverts, parties } = plugin
   const ask = createAsk(name)
   const guardedStage = (stage: string, { call, effect, revertsOnceDone }: Stage<C>): Stage<C> => ({
@@ -30,25 +27,20 @@ export function guarded<C>(plugin: Plugin<C>, limitMs = nextMs): Plugin<C> {
     routes,
     decode: (message, route) => ask('decode', () => decode(message, route)),
     stages: Object.fromEntries(Object.entries(stages).map(([stage, one]) => [stage, guardedStage(stage, one)])),
-    ...(next && { next: (message: Message<C>, target: Target) => askNext(plugin, () => next(message, target), target.now, limitMs) }),
+    ...(next && {
+      async next(message: Message<C>, target: Target) {
+        const answer = await next(message, target)
+        return ask('next', () => answer, problemOfNext(Object.keys(stages), target.now))
+      },
+    }),
     delivered: (message) => ask('delivered', () => delivered(message), problemOfViews),
     reverts: checkedReverts(reverts),
     parties: (message) => ask('parties', () => parties(message), problemOfParties),
   }
 }
 
-function demandParts<C>({ decode, delivered, parties, next, stages }: Plugin<C>): void {
-  for (const [part, value] of Object.entries({ decode, delivered, parties, ...(next && { next }) }))
-    if (typeof value !== 'function') throw new Error(`${part} is no function`)
-  const named = Object.entries(stages ?? {})
-  if (named.length === 0) throw new Error('it has no stages')
-  for (const [stage, { call, effect, revertsOnceDone }] of named)
-    if (typeof call !== 'function' || !['function', 'undefined'].includes(typeof effect) || typeof revertsOnceDone !== 'boolean')
-      throw new Error(`the stage ${stage} needs call and revertsOnceDone`)
-}
-
-function failed(name: string, part: string, what: string, cause?: unknown): RelayerError {
-  return new RelayerError('PLUGIN_FAILED', { detail: `${name}: ${part} ${what}`, facts: { plugin: name }, cause })
+export function failed(name: string, what: string, cause?: unknown): RelayerError {
+  return new RelayerError('PLUGIN_FAILED', { detail: `${name}: ${what}`, facts: { plugin: name }, cause })
 }
 
 function createAsk(name: string) {
@@ -57,38 +49,14 @@ function createAsk(name: string) {
     let answer: T
     try {
       answer = run()
-      // The check is inside `try`, because reading the answer may throw too.
-      problem = answer instanceof Promise ? dropped(answer) : check?.(answer)
+      // The check is inside `try`, because it may throw for an answer of another form.
+      problem = check?.(answer)
     } catch (cause) {
-      throw failed(name, part, `threw: ${firstLine(cause)}`, cause)
+      throw isPluginFailure(cause) ? cause : failed(name, `${part} threw: ${firstLine(cause)}`, cause)
     }
-    if (problem !== undefined) throw failed(name, part, `returned ${problem}`)
+    if (problem !== undefined) throw failed(name, `${part} returned ${problem}`)
     return answer
   }
-}
-
-async function askNext<C>({ name, stages }: Plugin<C>, next: () => Promise<Next>, now: number, limitMs: number): Promise<Next> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(failed(name, 'next', `did not answer within ${limitMs} ms`)), limitMs)
-  })
-  try {
-    const answer = await Promise.race([(async () => next())(), late])
-    const problem = problemOfNext(answer, Object.keys(stages), now)
-    if (problem !== undefined) throw failed(name, 'next', `returned ${problem}`)
-    return answer
-  } catch (error) {
-    if (error instanceof RelayerError) throw error
-    throw failed(name, 'next', `threw: ${firstLine(error)}`, error)
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-/** Adds a handler to the promise, because a rejection without a handler would end the process. */
-function dropped(promise: Promise<unknown>): string {
-  promise.catch(() => {})
-  return 'a promise'
 }
 
 /** The only argument is the signed message, or a word, so a call is small as a part of a plan. */
@@ -119,12 +87,14 @@ function problemOfViews(answer: readonly Shown[]): string | undefined {
   return digits / 2 > mostViewBytes ? `views of more than ${mostViewBytes} bytes` : undefined
 }
 
-function problemOfNext(answer: Next, stages: readonly string[], now: number): string | undefined {
-  const { stage, wait, never, opensAt } = answer as { [Key in 'stage' | 'wait' | 'never' | 'opensAt']?: unknown }
-  if (typeof stage === 'string') return stages.includes(stage) ? undefined : 'a stage that it does not have'
-  if (opensAt !== undefined && !(Number.isSafeInteger(opensAt) && Number(opensAt) >= 0)) return 'an opensAt that is no number of seconds'
-  if (Number(opensAt) > Math.min(now + longestSeconds, lastSecond)) return 'an opensAt that is more than ten years ahead: is it in ms?'
-  return [wait, never].some(isText) ? undefined : 'neither stage nor wait nor never'
+function problemOfNext(stages: readonly string[], now: number) {
+  return (answer: Next): string | undefined => {
+    const { stage, wait, never, opensAt } = answer as { [Key in 'stage' | 'wait' | 'never' | 'opensAt']?: unknown }
+    if (typeof stage === 'string') return stages.includes(stage) ? undefined : 'a stage that it does not have'
+    if (opensAt !== undefined && !(Number.isSafeInteger(opensAt) && Number(opensAt) >= 0)) return 'an opensAt that is no number of seconds'
+    if (Number(opensAt) > Math.min(now + longestSeconds, lastSecond)) return 'an opensAt that is more than ten years ahead: is it in ms?'
+    return [wait, never].some(isText) ? undefined : 'neither stage nor wait nor never'
+  }
 }
 
 function problemOfParties({ recipient, token, amount }: ReturnType<Plugin<unknown>['parties']>): string | undefined {

@@ -38,8 +38,8 @@ const shipped = [
   { name: 'node-gyp-build', files: ['index.js', 'node-gyp-build.js', 'LICENSE'] },
 ]
 const texts = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'config/portage.example.yaml', 'config/portage.schema.json']
-/** Folders of files that a module reads at run time from its own folder. */
-const resources = ['intake/spy/protos', 'bridges/packages/template']
+/** Files and folders that a module reads at run time from its own folder. */
+const resources = ['intake/spy/protos', 'bridges/packages/template', 'bridges/packages/thread.mjs']
 
 /**
  * Makes the folder of a release: compiled code, the workflow bundle, the page, resources and texts. Throws Error for a

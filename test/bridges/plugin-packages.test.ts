@@ -1,20 +1,31 @@
 import { join } from 'node:path'
-import { expect, describe, test } from 'vitest'
+import { afterAll, expect, describe, test } from 'vitest'
 import { createBridges } from '../../bridges/registry.ts'
 import { createPackageEndpoint, createRouteEndpoint, planOf } from '../../bridges/packages/endpoints.ts'
-import { guarded } from '../../bridges/packages/guard.ts'
 import { type ConfiguredPlugin, createPlugin, loadPlugins, readPlugin } from '../../bridges/packages/load.ts'
 import { createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
-import type { Message, Plugin } from '../../bridges/kit/plugin.ts'
+import type { Plugin, Target } from '../../bridges/kit/plugin.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { signVaa } from '../helpers/vaa.ts'
 import { contract, context, emitter, entry, names, options, routes, settings, source, write } from './plugin-source.ts'
 
 const folder = temporaryFolder()
-const load = async (plugins: Record<string, ConfiguredPlugin>) => Object.fromEntries(await loadPlugins(plugins, context))
+const ends: (() => void)[] = []
+afterAll(() => ends.forEach((end) => end()))
+async function loaded(plugins: Record<string, ConfiguredPlugin>) {
+  const closing = new AbortController()
+  ends.push(() => closing.abort())
+  return loadPlugins(plugins, context, { closing: closing.signal })
+}
+const load = async (plugins: Record<string, ConfiguredPlugin>) => Object.fromEntries(await loaded(plugins))
+async function readFile(text: string) {
+  const file = await readPlugin((await write(folder, text)).module)
+  ends.push(() => file.thread.close())
+  return file
+}
 const made = async (parts: Readonly<Record<string, string>>) =>
-  createPlugin(await readPlugin((await write(folder, source(parts))).module), settings, context).plugin
+  (await createPlugin(await readFile(source(parts)), settings, context)).plugin
 const bytesOf = (payload: string) => signVaa({ emitterChain: 2, emitter, sequence: 7n, payload }, { guardians: 1 }).bytes
 const read = <C>(plugin: Plugin<C>, payload = '0x0102') => createPluginMessages(plugin, names).readBytes(bytesOf(payload)).message
 const failure = (text: string) =>
@@ -27,8 +38,7 @@ describe('A plug-in is loaded', () => {
   })
 
   test('a plug-in is loaded from a copy, so that the file cannot change between the check and the import', async () => {
-    const { module } = await write(folder, source({}, `name: 'mine', version: import.meta.url, kit: 1`))
-    const { version } = (await readPlugin(module)).definition
+    const { version } = (await readFile(source({}, `name: 'mine', version: import.meta.url, kit: 1`))).definition
     expect(version).toMatch(/^file:.*portage-plugin-/)
     expect(version).not.toContain(folder)
   })
@@ -100,7 +110,7 @@ describe('Each answer of a plug-in is checked, and errors have its name:', () =>
     ['a call with an argument of another type', call(`{ contract, function: 'take(bytes)', args: [{}] }`), notMessage],
     ['a call with another message', call(`{ contract, function: 'take(bytes)', args: [bytes.slice(1)] }`), notMessage],
     ['a call with more arguments', call(`{ contract, function: 'take(bytes)', args: [bytes, bytes] }`), notMessage],
-    ['a call with 5 MB', call(`{ contract, function: 'take(bytes)', args: [new Uint8Array(5_000_000)] }`), notMessage],
+    ['a call with 100 kB', call(`{ contract, function: 'take(bytes)', args: [new Uint8Array(100_000)] }`), notMessage],
     [
       'a call with a word of another type',
       {
@@ -130,56 +140,72 @@ describe('Each answer of a plug-in is checked, and errors have its name:', () =>
     expect(() => planOf(plugin, read(plugin))).toThrow(failure(problem))
   })
 
+  test.each([
+    ['a call with a function', call(`{ contract, function: 'take(bytes)', args: [() => bytes] }`), 'stages.deliver.call threw'],
+    [
+      'a call with 5 MB',
+      call(`{ contract, function: 'take(bytes)', args: [new Uint8Array(5_000_000)] }`),
+      'stages.deliver.call returned more than 262144 bytes',
+    ],
+    [
+      'parties with 1 MB',
+      { parties: `() => ({ recipient: contract, token: 'a'.repeat(1_000_000) })` },
+      'parties returned more than 262144 bytes',
+    ],
+  ])('an answer that cannot leave the thread of a plug-in is refused with its name: %s', async (_, parts, problem) => {
+    const plugin = await made(parts)
+    expect(() => planOf(plugin, read(plugin))).toThrow(failure(problem))
+  })
+
   test('a decoder that throws', async () => {
     const plugin = await made({ decode: `() => { throw new TypeError('bad') }` })
     expect(() => read(plugin)).toThrow(failure('decode threw: bad'))
   })
 
-  const next = (answer: () => Promise<unknown>) => {
-    const never = () => Promise.reject(new Error('unused'))
-    const plugin: Plugin<unknown> = {
-      name: 'mine',
-      routes,
-      decode: () => ({}),
-      stages: { deliver: { call: ({ bytes }) => ({ contract, function: 'take(bytes)', args: [bytes] }), revertsOnceDone: true } },
-      next: answer as never,
-      delivered: () => [],
-      parties: () => ({ recipient: contract, token: 'mine' }),
-    }
-    return guarded(plugin, 50).next?.({} as Message<unknown>, { now: 0, read: never })
+  const next = async (body: string, read: Target['read'] = () => Promise.reject(new Error('unused'))) => {
+    const plugin = await made({ next: `async (message, { now, read }) => { ${body} }` })
+    const { message } = createPluginMessages(plugin, names).readBytes(bytesOf('0x0102'))
+    return plugin.next?.(message, { now: 7, read })
   }
+  const view = `{ contract, view: 'since(bytes32)', args: [message.digest], returns: 'uint64' }`
 
   test.each([
-    ['hangs', () => new Promise<never>(() => {}), 'next did not answer within 50 ms'],
-    ['throws', () => Promise.reject(new Error('oh')), 'next threw: oh'],
-    ['answers nothing', async () => undefined, 'next threw'],
-    ['names a stage that is not there', async () => ({ stage: 'steal' }), 'next returned a stage that it does not have'],
-    ['waits until a time that is none', async () => ({ wait: 'a', opensAt: Number.NaN }), 'next returned an opensAt'],
+    ['throws', `throw new Error('oh')`, 'next threw: oh'],
     [
-      'gives its time in ms',
-      async () => ({ wait: 'a', opensAt: 1_800_000_000_000 }),
-      'next returned an opensAt that is more than ten years',
+      'throws for an error of its read',
+      `try { await read(${view}) } catch (error) { throw new Error('no: ' + error.message) }`,
+      'next threw: no: unused',
     ],
-    [
-      'waits until a time that is no date',
-      async () => ({ wait: 'a', opensAt: 9e15 }),
-      'next returned an opensAt that is more than ten years',
-    ],
-  ])('a next that %s', async (_, answer, problem) => {
-    await expect(next(answer)).rejects.toThrow(failure(problem))
+    ['answers nothing', '', 'next threw'],
+    ['answers with a function', `return { stage: () => 'deliver' }`, 'next threw'],
+    ['answers with 1 MB', `return { stage: 'deliver'.padEnd(1_000_000) }`, 'next returned more than 262144 bytes'],
+    ['names a stage that is not there', `return { stage: 'steal' }`, 'next returned a stage that it does not have'],
+    ['waits until a time that is none', `return { wait: 'a', opensAt: NaN }`, 'next returned an opensAt that is no number'],
+    ['gives its time in ms', `return { wait: 'a', opensAt: 1_800_000_000_000 }`, 'next returned an opensAt that is more than ten years'],
+    ['waits until a time that is no date', `return { wait: 'a', opensAt: 9e15 }`, 'next returned an opensAt that is more than ten years'],
+  ])('a next that %s', async (_, body, problem) => {
+    await expect(next(body)).rejects.toThrow(failure(problem))
   })
 
   test('an error of a node in next stays what it is', async () => {
     const error = new RelayerError('NODE_UNAVAILABLE')
-    await expect(next(() => Promise.reject(error))).rejects.toBe(error)
+    await expect(next(`return read(${view})`, () => Promise.reject(error))).rejects.toBe(error)
+  })
+
+  test('next gets the message with its content, the time of the chain, and the answers of views', async () => {
+    const asked: unknown[] = []
+    const body = `const [[since]] = await read(${view}); return { wait: [message.content.size, now, since].join(' '), opensAt: 9 }`
+    const answer = await next(body, async (one) => (asked.push(one), [[5n]]))
+    expect(answer).toEqual({ wait: '2 7 5', opensAt: 9 })
+    expect(asked).toMatchObject([{ contract, view: 'since(bytes32)', returns: 'uint64' }])
   })
 })
 
 describe('A message of a plug-in', () => {
   const bridgeOf = async (parts: Record<string, string>, isLoaded = true) => {
     const plugins = { mine: entry(await write(folder, source(parts))) }
-    const loaded = isLoaded ? await loadPlugins(plugins, context) : undefined
-    const bridge = createBridges(options(plugins), new Map(), [], { loaded }).get('mine')
+    const code = isLoaded ? await loaded(plugins) : undefined
+    const bridge = createBridges(options(plugins), new Map(), [], { loaded: code }).get('mine')
     if (!bridge) throw new Error('no bridge')
     return bridge
   }
