@@ -1,6 +1,6 @@
 import { deserialize } from 'node:v8'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import type { Call, Message, Next, Plugin, Route, Shown } from '../kit/plugin.ts'
+import type { Call, Message, Next, Plugin, Route, Shown, SignedMessage } from '../kit/plugin.ts'
 import { failed, firstLine } from './guard.ts'
 import type { PluginThread } from './thread.ts'
 import type { Answer } from './thread-run.ts'
@@ -43,7 +43,13 @@ export function remotePlugin(name: string, made: Made, routes: readonly Route[],
     if (found && 'bytes' in found) return deserialize(found.bytes)
     throw failed(name, `${part} ${found?.failed ?? 'did not answer'}`)
   }
-  const part = (key: string, { content }: Message<unknown>) => answer(key, (content as Described).answers)
+  const describe = (message: SignedMessage, route: number) => ofThread(name, () => thread.describe(message, route))
+  const part = (key: string, message: Message<unknown>) => {
+    const { route, answers } = message.content as Described
+    const found = answers.get(key)
+    // A failure is not kept with the message: the function runs again.
+    return answer(key, found && 'failed' in found ? describe(message, route) : answers)
+  }
   const stages = Object.entries(made.stages).map(([stage, { effect, revertsOnceDone }]) => {
     const call = (message: Message<unknown>) => part(`stages.${stage}.call`, message) as Call
     const shown = (message: Message<unknown>) => part(`stages.${stage}.effect`, message) as readonly Shown[]
@@ -54,7 +60,7 @@ export function remotePlugin(name: string, made: Made, routes: readonly Route[],
     routes,
     decode(message, one) {
       const route = routes.indexOf(one)
-      const answers = ofThread(name, () => thread.describe(message, route))
+      const answers = describe(message, route)
       return answer('decode', answers) === true ? ({ route, answers } satisfies Described) : undefined
     },
     stages: Object.fromEntries(stages),

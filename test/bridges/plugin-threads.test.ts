@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
 import type { Plugin } from '../../bridges/kit/plugin.ts'
+import { planOf } from '../../bridges/packages/endpoints.ts'
 import { loadPlugins } from '../../bridges/packages/load.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
@@ -85,6 +86,17 @@ describe('A plug-in cannot hold up the process:', () => {
     }
     await expect.poll(reason).toContain('mine: it rests until it is started again')
     expect(reason()).toMatch(why)
+  })
+
+  test('a function that failed is run again, so that a message is not lost when its cause is gone', async () => {
+    const call = `(() => { let runs = 0; return ({ bytes }) => {
+      if (++runs < 3) throw new Error('not yet')
+      return { contract, function: 'take(bytes)', args: [bytes] }
+    } })()`
+    const plugin = await made({ stages: `{ deliver: { call: ${call}, revertsOnceDone: true } }` })
+    const message = read(plugin)
+    expect(() => planOf(plugin, message)).toThrow(failure('stages.deliver.call threw: not yet'))
+    expect(planOf(plugin, message)).toMatchObject({ function: 'take(bytes)' })
   })
 
   test('after a rest the thread is started again, and delivers messages on which the plug-in does not hang', async () => {
