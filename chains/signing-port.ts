@@ -54,7 +54,7 @@ export interface SigningPolicy {
   readonly proveCall: (call: Intent, gasLimit: string) => Promise<readonly ProvedRoute[]>
   /** Throws SETTINGS_UNREACHABLE before the settings are read. */
   readonly settings: () => Pick<Settings, 'halts' | 'denied'>
-  /** Their code does not run in this process, so a call with the bytes of a denied address is denied. */
+  /** Plug-ins. Their code does not run here, so a call that contains the bytes of a denied address is denied. */
   readonly packages: ReadonlySet<BridgeName>
   /** Number of the account's nonces that most nodes show as used and final. Throws read errors. */
   readonly finalNonce: () => Promise<number>

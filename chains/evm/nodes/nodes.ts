@@ -9,7 +9,7 @@ import { createNodeSet } from './node-set.ts'
 
 /** Time (ms) that slower nodes get after one node has answered, as in chainlink-evm. */
 const graceMs = 5_000
-/** A call waits this time (ms) longer than a node's time-out, so that the next call does not wait for this node. */
+/** A call waits up to this time (ms) beyond a node's time-out, so that the time-out counts as the node's failure. */
 const noticeMs = 250
 
 export type NodeAnswer<T> =
