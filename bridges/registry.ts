@@ -222,7 +222,7 @@ function createSigned({ chains }: BridgesOptions, bridges: Bridges) {
   }
 }
 
-/** Deliveries to `targets` need these connections, because unsigned messages are checked at their source. */
+/** Chains that deliveries to `targets` need connected: unsigned messages are checked at their source. */
 export function sourcesOf({ bridges }: Pick<BridgesOptions, 'bridges'>, targets: readonly ChainName[]): readonly ChainName[] {
   const routes = bridges['native-bridge']?.routes ?? []
   const ofLogs = [bridges.executor, bridges.cctp].flatMap((bridge) => {

@@ -44,7 +44,7 @@ const retryMs = { fast: 5_000, finalized: 15_000 } as const
 const askAgainMs = 600_000
 const mostRemembered = 4_096
 
-/** Also replaces an attestation that has expired or is not final enough. */
+/** Finds an attestation, also in place of one that has expired or is not final enough. */
 export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: AttestOptions) {
   const expired = new LRUCache<string, true>({ max: mostRemembered })
   const asked = new LRUCache<string, true>({ max: mostRemembered, ttl: askAgainMs })

@@ -99,7 +99,7 @@ export function readBurn({ version, body }: Pick<CctpMessage, 'version' | 'body'
   }
 }
 
-/** Returns the bytes that the source logged, without the fields that Circle sets (v2). Throws CCTP_MESSAGE. */
+/** Returns the bytes that the source logged: the fields that Circle sets (v2) are zero. Throws CCTP_MESSAGE. */
 export function loggedBytes(bytes: Uint8Array): Uint8Array {
   const message = readMessage(bytes)
   readBurn(message)

@@ -40,7 +40,7 @@ interface Waiter {
 export class GateWatcher {
   readonly #options: GateWatcherOptions
   readonly #waiting = new Map<string, Waiter>()
-  /** By sequence. Undefined after a change of `#waiting`. */
+  /** The waiting transfers by sequence. Undefined after a change of `#waiting`. */
   #order: readonly Waiter[] | undefined
   #busy: Promise<void> | undefined
   #stopped = false

@@ -101,7 +101,7 @@ export function createReservedAmounts({ lastsMs = 600_000, clock = () => perform
       total += amount
     },
     drop,
-    /** `others` still counts the amounts of `ids` for limits read below block `upTo`, which may lack them. */
+    /** Limits that were read below block `upTo` may lack these completions, so `others` still counts their amounts. */
     complete(ids: readonly string[], upTo: number): void {
       const sum = ids.reduce((sum, id) => sum + drop(id), completed.get(upTo) ?? 0n)
       if (sum > 0n) completed.set(upTo, sum)

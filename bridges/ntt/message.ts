@@ -17,9 +17,10 @@ export interface NttMessage {
 }
 
 /**
- * TransceiverStructs.sol (wormhole-foundation/native-token-transfers). Payload: prefix 0, source manager 4, recipient
- * manager 36, length 68, manager message 70. Manager message: id 0, sender 32, length 64, inner payload 66. Inner
- * payload: prefix 0, decimals 4, amount 5, source token 13, recipient 45, target chain 77.
+ * Offsets (TransceiverStructs.sol in wormhole-foundation/native-token-transfers). Payload: prefix 0, source manager 4,
+ * recipient manager 36, length of the manager message 68, manager message 70. Manager message: id 0, sender 32, length
+ * of the inner payload 64, inner payload 66. Inner payload: prefix 0, decimals 4, amount 5, source token 13, recipient
+ * 45, target chain 77.
  */
 const messageAt = 70
 const transferAt = messageAt + 66

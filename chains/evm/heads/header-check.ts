@@ -1,6 +1,6 @@
 import type { Logger } from '../../../observability/logger.ts'
 
-/** After this number of polls in a row in which most nodes' headers mismatch, the format must have changed. */
+/** If most nodes' headers mismatch in this number of polls in a row, the format must have changed. */
 const mostOddPolls = 10
 
 interface HashedBlock {

@@ -20,7 +20,7 @@ const isPaid = ({ data, value }: Call) => data !== '0x' && BigInt(value) > 0n
  * nonce needs a new proof, made after the earlier nonce became final: the proof shows whether that nonce delivered.
  */
 export function createPaidCalls({ finalNonce, lane }: Pick<SigningPolicy, 'finalNonce' | 'lane'>) {
-  /** By payment. `users`: signatures for this nonce that succeeded or are under way. */
+  /** Payment → its nonce. `users`: signatures for this nonce that succeeded or are under way. */
   const calls = new LRUCache<string, { readonly nonce: number; users: number }>({ max: mostHeld })
 
   function demandFree({ id, final }: Payment, nonce: number | undefined): void {
