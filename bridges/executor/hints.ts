@@ -3,27 +3,22 @@ import type { Intent } from '../../domain/lane/lane.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
 import type { ExecutorMessage } from './message.ts'
 
-/** A call that was planned for a request. */
 export interface PlannedCall {
   /** Wei, decimal. */
   readonly coins: string
   readonly message: ExecutorMessage
   readonly stage: string | undefined
-  /** Digest of the request. */
   readonly request: string
-  /** Gas that the request says that it pays for. */
+  /** Gas that the request claims to pay for. */
   readonly gasLimit: bigint
 }
 
 const keyOf = ({ to, value, data }: Intent) => `${to}/${value}/${data}`.toLowerCase()
 
-/**
- * Several requests may have the same call. Only the requests with the highest gas limits are kept, so that requests
- * that pay for little gas cannot push them out.
- */
+/** Several requests may have the same call. Requests with low gas limits cannot push out those with high ones. */
 const mostPerCall = 8
 
-/** Which requests have which call. A hint is not trusted: `proveCall` reads the source chain. */
+/** A hint is not trusted: `proveCall` reads the source chain. */
 export function createHints() {
   /** `to/value/data` → hints, the highest gas limit first. */
   const hints = boundedMap<string, readonly PlannedCall[]>(10_000, 0, ({ length }) => length)
@@ -35,10 +30,7 @@ export function createHints() {
       const ordered = [hint, ...others].toSorted((one, other) => Number(other.gasLimit - one.gasLimit))
       hints.set(keyOf(intent), ordered.slice(0, mostPerCall))
     },
-    /**
-     * Returns the first proof. If no hint proves the call, throws the error of a read, so that the call is tried again,
-     * or CALL_UNJUSTIFIED. Undefined without hints.
-     */
+    /** Undefined without hints. If no hint proves the call, throws the error of a read or else CALL_UNJUSTIFIED. */
     async prove<T>(intent: Intent, prove: (hint: PlannedCall) => Promise<T>): Promise<T | undefined> {
       const errors: unknown[] = []
       for (const hint of of(intent)) {

@@ -8,9 +8,9 @@ import { decodeInstructions, type RequestPrefix } from './requests.ts'
 
 export interface ProviderChain {
   readonly name: ChainName
-  /** Account that gets the payments: address, 0x, lower case. */
+  /** Account that gets the payments: 0x, lower case. */
   readonly payee: string
-  /** Base fee in coins of the chain, 10 decimals. */
+  /** Coins of the chain, 10 decimals. */
   readonly baseFee: bigint
   readonly caps: Caps
   readonly prefixes: readonly RequestPrefix[]
@@ -21,14 +21,13 @@ export interface ProviderOptions {
   readonly expirySeconds: number
   readonly marginPercent: number
   readonly chains: ReadonlyMap<number, ProviderChain>
-  /** Returns the quoter's signature of a message (65 bytes). Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
+  /** The quoter's signature, 65 bytes. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
   readonly sign: (message: Uint8Array) => Promise<Uint8Array>
-  /** Returns USD per coin of the source or target, 10 decimals. Throws EXECUTOR_PRICES while a feed has no price. */
+  /** USD per coin of the source or target, 10 decimals. Throws EXECUTOR_PRICES while a feed has no price. */
   readonly priceOf: (chain: ChainName, end: 'source' | 'target') => bigint | Promise<bigint>
-  /** Returns the current wei per gas unit. Throws NODE_UNAVAILABLE. */
+  /** Wei per gas unit. Throws NODE_UNAVAILABLE. */
   readonly gasPriceOf: (chain: ChainName) => Promise<bigint>
   readonly assertOpen: (source: ChainName, target: ChainName) => void
-  /** Returns ms since the epoch. */
   readonly now?: () => number
 }
 
@@ -41,7 +40,7 @@ export interface QuoteRequest {
 
 export type ExecutorProvider = ReturnType<typeof createProvider>
 
-/** Time (ms) for which all callers share a signed quote, so that strangers cause few reads and signatures. */
+/** All callers share a signed quote for this time (ms), so that strangers cause few reads and signatures. */
 const keptMs = 5_000
 const failureKeptMs = 1_000
 
@@ -56,7 +55,7 @@ export function createProvider(options: ProviderOptions) {
   }
 
   return {
-    /** Wormhole chain id → limits and kinds of the requests that are delivered to this chain. */
+    /** By Wormhole chain id of the target. */
     capabilities: () => new Map([...chains].map(([id, { caps, prefixes }]) => [id, { ...caps, requestPrefixes: prefixes }] as const)),
     /** Throws INPUT_INVALID for a request that would not be delivered, and the errors of the functions in `options`. */
     async quote({ source, target, instructions }: QuoteRequest): Promise<{ readonly signed: string; readonly cost?: bigint }> {

@@ -28,7 +28,7 @@ const deployment = {
 }
 const vaaOf = (emitter: string) => signVaa({ emitterChain: 2, emitter, sequence: 7n, payload: nttPayload() }, { guardians: 3 }).bytes
 
-/** The contracts of bsc answer every view with zero. Only messages of `consumed` emitters count as consumed. */
+/** The contracts of bsc answer every view with zero, except that messages of `consumed` emitters count as consumed. */
 function endpointOf(
   { clock = () => 0, honourExpired = false }: Pick<ExecutorEndpointOptions, 'clock'> & { honourExpired?: boolean } = {},
   consumed: readonly string[] = [],

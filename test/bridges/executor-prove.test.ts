@@ -38,7 +38,7 @@ const message = (change: Partial<ExecutorMessage['request']> = {}, vaa: Uint8Arr
     ...{ signedQuote: quote(), request: requestFor(7n), instructions, ...change },
   },
 })
-/** Logs of the source. `verifyRequest` accepts only requests that are in these logs. */
+/** The source has only these requests, so `verifyRequest` accepts no others. */
 const logs = [writeMessage(message({}, new Uint8Array()))]
 const record = address('9')
 /** No node answers for requests with this refund address. */

@@ -29,7 +29,7 @@ interface StateFacts {
 /** Highest number of entries in the timeline. The first entry stays, and the oldest of the others are dropped. */
 const timelineLimit = 40
 
-/** State that all steps of a transfer share. A round has one intent: one call on one lane, with at most one nonce. */
+/** A round has one intent: one call on one lane, with at most one nonce. */
 export class TransferRun {
   transfer: Transfer
   readonly id = workflowInfo().workflowId
@@ -152,10 +152,7 @@ export class TransferRun {
     this.signals.woken = true
   }
 
-  /**
-   * Waits. Returns true if a signal or the deadline ended the wait.
-   * @param what reason of the wait, for the Web UI
-   */
+  /** Returns true if a signal or the deadline ended the wait. `what`: reason of the wait, for the Web UI. */
   async pause(ms: number, what: string): Promise<boolean> {
     const { signals } = this
     this.#show(Date.now() + ms)
@@ -264,7 +261,7 @@ export class TransferRun {
       // A parked transfer waits for an operator even past its deadline.
       if (this.overdue && this.state !== 'parked') this.signals.woken = true
     } catch {
-      // Temporal has cancelled the workflow. Nothing is left to do, because the cancel has woken the run already.
+      // Temporal has cancelled the workflow, and the cancel has woken the run already.
     }
   }
 }
@@ -273,10 +270,7 @@ export function includedAt({ txHash, tried }: Pick<Landed, 'txHash' | 'tried'>):
   return tried.find(({ hash }) => hash === txHash)?.includedAt
 }
 
-/**
- * Reasons that usually pass within minutes. A transfer that waits for one of them tries again after at most a minute,
- * unless `retryInMs` is longer.
- */
+/** These reasons usually pass within minutes, so the wait is at most a minute, unless `retryInMs` is longer. */
 const passing: readonly ErrorCode[] = ['LANE_NONE', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT', 'NONCE_NOT_FINAL']
 
 export async function wait(run: TransferRun, { code, reason, retryInMs }: Waiting): Promise<undefined> {
