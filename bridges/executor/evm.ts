@@ -78,7 +78,7 @@ function createRequests(options: ExecutorEndpointOptions) {
     // `requestedAt` is 0, because the Executor's contract refuses expired quotes itself. `now` is 0 for a request with
     // attested messages, because the request was in time when it was judged without them.
     const now = message.attested.length > 0 ? 0 : Math.floor(clock() / 1_000)
-    const judged = judge(message.request, message.sourceChain, { requestedAt: 0, now }, terms)
+    const judged = judge(message.request, message.sourceChain, { requestedAt: 0, now, hasStarted: true }, terms)
     if (judged.kind === 'refused') throw new RelayerError(judged.code, { detail: judged.reason })
     return judged
   }
@@ -86,11 +86,16 @@ function createRequests(options: ExecutorEndpointOptions) {
   const isLate = ({ quote: { expiry } }: Accepted, graceSeconds = 0) => expiry + BigInt(graceSeconds) <= BigInt(Math.floor(clock() / 1_000))
 
   /**
-   * Throws EXECUTOR_EXPIRED if the call pays coins and the quote expired at least `graceSeconds` (default: 0) ago,
-   * because the coins may cost more now. With `honourExpired`, never throws.
+   * True if the call pays coins and the quote expired at least `graceSeconds` ago, because the coins may cost more now.
+   * With `honourExpired`, never true.
    */
+  function isUnpaid(accepted: Accepted, coins: string, graceSeconds?: number): boolean {
+    return BigInt(coins) > 0n && !terms.honourExpired && isLate(accepted, graceSeconds)
+  }
+
+  /** Throws EXECUTOR_EXPIRED for a call that `isUnpaid`. */
   function demandInTime(accepted: Accepted, coins: string, graceSeconds?: number): void {
-    if (BigInt(coins) === 0n || terms.honourExpired || !isLate(accepted, graceSeconds)) return
+    if (!isUnpaid(accepted, coins, graceSeconds)) return
     throw new RelayerError('EXECUTOR_EXPIRED', { detail: `Its coins are paid until ${accepted.quote.expiry}, when the quote expires.` })
   }
 
@@ -109,6 +114,7 @@ function createRequests(options: ExecutorEndpointOptions) {
     kindOf,
     accept,
     isLate,
+    isUnpaid,
     async validate(transfer: Transfer): Promise<Verdict> {
       const message = readOf(transfer)
       const { digest, emitter, sourceId, sequence } = decode(decodeBase64(transfer.message))
@@ -172,7 +178,7 @@ function effectsOf(kindOf: (message: ExecutorMessage) => RequestKind): Effects {
 /** Delivers the messages of paid requests, with the coins that the requests ask for. */
 export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoint {
   const { chain, verifyRequest, products: { ntt, cctp } = {} } = options
-  const { kindOf, accept, isLate, validate, prove } = createRequests(options)
+  const { kindOf, accept, isLate, isUnpaid, validate, prove } = createRequests(options)
   const hints = createHints()
 
   return {
@@ -196,7 +202,8 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
       return {
         async call() {
           const intent = await kind.intentOf(message, wanted, stage)
-          hints.add(intent, { message, stage, coins: intent.value, request: digestOf(message), gasLimit: wanted.gasLimit })
+          const planned = { message, stage, coins: intent.value, request: digestOf(message), gasLimit: wanted.gasLimit }
+          hints.add(intent, { ...planned, isLate: () => isUnpaid(accepted, planned.coins) })
           return intent
         },
         parties: {
