@@ -53,7 +53,7 @@ export interface PlannedDelivery {
   readonly earned?: bigint | undefined
   /** Payment at the source for this delivery. Absent: `earned` applies, or nobody pays. */
   readonly payment?: Payment | undefined
-  /** Maximum gas of the call, because nobody pays for more. */
+  /** Maximum gas of the call, and of all reverted calls of a stage together, because nobody pays for more. */
   readonly gasAtMost?: bigint | undefined
   /** If true, a simulation that succeeds shows that the transfer is not delivered. */
   readonly revertsOnceDelivered: boolean
