@@ -51,6 +51,8 @@ export interface PlannedDelivery {
   readonly parties: Parties
   /** Worth of the fee, wei of the target's coin. Absent if no price is configured: the cost is then not checked. */
   readonly earned?: bigint | undefined
+  /** `earned` for a call with more data than `bytes`, to a chain that charges a fee for data. */
+  readonly forLongData?: { readonly bytes: number; readonly earned: bigint } | undefined
   /** Payment at the source for this delivery. Absent: `earned` applies, or nobody pays. */
   readonly payment?: Payment | undefined
   /** Maximum gas of the call, and of all reverted calls of a stage together, because nobody pays for more. */

@@ -126,7 +126,7 @@ async function prepareUnless(
     const call = { lane, owner: transferId(transfer), intent: chosen.intent, gasAtMost: paidGas?.left, terms: transfer.terms }
     return { ...chosen, priced: await priceCall({ chain: target.chain, fees: deps.fees }, call) }
   }
-  const { earned, revertsOnceDelivered: isShown } = delivery
+  const { revertsOnceDelivered: isShown } = delivery
   const [delivered, { intent, isWrapped, quarantine, priced }] = await Promise.all([isShown ? false : isThere(), price()])
   if (delivered || (isShown && priced.kind === 'reverts' && (await isThere()))) return settled(deps, transfer)
   if (priced.kind === 'impossible') return priced
@@ -134,12 +134,19 @@ async function prepareUnless(
   if (priced.kind === 'reverts' && begun) return prepareUnless(isThere, deps, input, target, first, '')
   if (priced.kind === 'reverts') return afterRevert(deps, target.endpoint, transfer, priced.revert)
   if (quarantine) return quarantine
+  const earned = earnedBy(delivery, intent, priced.first)
   if (earned !== undefined && earned < priced.cost) {
     const reason = `the fee is worth ${earned} wei, the delivery costs ${priced.cost} wei now`
     return { kind: 'waiting', code: 'FEE_BELOW_COST', reason, retryInMs: waitMs }
   }
   const call = { endpoint: target.endpoint, parties: delivery.parties, message: transfer.message, intent, isWrapped }
   return prepared(deps, transfer, { lane, stage, priced, call, reverts: paidGas?.revertsAt(priced.first) })
+}
+
+/** Worth that must cover the cost of the call. Undefined: the call is sent at any cost. */
+function earnedBy({ earned, forLongData }: PlannedDelivery, { data }: Intent, { dataFee }: Attempt): bigint | undefined {
+  if (earned !== undefined || forLongData === undefined || dataFee === undefined) return earned
+  return data.length > 2 + 2 * forLongData.bytes ? forLongData.earned : undefined
 }
 
 /** The gas of a payment that the reverted calls have left. Undefined if nobody pays for gas. */

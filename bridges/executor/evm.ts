@@ -13,7 +13,7 @@ import { addressOf, type ExecutorTerms, judge, type Judgement } from './judge.ts
 import { executorRefusals, keyRefusals, type RequestKind } from './kinds.ts'
 import { digestOf, type ExecutorMessage, readMessage, writeMessage } from './message.ts'
 import { createProductRequests } from './product-requests.ts'
-import { decodeQuote } from './quote.ts'
+import { decodeQuote, pricedDataBytes } from './quote.ts'
 import { decodeInstructions, decodeRequest, executor, type MessageRequest, type ProductPrefix, type RequestPrefix } from './requests.ts'
 import { createVaaRequests, type VaaRequestsOptions } from './vaa-requests.ts'
 
@@ -199,6 +199,7 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
       const accepted = accept(message)
       const { wanted } = accepted
       const payment = paymentOf(message)
+      const earned = payment && BigInt(payment.worth) - BigInt(payment.coins)
       return {
         async call() {
           const intent = await kind.intentOf(message, wanted, stage)
@@ -211,9 +212,9 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
           ...{ bridge: executor, targetChain: chain.name, payee: addressOf(wanted.recipient ?? ''), lossesOf: digestOf(message) },
         },
         payment,
-        // Until the quote expires, the request is delivered at any gas price. Afterwards the payment must cover the
-        // gas.
-        ...(payment && isLate(accepted) && { earned: BigInt(payment.worth) - BigInt(payment.coins) }),
+        // Until the quote expires, the request is delivered at any gas price, unless its payer chose a longer message
+        // than the price is for. Afterwards the payment must cover the gas.
+        ...(earned !== undefined && (isLate(accepted) ? { earned } : { forLongData: { bytes: pricedDataBytes, earned } })),
         gasAtMost: wanted.gasLimit,
         revertsOnceDelivered: kind.revertsOnceDelivered,
       }

@@ -27,7 +27,7 @@ const executorChainSchema = z.strictObject({
     .refine((value) => BigInt(value) <= 2n ** 64n * 10n ** 8n - 10n ** 8n, 'must fit into 64 bits with 10 decimals')
     .prefault('0')
     .describe(
-      "Fixed part of the price of each request on this chain, wei of its coin, rounded up to 10 decimals. The fixed part must cover costs that gas does not cover: an L2's fee for data. At 0, `config check` and `doctor` warn.",
+      'Fixed part of the price of each request on this chain, wei of its coin, rounded up to 10 decimals. The fixed part must cover what the gas limit does not: further calls of a transfer of NTT, and requests for messages that do not exist. At 0, `config check` and `doctor` warn.',
     ),
   maxGasLimit: usually(
     gasUnits.refine(
