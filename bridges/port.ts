@@ -48,9 +48,11 @@ export interface PlannedDelivery {
   readonly parties: Parties
   /** Worth of the fee, wei of the target's coin. Absent: the cost is not checked. */
   readonly earned?: bigint | undefined
+  /** `earned` for a call with more data than `bytes`, to a chain that charges a fee for data. */
+  readonly forLongData?: { readonly bytes: number; readonly earned: bigint } | undefined
   /** Payment at the source for this delivery. */
   readonly payment?: Payment | undefined
-  /** Gas that the payment covers. */
+  /** Gas that the payment covers, for the call and for all reverted calls of its stage. */
   readonly gasAtMost?: bigint | undefined
   /** If true, a successful simulation shows that the transfer is not delivered. */
   readonly revertsOnceDelivered: boolean

@@ -13,7 +13,7 @@ import { addressOf, type ExecutorTerms, judge, type Judgement } from './judge.ts
 import { executorRefusals, keyRefusals, type RequestKind } from './kinds.ts'
 import { digestOf, type ExecutorMessage, readMessage, writeMessage } from './message.ts'
 import { createProductRequests } from './product-requests.ts'
-import { decodeQuote } from './quote.ts'
+import { decodeQuote, pricedDataBytes } from './quote.ts'
 import { decodeInstructions, decodeRequest, executor, type MessageRequest, type ProductPrefix, type RequestPrefix } from './requests.ts'
 import { createVaaRequests, type VaaRequestsOptions } from './vaa-requests.ts'
 
@@ -77,16 +77,24 @@ function createRequests(options: ExecutorEndpointOptions) {
     // The Executor's contract itself refuses expired quotes, so `requestedAt` is 0. A request with attested messages
     // was judged before without them, so its `now` is 0.
     const now = message.attested.length > 0 ? 0 : Math.floor(clock() / 1_000)
-    const judged = judge(message.request, message.sourceChain, { requestedAt: 0, now }, terms)
+    const judged = judge(message.request, message.sourceChain, { requestedAt: 0, now, hasStarted: true }, terms)
     if (judged.kind === 'refused') throw new RelayerError(judged.code, { detail: judged.reason })
     return judged
   }
 
   const isLate = ({ quote: { expiry } }: Accepted, graceSeconds = 0) => expiry + BigInt(graceSeconds) <= BigInt(Math.floor(clock() / 1_000))
 
-  /** The coins may cost more after the quote has expired. Throws EXECUTOR_EXPIRED. */
+  /**
+   * True if the call pays coins and the quote expired at least `graceSeconds` ago, because the coins may cost more now.
+   * With `honourExpired`, never true.
+   */
+  function isUnpaid(accepted: Accepted, coins: string, graceSeconds?: number): boolean {
+    return BigInt(coins) > 0n && !terms.honourExpired && isLate(accepted, graceSeconds)
+  }
+
+  /** Throws EXECUTOR_EXPIRED for a call that `isUnpaid`. */
   function demandInTime(accepted: Accepted, coins: string, graceSeconds?: number): void {
-    if (BigInt(coins) === 0n || terms.honourExpired || !isLate(accepted, graceSeconds)) return
+    if (!isUnpaid(accepted, coins, graceSeconds)) return
     throw new RelayerError('EXECUTOR_EXPIRED', { detail: `Its coins are paid until ${accepted.quote.expiry}, when the quote expires.` })
   }
 
@@ -102,6 +110,7 @@ function createRequests(options: ExecutorEndpointOptions) {
     kindOf,
     accept,
     isLate,
+    isUnpaid,
     async validate(transfer: Transfer): Promise<Verdict> {
       const message = readOf(transfer)
       const { digest, emitter, sourceId, sequence } = decode(decodeBase64(transfer.message))
@@ -162,7 +171,7 @@ function effectsOf(kindOf: (message: ExecutorMessage) => RequestKind): Effects {
 
 export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoint {
   const { chain, verifyRequest, products: { ntt, cctp } = {} } = options
-  const { kindOf, accept, isLate, validate, prove } = createRequests(options)
+  const { kindOf, accept, isLate, isUnpaid, validate, prove } = createRequests(options)
   const hints = createHints()
 
   return {
@@ -183,10 +192,12 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
       const accepted = accept(message)
       const { wanted } = accepted
       const payment = paymentOf(message)
+      const earned = payment && BigInt(payment.worth) - BigInt(payment.coins)
       return {
         async call() {
           const intent = await kind.intentOf(message, wanted, stage)
-          hints.add(intent, { message, stage, coins: intent.value, request: digestOf(message), gasLimit: wanted.gasLimit })
+          const planned = { message, stage, coins: intent.value, request: digestOf(message), gasLimit: wanted.gasLimit }
+          hints.add(intent, { ...planned, isLate: () => isUnpaid(accepted, planned.coins) })
           return intent
         },
         parties: {
@@ -194,8 +205,9 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
           ...{ bridge: executor, targetChain: chain.name, payee: addressOf(wanted.recipient ?? ''), lossesOf: digestOf(message) },
         },
         payment,
-        // Until the quote expires, the gas price does not matter. Afterwards the payment must cover the gas.
-        ...(payment && isLate(accepted) && { earned: BigInt(payment.worth) - BigInt(payment.coins) }),
+        // Until the quote expires, the request is delivered at any gas price, unless its payer chose a longer message
+        // than the price is for. Afterwards the payment must cover the gas.
+        ...(earned !== undefined && (isLate(accepted) ? { earned } : { forLongData: { bytes: pricedDataBytes, earned } })),
         gasAtMost: wanted.gasLimit,
         revertsOnceDelivered: kind.revertsOnceDelivered,
       }

@@ -11,23 +11,26 @@ export interface PlannedCall {
   readonly request: string
   /** Gas that the request claims to pay for. */
   readonly gasLimit: bigint
+  /** Whether the quote of the request has expired, so that the coins of the call are no longer paid for. */
+  readonly isLate: () => boolean
 }
 
 const keyOf = ({ to, value, data }: Intent) => `${to}/${value}/${data}`.toLowerCase()
 
-/** Several requests may have the same call. Requests with low gas limits cannot push out those with high ones. */
+/** Several requests may have the same call. Late requests, and those with low gas limits, cannot push out others. */
 const mostPerCall = 8
 
 /** A hint is not trusted: `proveCall` reads the source chain. */
 export function createHints() {
-  /** `to/value/data` → hints, the highest gas limit first. */
+  /** `to/value/data` → hints, late ones last, and then the highest gas limit first. */
   const hints = boundedMap<string, readonly PlannedCall[]>(10_000, 0, ({ length }) => length)
   const of = (intent: Intent) => hints.get(keyOf(intent)) ?? []
 
   return {
     add(intent: Intent, hint: PlannedCall): void {
       const others = of(intent).filter(({ request }) => request !== hint.request)
-      const ordered = [hint, ...others].toSorted((one, other) => Number(other.gasLimit - one.gasLimit))
+      const known = [hint, ...others].map((one) => ({ one, late: Number(one.isLate()) }))
+      const ordered = known.toSorted((a, b) => a.late - b.late || Number(b.one.gasLimit - a.one.gasLimit)).map(({ one }) => one)
       hints.set(keyOf(intent), ordered.slice(0, mostPerCall))
     },
     /** Undefined without hints. If no hint proves the call, throws the error of a read or else CALL_UNJUSTIFIED. */

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
+import { leastGasLimit } from '../../domain/transfer/content.ts'
 import type { DeliveredView } from '../kit/signed-messages.ts'
 import type { RequestForExecution } from './event.ts'
 import { costOf, decodeQuote, isSignedBy, type Quote } from './quote.ts'
@@ -41,6 +42,8 @@ interface Times {
   readonly requestedAt: number
   /** Time at which the delivery begins, seconds since the epoch. */
   readonly now: number
+  /** True if the transfer has started: the least gas limit was judged before, perhaps by an earlier version. */
+  readonly hasStarted?: boolean
 }
 
 /** States of a provider's API that end a request without a delivery. */
@@ -79,7 +82,7 @@ export function judge(request: RequestForExecution, sourceChain: number, times: 
     (message.prefix === 'ERV1'
       ? problemOfContract(request, target)
       : problemOfProduct(message, wanted, { sourceChain, pays: target.dropOffContracts?.[message.prefix] })) ??
-    exceeded(wanted, target.caps)
+    exceeded(wanted, target.caps, times.hasStarted ? 1n : leastGasLimit)
   if (excess !== undefined) return refused('EXECUTOR_UNSUPPORTED', excess)
   const cost = costOf(quote, wanted)
   const missing = cost - request.amountPaid
@@ -119,13 +122,10 @@ function problemOfProduct(
   return undefined
 }
 
-/** Signatures of 13 guardians need more gas, and so does a burn. Requests that nobody can deliver must not be free. */
-const leastGasLimit = 100_000n
-
-/** Why a target refuses these instructions. Undefined: it accepts them. */
-export function exceeded({ gasLimit, msgValue, dropOff }: RelayInstructions, caps: Caps): string | undefined {
+/** Returns the reason why a target refuses these instructions. Undefined if the target accepts them. */
+export function exceeded({ gasLimit, msgValue, dropOff }: RelayInstructions, caps: Caps, least = leastGasLimit): string | undefined {
   if (gasLimit === 0n) return 'the relay instructions have no gas limit'
-  if (gasLimit < leastGasLimit) return `the gas limit ${gasLimit} is below ${leastGasLimit}`
+  if (gasLimit < least) return `the gas limit ${gasLimit} is below ${least}`
   const above = (what: string, wanted: bigint, cap: bigint) => (wanted > cap ? `${what} ${wanted} is above ${cap}` : undefined)
   return (
     above('the gas limit', gasLimit, caps.maxGasLimit) ??

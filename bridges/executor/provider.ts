@@ -3,7 +3,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 import { type Caps, exceeded } from './judge.ts'
-import { costOf, divideUp, encodeQuote } from './quote.ts'
+import { costOf, divideUp, encodeQuote, withDataFee } from './quote.ts'
 import { decodeInstructions, type RequestPrefix } from './requests.ts'
 
 export interface ProviderChain {
@@ -27,6 +27,8 @@ export interface ProviderOptions {
   readonly priceOf: (chain: ChainName, end: 'source' | 'target') => bigint | Promise<bigint>
   /** Wei per gas unit. Throws NODE_UNAVAILABLE. */
   readonly gasPriceOf: (chain: ChainName) => Promise<bigint>
+  /** Returns the target's current fee for `pricedDataBytes` of data, wei. Throws NODE_UNAVAILABLE, NODE_REFUSED. */
+  readonly dataFeeOf: (chain: ChainName) => Promise<bigint>
   readonly assertOpen: (source: ChainName, target: ChainName) => void
   readonly now?: () => number
 }
@@ -78,15 +80,18 @@ export function createProvider(options: ProviderOptions) {
 type NumberedChain = ProviderChain & { readonly id: number }
 
 async function makeQuote(options: ProviderOptions, from: NumberedChain, to: NumberedChain) {
-  const { quoter, expirySeconds, marginPercent, sign, priceOf, gasPriceOf, now = Date.now } = options
-  const quote = {
-    ...{ quoter, payee: from.payee.slice(2).padStart(64, '0'), sourceChain: from.id, targetChain: to.id },
-    gasPrice: await gasPriceOf(to.name),
-    expiry: BigInt(Math.floor(now() / 1_000) + expirySeconds),
-    baseFee: from.baseFee,
+  const { quoter, expirySeconds, marginPercent, sign, priceOf, gasPriceOf, dataFeeOf, now = Date.now } = options
+  const [gasPrice, dataFee] = await Promise.all([gasPriceOf(to.name), dataFeeOf(to.name)])
+  const prices = {
     sourcePrice: await priceOf(from.name, 'source'),
     // The margin raises this price and not the gas price, so that the coins of a delivery have a margin too.
     targetPrice: divideUp((await priceOf(to.name, 'target')) * BigInt(100 + marginPercent), 100n),
+  }
+  const quote = {
+    ...{ quoter, payee: from.payee.slice(2).padStart(64, '0'), sourceChain: from.id, targetChain: to.id },
+    ...{ gasPrice, ...prices },
+    expiry: BigInt(Math.floor(now() / 1_000) + expirySeconds),
+    baseFee: withDataFee(from.baseFee, dataFee, prices),
   }
   const bytes = encodeQuote(quote)
   return { quote, signed: concat([bytes, await sign(bytes)]) }

@@ -73,6 +73,18 @@ export function isSignedBy(quoter: string, signed: Uint8Array): boolean {
 /** Wei in the unit of a base fee, which has 10 decimals. */
 const weiPerUnit = 10n ** 8n
 
+/** Bytes of a call whose fee for data is in the price of a request. Calls with 13 signatures have some 1,300. */
+export const pricedDataBytes = 2_000
+
+/** Adds a fee for data, wei of the target's coin, to a base fee. Rounds up. */
+export function withDataFee(
+  baseFee: bigint,
+  dataFee: bigint,
+  { sourcePrice, targetPrice }: Pick<Quote, 'sourcePrice' | 'targetPrice'>,
+): bigint {
+  return baseFee + divideUp(dataFee * targetPrice, sourcePrice * weiPerUnit)
+}
+
 /** Wei of the source's coin, rounded up. */
 export function costOf(quote: Pick<Quote, 'baseFee' | 'gasPrice' | 'sourcePrice' | 'targetPrice'>, wanted: RelayInstructions): bigint {
   const { gasLimit, msgValue, dropOff } = wanted

@@ -5,6 +5,7 @@ import { groupBy } from '../../domain/group-by.ts'
 import { heightOf, placeOf, placesPerBlock } from '../../domain/stream/places.ts'
 import { type BridgeName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { keptReads } from '../../runtime/shared-read.ts'
+import { nextTurn } from '../../runtime/wait.ts'
 import type { BlockRange, PlacedSource, PlacedTransfer } from '../port.ts'
 import { deliveredBy, type Finality } from './contract-reader.ts'
 import { streamOf } from './emitter-sources.ts'
@@ -33,6 +34,9 @@ export interface PlacedLogsOptions {
   readonly clock?: () => number
 }
 
+/** Decoding a request of the Executor takes up to 3 ms. */
+const decodedAtOnce = 20
+
 /** A verified message is remembered for this time, ms. Waiting transfers try again within half an hour. */
 const rememberMs = 3_600_000
 
@@ -54,7 +58,7 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
       const transfer = log && transferOf(options, log, number, transactions.get(log.transactionHash) ?? [])
       return transfer && { transfer: checked(options, transfer, number), height: log.block.height, txHash: log.transactionHash }
     }
-    return { transferAt, all: () => [...logs.keys()].flatMap((number) => transferAt(number) ?? []) }
+    return { transferAt, all: () => decodeAll([...logs.keys()], transferAt) }
   }
 
   async function initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]> {
@@ -65,7 +69,7 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
   const sharing = { lasting: () => false }
   const blocks = keptReads((height: number) => placesIn({ fromBlock: height, toBlock: height }, 'agreed'), sharing)
   const transfers = keptReads(
-    async (height: number) => new Map((await blocks.get(height)).all().map((one) => [one.transfer.sequence, one])),
+    async (height: number) => new Map((await (await blocks.get(height)).all()).map((one) => [one.transfer.sequence, one])),
     sharing,
   )
 
@@ -136,6 +140,20 @@ function placed(chain: string, logs: readonly PlacedLog[]): ReadonlyMap<string, 
     numbers.set(number, log)
   }
   return new Map([...numbers].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1)))
+}
+
+/** Decodes a few logs per turn: strangers choose how many logs there are, and the process has other work. */
+async function decodeAll(
+  numbers: readonly string[],
+  transferAt: (number: string) => PlacedTransfer | undefined,
+): Promise<readonly PlacedTransfer[]> {
+  const found: PlacedTransfer[] = []
+  for (const [index, number] of numbers.entries()) {
+    if (index > 0 && index % decodedAtOnce === 0) await nextTurn()
+    const one = transferAt(number)
+    if (one) found.push(one)
+  }
+  return found
 }
 
 /** Maximum length of a message in characters: as the data of a log (0x, three words, hex digits), and as base64. */

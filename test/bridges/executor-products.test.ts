@@ -120,6 +120,7 @@ describe('After the quote has expired', () => {
 
   test('a delivery waits while its gas costs more than was paid for it, and no sooner', () => {
     expect(at(expiry - 1).delivery(both, 'receive').earned).toBeUndefined()
+    expect(at(expiry - 1).delivery(both, 'receive').forLongData).toEqual({ bytes: 2_000, earned: 100_000n })
     expect(at(expiry).delivery(both, 'receive').earned).toBe(100_000n)
   })
 

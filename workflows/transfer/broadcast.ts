@@ -84,6 +84,7 @@ export async function failRound(run: TransferRun, how: 'reverted' | 'spent', rea
   const { progress } = run
   const { reverts, spentNonces } = progress.underway?.ready.parkAfter ?? defaultParkAfter
   progress[how === 'reverted' ? 'failures' : 'spent'] += 1
+  if (how === 'reverted') progress.failedGas = (progress.failedGas ?? 0) + Number(progress.underway?.ready.gasLimit ?? 0)
   run.nextRound()
   if (run.ending) return
   const { failures, spent } = progress

@@ -149,6 +149,8 @@ export class TransferRun {
       if (this.overdue) this.deadline = undefined
     }
     Object.assign(this.progress, { failures: 0, spent: 0, waits: 0, quarantined: undefined })
+    // A gate may open at a stranger's wish. Only a person can have more gas bought than was paid for.
+    if (!onlyIfWaiting) this.progress.failedGas = undefined
     this.signals.woken = true
   }
 
@@ -193,7 +195,7 @@ export class TransferRun {
   /** Begins the next round after the final call of a stage. Failures and waits are counted from 0 again. */
   passStage(stage = '', { txHash, blockHeight }: Partial<Pick<Landed, 'txHash' | 'blockHeight'>>): undefined {
     this.nextRound()
-    Object.assign(this.progress, { failures: 0, spent: 0, waits: 0 })
+    Object.assign(this.progress, { failures: 0, failedGas: undefined, spent: 0, waits: 0 })
     this.enter('admitting', `stage ${stage} is final${blockHeight === undefined ? '' : ` in block ${blockHeight}`}`, { txHash })
   }
 

@@ -82,9 +82,10 @@ async function admitCopy(run: TransferRun, copy: Transfer): Promise<Ready | Outc
 }
 
 function askAdmission({ progress, label, retriedAt, freshSince }: TransferRun, transfer: Transfer): Promise<Admission> {
-  const { turnedAway, disputed, failures, quarantined } = progress
+  const { turnedAway, disputed, failures, failedGas, quarantined } = progress
   const wrapped = quarantined || failures > 0 || undefined
-  return steps.admit({ transfer, avoid: turnedAway?.lanes ?? [], disputed, retriedAt, wrapped, startedAt: freshSince }, label)
+  const reverted = failedGas === undefined ? undefined : { calls: failures, gas: failedGas }
+  return steps.admit({ transfer, avoid: turnedAway?.lanes ?? [], disputed, retriedAt, wrapped, reverted, startedAt: freshSince }, label)
 }
 
 async function act(run: TransferRun, admission: Admission): Promise<Ready | Outcome | undefined> {
