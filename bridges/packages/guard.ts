@@ -116,7 +116,6 @@ function checkedReverts(reverts: Plugin<unknown>['reverts'] = {}): NonNullable<P
   return reverts
 }
 
-/** Returns the first line of the error's message, at most `most` characters. */
 export function firstLine(error: unknown, most = 200): string {
   const text = error instanceof Error ? error.message : String(error)
   return (text.split('\n')[0] ?? '').slice(0, most)

@@ -12,7 +12,7 @@ import { demandParts, type Made, remotePlugin } from './remote.ts'
 import { type PluginThread, startThread, type ThreadLimits } from './thread.ts'
 
 export type ConfiguredPlugin = NonNullable<Config['bridges']['plugins']>[string]
-/** Name → the plug-in, or the error that kept it from being loaded. */
+/** The plug-in, or the error that kept it from being loaded. */
 export type LoadedPlugins = ReadonlyMap<string, Plugin<unknown> | RelayerError>
 
 const packageSchema = z.object({
@@ -31,9 +31,8 @@ export interface PluginFile {
 }
 
 /**
- * Reads the file of a plug-in package, and loads it in a thread. Loads a copy of the hashed bytes, so that the file
- * cannot change between the check and the import. Throws PLUGIN_INVALID, PLUGIN_CHANGED.
- * @param expected the SHA-256 that the config pins
+ * Imports a copy of the bytes whose SHA-256 is `expected`, in a thread: the file may change. Throws PLUGIN_INVALID,
+ * PLUGIN_CHANGED.
  */
 export async function readPlugin(file: string, expected?: string, limits?: ThreadLimits): Promise<PluginFile> {
   const about = { module: file }
@@ -54,10 +53,7 @@ export async function readPlugin(file: string, expected?: string, limits?: Threa
   throw broken('PLUGIN_INVALID', `Its default export is not plugin({ … }): ${problemsOf(error)}`, about)
 }
 
-/**
- * Creates the plug-in with the operator's settings. `routes` has the form of the config. Closes the thread, and throws
- * PLUGIN_INVALID, if the plug-in cannot be created.
- */
+/** `routes` has the form of the config. If the plug-in is refused, closes the thread and throws PLUGIN_INVALID. */
 export async function createPlugin(
   { definition: { name }, thread }: PluginFile,
   settings: unknown,
@@ -84,7 +80,7 @@ interface LoadOptions {
   readonly limits?: ThreadLimits
 }
 
-/** Loads all plug-ins of the config. Never throws: if a plug-in cannot be loaded, only its own messages wait. */
+/** Never throws: if a plug-in cannot be loaded, only its own messages wait. */
 export async function loadPlugins(
   plugins: Config['bridges']['plugins'] = {},
   context: PluginContext,
@@ -128,7 +124,7 @@ async function loadPlugin(
   }
 }
 
-/** Converts a value to the form of a config file, in which a bigint is a text. */
+/** The form of a config file, in which a bigint is a text. */
 export function asData(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one)) ?? 'null') as unknown
 }

@@ -52,7 +52,9 @@ export async function testPlugin(module: string, author: Author, log: (line: str
     const [, keyless] = processes as [PortageProcess, PortageProcess]
     const delivered = await resultOf(`messages are delivered, each once (${sent.length})`, () => areDelivered(devnet, keyless, name, sent))
     log('Giving its decoder junk, and trying forged calls…')
-    const fuzzed = await resultOf('junk in payloads and in answers of views makes it throw nothing', () => fuzzPlugin(plugin, messages, sent))
+    const fuzzed = await resultOf('junk in payloads and in answers of views makes it throw nothing', () =>
+      fuzzPlugin(plugin, messages, sent),
+    )
     return [delivered, fuzzed, ...(await tryForgeries(devnet, config, { plugin, sent }))]
   } finally {
     file.thread.close()
