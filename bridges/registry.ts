@@ -179,8 +179,8 @@ const makers: { readonly [Name in keyof Made]: (settings: Made[Name], options: B
 }
 
 /**
- * Only `served` chains (default: all connected) get endpoints. `connected` must contain the chains of `sourcesOf`. Throws
- * the errors of `demandOwnMessages`.
+ * Only `served` chains (default: all connected) get endpoints. `connected` must contain the chains of `sourcesOf`.
+ * Throws the errors of `demandOwnMessages`.
  */
 export function createBridges(
   options: BridgesOptions,
