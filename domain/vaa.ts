@@ -6,7 +6,7 @@ export interface GuardianSignature {
   readonly signature: Uint8Array
 }
 
-/** A VAA of version 1. Parsing does not check the signatures: that needs a guardian set and a hash function. */
+/** Version 1. Parsing does not check the signatures: that needs a guardian set and a hash function. */
 export interface Vaa {
   readonly guardianSetIndex: number
   readonly signatures: readonly GuardianSignature[]
@@ -14,7 +14,6 @@ export interface Vaa {
   readonly timestamp: number
   /** A number that the publisher chose. It is not the nonce of an account. */
   readonly vaaNonce: number
-  /** Wormhole chain id. */
   readonly emitterChain: number
   /** 64 lower-case hex digits without 0x. */
   readonly emitter: string

@@ -42,7 +42,7 @@ export function withoutInterval(intervals: Intervals, from: bigint, to: bigint):
   return [...intervals.slice(0, first), ...below, ...above, ...intervals.slice(end)]
 }
 
-/** Adds one number, with the same result as `joinIntervals`, but faster. */
+/** Same result as `joinIntervals`, but faster. */
 export function withNumber(intervals: Intervals, number: bigint): Intervals {
   const first = indexAt(intervals, number - 1n)
   const [one, two] = [intervals[first], intervals[first + 1]]

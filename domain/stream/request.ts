@@ -24,7 +24,7 @@ export const intervals: Check = (value, path) => {
   })
 }
 
-/** Highest count of numbers in a finding. More would bring an update near Temporal's size limits. */
+/** More numbers would bring an update near Temporal's size limits. */
 const mostNumbers = 5_000
 
 const number: Check = (value, path) => {

@@ -15,7 +15,7 @@ interface Round extends Unlisted {
   readonly before: number | undefined
 }
 
-/** Lists parked transfers page by page, because strangers may create many. Call `end` before the next `list`. */
+/** Strangers may create many parked transfers, so they are listed page by page. Call `end` before the next `list`. */
 export function createParkedRounds(client: TemporalClient, source: StreamOfTransfers, page = parkedPage) {
   let round: Round | undefined
   let released: Unlisted = { open: new Set(), outside: [] }
@@ -28,7 +28,10 @@ export function createParkedRounds(client: TemporalClient, source: StreamOfTrans
       const listed = [...new Map([...(older?.listed ?? []), ...newest.listed].map((one) => [one.runId, one])).values()]
       return {
         listed,
-        /** Returns numbers that are no longer parked. `own`: listed numbers whose transfers belong to the source. */
+        /**
+         * Returns numbers that are no longer parked.
+         * @param own listed numbers whose transfers belong to the source
+         */
         end(own: ReadonlySet<string>, most: number): readonly string[] {
           const begun = round ?? begin(state)
           const numbers = listed.map(({ number }) => number)

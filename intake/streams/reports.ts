@@ -7,7 +7,7 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { rethrowAs } from '../../temporal/client/connection/errors.ts'
 import { listStreamNames, nameOf, queryStream, workflowIdOf } from '../../temporal/client/streams/streams.ts'
 
-/** A stream's view as people see it, with MIP-61's words. */
+/** Uses MIP-61's words. */
 export interface StreamReport extends StreamView {
   readonly workflowId?: string
   readonly cursor?: number
@@ -18,7 +18,7 @@ export interface StreamReport extends StreamView {
   readonly headAt?: string
   /** Guarantees that are missing because the config has no node of the source. */
   readonly unproved?: readonly string[]
-  /** Time of the stream's last update, ISO 8601. Present only if two audits should have reported since then. */
+  /** Time of the last update, ISO 8601. Present only if two audits should have reported since then. */
   readonly silentSince?: string
   readonly asOf: string
 }
@@ -37,8 +37,8 @@ export async function listStreams(client: TemporalClient, heights: Heights, audi
           workflowId: workflowIdOf(client, stream),
         }
       } catch (error) {
-        // An error is shown only for its own stream, because anyone with access to Temporal can start a false workflow
-        // under a stream's id.
+        // Anyone with access to Temporal can start a false workflow under a stream's id, so its error hides no other
+        // stream.
         const known = toRelayerError(error)
         if (known.code === 'TEMPORAL_UNAVAILABLE') throw known
         return { stream, problem: known.message }

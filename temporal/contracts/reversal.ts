@@ -1,4 +1,4 @@
-/** Record of a delivery that is gone, written before the transfer starts again. */
+/** Written before the transfer starts again. */
 export interface Reversal {
   transfer: string
   run: string

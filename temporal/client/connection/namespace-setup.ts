@@ -11,11 +11,11 @@ export type NamespaceSetup = Awaited<ReturnType<typeof setUpNamespace>>
 const keyword = 2
 const hour = 3_600
 const pauseMs = 250
-/** Time limit for the server to learn new names, ms. Its cache of namespaces is up to 10 s old. */
+/** The server's cache of namespaces is up to 10 s old. */
 const timeoutMs = 30_000
 const names = Object.values(searchAttributes).map(({ name }) => name)
 
-/** Creates the namespace and search attributes, and waits for them. Throws the errors of `openConnection`. */
+/** Also creates the search attributes, and waits for them. Throws the errors of `openConnection`. */
 export async function setUpNamespace(target: TemporalAccess, { retentionHours }: { readonly retentionHours: number }) {
   const { address, namespace } = target
   const connection = await openConnection(target)

@@ -9,7 +9,7 @@ export const at = Date.parse('2026-11-22T12:00:00Z')
 export const lane = 'evm-1397:0x52908400098527886e0f7030069857d2e4169ee7'
 const address = '0x52908400098527886e0f7030069857d2e4169ee7'
 
-/** The parts of a config that `explain` reads. The emitter's chain 2 has no node. */
+/** The emitter's chain 2 has no node. */
 export const config = {
   chains: {
     bsc: {
@@ -84,7 +84,7 @@ export const followed = {
   state: read({ ...initialStream({ stream: followedName, origin: '4/00', first: '0', maxOpen: 10 }), updatedAt: at - 1_000 }),
 }
 
-/** Facts of a healthy deployment, except for `changes`. */
+/** A healthy deployment, except for `changes`. */
 export function facts(changes: Partial<Facts> = {}): Facts {
   const served = { queue: polled, asked: 1, answered: 1 }
   return {
