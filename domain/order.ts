@@ -24,7 +24,7 @@ export const byTemporal: Order = { by: unnamed, reason: 'cancelled through Tempo
 export const portageItself = 'portage'
 export const ordersKept = 32
 const linesShown = 10
-/** Characters. */
+/** In characters. */
 export const orderLimits = { by: 100, reason: 500 } as const
 
 /** Reads an order from any value, because a malformed signal must not fail a workflow task. */

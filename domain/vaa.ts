@@ -14,6 +14,7 @@ export interface Vaa {
   readonly timestamp: number
   /** A number that the publisher chose. It is not the nonce of an account. */
   readonly vaaNonce: number
+  /** Wormhole chain id. */
   readonly emitterChain: number
   /** 64 lower-case hex digits without 0x. */
   readonly emitter: string

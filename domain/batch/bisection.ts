@@ -19,8 +19,7 @@ export function tried<T>(state: Bisection<T>, batch: readonly T[], result: 'comp
   const halves = state.halves.slice(1)
   if (result === 'completed') return { halves, most, size: isNew && batch.length === size ? Math.min(most, size * 2) : size }
   if (result === 'failed' && batch.length === 1) return { halves, most, size }
-  // A failed half only shows where a bad transfer is. A new batch may have been too large, so later batches get
-  // smaller.
+  // A failed half only shows where a bad transfer is. A failed new batch may have been too large.
   const smaller = isNew ? Math.max(1, Math.floor(batch.length / 2)) : size
   const middle = Math.ceil(batch.length / 2)
   const split = result === 'failed' ? [batch.slice(0, middle), batch.slice(middle)] : []

@@ -6,7 +6,7 @@ export interface Row {
 
 export interface ErrorRow extends Row {
   readonly retriable: boolean
-  /** The message's signatures have expired. A copy of the message with newer signatures may replace the message. */
+  /** The message's signatures have expired. A copy with newer signatures may replace the message. */
   readonly awaitNewSignatures?: true
   /** Only this transfer waits, not its route. */
   readonly waitsForItself?: true

@@ -54,8 +54,7 @@ export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost)
   const cap = least(configured, terms)
   const tip = legacy ? BigInt(market.tip) : least(BigInt(market.tip), capFrom(policy.maxTip))
   const needed = legacy ? tip : BigInt(base) + tip
-  // A limit of the submission must leave room for one raise. Otherwise a no-op would have to replace the call at each
-  // rise of the base fee.
+  // If a submission's limit left no room for a raise, each rise of the base fee would cost a no-op.
   const wanted = terms < configured ? raise(String(needed), policy.bumpPercent ?? defaultBumpPercent) : needed
   if (cap < wanted) {
     const room = wanted > needed ? ` (${wanted} wei with room for a raise)` : ''
@@ -117,9 +116,7 @@ export function bumpFees(previous: readonly Fees[], market: Fees, percent = defa
   return { maxFee: String(maxFee < tip ? tip : maxFee), tip: String(tip) }
 }
 
-/**
- * Raises end at this multiple of the market's fee or the first attempt's, whichever is higher (as in Optimism's txmgr).
- */
+/** Raises end at this multiple of the market's fee or the first attempt's, if that is higher (Optimism's txmgr). */
 const limitFactor = 5n
 
 /** Without a limit, a nonce that is stuck for other reasons than fees would cost ever more. */
@@ -211,7 +208,7 @@ export interface FeePolicy {
   readonly gasLimit?: string | undefined
 }
 
-/** The most specific scope first. */
+/** Scopes of fee rules, the most specific first. */
 export type FeeScope =
   | { readonly kind: 'transfer'; readonly id: string }
   | { readonly kind: 'lane'; readonly lane: string }
@@ -246,7 +243,7 @@ export interface FeeDefaults {
   readonly gasFactors: ReadonlyMap<ChainName, number>
 }
 
-/** A stranger's token may burn gas, so each call has a gas limit. For the same scope, the settings' rule applies. */
+/** Each call has a gas limit, because a stranger's token may burn gas. The settings' rules override the config's. */
 export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => { readonly fees: readonly FeeRule[] }): FeePolicyResolver {
   const { rules, maxGas, gasFactors } = defaults
   return (about) => {

@@ -3,7 +3,7 @@ import { fnv1a } from '../hash.ts'
 import { type Broke, type LaneState, roundOf, workflowOf, type Entry, type LaneCounts } from './lane.ts'
 import type { LaneAnswer, Refusal } from './messages.ts'
 
-/** Enough for 20 nonces per second with 15 minutes to finality. A full ledger grants none. */
+/** Enough for 20 nonces per second with 15 minutes to finality. A full ledger grants no nonces. */
 const mostKept = 20_000
 /** Fee raises and a deep reorg need the rest of the 2 MiB that a state may have. */
 const mostBytes = 1_572_864
@@ -64,9 +64,7 @@ export function isWithdrawn({ tombstones }: LaneState, intentId: string): boolea
   return tombstones.includes(tombstone(intentId))
 }
 
-/**
- * 64 bits of FNV-1a, base 36. After a collision, the ledger refuses the intent, and its transfer begins a new round.
- */
+/** If two intents have the same hash, the ledger refuses the second one, and its transfer begins a new round. */
 export function tombstone(intentId: string): string {
   return `${fnv1a(intentId).toString(36)}-${fnv1a(intentId, 0x2f0b4c47).toString(36)}`
 }
@@ -82,7 +80,7 @@ export function isReported({ observed }: LaneState, now: number): boolean {
   return now - (observed?.at ?? 0) <= withoutWorkerMs
 }
 
-/** A new ledger lacks its predecessor's nonces. A restored ledger lacks nonces that were granted after the copy. */
+/** A new ledger lacks its predecessor's nonces. A restored ledger lacks nonces that were granted after the backup. */
 export function knowsAllNonces(state: LaneState, now: number): boolean {
   const { synced, observed, next, entries } = state
   if (!isReported(state, now)) return false
@@ -140,7 +138,9 @@ export function funded(
   return { state: low || cost > balance ? { ...state, broke: { detail, cost: cheapest(state.broke, cost) } } : state, detail }
 }
 
-/** The lane is broke below its minimum balance, the cost of its lowest nonce, or the cost of a refused grant. */
+/**
+ * The lane is broke if its balance is below the minimum, the cost of its lowest nonce, or the cost of a refused grant.
+ */
 export function reviewFunds(state: LaneState): LaneState {
   if (!state.observed) return state
   const balance = BigInt(state.observed.balance)

@@ -20,9 +20,7 @@ export type Ask =
   | { readonly kind: 'grant'; readonly owner: ledger.Owner; readonly attempt: ledger.Attempt; readonly operatorTransaction?: boolean }
   /** With `callHash`, the caller wants to sign. If the nonce has another call, the answer is `conflict`. */
   | { readonly kind: 'find'; readonly intentId: string; readonly callHash?: string }
-  /**
-   * Not recorded if the nonce has an attempt of this `index` or needs the other kind. The answer lists all attempts.
-   */
+  /** If the nonce has an attempt of this `index`, or needs the other kind of attempt, nothing is recorded. */
   | { readonly kind: 'attempt'; readonly nonce: number; readonly index: number; readonly attempt: ledger.Attempt }
   | { readonly kind: 'release'; readonly intentId: string; readonly grantedTo: string }
   /**

@@ -8,9 +8,7 @@ export interface NotifierCursor {
   /** The receiver was notified of all transfers that closed before this time, or the notification waits for a retry. */
   readonly from: number
   readonly seen: number
-  /**
-   * Temporal lists some transfers late, so `from` becomes `seen` only some time after `since` (the process's clock).
-   */
+  /** Temporal lists some transfers late, so `from` becomes `seen` only some time after `since` (process's clock). */
   readonly settling: { readonly since: number; readonly seen: number }
   /** Notified transfers that closed since `from`. Without this list, a crash would repeat their notifications. */
   readonly notified: readonly (readonly [run: string, closedAt: number])[]

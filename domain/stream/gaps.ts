@@ -39,10 +39,7 @@ export function punch(gaps: readonly Gap[], from: string, to: string, into?: (pa
   })
 }
 
-/**
- * If there are too many gaps, the two closest become one gap, which an audit corrects later. A placed stream instead
- * reads the blocks of its lowest gap again.
- */
+/** The two closest of too many gaps become one. A placed stream instead reads the blocks of its lowest gap again. */
 export function bounded(state: StreamState): StreamState {
   let { gaps, open } = { ...state, gaps: joined(state.gaps) }
   let kept = state

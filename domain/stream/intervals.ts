@@ -34,7 +34,6 @@ export function subtractIntervals(intervals: Intervals, others: readonly Interva
 export function withoutInterval(intervals: Intervals, from: bigint, to: bigint): Intervals {
   const [first, last] = [indexAt(intervals, from), indexAt(intervals, to + 1n)]
   const [low, high] = [intervals[first]?.[0] ?? to, intervals[last]?.[0] ?? to + 1n]
-  // The interval at `last` is cut only if it begins at or below `to`.
   const end = high <= to ? last + 1 : last
   const highest = intervals[end - 1]?.[1] ?? to
   const below: readonly Interval[] = end > first && low < from ? [[low, from - 1n]] : []

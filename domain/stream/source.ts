@@ -9,8 +9,7 @@ import type { Distrusted, RequestOf, StreamState, Gap, GapState } from './stream
 
 /**
  * The only request that raises the cursor (MIP-61's CONTINUOUS_BLOCK_PROCESSING). A request that passes over a wanted
- * number comes from an old view, and changes nothing. The first range must reach the checkpoint's block, or a fork
- * below this block would go unseen.
+ * number comes from an old view. The first range must reach the checkpoint's block, or a fork below it would go unseen.
  */
 export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: number): StreamStep {
   const { cursor, start, config } = state

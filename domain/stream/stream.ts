@@ -2,8 +2,8 @@ import type { Order, GivenOrder } from '../order.ts'
 import type { IntervalSet, PackedIntervals } from './intervals.ts'
 
 /**
- * A route of a native bridge, a Wormhole emitter, or the logs of a contract (docs/concepts/streams.md). Numbers are u64
- * as decimal strings, heights are blocks, times are ms since the epoch. The state stays below 104 KiB.
+ * The source is a route of a native bridge, a Wormhole emitter, or a contract's logs (docs/concepts/streams.md).
+ * Numbers are u64 as decimal strings, heights are blocks, times are ms since the epoch. The state stays below 104 KiB.
  */
 export interface StreamState {
   readonly config: StreamConfig
@@ -16,7 +16,7 @@ export interface StreamState {
   /** Numbers of transfers that are parked or retry by themselves. `maxOpen` does not count them. */
   readonly outside: readonly OutsideNumbers[]
   readonly gaps: readonly Gap[]
-  /** The target completed these numbers before the source showed them. Until then, their ids cannot be compared. */
+  /** The target completed these numbers, but the source does not show them yet, so their ids cannot be compared. */
   readonly unknownCompletions: IntervalSet
   /** Numbers that were resolved without a delivery. Cancelled and skipped numbers are dropped last. */
   readonly exceptions: readonly StreamException[]
@@ -75,9 +75,8 @@ export interface OutsideNumbers {
   /** Near intervals were joined to save bytes, so some of the numbers are resolved, or are no logs. */
   readonly condensed?: true
   /**
-   * At most this number of them is in `counts.completed` already. The state does not show which. The next completions
-   * lower `counted` instead of raising `counts`. Absent: `counts` has none of them. 0 differs from absent: `counts` may
-   * have some under other outcomes.
+   * `counts.completed` may already include this number of them. Later completions of them lower `counted`, and are not
+   * counted again. Absent: `counts` includes none of them. 0: it may include some under other outcomes.
    */
   readonly counted?: number
   readonly packed: PackedIntervals
@@ -101,7 +100,7 @@ export interface Gap {
   readonly chain?: string
   /** The lowest block that can have a number of the gap. */
   readonly height?: number
-  /** Set after gaps were merged. As in `OutsideNumbers`. */
+  /** Set after gaps were merged, with the meaning of `counted` in `OutsideNumbers`. */
   readonly counted?: number
   readonly at: number
 }

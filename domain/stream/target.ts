@@ -6,14 +6,13 @@ import { count, countedOf, done, except, isUnresolved, present, refused, reopen,
 import { bringBack, moveOutside, outsideReason, uncounted } from './outside-window.ts'
 import type { OpenNumber, RequestOf, StreamState } from './stream.ts'
 
-/** MIP-61's COMPLETE_EVENT_PROCESSING. Completions by any account count. */
+/** MIP-61's COMPLETE_EVENT_PROCESSING. Includes completions by any account. */
 export function completed(state: StreamState, { numbers, from, to }: RequestOf<'completed'>): StreamStep {
   const open = state.open.filter(({ number }) => !hasNumber(numbers, number))
   const exceptions = state.exceptions.filter(({ number }) => !hasNumber(numbers, number))
   const unknownCompletions = union(state.unknownCompletions, unseen(state, numbers)).slice(0, limits.unknownCompletions)
   const more = unknownCompletions.flatMap(([low, high]) => missingBetween(state.unknownCompletions, low, high))
-  // Several agents report the same blocks. Only the first report counts unknown numbers, because the limited list may
-  // have dropped a number, which would be counted again.
+  // Several agents report the same blocks. A number that the limited list has dropped must not be counted again.
   const isFirst = state.target === undefined || from === state.target + 1
   const follows = state.target === undefined || from <= state.target + 1
   const target = follows ? Math.max(to, state.target ?? 0) : state.target

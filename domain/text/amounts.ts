@@ -30,10 +30,7 @@ const leastGwei = 10n ** 6n
 const leastCoins = 10n ** 14n
 const mostSignificant = 6
 
-/**
- * `3.2 gwei`: at most six significant digits, never rounded up.
- * @param wei decimal
- */
+/** `3.2 gwei`: at most six significant digits, never rounded up. */
 export function amountText(wei: string, coin: string | undefined): string {
   return inUnit(wei, coin, significant)
 }

@@ -1,8 +1,8 @@
 const longest = 300
 
 /**
- * Characters that control a terminal, reorder or end a line, or cannot be seen (Unicode 15 ch. 23; UAX 9). A function,
- * because workflows freeze exports, and a global RegExp writes its `lastIndex`.
+ * Characters that control a terminal, reorder or end a line, or cannot be seen (Unicode 15 ch. 23; UAX 9). Each call
+ * makes a new RegExp, because workflows freeze exports, and a global RegExp writes its `lastIndex`.
  */
 export const invisible = (): RegExp => /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 

@@ -19,7 +19,7 @@ export function shortLane(lane: LaneId): string {
 const longestPart = 40
 const longestBridge = 16
 
-/** `wormhole…:ethereum:0000…a585` */
+/** Example: `wormhole…:ethereum:0000…a585`. */
 export function shortStream(id: string): string {
   const [bridge = '', ...rest] = id.split(':')
   const first = bridge.length > longestBridge ? bridge.replace(/^([^-]*)-.*$/s, `$1${leftOut}`) : bridge

@@ -138,7 +138,7 @@ export function createSpyClient({ address, tls }: SpyTarget): Client {
   })
 }
 
-/** A spy may send no message for a long time, so the connection counts, and not a message. */
+/** A spy may send no message for a long time, so only the connection is awaited. */
 function whenConnected(client: Client, closed: () => boolean, done: (client: Client) => void, fail: (why: string) => void): void {
   const channel = client.getChannel()
   const deadline = Date.now() + connectTimeoutMs

@@ -8,7 +8,7 @@ export interface ConfiguredSource {
   readonly begins?: { readonly first?: string }
 }
 
-/** These values are used only when a stream begins. */
+/** Changed values of the config that are used only when a stream begins. */
 export function ignoredChanges({ config: began }: Pick<StreamState, 'config'>, { config, begins }: ConfiguredSource) {
   const { stream, start } = config
   const changes: { field: 'startBlock' | 'first'; began: number | string; configured: number | string; remedy: string }[] = []

@@ -28,10 +28,7 @@ export function createParkedRounds(client: TemporalClient, source: StreamOfTrans
       const listed = [...new Map([...(older?.listed ?? []), ...newest.listed].map((one) => [one.runId, one])).values()]
       return {
         listed,
-        /**
-         * Returns numbers that are no longer parked.
-         * @param own listed numbers whose transfers belong to the source
-         */
+        /** Returns numbers that are no longer parked. `own`: listed numbers whose transfers belong to the source. */
         end(own: ReadonlySet<string>, most: number): readonly string[] {
           const begun = round ?? begin(state)
           const numbers = listed.map(({ number }) => number)

@@ -7,7 +7,7 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { rethrowAs } from '../../temporal/client/connection/errors.ts'
 import { listStreamNames, nameOf, queryStream, workflowIdOf } from '../../temporal/client/streams/streams.ts'
 
-/** Uses MIP-61's words. */
+/** A stream's view as people see it, with MIP-61's words. */
 export interface StreamReport extends StreamView {
   readonly workflowId?: string
   readonly cursor?: number
@@ -37,8 +37,7 @@ export async function listStreams(client: TemporalClient, heights: Heights, audi
           workflowId: workflowIdOf(client, stream),
         }
       } catch (error) {
-        // Anyone with access to Temporal can start a false workflow under a stream's id, so its error hides no other
-        // stream.
+        // A false workflow's error must hide no other stream. Anyone with access to Temporal can start one.
         const known = toRelayerError(error)
         if (known.code === 'TEMPORAL_UNAVAILABLE') throw known
         return { stream, problem: known.message }

@@ -10,7 +10,7 @@ export interface HttpHostOptions {
   readonly timeoutMs?: number
   readonly parallel: number
   readonly pause?: Retry
-  /** In any second. Absent: no limit. */
+  /** Maximum requests in any second. Absent: no limit. */
   readonly perSecond?: number
   /** Shortest rest after HTTP 429. Absent: as after other failures. */
   readonly restAfter429Ms?: number

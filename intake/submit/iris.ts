@@ -58,9 +58,7 @@ export function createIris({ urls, perSecond = 20, parallel = 8, restAfter429Ms 
   }
 
   return {
-    /**
-     * `pick` gets the attested messages in the order of the logs. Further APIs are asked until it accepts an answer.
-     */
+    /** `pick` gets the attested messages in the order of the logs. More APIs are asked until it accepts an answer. */
     ofTransaction<T>(
       { domain, txHash }: { readonly domain: number; readonly txHash: string },
       pick: (messages: readonly AttestedMessage[]) => Promise<T | undefined>,

@@ -47,7 +47,7 @@ export function createVaaLookup({ guardianApis, wormholescanApis, parallel = 4, 
         const found = answer.kind === 'found' ? readVaa(answer.body, place) : answer.kind === 'absent' ? 'not found' : answer.why
         if (typeof found !== 'string') return { kind: 'found', vaa: found, origin: host.origin, api: index }
         if (answer.kind === 'failed') waits.push(answer.againInMs)
-        // Paths and queries of such URLs may contain keys.
+        // Paths and queries of URLs may contain keys.
         refusals.push(`${host.origin}: ${found}`)
       }
       const why = refusals.join('; ')

@@ -22,7 +22,7 @@ export async function authenticate(token: string | undefined, { ring, audience, 
   return principal
 }
 
-/** For long requests. Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_REVOKED, ACCESS_TOKEN_INVALID and ACCESS_KEYS. */
+/** Checks a token again during a long request. Throws ACCESS_TOKEN_* and ACCESS_KEYS. */
 export async function assertStillGood(principal: Principal, { ring, tokens }: Pick<TokenCheck, 'ring' | 'tokens'>): Promise<void> {
   if (Date.now() >= principal.expiresAt) throw new RelayerError('ACCESS_TOKEN_EXPIRED')
   const listed = tokens()

@@ -14,9 +14,7 @@ export function aboutTransfer(targetChain: ChainName | undefined): OrderSubject 
   return aboutChains(targetChain)
 }
 
-/**
- * A stream's order concerns its source and, if all its transfers have one target, as in native bridges, this target.
- */
+/** A stream's order concerns its source and, if all its transfers have one target (native bridges), this target. */
 export function aboutStream(stream: string): OrderSubject {
   const [, source, third] = stream.split(':')
   return aboutChains(...[source, third].filter((part) => isOf(forms.name, part)))

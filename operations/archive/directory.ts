@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ArchiveStore, StoredText } from './store.ts'
 
-/** Then a crashed process has left the lock. Clocks of machines that share the folder must differ by less. */
+/** An older lock is of a crashed process. Clocks of machines that share the folder must differ by less. */
 const staleMs = 60_000
 
 /** The first write creates the folder, which only the user of this process can read. */

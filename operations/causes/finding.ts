@@ -20,7 +20,7 @@ export interface Finding {
   readonly numbers?: Numbers
   /** Beginnings of commands in the catalogue that would not help here, or would do harm. */
   readonly useless?: readonly string[]
-  /** This finding becomes part of one with such a code and this id, if there is one. */
+  /** If there is a finding with one of these codes and this id, this finding becomes part of it. */
   readonly partOf?: { readonly rows: readonly CauseCode[]; readonly id: string }
 }
 

@@ -35,9 +35,7 @@ export async function readTransfers(client: TemporalClient, hasDenyRules: Promis
   }
 }
 
-/**
- * Only the oldest transfer of each target chain, state and error code is asked. Those without a code are asked in turn.
- */
+/** Of transfers with one target chain, state and error code, only the oldest is asked, unless they have no code. */
 function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
   const oldestFirst = open.toSorted((a, b) => a.startedAt - b.startedAt)
   const groups = groupBy(oldestFirst, ({ targetChain, state, code }) => JSON.stringify([targetChain, state, code]))

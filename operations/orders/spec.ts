@@ -33,13 +33,13 @@ export interface OrderContext {
   /** Idempotency key of a payment. A second request with the same key starts no second transaction. */
   readonly key?: string | undefined
   readonly sweepToken?: (chain: ChainName, transfer: { from: string; to: string; token: string }) => Promise<Intent>
-  /** For an exported file, which may revoke tokens that the settings do not list. */
+  /** Set for an exported file, which may revoke tokens that the settings do not list. */
   readonly unlistedTokens?: true
 }
 
 export interface OrderResult {
   readonly json: object
-  /** For people. A record begins with `done`, `unchanged` or `asked`, and then names the order's subject. */
+  /** Output for people. A record begins with `done`, `unchanged` or `asked`, and then names the order's subject. */
   readonly text: string | Readonly<Record<string, string | number | undefined>>
   readonly failed?: boolean
 }

@@ -11,7 +11,7 @@ export interface AuditInput {
 export interface AuditReport extends Pick<AuditInput, 'chain' | 'hours'> {
   checked: number
   intact: number
-  /** The final effect of these transfers is gone. The audit starts them again. */
+  /** Transfers whose final effect is gone. The audit starts them again. */
   undoneCount: number
   undone: string[]
   reopenedCount: number
@@ -19,7 +19,7 @@ export interface AuditReport extends Pick<AuditInput, 'chain' | 'hours'> {
   idleCount: number
   idle: string[]
   underway: number
-  /** Could not be read or recovered, or nodes disagree. The next audit checks these transfers again. */
+  /** Transfers that could not be read or recovered, or on which nodes disagree. The next audit checks them again. */
   unsure: number
 }
 

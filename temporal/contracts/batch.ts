@@ -2,7 +2,7 @@ import type { Intent, LaneId } from '../../domain/lane/lane.ts'
 import type { Held, SendOperatorTransactionInput, SendOperatorTransactionResult } from './operator-transaction.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
-/** Recorded before the call gets a nonce. */
+/** The input is recorded before the call gets a nonce. */
 export interface BatchInput {
   lane: LaneId
   intent: Intent

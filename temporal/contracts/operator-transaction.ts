@@ -9,16 +9,13 @@ export interface OperatorTransactionInput extends Order {
   intent: Intent
   /** For an automatic top-up: nothing is sent unless the balance of `address` is below `minimum` (wei). */
   onlyBelow?: { address: string; minimum: string }
-  /**
-   * Default: 1. All automatic top-ups of a lane have the same workflow id, so each begins with a new round. Otherwise
-   * an intent would have the id of an earlier top-up's intent.
-   */
+  /** Default: 1. All top-ups of a lane have one workflow id, so each begins with a new round of intent ids. */
   firstRound?: number
   progress?: OperatorTransactionProgress
 }
 
 export interface OperatorTransactionProgress {
-  /** Part of the intent's id. Rises by 1 after another transaction used the nonce. */
+  /** Part of the intent's id. It rises by 1 after another transaction used the nonce. */
   round: number
   sentBefore: boolean
   waits: number
@@ -90,6 +87,6 @@ export type SendOperatorTransactionResult =
   | { kind: 'lost'; reason: string }
 
 export const cancelOperatorTransactionSignal = defineSignal<[{ order: Order }?]>('cancel')
-/** Sent before the transaction. */
+/** The process with the key reports a signature before it sends the transaction. */
 export const operatorTransactionSignedSignal = defineSignal<[SignedHash & { intentId: string; nonce: number }]>('signed')
 export const operatorTransactionStatusQuery = defineQuery<OperatorTransactionStatus>('status')

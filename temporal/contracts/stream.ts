@@ -7,7 +7,7 @@ export interface StreamInput {
   config: StreamConfig
   /** For a stream without a state. The process that starts the stream has checked the checkpoint's block. */
   checkpoint?: StreamCheckpoint
-  /** Above the source's numbers. The stream raises an alarm, and does not use this watermark. */
+  /** A watermark above the source's numbers, which only raises an alarm. */
   distrusted?: Omit<Distrusted, 'at'>
   state?: StreamState
   updatesPerRun?: number

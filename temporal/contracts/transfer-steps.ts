@@ -5,7 +5,7 @@ import type { SignedAttempt } from '../../domain/transfer/attempts.ts'
 import type { CallPlan } from '../../domain/transfer/call-plan.ts'
 import type { ChainName, Delivery, ParkLimits, Transfer } from '../../domain/transfer/transfer.ts'
 
-/** On the queue of the target chain. */
+/** These steps need no key, and run on the queue of the target chain. */
 export interface KeylessSteps {
   /** Does the work of `validate`, `checkDelivered` and `prepare` in one local activity. */
   admit(input: AdmitInput): Promise<Admission>
@@ -20,13 +20,13 @@ export interface KeylessSteps {
   confirmEnd(input: ConfirmEndInput): Promise<EndConfirmation>
 }
 
-/** On the lane's queue. */
+/** These steps need the key, and run on the lane's queue. */
 export interface LaneSteps {
   broadcast(input: BroadcastInput): Promise<BroadcastResult>
   expedite(input: { lane: LaneId; intentId: string }): Promise<void>
 }
 
-/** On the queue of the target chain, for processes that have the key. */
+/** These steps run on the queue of the target chain, in processes that have the key. */
 export interface LocalBroadcastSteps {
   /** `elsewhere`: this process cannot broadcast, and sends nothing. */
   broadcastLocally(input: BroadcastInput): Promise<BroadcastResult | { kind: 'elsewhere' }>
@@ -39,7 +39,7 @@ export interface AdmitInput {
   disputed?: true
   /** Time of the last retry, ms since the epoch. Earlier losses do not quarantine the transfer. */
   retriedAt?: number
-  /** After a revert or a quarantine of the transfer. The call then runs no code of the recipient, if the bridge can. */
+  /** True after a revert or quarantine. The call then runs no code of the recipient, if the bridge has such a call. */
   wrapped?: boolean
   /** ms since the epoch, for metrics. Only set at the first try. */
   startedAt?: number
@@ -55,7 +55,7 @@ export type Stopped =
   | { kind: 'unsettled'; finalInMs: number }
   /** `unverified`: the transfer's signatures were not checked yet. */
   | { kind: 'waiting'; code: ErrorCode; reason: string; retryInMs: number; unverified?: true }
-  /** With its attestation, base64. The transfer is admitted again with this message. */
+  /** `message` has its attestation, base64. The transfer is admitted again with it. */
   | { kind: 'attested'; message: string }
   /** Waiting cannot make the delivery possible. */
   | { kind: 'impossible'; code: ErrorCode; reason: string }
@@ -114,9 +114,9 @@ export type BroadcastResult =
   /** The call of `stage` is final, and the transfer needs another call. */
   | { kind: 'passed'; landed: Landed }
   | { kind: 'included'; landed: Landed; finalInMs: number }
-  /** In no block. Call the step again with this intent. `tried`: attempts of this process. */
+  /** The transaction is in no block. Call the step again with this intent. `tried`: attempts of this process. */
   | { kind: 'pending'; nonce: number; attempts: number; reason: string; tried: AttemptRecord[] }
-  /** Paused, full or out of funds. With `retryInMs`, other lanes would not help. */
+  /** The lane is paused, full or out of funds. With `retryInMs`, other lanes would not help. */
   | { kind: 'no-slot'; code: ErrorCode; reason: string; retryInMs?: number }
   /** The call is final, but it reverted or had no effect. */
   | { kind: 'reverted'; landed: Landed; reason: string }
@@ -168,7 +168,7 @@ export type EndConfirmation =
 export interface LaneStatusAnswer {
   lane: LaneStatus
   others: number
-  /** ms. Then a transfer with a nonce leaves a lane that is forbidden or has no worker. */
+  /** After this time, a transfer with a nonce leaves a lane that is forbidden or has no worker. */
   abandonAfterMs: number
 }
 

@@ -62,10 +62,7 @@ export interface TransferStatus
   rounds: number
 }
 
-/**
- * Also retries a parked transfer, or one past its deadline. With `gate`, only a waiting one. Without `order`, the
- * author is `unnamed`.
- */
+/** With `gate`, only a waiting transfer tries again. Without `order`, the author is `unnamed`. */
 export const retrySignal = defineSignal<[({ gate: true } | { order: Order })?]>('retry')
 /** A no-op fills the nonce. If a block includes the call instead, the transfer is delivered. */
 export const cancelSignal = defineSignal<[{ order: Order }?]>('cancel')

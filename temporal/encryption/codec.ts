@@ -19,7 +19,7 @@ const scheduledAt = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 // In an ES module, Node does not find the named exports of the CommonJS package `proto`.
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1
 
-/** The payload with a failure's message and stack trace is encrypted. */
+/** Messages and stack traces of failures move into a payload, which the codec encrypts. */
 export const encodedFailures = new DefaultFailureConverter({ encodeCommonAttributes: true })
 
 /** Node stores the key outside JavaScript, so printing this object does not show it. */
@@ -28,10 +28,7 @@ interface PayloadKey {
   readonly key: KeyObject
 }
 
-/**
- * A ciphertext is bound to its key and workflow id, so it decrypts for no other workflow. Throws ENCRYPTION_KEY.
- * `decode` throws ENCRYPTION_KEY_UNKNOWN, ENCRYPTION_BROKEN and, where encryption is required, ENCRYPTION_MISSING.
- */
+/** A ciphertext is bound to its key and workflow id. Throws ENCRYPTION_KEY; `decode` also other ENCRYPTION_* codes. */
 export function createEncryptionCodec(encryption: PayloadEncryption | undefined): PayloadCodec & { readonly encrypts: boolean } {
   const keys = encryption ? readPayloadKeys(encryption) : []
   const [current] = keys
@@ -96,7 +93,7 @@ function textOf({ metadata }: Payload, name: string): string | undefined {
   return value ? Buffer.from(value).toString('utf8') : undefined
 }
 
-/** IV, ciphertext and tag. The tag also authenticates `bound`. */
+/** Returns IV, ciphertext and tag. The tag also authenticates `bound`. */
 function seal(key: KeyObject, plain: Uint8Array, bound: Uint8Array): Buffer {
   const iv = randomBytes(ivBytes)
   const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes })

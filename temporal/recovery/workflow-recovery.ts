@@ -13,7 +13,7 @@ const everyMs = 10_000
 const restMs = 60_000
 /** Fewer tries may have failed just because a process ended. */
 const triesUntilStuck = 3
-/** A process may have been paused. */
+/** A process may only have been paused. */
 const moreUnanswered = 1
 const answerMs = 5_000
 

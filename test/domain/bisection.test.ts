@@ -71,7 +71,7 @@ describe('bisection of batches', () => {
         expect(state.size).toBeLessThanOrEqual(Math.max(answered, 1))
       }),
     )
-    // The other half must still be tried.
+    // If the first half has no answer, the second half must still be tried.
     const halved = tried(bisection({ size: 8 }), upTo(8), 'failed')
     expect(tried(halved, upTo(4), 'unanswered')).toMatchObject({ halves: [[4, 5, 6, 7]], size: 4 })
   })

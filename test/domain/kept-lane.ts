@@ -8,7 +8,7 @@ export const quarterHour = 15 * 60 * 20
 const hash = (text: string) => createHash('sha256').update(text).digest('hex')
 const digits = (text: string, length: number) => Number.parseInt(hash(text).slice(0, length), 16)
 
-/** As on real chains. `perBlock` successive entries have the same fees. */
+/** The values have the lengths of real ones. `perBlock` successive entries have the same fees. */
 export function keptEntry(index: number, { attempts = 1, perBlock = 20 } = {}): Entry {
   const block = Math.floor(index / perBlock)
   const fee = 30_000_000_000 + digits(`fee ${block}`, 7)

@@ -1,7 +1,7 @@
 import type { Attempt } from '../../domain/lane/lane.ts'
 import type { Observation } from '../../domain/lane/messages.ts'
 
-/** Two with the same `id` have the same bytes. */
+/** Transactions with the same `id` have the same bytes. */
 export interface ModelTx {
   readonly id: string
   readonly nonce: number
@@ -77,7 +77,7 @@ export class ModelChain {
     this.#blocks.push({ hash: `b${++this.#hashes}`, txs })
   }
 
-  /** Only blocks that are not final. Their transactions return to the pool, or are lost if `forget`. */
+  /** Replaces blocks that are not final. Their transactions return to the pool, or are lost if `forget`. */
   reorg(depth: number, forget: boolean): void {
     const gone = this.#blocks.splice(this.#blocks.length - Math.min(depth, this.#finalDepth, this.height))
     for (const tx of gone.flatMap((block) => block.txs)) {
@@ -86,7 +86,7 @@ export class ModelChain {
     for (let i = 0; i < gone.length; i++) this.mine(0, 0n)
   }
 
-  /** Also replaces final blocks. */
+  /** Also replaces final blocks. Their transactions are lost. */
   reorgDeep(depth: number): void {
     const gone = this.#blocks.splice(Math.max(1, this.#blocks.length - this.#finalDepth - depth))
     for (let i = 0; i < gone.length; i++) this.mine(0, 0n)

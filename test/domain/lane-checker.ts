@@ -16,7 +16,7 @@ interface Past {
   readonly signal: boolean
 }
 
-/** A reported height counts for this time. */
+/** For this time, the ledger ignores lower heights than the reported one. */
 const believedMs = 60_000
 
 /**
@@ -49,7 +49,7 @@ export class CheckedLane {
     this.#past = []
   }
 
-  /** As a restore of Temporal does. */
+  /** Makes the ledger as old as a restore of Temporal would. */
   setBack(steps: number): void {
     const { state, books } = this.#past[Math.max(0, this.#past.length - steps)] ?? {}
     if (!state || !books) return
@@ -84,7 +84,7 @@ export class CheckedLane {
     this.paged.nextRun(this.state)
   }
 
-  /** The rule of workflows/lane.ts. */
+  /** The same rule as in workflows/lane.ts. */
   #isOfBefore({ run }: ApplyRequest): boolean {
     return this.#isReset && run !== undefined && run !== String(this.run)
   }

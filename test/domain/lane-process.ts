@@ -26,7 +26,7 @@ export interface Process {
   raises: readonly RaiseOrder[]
   known: KnownLedger | undefined
   heard: string
-  /** With the pool's content. */
+  /** The process has reported the pool's content. */
   hasReported: boolean
   /** A late copy of each request can reach the ledger. */
   asked: { request: LaneRequest; heard: string; waiting: boolean }[]

@@ -27,10 +27,7 @@ export class LogChain {
     this.final = Math.min(this.#blocks.length - 1, this.final + blocks)
   }
 
-  /**
-   * Returns whether a final block was replaced.
-   * @param depth number of final blocks to replace
-   */
+  /** `depth`: number of final blocks to replace. Returns whether a final block was replaced. */
   fork(depth: number, index: number): boolean {
     const keep = Math.max(1, this.final + 1 - depth)
     const { length } = this.#blocks

@@ -14,10 +14,7 @@ import { parkOrRelease } from './stream-requests.ts'
 
 type Found = (readonly [number: string, height: number])[]
 
-/**
- * Compares a placed stream with the truth after every request. Two agents have old states. Each method is one possible
- * event.
- */
+/** Compares a placed stream with the truth after every request. Each method is one possible event. */
 export class PlacedModel {
   readonly chain = new LogChain()
   stream: StreamState = initialStream(config)
@@ -72,7 +69,7 @@ export class PlacedModel {
     this.ended.add(id)
   }
 
-  /** As a deep fork does. The audit of deliveries reports this. */
+  /** A deep fork removes the delivery. The audit of deliveries reports this. */
   undo(which: number): void {
     const id = pick([...this.delivered], which)
     const number = id?.split('-')[0] ?? ''
@@ -322,10 +319,7 @@ export class PlacedModel {
     this.tell(a, { kind: 'reread', block: { height, hash: this.chain.hashAt(height) }, by: 'quorum' })
   }
 
-  /**
-   * After a fork of final blocks, old requests would concern other transfers. After an undone delivery, they would
-   * still count it.
-   */
+  /** After a fork of final blocks or an undone delivery, old requests would no longer be true. */
   #forget(): void {
     this.#sent = []
     this.#copies = []

@@ -5,9 +5,7 @@ import { viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import type { LogChain } from './placed-blocks.ts'
 
-/**
- * A gap has only numbers that a request has named. Each number is open, in a gap or an exception, never two of them.
- */
+/** A gap has only numbers that a request named. Each number is open, in a gap or an exception, never two of them. */
 export function demandNothingTwice(stream: StreamState): void {
   const { gaps, open, exceptions } = stream
   for (const { from, to, state } of gaps) {

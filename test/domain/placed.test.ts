@@ -19,10 +19,7 @@ const delivered = (...heights: number[]): StreamRequest => {
 }
 const begun = (start = 0) => initialStream({ ...config, start, maxOpen: limits.open })
 
-/**
- * Every hundredth of 1,000,000 blocks has a message.
- * @param each returns the requests that follow a range of 2,000 blocks
- */
+/** Every hundredth of 1,000,000 blocks has a message. `each` returns the requests that follow 2,000 blocks. */
 function tenThousand(each: (heights: number[]) => StreamRequest[]): { state: StreamState; longest: number } {
   let [state, longest] = [begun(), 0]
   for (let from = 0; from < 1_000_000; from += 2_000) {

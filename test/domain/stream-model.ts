@@ -9,7 +9,7 @@ import { config, type Read, setOf, type SourceBlock } from './stream-blocks.ts'
 import { parkOrRelease } from './stream-requests.ts'
 import assert from 'node:assert/strict'
 
-/** Compares a stream with the truth after every step. Two agents have old states. Each method is one possible event. */
+/** Compares a stream with the truth after every step. Each method is one possible event. */
 export class StreamModel {
   blocks: SourceBlock[] = [{ hash: 'genesis', numbers: [] }]
   final = 0
@@ -307,10 +307,7 @@ export class StreamModel {
     return { kind: 'closed', number: String(number), outcome: 'rejected', reason: 'not a message' }
   }
 
-  /**
-   * After a fork of final blocks, old requests would concern other transfers. After an undone delivery, they would
-   * still count it.
-   */
+  /** After a fork of final blocks or an undone delivery, old requests would no longer be true. */
   #forget(): void {
     this.#sent = []
     this.#copies = []

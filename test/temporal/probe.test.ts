@@ -44,7 +44,7 @@ test('a process that stops before a connection is refused ends without an unhand
   expect(unhandled).toEqual([])
 })
 
-/** PERMISSION_DENIED. */
+/** gRPC's PERMISSION_DENIED. */
 const denied = 7
 
 test('a connection whose greeting fails is closed', async () => {

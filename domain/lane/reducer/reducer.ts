@@ -33,8 +33,7 @@ export function reconcileKnown(state: LaneState, { known, observe }: ApplyReques
   if (!known || state.replaced || known.era !== state.era) return state
   if (latest === undefined || latest < known.finalized || known.granted < state.counts.granted) return state
   const more = known.granted > state.counts.granted
-  // If ledger and process know the same number of grants, `next` differs only by returned nonces. A reset ledger whose
-  // `next` is higher than the process's has lost such returns.
+  // With equal counts of grants, `next` differs only by returned nonces, which a reset ledger may have lost.
   if (!more && !(fromEarlierRun && !state.synced && known.next < state.next)) return state
   const next = more ? Math.max(state.next, known.next) : Math.max(known.next, aboveEntries(state))
   const { synced, observed, counts } = state

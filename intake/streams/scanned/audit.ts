@@ -108,10 +108,7 @@ export interface StreamAudit {
 const readsAtOnce = 20
 const mostResumed = 500
 
-/**
- * MIP-61's TIMEOUT. A transfer that closed as delivered is restarted only if the target lacks the delivery at two
- * blocks.
- */
+/** MIP-61's TIMEOUT. A transfer that closed as delivered restarts only if the target lacks it at two blocks. */
 export async function auditOpen(
   context: ScannedContext,
   running: readonly ListedTransfer[],
@@ -136,8 +133,7 @@ export async function auditOpen(
   if (numbers.length === 0) return
   const { delivered, missing } = await splitByDelivery(context, await recordedTransfers(context, numbers, at))
   const stopped = missing.filter((transfer) => !ids.has(transferId(transfer)))
-  // A condensed number without a run may have been cancelled long ago. It is lost only if the stream still lists all
-  // orders.
+  // A condensed number without a run may have been cancelled. It is lost only if all orders are still listed.
   const areOrdersKnown = listsAllOrders(state)
   const isLost = ({ sequence }: Transfer) => areOrdersKnown || outsideReason(state, sequence)?.condensed !== true
   const { again, ended } = await sortedByRun(context, stopped, isLost)
@@ -181,9 +177,8 @@ const mostChecked = 500
 const mostIntervals = 1_000
 
 /**
- * Reads the newest blocks of a placed source again, and older blocks in turn. Nodes may have left out the log of a
- * resolved number, or its run may be lost. Temporal deletes the runs of ended transfers, so blocks older than its
- * retention are read only for condensed numbers.
+ * Reads the newest blocks of a placed source again, and older blocks in turn, because nodes may have left out a log.
+ * Temporal deletes the runs of ended transfers, so blocks older than its retention are read only for condensed numbers.
  */
 export async function auditBlocks(context: ScannedContext): Promise<StreamView | undefined> {
   const { streamClient, cursors, ranges, remembered } = context

@@ -59,7 +59,7 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
   return response?.answers[0]?.kind === 'done' && found.length + nothing.length < numbers.length && response.view.room > 0
 }
 
-/** The place of such a number in a final block has no log. An operator may have named it. */
+/** Numbers whose place in a final block has no log. An operator may have named such a number. */
 async function absentPlaces({ source }: ScannedContext, numbers: readonly string[], table: readonly Transfer[]) {
   const known = new Set(table.map(numberOf))
   const unknown = source.config.placed ? numbers.filter((number) => !known.has(number)) : []

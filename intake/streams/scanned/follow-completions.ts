@@ -11,7 +11,7 @@ import { seenRequests, withStatus } from '../number-status.ts'
 /** Blocks without completions are recorded together. A restart reads unrecorded blocks again. */
 const emptyMs = 15_000
 
-/** MIP-61's COMPLETE_EVENT_PROCESSING. Completions by any account count. */
+/** MIP-61's COMPLETE_EVENT_PROCESSING. Includes completions by any account. */
 export function createCompletionFollower(context: ScannedContext, route: Route): Step {
   const { streamClient, source, cache, ranges, logger } = context
   const { target } = route
@@ -67,7 +67,7 @@ async function readCompletions(context: ScannedContext, route: Route, range: Blo
     if (!found) return undefined
     ranges.target.answered(blocks)
     const wrong = await contradicting(context, found)
-    // A completion resolves its number for good.
+    // A completion resolves its number for good, so most nodes must show it.
     if (wrong.length === 0) return at === 'agreed' || found.length === 0 ? found : readAgreed()
     // Most nodes may refuse a long range.
     if (split()) return undefined
@@ -76,7 +76,7 @@ async function readCompletions(context: ScannedContext, route: Route, range: Blo
     const still = await contradicting(context, agreed)
     const [first] = still
     if (first) await halt(context, route, source.contradiction(first, cache.transfer(first.number)?.digest))
-    // The delivery of such a number is read by id instead.
+    // The delivery of a contradicting completion's number is read by id instead.
     return agreed.filter(({ number }) => !still.some((one) => one.number === number))
   }
 

@@ -15,10 +15,7 @@ interface Blocks {
   readonly hash: string
 }
 
-/**
- * MIP-61's CONTINUOUS_BLOCK_PROCESSING. A range's last hash is read before its logs. After a fork in between, the next
- * range does not continue from this hash.
- */
+/** MIP-61's CONTINUOUS_BLOCK_PROCESSING. Reading a range's last hash before its logs shows a fork in between. */
 export function createBlockScanner(context: ReadingContext, onBegun: () => Promise<void>): Step {
   const { streamClient, sourceChain, cache } = context
   let empty: Blocks | undefined

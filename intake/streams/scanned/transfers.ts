@@ -124,10 +124,7 @@ export async function startAgain(context: StartContext & Pick<ScannedContext, 'c
 
 const readsAtOnce = 20
 
-/**
- * `ended`: ended undelivered. A delivered transfer is in `again` only if the target lacks its delivery.
- * @param isLost decides about a transfer without a run
- */
+/** `isLost` decides about transfers without a run. Delivered ones are in `again` only if the target lacks them. */
 export async function sortedByRun(context: ScannedContext, transfers: readonly Transfer[], isLost: (transfer: Transfer) => boolean) {
   const { client } = context
   const latest = await mapLimited(transfers, readsAtOnce, (transfer) => latestRun(client, transferId(transfer)))

@@ -50,8 +50,7 @@ export function createSignedAgent(options: SignedAgentOptions) {
 
   async function record(sequence: string, vaa: Uint8Array, outcome: Outcome): Promise<void> {
     if (outcome.kind !== 'refused') auditor.know(outcome.id, bridge.decode(vaa))
-    // An old message must not begin the stream of a source without a node. A stream that already runs finds the number
-    // later.
+    // An old message must not begin the stream of a source without a node.
     if (source.withoutNode && !streamClient.view && !mayBegin(vaa)) return
     if (outcome.kind !== 'refused') recorder.add(sequence, 'started')
     else if (isUnregistered(source, outcome.error)) recorder.add(sequence, 'ignored')

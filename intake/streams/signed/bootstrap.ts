@@ -7,7 +7,7 @@ import type { StreamInput } from '../../../temporal/contracts/stream.ts'
 import type { CheckpointKeeper } from '../checkpoints.ts'
 import type { SignedDeps } from './deps.ts'
 
-/** Used without a first number and a checkpoint. */
+/** A stream without a first number and a checkpoint begins this far below the highest number. */
 const below = 1_000n
 /** A repeated old message would open many gaps. */
 const freshSeconds = 3_600
@@ -16,8 +16,7 @@ type Keeper = Pick<CheckpointKeeper, 'read' | 'complain'>
 
 /**
  * Begins at the config's first number, else the checkpoint, else `lookBack`. Throws read errors. Without a first number
- * in the config, an unreadable checkpoint throws CHECKPOINT_UNAVAILABLE, because older numbers would be missed for
- * good.
+ * in the config, also throws CHECKPOINT_UNAVAILABLE, because older numbers would be missed for good.
  */
 export async function bootstrapSigned(
   source: Pick<SignedSource, 'config' | 'begins' | 'highest'>,

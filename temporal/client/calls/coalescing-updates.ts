@@ -55,10 +55,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return `${this.#process}-${++this.#count}`
   }
 
-  /**
-   * Undefined: `isStale()` was true right before the update. Throws `unreachable` after `close`, and INTERNAL if the
-   * workflow refuses the requests as malformed.
-   */
+  /** Undefined: `isStale()` was true. Throws INTERNAL for malformed requests, and `unreachable` after `close`. */
   ask(requests: readonly Request[]): Promise<Response>
   ask(requests: readonly Request[], isStale: () => boolean): Promise<Response | undefined>
   ask(requests: readonly Request[], isStale = () => false): Promise<Response | undefined> {
@@ -108,7 +105,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     this.#busy = false
   }
 
-  /** Node counts whole milliseconds, and a timer may fire up to 2 ms early. */
+  /** The loop is needed, because Node counts whole milliseconds, and a timer may fire up to 2 ms early. */
   async #spaced(): Promise<void> {
     const isFull = () => !this.#options.fits(this.#queue.flatMap(({ requests }) => requests))
     const waitMs = () => this.#nextAt - performance.now()

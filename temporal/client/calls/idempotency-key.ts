@@ -11,10 +11,7 @@ import { type TemporalClient, within } from '../connection/client.ts'
 import { rethrowAs } from '../connection/errors.ts'
 import { startUnlessTaken } from './workflow-calls.ts'
 
-/**
- * `first`: the key is new, or its earlier request ended without an answer. The caller must handle the request and then
- * call `answer`.
- */
+/** `first`: the key is new, or its earlier request has no answer. The caller must then call `answer`. */
 export type KeyClaim =
   | { readonly kind: 'first'; answer(answer: KeptAnswer): Promise<void> }
   | Extract<KeptAnswer, { readonly kind: 'answered' }>
@@ -25,10 +22,7 @@ const longestRun = '10 minutes'
 const answerWaitMs = 5_000
 const serverTimeoutMs = 10_000
 
-/**
- * `key`: sender, route and the client's key. `request`: everything that the answer depends on. Throws
- * IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_BUSY and TEMPORAL_UNAVAILABLE.
- */
+/** `key`: sender, route and the client's key. Throws IDEMPOTENCY_KEY_* and TEMPORAL_UNAVAILABLE. */
 export async function claimKey(
   client: TemporalClient,
   { key, request }: { readonly key: readonly string[]; readonly request: unknown },

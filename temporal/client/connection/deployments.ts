@@ -48,7 +48,7 @@ export async function versionStatus(client: TemporalClient, version: DeploymentV
 }
 
 interface Promotion extends DeploymentVersion {
-  /** Of new work. Undefined: the version becomes current, and lanes and streams move to it. */
+  /** Percentage of new work. Undefined: the version becomes current, and lanes and streams move to it. */
   readonly percent?: number | undefined
   readonly ignoreMissingQueues?: boolean | undefined
   readonly by: string
@@ -85,10 +85,7 @@ export async function isFirstVersion(client: TemporalClient, version: Deployment
   return buildIds.toSorted()[0] === version.buildId
 }
 
-/**
- * If the version has a live worker at all, queues that nobody polls are left out. The server's own check also counts
- * workers that have ended.
- */
+/** The server's own check is not used, because it also counts workers that have ended. */
 async function queuesWithoutWorkers(client: TemporalClient, version: DeploymentVersion): Promise<string[]> {
   const queues = (await pollersOf(client, version)).map(({ name, live }) => {
     const own = live.filter(({ deploymentOptions: of }) => of?.deploymentName === version.deploymentName && of.buildId === version.buildId)

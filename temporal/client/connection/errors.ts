@@ -74,12 +74,12 @@ export function isTooLarge(error: unknown): boolean {
   return [3, 8].includes(grpcCode(error) ?? 0) && /size exceeds limit|larger than max/i.test(detailOf(error))
 }
 
-/** For calls that bypass the SDK's methods. gRPC's NOT_FOUND. */
+/** gRPC's NOT_FOUND, in calls that bypass the SDK's methods. */
 export function isMissing(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === notFoundCode
 }
 
-/** Such an error concerns every call. */
+/** The error concerns every call: Temporal refuses the credentials or does not answer. */
 export function isForAll(error: unknown): boolean {
   const cause = error instanceof RelayerError ? error.cause : error
   return refusalCode(cause) !== undefined || grpcCode(cause) === unavailable
@@ -107,10 +107,7 @@ export interface TemporalErrorCodes {
   readonly unserved?: ErrorCode
 }
 
-/**
- * Returns a RelayerError with one of `codes`, TEMPORAL_NAMESPACE, TEMPORAL_PERMISSION, TEMPORAL_API_KEY_REFUSED or
- * TEMPORAL_UNAVAILABLE. Other errors are returned unchanged.
- */
+/** Returns a RelayerError with one of `codes` or TEMPORAL_*. Other errors are returned unchanged. */
 export function fromTemporal(error: unknown, codes: TemporalErrorCodes, facts: Facts = {}): unknown {
   if (error instanceof RelayerError) return error
   if (codes.gone && isGone(error)) return new RelayerError(codes.gone, { facts, cause: error })

@@ -12,10 +12,7 @@ const tlsTimeoutMs = 2_000
 const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])])
 const settingsFrame = 4
 
-/**
- * The SDK does not say why a connection fails. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS, TEMPORAL_NO_TLS,
- * TEMPORAL_UNTRUSTED and TEMPORAL_CERTIFICATE_REFUSED.
- */
+/** The SDK does not say why a connection fails. Throws TEMPORAL_UNAVAILABLE or the code of a TLS error. */
 export async function checkHandshake(
   { address }: TemporalAccess,
   credentials: TemporalCredentials,
@@ -73,7 +70,7 @@ const untrusted = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|INVALID_CA|HOSTNA
 /** TLS alerts of a server that rejects Portage's certificate (RFC 8446 section 6.2). */
 const refusesOurs = /alert (certificate|bad certificate|unsupported certificate|unknown ca|access denied)|certificate required/i
 
-/** In TLS 1.3, the server checks certificates after the handshake, and may close before its alert is read. */
+/** In TLS 1.3, certificates are checked after the handshake, so a close then counts as a refused certificate. */
 function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undefined {
   const { code = '', message } = error as NodeJS.ErrnoException
   if (untrusted.test(code)) return 'TEMPORAL_UNTRUSTED'

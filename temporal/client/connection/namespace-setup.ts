@@ -15,7 +15,7 @@ const pauseMs = 250
 const timeoutMs = 30_000
 const names = Object.values(searchAttributes).map(({ name }) => name)
 
-/** Also creates the search attributes, and waits for them. Throws the errors of `openConnection`. */
+/** Creates the namespace and search attributes, and waits for them. Throws the errors of `openConnection`. */
 export async function setUpNamespace(target: TemporalAccess, { retentionHours }: { readonly retentionHours: number }) {
   const { address, namespace } = target
   const connection = await openConnection(target)

@@ -79,10 +79,7 @@ export async function orderOfLane(client: TemporalClient, lane: LaneId, ask: Led
   return view
 }
 
-/**
- * Newest first. `status` is undefined for a workflow that does not answer. Throws TEMPORAL_UNAVAILABLE.
- * @param closed number of ended workflows to list, in addition to the running ones
- */
+/** `closed`: number of ended workflows. `status` is undefined without an answer. Throws TEMPORAL_UNAVAILABLE. */
 export function listLaneWorkflows<Status>(
   client: TemporalClient,
   lane: LaneId,

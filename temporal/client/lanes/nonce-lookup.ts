@@ -14,7 +14,7 @@ const batchTimeoutMs = 5_000
 
 type OwnerStatus = Partial<Pick<TransferStatus, 'transactions' | 'nonce' | 'txHash'>>
 
-/** The workflows that own the nonces answer. Never throws. */
+/** Asks the workflows that own the nonces. Never throws. */
 export async function hashesOfNonces(
   client: TemporalClient,
   lane: LaneId,

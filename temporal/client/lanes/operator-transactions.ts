@@ -28,10 +28,7 @@ export async function listOperatorTransactions(client: TemporalClient, lane: Lan
   return rows.map(({ memo: _, ...row }) => row)
 }
 
-/**
- * Takes the first 8 to 16 digits of the id's last part. A text of another form is returned unchanged. Throws
- * INPUT_INVALID unless exactly one id fits.
- */
+/** Accepts the first 8 to 16 digits of an id's last part. Throws INPUT_INVALID unless exactly one id fits. */
 export async function findOperatorTransaction(client: TemporalClient, given: string): Promise<string> {
   if (given.startsWith(operatorTransactionPrefix) || !/^[0-9a-f]{8,16}$/.test(given)) return given
   const isWanted = ({ workflowId }: { readonly workflowId: string }) => workflowId.slice(workflowId.lastIndexOf(':') + 1).startsWith(given)
@@ -61,10 +58,7 @@ export async function startOperatorTransaction(
 /** The next top-up of a lane waits this long after one that did not end as `done`. */
 const afterFailureMs = 10 * 60_000
 
-/**
- * All top-ups of a lane share one workflow id, of which Temporal lets only one run be open. Undefined: a run is open or
- * has just failed, and nothing is ordered. Throws INPUT_INVALID and TEMPORAL_UNAVAILABLE.
- */
+/** Undefined: the lane's last top-up is open or has just failed. Throws INPUT_INVALID and TEMPORAL_UNAVAILABLE. */
 export async function startTopUp(
   client: TemporalClient,
   input: Pick<OperatorTransactionInput, 'lane' | 'intent' | 'onlyBelow'>,
@@ -126,9 +120,7 @@ export async function followOperatorTransaction(
   }
 }
 
-/**
- * A no-op fills a nonce in flight. Throws INPUT_INVALID for an unknown or closed transaction, and TEMPORAL_UNAVAILABLE.
- */
+/** Throws INPUT_INVALID for an unknown or closed transaction, and TEMPORAL_UNAVAILABLE. */
 export async function cancelOperatorTransaction(client: TemporalClient, id: string, order: Order): Promise<void> {
   if (!id.startsWith(operatorTransactionPrefix))
     throw refusal(id, 'The id of an operator transaction begins with operator-transaction: (portage lane transactions <lane>).')

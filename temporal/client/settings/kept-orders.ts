@@ -31,10 +31,7 @@ const askedMs = 60_000
 
 type Kept = { readonly orders?: KeptOrders['orders'] | undefined } | undefined
 
-/**
- * Throws TEMPORAL_UNAVAILABLE.
- * @param since ms since the epoch; operator transactions that closed earlier are left out
- */
+/** `since`: ms since the epoch. Operator transactions that closed earlier are left out. Throws TEMPORAL_UNAVAILABLE. */
 export async function readKeptOrders(client: TemporalClient, since: number, of: readonly Subject[] = orderSubjects): Promise<KeptOrders[]> {
   const readers: Record<Subject, () => Promise<KeptOrders[]>> = {
     settings: () => ofEach('settings', ['settings'], () => ofSettings(client)),

@@ -33,10 +33,7 @@ export function longWaiting(client: TemporalClient, of: StreamOfTransfers, start
   return list(client, of, `(${running} AND ${waits})`)
 }
 
-/**
- * Newest first. The last page has no `before`.
- * @param before ms since the epoch; only runs that began earlier
- */
+/** Lists runs that began before `before` (ms since the epoch), newest first. The last page has no `before`. */
 export async function parkedPage(
   client: TemporalClient,
   of: StreamOfTransfers,

@@ -16,9 +16,7 @@ export function isPlausibleTransfer({ workflowId, taskQueue, typedSearchAttribut
   return parts !== undefined && parts.bridge === bridge && target !== undefined && taskQueue === chainQueue(target)
 }
 
-/**
- * `same`: the history has what the list says. `unread`: unreadable or gone. `foreign`: contradictory, or not encrypted.
- */
+/** `same`: as the list says. `unread`: unreadable or gone. `foreign`: contradictory, or not encrypted. */
 export type RunProof = 'same' | 'unread' | 'foreign'
 
 const proofTimeoutMs = 10_000

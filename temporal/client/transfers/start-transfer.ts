@@ -51,10 +51,7 @@ export async function startInPlaceOfRejected(
   return true
 }
 
-/**
- * Keeps the stored input without progress and deadline, and after a person's order also without terms. Throws INTERNAL
- * if there is no stored input.
- */
+/** Keeps the stored input, but no deadline, and after a person's order no terms. Throws INTERNAL without an input. */
 export async function restartTransfer(
   client: TemporalClient,
   id: string,
@@ -82,10 +79,7 @@ export async function storedTransfer(client: TemporalClient, id: string, runId?:
   return (await storedStart(client, id, runId)).input.transfer
 }
 
-/**
- * Call this before you restart the transfer.
- * @param runId default: the latest run
- */
+/** Call this before you restart the transfer. Default run: the latest. */
 export async function recordReversal(client: TemporalClient, transfer: string, runId?: string): Promise<void> {
   const described = await client.workflow.getHandle(transfer, runId).describe().catch(ifGone(undefined))
   if (!described || described.status.name !== 'COMPLETED' || stateOf(described) !== 'delivered') return
@@ -142,7 +136,7 @@ async function storedStart(client: TemporalClient, id: string, runId?: string): 
   return { input: await decode(payload), content: contentIn(kept && (await decode(kept).catch(() => undefined))) }
 }
 
-/** Undefined: the run is not Portage's, so it must not block the message. */
+/** Undefined: the run is unreadable, so it is not Portage's and must not block the message. */
 export async function readableTransfer(client: TemporalClient, id: string, runId: string): Promise<Transfer | undefined> {
   try {
     const transfer = await storedTransfer(client, id, runId)

@@ -94,10 +94,7 @@ export async function* listWaitingTransfers(client: TemporalClient, chain: Chain
 
 const looking: readonly (string | undefined)[] = ['admitting', 'waiting', 'parked']
 
-/**
- * Only for a transfer without a transaction. The signal wakes a parked transfer, so it must need new signatures.
- * @param isNewer gets the stored message, base64
- */
+/** A parked transfer would wake, so it gets a copy only if it awaits new signatures. `isNewer` gets base64. */
 export async function offerCopy(
   client: TemporalClient,
   id: string,

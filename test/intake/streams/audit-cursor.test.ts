@@ -46,7 +46,7 @@ describe('the cursor of an audit', () => {
 
 const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
 
-/** Temporal has no workflow. */
+/** Sets up a stream without transfers in Temporal. */
 function scanned(own: Partial<StreamState>, { table, delivered = [] }: { table: readonly number[]; delivered?: readonly number[] }) {
   const { streamClient, requests } = fakeStream(config)
   streamClient.now = { ...initialStream(config), next: '5000', target: 0, ...own }

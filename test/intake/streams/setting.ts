@@ -35,7 +35,7 @@ export interface ScannedSetting {
   readonly ledgers: Ledgers
   /** Only the agents use this proxy of the source's node. */
   readonly proxy: FaultProxy
-  /** As the agents see it. */
+  /** The head that the agents see. */
   head(): HeadEvent
   /** A block each 300 ms. */
   mining(wanted: boolean): void
@@ -51,7 +51,7 @@ export interface StreamOptions {
   readonly rangeBlocks?: number
   readonly auditMs?: number
   readonly checkpoints?: CheckpointStore
-  /** Of the agent's config, if it differs from the stream's. */
+  /** In the config of the agent, if the stream has another start. */
   readonly start?: number
 }
 
@@ -68,7 +68,7 @@ export interface OneStream {
   id(transfer: NativeTransfer): string
   complete(...transfers: NativeTransfer[]): Promise<void>
   metrics(agent: ScannedAgent): Promise<string>
-  /** As if Temporal had lost the workflow. */
+  /** Deletes the stream's workflow. */
   lose(): Promise<void>
 }
 

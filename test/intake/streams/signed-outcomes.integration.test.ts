@@ -77,7 +77,7 @@ describe('how the transfers of an emitter end', () => {
     }
     const { connection, namespace } = temporal
     const client = new Client({ connection, namespace, interceptors: { workflow: [interceptor] } })
-    // Every message that is a number counts as signed.
+    // A message is a number, and every message counts as signed.
     const bridge = {
       name: of.bridge,
       decode: (bytes: Uint8Array) => transferOf(Number(toUtf8String(bytes)), 'unserved'),

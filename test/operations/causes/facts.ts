@@ -44,7 +44,7 @@ export function chain(changes: Partial<ChainFacts> = {}): ChainFacts {
   return { chain: 'bsc', blockTimeMs: 1_000, nodes: [node], balances: new Map([[address, '5000000000000000000']]), ...changes }
 }
 
-/** An undefined head makes a node that does not answer. */
+/** A node with an undefined head does not answer. */
 export function nodes(...heads: readonly (NodeHead | undefined)[]): ChainFacts['nodes'] {
   return heads.map((one, index) => ({
     ...{ node: `node-${index + 1}`, use: 'all' as const, added: false, isDisabled: false },

@@ -88,7 +88,7 @@ describe('Receivers of notifications', () => {
     await begun(name)
     const id = await on.transfer(next())
     await until(() => idsOf(books.received, id).length === 1, { timeoutMs, what: 'the delivery to be notified' })
-    // As the audit does when the effect of a delivery is gone.
+    // The audit makes this call when the effect of a delivery is gone.
     const { runId } = await client().workflow.getHandle(id).describe()
     await recover(client(), { workflowId: id, runId }, 'effectGone')
     await client().workflow.getHandle(id).result()

@@ -114,7 +114,7 @@ export async function startNotificationSetting(): Promise<NotificationSetting> {
   }
 }
 
-/** For processes of the role ledger, the API and the command line. */
+/** Writes a config for processes of the role ledger, the API and the command line. */
 export async function writeReceiverConfig(
   on: NotificationSetting,
   folder: string,

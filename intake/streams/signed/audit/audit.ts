@@ -88,10 +88,7 @@ export function createSignedAuditor(
 
 type SourceCountDeps = SignedDeps & Pick<GapsDeps, 'isMissed'>
 
-/**
- * If the source has no node, servers are probed.
- * @param begins returns the first number
- */
+/** If the source has no node, servers are probed. `begins` returns the first number. */
 export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<string | undefined>) {
   const { source, chain, streamClient, logger } = deps
   let upTo: string | undefined
@@ -106,12 +103,12 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
         const state = await streamClient.state()
         return probeTail(deps, state ? undefined : await begins())
       }
-      // Read first, so that the count is from this block or a later one.
+      // The height is read first, so that the count is from this block or a later one.
       const height = chain.heads.current?.finalized
       upTo = await source.highest(upTo)
       if (height === undefined) return {}
       const { stream, origin, maxOpen } = source.config
-      // Shows that an intake runs, although the source has no number yet.
+      // A source without numbers also updates the stream, which shows that an intake runs.
       const report =
         upTo === undefined
           ? { kind: 'configured' as const, stream, origin, maxOpen }

@@ -18,16 +18,13 @@ export interface ProvedDeps extends Pick<SignedDeps, 'bridge' | 'logger'> {
   readonly client: TemporalClient
 }
 
-/**
- * `own`: guardians signed the message, and it fits source and run. `unproved`: its guardian set is not known. `unread`:
- * it could not be read now.
- */
+/** `own`: guardians signed the message, and it fits the run. `unproved`: its guardian set is not known. */
 type Proof = 'own' | 'foreign' | 'unproved' | 'unread'
 
 const mostKept = 20_000
 /** All kept messages together, in base64. */
 const mostCharacters = 64 * 1024 * 1024
-/** Per call. A stranger may start many runs of one number. */
+/** Limits per call. A stranger may start many runs of one number. */
 const mostReads = 1_000
 const mostOfNumber = 4
 const readsAtOnce = 20

@@ -36,9 +36,7 @@ type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
   readonly mayStart?: (transfer: Transfer) => Promise<boolean>
 }
 
-/**
- * The target shows the digest of a delivered message, so its signatures are not checked. Does not throw for an outage.
- */
+/** Does not throw for an outage. Signatures of delivered messages are not checked: the target shows the digests. */
 export async function fetchMessages(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
   const outcomes: Outcomes = new Map()
   const refused: Refused = new Map()

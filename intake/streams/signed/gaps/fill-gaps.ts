@@ -18,9 +18,7 @@ export const nothingFilled: GapReport = { ...noNumbers, absent: 0 }
 
 const atOnce = 50
 const mostPerRound = 2_000
-/**
- * Both ends of a gap are looked up. A source may skip many numbers, so only `mostOfMiddle` of the rest are, per audit.
- */
+/** Both ends of a gap are looked up, and per audit only `mostOfMiddle` numbers between: a source may skip many. */
 const mostOfEnd = 5_000n
 const mostOfMiddle = 200
 /** Messages of one block come in any order, so a new gap may close by itself. */

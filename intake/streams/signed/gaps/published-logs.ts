@@ -13,7 +13,7 @@ interface PublishedLogsOptions {
 }
 
 const ranges = 5
-/** About 5 MB together. */
+/** Both caches together take about 5 MB. */
 const mostHeights = 50_000
 const mostContents = 2_000
 

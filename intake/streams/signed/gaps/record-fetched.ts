@@ -62,10 +62,7 @@ export function createFetchRecorder(deps: GapsDeps, schedule: RetrySchedule) {
   }
 }
 
-/**
- * Throws read errors.
- * @param upTo highest number in the source's finalized state
- */
+/** `upTo`: highest number in the source's finalized state. Throws read errors. */
 async function classifyGaps(
   { source, lookup, chain }: Pick<SignedDeps, 'source' | 'lookup' | 'chain'>,
   logs: PublishedLogs,

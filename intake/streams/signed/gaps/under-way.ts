@@ -9,7 +9,7 @@ export interface UnderWayDeps extends Pick<WaitingTransfersDeps, 'source' | 'cli
   readonly proved: Pick<ProvedTransfers, 'own'>
 }
 
-/** A list that has all numbers of a call of `of` is reused for `keptFoundMs`, any other for less. */
+/** A list is reused for `keptFoundMs` if it has all wanted numbers, otherwise for a shorter time. */
 const [keptMs, keptTimes, keptFoundMs] = [10_000, 20, 60_000] as const
 const afterFailureMs = 1_000
 
