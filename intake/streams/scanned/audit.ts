@@ -13,7 +13,7 @@ import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { transferId } from '../../../temporal/contracts/names.ts'
 import { mapLimited } from '../../../runtime/map-limited.ts'
 import { closedRequests } from '../transfer-outcomes.ts'
-import { numberOf, recordedTransfers, sortedByRun, splitByDelivery, startAgain, undelivered } from './transfers.ts'
+import { numberOf, recordedTransfers, runOf, sortedByRun, splitByDelivery, startAgain, undelivered } from './transfers.ts'
 import type { BlockRange, PlacedTransfer } from '../../../bridges/port.ts'
 import { compare } from '../../../domain/stream/gaps.ts'
 import { firstIn, heightOf } from '../../../domain/stream/places.ts'
@@ -108,7 +108,7 @@ export interface StreamAudit {
 const readsAtOnce = 20
 const mostResumed = 500
 
-/** MIP-61's TIMEOUT. A transfer that closed as delivered restarts only if the target lacks it at two blocks. */
+/** MIP-61's TIMEOUT. Restarts a transfer that closed as delivered only if two blocks lack the delivery. */
 export async function auditOpen(
   context: ScannedContext,
   running: readonly ListedTransfer[],
@@ -137,8 +137,7 @@ export async function auditOpen(
   const areOrdersKnown = listsAllOrders(state)
   const isLost = ({ sequence }: Transfer) => areOrdersKnown || outsideReason(state, sequence)?.condensed !== true
   const { again, ended } = await sortedByRun(context, stopped, isLost)
-  const over = ended.map((transfer) => ({ id: transferId(transfer), number: transfer.sequence }))
-  const closed = await closedRequests(client, over)
+  const closed = await closedRequests(client, ended.map(runOf))
   const refused = (await mapLimited(again, readsAtOnce, (transfer) => startAgain(context, transfer))).flat()
   const started = again.filter(({ sequence }) => refused.every(({ number }) => number !== sequence))
   const seen = [...withStatus('delivered', delivered.map(numberOf)), ...withStatus('started', started.map(numberOf))]
@@ -173,7 +172,7 @@ export async function auditCompleted(context: ScannedContext, running: readonly 
 }
 
 const mostChecked = 500
-/** domain/stream/request.ts refuses more intervals. */
+/** The stream rewrites its numbers outside the window for each interval of a request. */
 const mostIntervals = 1_000
 
 /**

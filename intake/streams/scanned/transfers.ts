@@ -9,7 +9,7 @@ import { latestRun } from '../../../temporal/client/transfers/closed-runs.ts'
 import { recordReversal, restartTransfer } from '../../../temporal/client/transfers/start-transfer.ts'
 import { problemOf } from '../../../observability/severity.ts'
 import { mapLimited } from '../../../runtime/map-limited.ts'
-import { isUndelivered } from '../transfer-outcomes.ts'
+import { closedRequests, isUndelivered } from '../transfer-outcomes.ts'
 
 type TableContext = Pick<ScannedContext, 'cache' | 'source'>
 
@@ -66,50 +66,57 @@ export async function endedTransfers(context: TableContext, listed: readonly Lis
 /** With a single node, each start waits for a block, so all starts of a range must wait together. */
 const startsAtOnce = 200
 
-type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping' | 'logger'> & {
+type StartContext = Pick<ScannedContext, 'client' | 'submitter' | 'cache' | 'stopping' | 'logger'> & {
   readonly streamClient: Pick<ScannedContext['streamClient'], 'era'>
 }
 
 type Origin = Pick<SubmitOptions, 'seenAt' | 'sourceTxHash'>
 
-type Refused = readonly RequestOf<'parked'>[]
+type NotStarted = readonly RequestOf<'parked' | 'closed'>[]
 
 /**
- * MIP-61's INIT_EVENT_PROCESSING. Tries all transfers, then throws the worst error. Anyone may send a message that is
- * refused for good, so such a message holds up no other. Its number moves outside the window, and audits try it again.
+ * MIP-61's INIT_EVENT_PROCESSING. Tries all transfers, then throws the worst error. Returns a request for each transfer
+ * that does not run. Anyone may send a message that is refused for good, so such a message holds up no other: its number
+ * moves outside the window, and audits try it again. The number of a transfer that had ended undelivered is closed.
  */
 export async function startAll(
-  { submitter, cache, stopping, streamClient, logger }: StartContext,
+  { client, submitter, cache, stopping, streamClient, logger }: StartContext,
   transfers: readonly Transfer[],
   originOf: (transfer: Transfer) => Origin = () => ({}),
-): Promise<Refused> {
+): Promise<NotStarted> {
   const errors: RelayerError[] = []
   const refused: RequestOf<'parked'>[] = []
+  const known: Transfer[] = []
   const { era } = streamClient
   const started = cache.started(era)
   const due = transfers.filter((transfer) => !started.has(transferId(transfer)))
   await mapLimited(due, startsAtOnce, async (transfer) => {
     if (stopping.aborted) return void errors.push(new RelayerError('STREAM_UNREACHABLE', { detail: 'this process is stopping' }))
     try {
-      await submitter.submit(transfer.bridge, Buffer.from(transfer.message, 'base64'), { repeats: 'ask', ...originOf(transfer) })
+      const message = Buffer.from(transfer.message, 'base64')
+      const { status } = await submitter.submit(transfer.bridge, message, { repeats: 'ask', ...originOf(transfer) })
+      if (status === 'known') known.push(transfer)
       if (streamClient.era === era) started.set(transferId(transfer), true)
     } catch (thrown) {
       const error = toRelayerError(thrown)
       const { code, retriable, haltRoute } = error
-      if (retriable || haltRoute) return void errors.push(error)
+      // A second read of the block shows the right message.
+      if (retriable || haltRoute || code === 'PLACE_MISMATCH') return void errors.push(error)
       logger.error('a message is refused for good, so its transfer is not started', { transfer: transferId(transfer), ...problemOf(error) })
       refused.push({ kind: 'parked', number: transfer.sequence, code, waits: true })
     }
   })
   const worst = errors.find(({ haltRoute }) => haltRoute) ?? errors[0]
   if (worst) throw worst
+  const latest = await latestRuns(client, known)
+  const closed = await closedRequests(client, known.filter((_, index) => isUndelivered(latest[index])).map(runOf))
   cache.know(transfers)
   for (const transfer of transfers) started.delete(transferId(transfer))
-  return refused
+  return [...refused, ...closed]
 }
 
 /** Also restarts a transfer that closed as delivered, but none that ended undelivered. */
-export async function startAgain(context: StartContext & Pick<ScannedContext, 'client'>, transfer: Transfer): Promise<Refused> {
+export async function startAgain(context: StartContext, transfer: Transfer): Promise<NotStarted> {
   const id = transferId(transfer)
   const latest = await latestRun(context.client, id)
   if (isUndelivered(latest)) return []
@@ -124,10 +131,15 @@ export async function startAgain(context: StartContext & Pick<ScannedContext, 'c
 
 const readsAtOnce = 20
 
+const latestRuns = (client: ScannedContext['client'], transfers: readonly Transfer[]) =>
+  mapLimited(transfers, readsAtOnce, (transfer) => latestRun(client, transferId(transfer)))
+
+export const runOf = (transfer: Transfer) => ({ id: transferId(transfer), number: transfer.sequence })
+
 /** `isLost` decides about transfers without a run. Delivered ones are in `again` only if the target lacks them. */
 export async function sortedByRun(context: ScannedContext, transfers: readonly Transfer[], isLost: (transfer: Transfer) => boolean) {
   const { client } = context
-  const latest = await mapLimited(transfers, readsAtOnce, (transfer) => latestRun(client, transferId(transfer)))
+  const latest = await latestRuns(client, transfers)
   const isGone = (one: Transfer, index: number) => latest[index] === 'undone' || (latest[index] === 'gone' && isLost(one))
   const gone = transfers.filter(isGone)
   const doubtful = transfers.filter((_, index) => latest[index] === 'delivered')
