@@ -76,8 +76,8 @@ type NotStarted = readonly RequestOf<'parked' | 'closed'>[]
 
 /**
  * MIP-61's INIT_EVENT_PROCESSING. Tries all transfers, then throws the worst error. Returns a request for each transfer
- * that does not run. Anyone may send a message that is refused for good, so such a message holds up no other: its number
- * moves outside the window, and audits try it again. The number of a transfer that had ended undelivered is closed.
+ * that does not run. Anyone may send a message that is refused for good, so such a message holds up no other. Its
+ * number moves outside the window, and audits try it again. If a transfer ended undelivered, its number is closed.
  */
 export async function startAll(
   { client, submitter, cache, stopping, streamClient, logger }: StartContext,
