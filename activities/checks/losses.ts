@@ -30,7 +30,7 @@ export interface Loss {
   readonly now: number
 }
 
-/** A wait: nothing is sent before `until`, ms since the epoch. */
+/** `until`: ms since the epoch. */
 interface Wait {
   readonly until: number
   readonly reason: string
@@ -68,10 +68,7 @@ export class Losses {
   readonly reports: LossReports | undefined
   #changes = 0
 
-  /**
-   * @param tokenBudget wei per hour that a token may lose, counted separately for recipients without code, for
-   * contracts, for batches, and for calls that other relayers outran
-   */
+  /** @param tokenBudget wei per hour, apart for accounts without code, contracts, batches and outrun calls */
   constructor(firstWaitMs: number, tokenBudget: bigint, reports?: LossReports) {
     this.#firstWaitMs = firstWaitMs
     this.#budget = tokenBudget
@@ -83,10 +80,7 @@ export class Losses {
     return this.#changes
   }
 
-  /**
-   * Adds a loss. Contracts can choose to revert, so a token's losses to contracts are counted apart from its other
-   * losses. The chain's budget counts both.
-   */
+  /** Losses to contracts are counted apart, because contracts can choose to revert. The chain's budget counts both. */
   add(parties: Parties, loss: Loss, hadCode = false): readonly Quarantine[] {
     if (!this.#isNew(parties, loss, 'reverted')) return []
     const { paid, now } = loss
@@ -105,10 +99,7 @@ export class Losses {
     return found
   }
 
-  /**
-   * Whether contracts have had to wait since `since`. If so, a recipient that was admitted after `since` had no code at
-   * its admission, even if it has code now (EIP-7702).
-   */
+  /** If contracts have waited since `since`, a later admitted recipient had no code then (EIP-7702 can add code). */
   #haveContractsWaited(parties: Parties, since: number, now: number): boolean {
     const costs = lastHour(this.#tokens.get(tokenKey(parties, true))?.costs, now)
     const before = costs.filter(([minute]) => (minute + 1) * minuteMs <= since)

@@ -46,10 +46,7 @@ export async function connectTemporal(
       namespace,
       { codec, streamNames, failover, tracing: tracing?.client },
     ),
-    /**
-     * Uses other credentials. A new API key needs no new connection. Otherwise returns the old connection, which is
-     * still open. Throws TEMPORAL_UNAVAILABLE.
-     */
+    /** Returns the old connection, still open, unless a new API key suffices. Throws TEMPORAL_UNAVAILABLE. */
     async use(next: TemporalCredentials): Promise<NativeConnection | undefined> {
       const { tls, apiKey } = next
       const old = connection
