@@ -32,10 +32,7 @@ export function ifReachable(temporal: TemporalAccess, use: (client: TemporalClie
   return withTemporalClient(temporal, use).catch(() => [])
 }
 
-/**
- * Returns an error with one of these codes instead of throwing it. A check can then make its own finding of the error,
- * for example the warning that no worker answers yet.
- */
+/** Returns an error with one of these codes instead of throwing it, so that a check can make a finding of it. */
 export function orError<Answer>(answer: Promise<Answer>, ...codes: readonly ErrorCode[]): Promise<Answer | RelayerError> {
   return answer.catch((error: unknown) => {
     if (error instanceof RelayerError && codes.includes(error.code)) return error

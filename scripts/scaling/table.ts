@@ -16,7 +16,6 @@ export interface Scaling {
   readonly limits: readonly Limit[]
 }
 
-/** Throws Error if a figure is missing. */
 export function scalingOf(figures: Figures, chains: readonly ChainKind[]): Scaling {
   const costs = costsOf(figures)
   return {

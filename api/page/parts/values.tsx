@@ -32,7 +32,6 @@ export function Since({ word, at, class: style }: SinceProps) {
   )
 }
 
-/** A remark below a value. Shows nothing if there is no text. */
 export function Reason({ children }: { readonly children: ComponentChildren }) {
   return children ? <span class="reason">{children}</span> : null
 }
@@ -72,7 +71,6 @@ interface DetailProps {
   readonly children: ComponentChildren
 }
 
-/** A row of a list of facts. Shows nothing if there is no value. */
 export function Detail({ name, children }: DetailProps) {
   if (!children) return null
   return (
@@ -83,7 +81,6 @@ export function Detail({ name, children }: DetailProps) {
   )
 }
 
-/** Like `Detail`, for ids and hashes. */
 export function IdDetail({ name, children }: DetailProps) {
   return <Detail name={name}>{children && <span class="mono wrap">{children}</span>}</Detail>
 }
