@@ -9,8 +9,7 @@ interface Owner {
 }
 
 /**
- * Locks a folder for this process, because a second devnet would overwrite the folder's database. The lock ends with
- * the process. Returns a function that unlocks the folder. Throws Error with the process that has the lock.
+ * A second devnet would overwrite the folder's database. The lock ends with the process. Returns an unlock function.
  */
 export async function lockFolder(dir: string): Promise<() => Promise<void>> {
   await mkdir(dir, { recursive: true })

@@ -25,8 +25,7 @@ export interface FaultSummary extends LogFindings, Partial<FleetFindings> {
   readonly foreignCompletions: number
   readonly nonceHoles: number
   /**
-   * Transfers that have not ended as delivered, lanes with an unmined nonce or with transactions in the pool, and
-   * streams with open numbers. Lanes and streams that do not answer count too.
+   * Transfers without a delivery, lanes with unmined transactions, streams with open numbers, and those without answer.
    */
   readonly stuck: number
   readonly wastedTransactions: number

@@ -3,7 +3,6 @@ import { InvalidArgumentError } from 'commander'
 import { errorCatalogue, RelayerError } from '../../domain/catalogue/errors.ts'
 import { invisible } from '../../domain/text/printable.ts'
 
-/** A reader of untrusted input. */
 export interface FuzzTarget<Input = never> {
   readonly name: string
   /** Plain JSON, so that findings can be stored. */
@@ -20,7 +19,6 @@ export const target = <Input>(
   allowed: FuzzTarget['allowed'] = isTyped,
 ): FuzzTarget => ({ name, input, read, allowed }) as FuzzTarget<Input> as unknown as FuzzTarget
 
-/** An input on which a reader threw an error that is not allowed, or was slow. */
 export interface Finding {
   readonly target: string
   readonly seed: number

@@ -28,10 +28,7 @@ interface Factory {
 const load = createRequire(import.meta.url)
 const library = 'src/libraries/TransceiverStructs.sol:TransceiverStructs'
 
-/**
- * Loads a factory of the real contracts 2.0.0 by its path, because the package's entry point needs the whole Wormhole
- * SDK.
- */
+/** Loads a contract by its path, because the package's entry point needs the whole Wormhole SDK. */
 function factory(name: 'NttManager' | 'WormholeTransceiver'): Factory {
   const folder = join(dirname(load.resolve('@wormhole-foundation/sdk-evm-ntt')), 'ethers-contracts', '2_0_0', 'factories')
   const module = load(join(folder, `${name}__factory.js`)) as Readonly<Record<string, Factory>>
