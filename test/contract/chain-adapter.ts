@@ -27,7 +27,7 @@ export interface ChainHarness {
   stop(): Promise<void>
 }
 
-/** Tests a chain adapter for the obligations in chains/port.ts. Each test has its own account. */
+/** Each test has its own account. */
 export function chainAdapterSuite(name: string, start: () => Promise<ChainHarness>): void {
   describe(`chain adapter ${name}`, () => {
     let harness: ChainHarness

@@ -4,9 +4,8 @@ import { until } from '../../lab/devnet/until.ts'
 import type { Sent, Stage } from './e2e.ts'
 
 /**
- * Checks by the independent checker that each transfer arrived once with the right balance, and that no lane has a
- * missing nonce or a transaction in the pool. Waits for the pools, because a lane's no-op may be pending. A reorg
- * between two reads of the checker also looks like a missing nonce.
+ * Checks with the independent checker. Waits for the pools, because a lane's no-op may be pending. A reorg between two
+ * reads of the checker also looks like a missing nonce.
  */
 export async function expectDelivered(stage: Stage, transfers: readonly Sent[] = stage.sent): Promise<CheckResult> {
   const result = await drained(stage, transfers)

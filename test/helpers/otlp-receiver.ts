@@ -24,10 +24,7 @@ interface Body {
 
 const plain = (attributes: readonly Attribute[]) => Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
 
-/**
- * Starts a collector of OTLP over HTTP as JSON (https://opentelemetry.io/docs/specs/otlp/#otlphttp). It keeps all
- * spans.
- */
+/** Collects OTLP over HTTP as JSON (https://opentelemetry.io/docs/specs/otlp/#otlphttp). */
 export async function startOtlpReceiver() {
   const spans: ReceivedSpan[] = []
   const bodies: string[] = []

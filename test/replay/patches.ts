@@ -15,10 +15,7 @@ export function patchesOf({ events }: RecordedHistory): string[] {
   })
 }
 
-/**
- * Ids of the patches that no histories prove. A patch needs a history with its marker, and an earlier release's history
- * of the same name without the marker.
- */
+/** A patch needs a history with its marker, and an earlier release's history of the same name without it. */
 export function patchesWithoutHistories(ids: readonly string[], histories: readonly ReleasedHistory[]): string[] {
   const releases = [...new Set(histories.map(({ release }) => release))]
   const isShown = (id: string) =>
