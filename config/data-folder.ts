@@ -23,7 +23,7 @@ export function checkpointPlaceOf({ dataFolder, streams: { checkpoints } }: Pick
   return checkpoints.kind === 'none' ? undefined : checkpoints
 }
 
-/** A process without streams uses its data folder, because access to an HTTP store could change all checkpoints. */
+/** A process without streams uses its data folder: with an HTTP store, it could change the streams' checkpoints. */
 export function settingsPlaceOf(config: Pick<Config, 'dataFolder' | 'streams'>, handlesStreams: boolean) {
   const place = checkpointPlaceOf(config)
   if (place?.kind !== 'http' || handlesStreams) return place

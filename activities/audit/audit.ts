@@ -108,7 +108,7 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
   for (const { run } of missing.filter((_, index) => reads[index] === false)) {
     const latest = await latestRun(deps.client, run.workflowId)
     if (latest === 'running') report.underway += 1
-    // Other outcomes stay: an operator or a policy decided them. Runs without an outcome come in the next phase.
+    // Other outcomes stay, because an operator or a policy decided them.
     if (latest === 'delivered') await recoverFound(deps, report, run, 'effectGone', 'undone')
   }
 }
@@ -123,7 +123,7 @@ async function unlessUnreadable<T>(reading: Promise<T>): Promise<T | undefined> 
   }
 }
 
-/** Reads effects again a block later, because a reorg hides them for a time. Undefined if not known. */
+/** Reads effects again a block later, because a reorg can hide an effect for a time. Undefined: still not known. */
 async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): Promise<(boolean | undefined)[]> {
   const [first] = missing
   if (!first) return []

@@ -68,7 +68,7 @@ export class Losses {
   readonly reports: LossReports | undefined
   #changes = 0
 
-  /** @param tokenBudget wei per hour, apart for accounts without code, contracts, batches and outrun calls */
+  /** @param tokenBudget wei per hour, for each of: accounts without code, contracts, batches, outrun calls */
   constructor(firstWaitMs: number, tokenBudget: bigint, reports?: LossReports) {
     this.#firstWaitMs = firstWaitMs
     this.#budget = tokenBudget
@@ -99,7 +99,7 @@ export class Losses {
     return found
   }
 
-  /** If contracts have waited since `since`, a later admitted recipient had no code then (EIP-7702 can add code). */
+  /** Recipients that are admitted while contracts wait have no code then, but may get code later (EIP-7702). */
   #haveContractsWaited(parties: Parties, since: number, now: number): boolean {
     const costs = lastHour(this.#tokens.get(tokenKey(parties, true))?.costs, now)
     const before = costs.filter(([minute]) => (minute + 1) * minuteMs <= since)
@@ -233,7 +233,7 @@ function costOf(batches: readonly BatchLoss[]): bigint {
   return batches.reduce((sum, { paid }) => sum + paid, 0n)
 }
 
-/** Undefined if the last hour's `sum` (wei) is within the budget. `until`: when it will be, ms since the epoch. */
+/** Undefined if the last hour's `sum` (wei) is within the budget. `until` (ms since the epoch): when it is again. */
 function aboveBudget(costs: HourlyCosts | undefined, budget: bigint, now: number) {
   const minutes = lastHour(costs, now)
   const sum = minutes.reduce((total, [, paid]) => total + paid, 0n)

@@ -5,7 +5,7 @@ import type { RoundCall, StepDeps } from '../deps.ts'
 import { endpointOf } from '../route.ts'
 import { agreed } from './effect.ts'
 
-/** Only reads decide whether the loss counts, because strangers can write the revert's text. Never throws. */
+/** Decides by reads whether the loss counts, because strangers can write the revert's text. Never throws. */
 export async function recordLoss(
   deps: Pick<StepDeps, 'bridges' | 'losses'> & { readonly chain: Pick<Chain, 'hasCode'> },
   transfer: Transfer,

@@ -130,9 +130,9 @@ async function acquire(one: Try): Promise<Exclude<Acquired, Refused> | Result> {
   if (lookUpOnly || info.attempt > 1) {
     const found = await agent.find(call, signal)
     if (found.kind === 'acquired') return (await madeInstead(one, found.pending)) ?? found
-    // The ledger forgets final nonces, and may be newer than the nonce, so the chain gives the result.
+    // The ledger forgets final nonces, and does not know those of an earlier ledger. So the chain gives the result.
     if (lookUpOnly && (found.why === 'none' || (found.why === 'withdrawn' && found.later === undefined && held))) return findFinal(one)
-    // A transaction of an earlier try may be final already. Only the workflow knows, so it decides.
+    // A transaction of an earlier try may be final, which only the workflow knows. So the workflow decides.
     if (found.why === 'none') return { kind: 'none' }
     return refused(found)
   }

@@ -35,10 +35,7 @@ export type Acquisition =
 
 type TryInfo = Pick<Context['info'], 'attempt' | 'currentAttemptScheduledTimestampMs' | 'heartbeatTimeoutMs'>
 
-/**
- * Checks restrictions before the wait for a nonce, and afterwards if they may have changed. A held nonce is used
- * without checks.
- */
+/** Checks restrictions before the wait for a nonce, and after it if they may have changed. A held nonce skips them. */
 export async function acquire(
   deps: AcquireDeps,
   input: BroadcastInput,

@@ -96,7 +96,7 @@ interface Prepared {
   readonly call: AdmittedCall
 }
 
-/** Step 3. If a second delivery would revert, a successful simulation proves that the effect is absent. */
+/** Step 3. If the contract reverts a second delivery, a successful simulation proves that the effect is absent. */
 async function prepareUnless(
   isThere: () => Promise<boolean>,
   deps: StepDeps,

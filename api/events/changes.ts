@@ -24,7 +24,7 @@ export function createChanges(client: TemporalClient, readCauses: () => Promise<
   return async () => [...(await pollTransfers()), ...(await pollCauses())]
 }
 
-/** First answers only `ready`, then the causes that began, changed or ended since the previous call. */
+/** The poll's first answer is only `ready`. Later answers have the causes that began, changed or ended. */
 export function causeChanges(readCauses: () => Promise<Pick<CauseReport, 'causes'>>): Poll {
   let known: ReadonlyMap<string, Cause> | undefined
   return async () => {

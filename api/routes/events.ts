@@ -13,7 +13,7 @@ const usualHeartbeatMs = 15_000
 const mostBuffered = 1_000_000
 const longestTimer = 2 ** 31 - 1
 
-/** Ends if the token is invalid or the listener reads too slowly. An unknown `Last-Event-ID` gets the event `reset`. */
+/** The stream ends if the token is invalid or the listener is too slow. An unknown `Last-Event-ID` gets `reset`. */
 export function eventRoute(
   app: Api,
   { client, heartbeatMs = usualHeartbeatMs }: ApiDeps,

@@ -40,7 +40,6 @@ const requests: readonly unknown[] = [
   JSON.parse('{"__proto__":{"requests":[]},"requests":[{"__proto__":{"kind":"pause"}}]}'),
 ]
 
-/** Sends signals and updates with invalid contents. */
 export async function forgedMessages({ client, devnet }: AttackScene): Promise<string> {
   const ledgers = devnet.lanes.map(({ chain, address }) =>
     laneWorkflowId(laneId('evm', devnet.chains[chain as 'ethereum' | 'bsc'].anvil.chainId, address)),

@@ -11,7 +11,7 @@ import type { AttackScene } from './scene.ts'
 import { falseGuardian } from './forged-calls.ts'
 import { falseSetIndex, spyFalseSet } from './spy-attacks.ts'
 
-/** Longest wait for the first read of a lie, ms: until a delivery estimates its gas, if the lie is about gas. */
+/** Longest wait for the first read of a lie, ms. A lie about gas is read only when a delivery estimates its gas. */
 const struckWithinMs = 20_000
 
 /**

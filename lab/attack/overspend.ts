@@ -9,7 +9,7 @@ import type { ChainKey } from '../faults/fault-targets.ts'
 import { type AttackScene, mostPerDay, mostPerHour, type Payment, treasury } from './scene.ts'
 
 const gwei = 10n ** 9n
-/** Gas prices, wei. At `steep`, a payment exceeds the limit of a transaction (0.3 coins). At `spike`, it costs 0.07. */
+/** Gas prices, wei. A payment costs 0.3 coins at `steep`, above the limit of a transaction, and 0.07 at `spike`. */
 const [steep, spike] = [6_000n * gwei, 1_500n * gwei]
 const [pricedWithinMs, decidedWithinMs] = [30_000, 120_000]
 /** At `spike`, this number of payments costs up to about twice the lower limit of a key. */
@@ -48,7 +48,7 @@ export async function overspend(scene: AttackScene): Promise<string> {
   }
 }
 
-/** Waits until the lanes are idle, because an attacker's transfer below the payments would stay unmined. */
+/** Waits until the lanes are idle, because an attacker's transfer with a lower nonce would block the payments. */
 async function halt(scene: AttackScene): Promise<void> {
   const order = { by: 'dora', reason: 'prices rise', orders: [{ kind: 'halt', scope: {} } as const] }
   await changeSettings(scene.client, { bridges: [], nodes: {}, lanes: [] }, order)

@@ -38,10 +38,9 @@ export interface BacklogMeasurement extends Measurement {
   readonly firstCloseMs: number
 }
 
-/** No audit runs during a measurement. */
 const noAudits = { everyMinutes: 10_080 } as const
 
-/** Measures transfers to one chain that wait in Temporal when Portage starts, from readiness to the last close. */
+/** Measures transfers that wait in Temporal when Portage starts, from its readiness to the last close. */
 export async function backlog(devnet: Devnet, client: Client, { count, form, others }: BacklogOptions): Promise<BacklogMeasurement> {
   const from = new Date().toISOString()
   const sent = await sendTokens(devnet, count)

@@ -23,7 +23,6 @@ export interface GrowthOptions {
   readonly form: Form
 }
 
-/** Costs of an idle relayer. */
 export interface FixedCosts {
   readonly cpuMsPerSecond: Readonly<Record<string, number>>
   readonly rpcPerBlock: number
@@ -55,7 +54,7 @@ export interface GrowthResult extends Omit<GrowthOptions, 'inFlight'> {
   readonly machine: Machine
 }
 
-/** Least number of transfers to measure, and number that are delivered before, so that V8 has compiled the code. */
+/** Fewest transfers to measure, and transfers to deliver before, so that V8 has compiled the code. */
 const [leastMeasured, warmUp] = [200, 200]
 const quietMs = 20_000
 

@@ -32,7 +32,7 @@ export async function openPage(
   const { origin } = new URL(url)
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`))
   page.on('console', (message) => {
-    // The browser logs each status above 399 and each failed connection, which the page shows to its user.
+    // Not a fault: the browser logs each failed request, which the page shows to its user.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) faults.push(`console: ${message.text()}`)
   })
   page.on('request', (request) => {

@@ -21,7 +21,6 @@ export interface CheckInput {
   readonly cctp?: CctpCheckInput | undefined
 }
 
-/** One transfer of Wormhole's token bridge, read from both chains. */
 export interface TransferFinding {
   readonly transfer: SentTransfer
   /** Number of TransferRedeemed events of this message. Correct: 1. */
@@ -45,7 +44,7 @@ export interface CheckResult {
   readonly lost: number
   /** Transfers with several deliveries. Includes native transfers that no user reported. */
   readonly duplicates: number
-  /** Also NTT messages that are not executed, unused CCTP nonces, and requests that are not fulfilled in full. */
+  /** Includes NTT messages that are not executed, unused CCTP nonces, and requests that are not fulfilled in full. */
   readonly wrongBalances: number
   /** Completions, payments and mints without a user's transfer, and deliveries that were not paid in full. */
   readonly foreignCompletions: number

@@ -37,7 +37,7 @@ export interface DevnetOptions {
   readonly guardians?: number
   /** Consistency level of the token bridges' messages: 1 finalized (default), 201 safe, 200 instant. */
   readonly consistencyLevel?: number
-  /** Fault proxies per chain in relayerConfig(), all before the chain's one anvil. Default: anvil itself. */
+  /** Fault proxies that relayerConfig() names as a chain's nodes. All forward to its one anvil. Default: none. */
   readonly nodesPerChain?: number
   readonly keysPerChain?: number
   /** Most nonces of a lane in flight, in relayerConfig(). Default 64. */

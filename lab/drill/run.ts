@@ -81,7 +81,7 @@ async function beforeLoss(scene: DrillScene, send: Send, seconds: DrillTimes): P
   await untilPaid(scene)
   say('The first transfers are delivered.')
 
-  // Two payments wait in the dump: ethereum's is made after the dump, and bsc's is in the pool at the loss.
+  // Both payments wait in the dump. Later, ethereum's is mined, and bsc's is in the pool when the database is lost.
   for (const chain of both) await setSpareLane(scene, 'pause', chain)
   await stopBlocks(devnet, 'bsc')
   await pay(scene, 'ethereum', 'waiting in the dump, made after it')

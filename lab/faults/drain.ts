@@ -20,7 +20,7 @@ export interface Remains {
   readonly streams: readonly string[]
 }
 
-/** Stops once the work has not shrunk for `stuckAfterMs`. Numbers that strangers used keep streams open for ever. */
+/** Waits until no work is left, or until it has not shrunk for `stuckAfterMs`. `streams`: whether streams count. */
 export async function drain(targets: DrainTargets, stuckAfterMs: number, { streams = true } = {}): Promise<Remains> {
   let least = Infinity
   let movedAt = Date.now()
@@ -60,7 +60,7 @@ function isDelivered(seen: Seen | undefined): boolean {
   return seen !== undefined && isDone(seen) && seen.state === 'delivered'
 }
 
-/** Also for a transfer whose workflow was terminated or wiped, only the effect counts. */
+/** Only the effect counts, because workflows may have been terminated or wiped. */
 async function withoutEffect({ devnet }: DrainTargets, undone: readonly AnySent[]): Promise<AnySent[]> {
   if (undone.length === 0) return []
   const { findings, nativeFindings, nttFindings, executionFindings, cctpFindings } = await devnet.check(undone)

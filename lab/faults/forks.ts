@@ -25,7 +25,7 @@ export async function reorganize({ rpc }: Anvil, { depth, lost }: ForkOptions): 
 
 /**
  * Goes back to a snapshot that is `depth` blocks old (evm_revert). With `longer`, the new chain is at once one block
- * longer than the old one. Resolves at the old height, because an earlier fork could remove final blocks.
+ * longer than the old one. Resolves at the old height, because a fork before that could remove final blocks.
  */
 export async function forkFromSnapshot(
   { rpc }: Anvil,

@@ -5,7 +5,7 @@ import type { ChainKey, FaultTargets } from './fault-targets.ts'
 const burst = 60
 const sources: readonly ChainKey[] = ['ethereum', 'bsc']
 
-/** Sends transfers from both chains, spread over `durationMs`. `first`: number that the run has sent before. */
+/** Sends transfers from both chains, spread over `durationMs`. `first`: number of transfers that were sent before. */
 export async function sendOver(
   targets: FaultTargets,
   bridge: BridgeChoice,

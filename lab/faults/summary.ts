@@ -24,9 +24,7 @@ export interface FaultSummary extends LogFindings, Partial<FleetFindings> {
   readonly wrongBalances: number
   readonly foreignCompletions: number
   readonly nonceHoles: number
-  /**
-   * Transfers without a delivery, lanes with unmined transactions, streams with open numbers, and those without answer.
-   */
+  /** Transfers, lanes and streams with work left, and lanes and streams that do not answer. */
   readonly stuck: number
   readonly wastedTransactions: number
   readonly revertedTransactions: number

@@ -9,7 +9,7 @@ import { sendSteadily } from './load.ts'
 /** One process of a key was killed, and the other process of this key continued. */
 export interface Takeover {
   readonly chain: string
-  /** The killed process had a granted nonce without a signature, so all higher nonces wait for the other process. */
+  /** Whether the killed process had a granted nonce without a signature. All higher nonces then wait for it. */
   readonly owedNonce: boolean
   /** Time from the death to the first block with a delivery that the dead process cannot have sent. */
   readonly ms: number

@@ -17,7 +17,7 @@ export async function breakTemporal(
   await temporal.restartFrom(copy)
 }
 
-/** Returns its id, or undefined if no workflow was running or the fault failed. */
+/** Returns the workflow's id, or undefined if no workflow was running or the fault failed. */
 export async function breakWorkflow(client: Client, fault: PlannedFault<TemporalKind>): Promise<string | undefined> {
   const type = fault.kind.startsWith('lane') ? types.lane : types.transfer
   const running: string[] = []

@@ -6,7 +6,6 @@ import { type MessagePlace, createVaaLookup } from '../../intake/submit/vaa-look
 import { nearly, nearlyText } from './arbitraries.ts'
 import { type FuzzTarget, target, wordsOf } from './fuzz.ts'
 
-/** One hostile answer to every request. */
 export interface HttpAct {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

@@ -105,7 +105,7 @@ function isBefore(a: Scheduled, b: Scheduled): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order)
 }
 
-/** Resolves when all microtasks have run. Call it from a microtask: only then do they run before `nextTick`. */
+/** Resolves when all microtasks have run. Call it from a microtask: only then do all of them run before `nextTick`. */
 export function microtasks(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve))
 }

@@ -181,10 +181,7 @@ export class Simulation {
     }
   }
 
-  /**
-   * If Temporal was set back in the meantime, it may have delivered a transfer whose cancelled end it had forgotten.
-   * The backup brings this end back.
-   */
+  /** If Temporal was set back in the meantime, a transfer may be delivered that the backup shows as cancelled. */
   #restoring(): () => void {
     const before = this.#resets
     return () => {

@@ -24,7 +24,6 @@ export interface ContainerOptions {
   readonly mounts: readonly Mount[]
   readonly env?: Readonly<Record<string, string>>
   readonly logFile?: string
-  /** Replaces the image's entry point. */
   readonly entrypoint?: readonly string[]
 }
 

@@ -226,7 +226,7 @@ describe('Operator transactions', () => {
     const dir = join(stage.devnet.dir, 'archive')
     const store = createArchiveStore({ kind: 'directory', path: dir })
     const hour = 3_600_000
-    /** Half an hour later, Temporal's list is complete, and the transfers ended over ten minutes ago. */
+    /** Archives as of half an hour later: by then, Temporal's list is complete, and the transfers are old enough. */
     const pass = async () => {
       const now = Date.now() + hour / 2
       const done = await archiveTransfers(stage.client, store, { oldest: Date.now() - hour, ordersThrough: 0, now })

@@ -202,7 +202,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     const noticed = async () => (await logLines(relayer.logFile)).some(({ message }) => message === 'messages cannot be submitted and wait')
     await until(noticed, { timeoutMs: 60_000, everyMs: 100, what: 'a new transfer to find no database' })
     await server.postgres.restart()
-    // Some may be no-ops: a nonce that went back unsigned is filled if a higher nonce is in use.
+    // Some transactions may be no-ops: a nonce that went back unsigned is filled if a higher nonce is in use.
     expect(await allDelivered()).toMatchObject(clean())
     // Temporal lists a transfer as delivered only after its finality was reported.
     const listed = async () => {

@@ -14,7 +14,6 @@ export async function expectDelivered(stage: Stage, transfers: readonly Sent[] =
   return result
 }
 
-/** Checks that none of the transfers is redeemed, and that no lane has a missing nonce. */
 export async function expectNotDelivered(stage: Stage, transfers: readonly Sent[]): Promise<CheckResult> {
   const result = await drained(stage, transfers)
   expect(verdict(result)).toEqual({ transfers: transfers.length, delivered: 0, lost: transfers.length, duplicates: 0, wrongBalances: 0 })

@@ -46,7 +46,9 @@ export async function connectTemporal(
       namespace,
       { codec, streamNames, failover, tracing: tracing?.client },
     ),
-    /** Returns the old connection, still open, unless a new API key suffices. Throws TEMPORAL_UNAVAILABLE. */
+    /**
+     * Undefined if a new API key suffices, else the old connection, which is still open. Throws TEMPORAL_UNAVAILABLE.
+     */
     async use(next: TemporalCredentials): Promise<NativeConnection | undefined> {
       const { tls, apiKey } = next
       const old = connection

@@ -63,8 +63,7 @@ export function signingPolicy(parts: PolicyParts): SigningPolicy {
 }
 
 /**
- * At least one of the bridges whose deliveries have the form of the call must prove it. Throws CALL_UNJUSTIFIED and
- * read errors.
+ * At least one bridge whose deliveries have the form of the call must prove it. Throws CALL_UNJUSTIFIED, read errors.
  */
 async function proveCall(
   { bridges, targetChain }: Pick<PolicyParts, 'bridges'> & Pick<TransferRoute, 'targetChain'>,

@@ -62,7 +62,7 @@ async function kept(input: string): Promise<string> {
   return output
 }
 
-/** Renames a complete file, so that other processes never read a part. A read-only folder stores nothing. */
+/** Renames a complete file, so that other processes never read a part. Nothing is stored in a read-only folder. */
 async function store(folder: string, file: string, output: string): Promise<void> {
   const draft = `${file}.${randomUUID()}`
   await mkdir(folder, { recursive: true })

@@ -26,7 +26,7 @@ const forms = {
 export type ExecutionForm = keyof typeof forms
 const executionForms = Object.keys(forms) as ExecutionForm[]
 
-/** `underpaid`: one wei too low, so Portage must not deliver. `paidFor` is absent for a message to a contract. */
+/** `underpaid`: the payment is one wei too low, so Portage must not deliver. `paidFor`: absent for a message. */
 export interface ExecutionWish {
   readonly form: ExecutionForm
   readonly underpaid?: boolean
@@ -68,7 +68,7 @@ export interface ExecutorNetwork {
   readonly paid: { readonly ethereum: PaidEnd; readonly bsc: PaidEnd }
   readonly users: { readonly ethereum: ExecutorUsers; readonly bsc: ExecutorUsers }
   readonly config: NonNullable<ConfigInput['bridges']['executor']>
-  /** Gets quotes for an hour of requests, from the first of these APIs that answers. */
+  /** Gets quotes from the first of these APIs that answers. They are valid for an hour. */
   askQuotes(apiUrls: readonly string[]): Promise<void>
   /** Throws Error before the first `askQuotes`. */
   quoteOf(source: 'ethereum' | 'bsc', form: ExecutionForm): Quoted

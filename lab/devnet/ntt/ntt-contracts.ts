@@ -41,7 +41,6 @@ const [manager, transceiver] = [factory('NttManager'), factory('WormholeTranscei
 export const managerAbi = new Interface(manager.abi)
 export const transceiverAbi = new Interface(transceiver.abi)
 
-/** Links both contracts with the library at this address. */
 export function linked(structs: string): { readonly manager: Artifact; readonly transceiver: Artifact } {
   return {
     manager: { abi: managerAbi, bytecode: manager.linkBytecode({ [library]: structs }) },

@@ -63,7 +63,7 @@ async function deployEnd(
   const script = await Script.of(anvil, deployer)
   const token = script.deploy('NttToken', [decimals], tokenCode)
   const code = linked(script.deploy('TransceiverStructs', [], structsCode))
-  // In calls of the deployer, because initialize() refuses every other sender, such as a proxy's constructor.
+  // The deployer calls initialize(), which refuses every other sender, such as a proxy's constructor.
   const proxied = (implementation: string) => script.deploy('ERC1967Proxy', [implementation, '0x'], artifact('ERC1967Proxy'))
   const constants = [token, mode === 'lock' ? 0 : 1, wormholeChainId, rateLimitSeconds, false]
   const manager = proxied(script.deploy('NttManager', constants, code.manager))

@@ -6,7 +6,7 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { goInstall } from './go-install.ts'
 import { programCache } from './temporal-cli.ts'
 
-/** The production server, for tests that need TLS or authorization, which the dev server lacks. */
+/** Tests of TLS and authorization need the production server, because the dev server has neither. */
 export const serverVersion = '1.32.0'
 const goModule = `go.temporal.io/server/cmd/server@v${serverVersion}`
 

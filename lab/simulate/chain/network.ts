@@ -119,7 +119,6 @@ export class Network {
     next()
   }
 
-  /** Ends forks, spikes and drops. */
   calm(): void {
     this.#isCalm = true
     this.#calmSince = world.clock.now

@@ -121,7 +121,7 @@ export class WorkflowMachine {
   }
 }
 
-/** Rank of a job in its activation: as in Temporal's Core, signals and updates, results and timers, queries. */
+/** Rank of a job in its activation, as in Temporal's Core: signals and updates, results and timers, then queries. */
 function rank({ variant }: Job): number {
   if (variant === 'signalWorkflow') return 0
   if (variant === 'doUpdate') return 1
