@@ -15,8 +15,8 @@ import { falseSetIndex, spyFalseSet } from './spy-attacks.ts'
 const struckWithinMs = 20_000
 
 /**
- * Makes the first node of a chain lie, which Portage prefers for reads that one node answers. The other nodes are
- * honest, because a quorum needs them. Throws Error if no process reads a lie.
+ * Makes the first node of a chain lie, because Portage prefers this node for reads that one node answers. The other
+ * nodes are honest, because a quorum needs them. Throws Error if no process reads a lie.
  */
 export async function lyingNode(scene: AttackScene, { kind, chain, forMs: least, dice }: PlannedAttack<NodeKind>): Promise<string> {
   const [node] = scene.devnet.nodes[chain]

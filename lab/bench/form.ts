@@ -1,7 +1,7 @@
 import { laneSchema } from '../../config/schema/lane-schema.ts'
 import type { ConfigInput } from '../devnet/relayer-config.ts'
 
-/** Place of the step `broadcast`. `queue`: the lane's queue. `auto`: if possible, the process that admitted. */
+/** Place of the step `broadcast`. `queue`: the lane's queue. `auto`: the admitting process, if possible. */
 export const forms = ['queue', 'auto'] as const
 export type Form = (typeof forms)[number]
 
