@@ -38,7 +38,6 @@ function load(name) {
 
 const loaded = new Map()
 
-/** The `require` of compiled files, which finds other compiled files and installed packages. */
 function requireFor(wanted) {
   if (wanted === './root.cjs') return root
   if (!wanted.startsWith('./')) return fromRoot(wanted)
@@ -49,7 +48,6 @@ requireFor.resolve = fromRoot.resolve
 
 const digest = (data) => createHash('sha256').update(data).digest()
 
-/** Returns the cached code that `keepCode` wrote, or undefined if the code is missing or damaged. */
 function read(path) {
   try {
     const kept = readFileSync(path)

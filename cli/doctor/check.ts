@@ -60,7 +60,6 @@ export function lookOn(reader: ConfiguredChain, area: string, name: string, at: 
   return look(area, name, () => reader.connect().then(at))
 }
 
-/** Returns a function that reads the first value of a view at the latest block. It throws the errors of `readView`. */
 export function viewsOf(reader: ContractReader) {
   return async (contract: string, view: string, returns: string, ...args: readonly unknown[]): Promise<unknown> =>
     (await readView(reader, { contract, view, returns, args }, 'latest'))[0]

@@ -57,7 +57,6 @@ function quick(config: ConfigInput, receiver: AlertReceiver): ConfigInput {
   return { ...config, streams: { ...config.streams, auditMinutes: 0.05 }, notifications: [receiver.configured] }
 }
 
-/** Starts the devnet, the processes and Prometheus, makes the faults one after another, and stops everything. */
 export async function runAlerts(prometheusPath: string, { scale, only }: AlertRun, say: (line: string) => void): Promise<AlertSummary> {
   const chosen = scenarios.filter(({ fault }) => only === undefined || only.includes(fault))
   const files = (await readdir(join(deploy, 'prometheus'))).filter((file) => file.endsWith('.yml'))

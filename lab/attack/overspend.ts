@@ -56,7 +56,6 @@ async function halt(scene: AttackScene): Promise<void> {
   if (remains.lanes.length > 0) throw new Error(`lanes are not idle: ${remains.lanes.join(', ')}`)
 }
 
-/** Starts an operator transaction directly in Temporal, without the API. */
 async function pay({ client, devnet, payments: paid }: AttackScene, chain: ChainKey, address: string): Promise<Payment> {
   const lane = laneId('evm', devnet.chains[chain].anvil.chainId, address)
   const amount = firstAmount + BigInt(paid.length)

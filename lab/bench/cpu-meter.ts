@@ -12,7 +12,6 @@ export interface ProcessUsage {
 /** Processes to measure, by name. `tree`: the process and all its descendants. */
 export type Measured = Readonly<Record<string, readonly number[] | { readonly tree: number }>>
 
-/** Makes a Node process load `name-threads.cjs` first. */
 export const namedThreads = { NODE_OPTIONS: `--require "${fileURLToPath(new URL('./name-threads.cjs', import.meta.url))}"` } as const
 
 const memoryEveryMs = 2_000

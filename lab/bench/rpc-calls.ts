@@ -29,7 +29,6 @@ export function perBlockCalls(calls: readonly (readonly [method: string, count: 
   return calls.reduce((sum, [method, count]) => sum + (perBlockMethods.has(method) ? count : 0), 0)
 }
 
-/** Sum of the chains' head heights that the process has seen. */
 export async function headHeights({ apiUrl }: Pick<PortageProcess, 'apiUrl'>): Promise<number> {
   const text = await (await fetch(`${apiUrl}/metrics`)).text()
   return [...text.matchAll(/^portage_head_height\{.*\} (\d+)/gm)].reduce((sum, [, height]) => sum + Number(height), 0)

@@ -25,7 +25,6 @@ export const nodeKinds = [
   'log-range',
   'finality-lag',
 ] as const
-/** Faults that anvil injects. */
 export const chainKinds = ['fork', 'reorg', 'base-fee-spike', 'eviction', 'foreign-transaction', 'chain-stop', 'key-drained'] as const
 /** Faults that a client of Temporal injects. */
 export const temporalKinds = ['transfer-terminated', 'transfer-reset', 'lane-terminated', 'lane-reset'] as const

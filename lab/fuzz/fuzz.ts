@@ -58,7 +58,6 @@ export async function tryInput<Input>({ read, allowed }: FuzzTarget<Input>, inpu
   if (user + system > slowMs * 1_000) throw new Error(`it took longer than ${slowMs} ms`)
 }
 
-/** Gives a reader inputs from a seed. Returns the first finding, or undefined. */
 export async function fuzz<Input>(target: FuzzTarget<Input>, seed: number, runs: number, untilMs = Infinity): Promise<Finding | undefined> {
   const property = fc.asyncProperty(target.input, (input) => tryInput(target, input))
   const limit = Number.isFinite(untilMs) && { interruptAfterTimeLimit: Math.max(1, untilMs - Date.now()), markInterruptAsFailure: false }

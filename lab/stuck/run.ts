@@ -33,7 +33,6 @@ export function isClean(results: readonly CaseResult[]): boolean {
   return results.length > 0 && results.every(({ command, api, gone }) => inTime(command) && inTime(api) && gone !== undefined)
 }
 
-/** Makes the named causes, or all, one after another on one devnet. */
 export async function runStuck(names: readonly string[], say: (line: string) => void): Promise<CaseResult[]> {
   const devnet = await startDevnet({ ...stuckDevnet, ui: false, log: say })
   const stops: (() => Promise<unknown>)[] = [() => devnet.stop()]

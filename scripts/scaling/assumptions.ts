@@ -32,7 +32,6 @@ export interface ChainKind {
   readonly name: string
   readonly blockMs: number
   readonly blockGas: number
-  /** Seconds from a block to its finality. */
   readonly finalitySeconds: number
 }
 

@@ -6,7 +6,6 @@ export interface ReceivedSpan {
   readonly parentSpanId: string
   readonly name: string
   readonly attributes: Readonly<Record<string, unknown>>
-  /** Resource attributes of the sending process. */
   readonly resource: Readonly<Record<string, unknown>>
 }
 

@@ -6,7 +6,6 @@ export interface ReleasedHistory {
   readonly history: RecordedHistory
 }
 
-/** Ids of the patches whose markers are in the history. */
 export function patchesOf({ events }: RecordedHistory): string[] {
   return events.flatMap(({ markerRecordedEventAttributes: marker }) => {
     if (marker?.markerName !== 'core_patch') return []

@@ -41,7 +41,6 @@ export function Coins({ wei, coin }: { readonly wei: string | undefined; readonl
   return text === '' ? <>–</> : <span title={`${wei} wei`}>{text}</span>
 }
 
-/** A link, or only its text if `to` is not a safe URL. */
 export function Out({ to, children }: { readonly to: string | undefined; readonly children: ComponentChildren }) {
   const href = safeUrl(to)
   if (href === undefined) return <span>{children}</span>

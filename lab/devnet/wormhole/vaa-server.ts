@@ -23,7 +23,6 @@ export interface Trouble {
   readonly silent?: boolean
 }
 
-/** A local HTTP server of VAAs that tests can limit, break or silence. */
 export interface VaaServer {
   readonly url: string
   /** Paths of all requests in order, with those of refused requests. */

@@ -71,7 +71,6 @@ export class Run {
     return this.status === 'RUNNING'
   }
 
-  /** Begins a new run, or repeats the recorded run. */
   begin(recorded: readonly Recorded[] = []): void {
     for (const entry of recorded) this.#apply(entry)
     if (!this.isOpen) return
