@@ -15,8 +15,8 @@ const timeoutMs = 5_000
 const mostAheadSeconds = 60
 
 /**
- * Returns the median of the sources' prices, dollars with 10 decimals. Of two middle prices, it is the one that is
- * worse for the payer. `usual`: the prices of the config.
+ * The returned function gives the median of the sources' prices, dollars with 10 decimals. Of two middle prices, it
+ * takes the one that is worse for the payer. `usual`: the prices of the config.
  */
 export function createPriceFeed(
   { sources, everySeconds, maxAgeSeconds, mostChangePercent }: Feed,

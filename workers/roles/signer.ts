@@ -62,9 +62,7 @@ export function signingPolicy(parts: PolicyParts): SigningPolicy {
   }
 }
 
-/**
- * At least one bridge whose deliveries have the form of the call must prove it. Throws CALL_UNJUSTIFIED, read errors.
- */
+/** A bridge whose deliveries have the form of the call must prove it. Throws CALL_UNJUSTIFIED, read errors. */
 async function proveCall(
   { bridges, targetChain }: Pick<PolicyParts, 'bridges'> & Pick<TransferRoute, 'targetChain'>,
   call: Intent,

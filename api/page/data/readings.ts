@@ -23,9 +23,7 @@ function createEntry(everyMs: number) {
 
 const entries = new Map<string, Entry>()
 
-/**
- * Reads a path every `everyMs` (ms) while a component shows it, but less often if events arrive or the page is hidden.
- */
+/** Reads a path every `everyMs` while a component shows it, but less often if events arrive or the page is hidden. */
 export function useReading<T>(path: string, everyMs: number): Reading<T> {
   const entry = entryOf(path, everyMs)
   useEffect(() => {

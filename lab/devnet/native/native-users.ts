@@ -39,7 +39,7 @@ export type NativeSide = Pick<NativeBridgeEnd, 'name' | 'user' | 'bridge' | 'tok
 }
 
 export interface NativeUsers {
-  /** Sends in as few blocks as possible. Throws Error if one reverted or got an unexpected id. */
+  /** Resolves once all are mined, in as few blocks as possible. Throws Error if one reverted or has a wrong id. */
   send(transfers: readonly NativeUserTransfer[]): Promise<SentNativeTransfer[]>
 }
 
