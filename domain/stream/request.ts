@@ -11,8 +11,14 @@ export const hash = text(128)
 export const words = text(1_000)
 const errorCode = pattern(/^[A-Z_]{1,32}$/, 'an error code')
 
+/**
+ * Highest count of numbers in a finding, and of intervals in a list: numbers of a placed stream never adjoin. More
+ * would bring an update near Temporal's size limits.
+ */
+const mostNumbers = 5_000
+
 export const intervals: Check = (value, path) => {
-  if (!Array.isArray(value) || value.length > 1_000) throw new Error(`${path}: must be a list of at most 1000 intervals`)
+  if (!Array.isArray(value) || value.length > mostNumbers) throw new Error(`${path}: must be a list of at most ${mostNumbers} intervals`)
   let below = -2n
   value.forEach((one: unknown, index) => {
     const [from = '', to = ''] = (Array.isArray(one) ? one : []) as readonly string[]
@@ -23,9 +29,6 @@ export const intervals: Check = (value, path) => {
     below = BigInt(to)
   })
 }
-
-/** Highest count of numbers in a finding. More would bring an update near Temporal's size limits. */
-const mostNumbers = 5_000
 
 const number: Check = (value, path) => {
   const [which, height]: readonly unknown[] = Array.isArray(value) ? value : []

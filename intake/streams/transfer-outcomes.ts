@@ -111,7 +111,7 @@ function createReportWindow() {
 export async function closedRequests(
   client: TemporalClient,
   ended: readonly (Pick<ListedTransfer, 'id' | 'number'> & Partial<Pick<ListedTransfer, 'runId'>>)[],
-): Promise<readonly StreamRequest[]> {
+): Promise<readonly RequestOf<'closed'>[]> {
   const requests = await mapLimited(ended, readsAtOnce, async ({ number, id, runId }) => {
     // Reads exactly the listed run, because a later run may never end. A stranger's worker may return any result.
     const result = statusOf(client, { id, ...(runId !== undefined && { runId }), running: false })

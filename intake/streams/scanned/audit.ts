@@ -13,7 +13,7 @@ import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { transferId } from '../../../temporal/contracts/names.ts'
 import { mapLimited } from '../../../runtime/map-limited.ts'
 import { closedRequests } from '../transfer-outcomes.ts'
-import { numberOf, recordedTransfers, sortedByRun, splitByDelivery, startAgain, undelivered } from './transfers.ts'
+import { numberOf, recordedTransfers, runOf, sortedByRun, splitByDelivery, startAgain, undelivered } from './transfers.ts'
 import type { BlockRange, PlacedTransfer } from '../../../bridges/port.ts'
 import { compare } from '../../../domain/stream/gaps.ts'
 import { firstIn, heightOf } from '../../../domain/stream/places.ts'
@@ -144,8 +144,7 @@ export async function auditOpen(
   const areOrdersKnown = listsAllOrders(state)
   const isLost = ({ sequence }: Transfer) => areOrdersKnown || outsideReason(state, sequence)?.condensed !== true
   const { again, ended } = await sortedByRun(context, stopped, isLost)
-  const over = ended.map((transfer) => ({ id: transferId(transfer), number: transfer.sequence }))
-  const closed = await closedRequests(client, over)
+  const closed = await closedRequests(client, ended.map(runOf))
   const refused = (await mapLimited(again, readsAtOnce, (transfer) => startAgain(context, transfer))).flat()
   const started = again.filter(({ sequence }) => refused.every(({ number }) => number !== sequence))
   const seen = [...withStatus('delivered', delivered.map(numberOf)), ...withStatus('started', started.map(numberOf))]
@@ -180,7 +179,7 @@ export async function auditCompleted(context: ScannedContext, running: readonly 
 }
 
 const mostChecked = 500
-/** Maximum intervals in a request (domain/stream/request.ts). */
+/** Intervals in a request. The stream rewrites its numbers outside the window for each of them. */
 const mostIntervals = 1_000
 
 /**

@@ -54,7 +54,7 @@ export interface ScannedContext extends Omit<ScannedDeps, 'source' | 'rangeBlock
   readonly stopping: AbortSignal
 }
 
-export type ReadingContext = Omit<ScannedContext, 'client' | 'targets' | 'cursors' | 'remembered'>
+export type ReadingContext = Omit<ScannedContext, 'targets' | 'cursors' | 'remembered'>
 
 const rememberedForMs = 3_600_000
 /** Temporal's minimum retention, used if the namespace cannot be read. */

@@ -56,13 +56,18 @@ async function readTransfers(context: ReadingContext, range: BlockRange, at?: 'a
   }
 }
 
-/** Returns undefined if the stream is paused or gone, or if Temporal was restored. */
+/**
+ * Starts the transfers in as many parts as the stream's room needs, and records each part except the last. Returns
+ * undefined if the stream is paused or gone, or if Temporal was restored.
+ */
 async function startWanted(context: ReadingContext, placed: Placed, live: boolean, era: number): Promise<Reading | undefined> {
   if (placed.length === 0) return { numbers: [], passed: [] }
   const { streamClient, stopping, source } = context
   const delivered = new Set<string>()
   const asked = new Set<string>()
   const places = new Map(placed.map((one) => [one.transfer.sequence, one]))
+  // Without the recorded parts. The stream wants a number of an unread block again after its transfer has ended.
+  let left = placed
   while (!stopping.aborted && streamClient.era === era) {
     const state = await streamClient.state()
     if (!state || state.paused || streamClient.era !== era) return undefined
@@ -70,28 +75,29 @@ async function startWanted(context: ReadingContext, placed: Placed, live: boolea
     // (recorded before the cursor reached them) are old too, because no completion event reports their delivery.
     const isOld = (number: string) => !live || (source.config.placed === true && compare(number, state.next) < 0)
     const isDue = (number: string) => hasNumber(state.unknownCompletions, number) || (isOld(number) && !asked.has(number))
-    const wanted = placed.filter(({ transfer }) => isWanted(state, transfer.sequence))
-    const missing = () => wanted.map(({ transfer }) => transfer).filter(({ sequence }) => !delivered.has(sequence))
-    const unread = missing().filter(({ sequence }) => isDue(sequence))
+    const wanted = left.filter(({ transfer }) => isWanted(state, transfer.sequence))
+    const isMissing = ({ transfer }: PlacedTransfer) => !delivered.has(transfer.sequence)
+    const unread = wanted.filter((one) => isMissing(one) && isDue(one.transfer.sequence)).map(({ transfer }) => transfer)
     for (const { sequence } of unread) asked.add(sequence)
     for (const { sequence } of (await splitByDelivery(context, unread)).delivered) delivered.add(sequence)
-    const fitting = fits(state, wanted, delivered)
-    const isWhole = fitting.length === wanted.length
-    const some = isWhole ? wanted : fitting.filter(({ transfer }) => !isStarted(state, transfer.sequence))
-    const numbers = new Set(some.map(({ transfer }) => transfer.sequence))
+    const part = fits(state, wanted, delivered)
     const originOf = ({ sequence }: Transfer) => {
       const { height = Infinity, txHash } = places.get(sequence) ?? {}
       return { seenAt: live ? context.finality.since(height) : undefined, sourceTxHash: txHash }
     }
-    const due = missing().filter(({ sequence }) => numbers.has(sequence))
-    const refused = await startAll(context, due, originOf)
-    const found = finding(some, delivered)
-    if (refused.length > 0 || (!isWhole && some.length > 0)) await streamClient.apply([{ kind: 'seen', ...found }, ...refused], era)
-    if (isWhole) {
-      const passed = placed.filter((one) => !wanted.includes(one))
+    const due = part.filter(isMissing).map(({ transfer }) => transfer)
+    const over = await startAll(context, due, originOf)
+    const found = finding(part, delivered)
+    if (part.length === wanted.length && over.length === 0) {
+      const passed = left.filter((one) => !wanted.includes(one))
       return { ...found, passed: setOf(passed.map(({ transfer }) => transfer.sequence)) }
     }
-    if (some.length === 0) await streamClient.changed(roomMs)
+    if (part.length === 0) await streamClient.changed(roomMs)
+    else {
+      const response = await streamClient.apply([{ kind: 'seen', ...found }, ...over], era)
+      const recorded = new Set(response?.answers[0]?.kind === 'done' ? part : [])
+      left = left.filter((one) => !recorded.has(one))
+    }
   }
   return undefined
 }

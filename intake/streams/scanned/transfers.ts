@@ -9,7 +9,7 @@ import { latestRun } from '../../../temporal/client/transfers/closed-runs.ts'
 import { recordReversal, restartTransfer } from '../../../temporal/client/transfers/start-transfer.ts'
 import { problemOf } from '../../../observability/severity.ts'
 import { mapLimited } from '../../../runtime/map-limited.ts'
-import { isUndelivered } from '../transfer-outcomes.ts'
+import { closedRequests, isUndelivered } from '../transfer-outcomes.ts'
 
 type TableContext = Pick<ScannedContext, 'cache' | 'source'>
 
@@ -66,51 +66,59 @@ export async function endedTransfers(context: TableContext, listed: readonly Lis
 /** With a single node, each start waits for a block, so all starts of a range must wait together. */
 const startsAtOnce = 200
 
-type StartContext = Pick<ScannedContext, 'submitter' | 'cache' | 'stopping' | 'logger'> & {
+type StartContext = Pick<ScannedContext, 'client' | 'submitter' | 'cache' | 'stopping' | 'logger'> & {
   readonly streamClient: Pick<ScannedContext['streamClient'], 'era'>
 }
 
 type Origin = Pick<SubmitOptions, 'seenAt' | 'sourceTxHash'>
 
-type Refused = readonly RequestOf<'parked'>[]
+type NotStarted = readonly RequestOf<'parked' | 'closed'>[]
 
 /**
  * MIP-61's INIT_EVENT_PROCESSING. Tries to start all transfers. If some fail, throws the worst error at the end. A
- * message that is refused for good holds up no other, because anyone may send one. Returns requests that move the
- * numbers of such messages outside the window: they stay unresolved, and each audit tries to start them again.
+ * message that is refused for good holds up no other, because anyone may send one. Returns a request for each transfer
+ * that does not run afterwards. If the message was refused, the request moves its number outside the window: the number
+ * stays unresolved, and each audit tries to start its transfer again. If the transfer ended undelivered before, the
+ * request closes its number.
  */
 export async function startAll(
-  { submitter, cache, stopping, streamClient, logger }: StartContext,
+  { client, submitter, cache, stopping, streamClient, logger }: StartContext,
   transfers: readonly Transfer[],
   originOf: (transfer: Transfer) => Origin = () => ({}),
-): Promise<Refused> {
+): Promise<NotStarted> {
   const errors: RelayerError[] = []
   const refused: RequestOf<'parked'>[] = []
+  const known: Transfer[] = []
   const { era } = streamClient
   const started = cache.started(era)
   const due = transfers.filter((transfer) => !started.has(transferId(transfer)))
   await mapLimited(due, startsAtOnce, async (transfer) => {
     if (stopping.aborted) return void errors.push(new RelayerError('STREAM_UNREACHABLE', { detail: 'this process is stopping' }))
     try {
-      await submitter.submit(transfer.bridge, Buffer.from(transfer.message, 'base64'), { repeats: 'ask', ...originOf(transfer) })
+      const message = Buffer.from(transfer.message, 'base64')
+      const { status } = await submitter.submit(transfer.bridge, message, { repeats: 'ask', ...originOf(transfer) })
+      if (status === 'known') known.push(transfer)
       if (streamClient.era === era) started.set(transferId(transfer), true)
     } catch (thrown) {
       const error = toRelayerError(thrown)
       const { code, retriable, haltRoute } = error
-      if (retriable || haltRoute) return void errors.push(error)
+      // A second read of the block shows the right message.
+      if (retriable || haltRoute || code === 'PLACE_MISMATCH') return void errors.push(error)
       logger.error('a message is refused for good, so its transfer is not started', { transfer: transferId(transfer), ...problemOf(error) })
       refused.push({ kind: 'parked', number: transfer.sequence, code, waits: true })
     }
   })
   const worst = errors.find(({ haltRoute }) => haltRoute) ?? errors[0]
   if (worst) throw worst
+  const latest = await latestRuns(client, known)
+  const closed = await closedRequests(client, known.filter((_, index) => isUndelivered(latest[index])).map(runOf))
   cache.know(transfers)
   for (const transfer of transfers) started.delete(transferId(transfer))
-  return refused
+  return [...refused, ...closed]
 }
 
 /** As `startAll`. Restarts even a transfer that closed as delivered, but none that ended undelivered. */
-export async function startAgain(context: StartContext & Pick<ScannedContext, 'client'>, transfer: Transfer): Promise<Refused> {
+export async function startAgain(context: StartContext, transfer: Transfer): Promise<NotStarted> {
   const id = transferId(transfer)
   const latest = await latestRun(context.client, id)
   if (isUndelivered(latest)) return []
@@ -125,6 +133,12 @@ export async function startAgain(context: StartContext & Pick<ScannedContext, 'c
 
 const readsAtOnce = 20
 
+const latestRuns = (client: ScannedContext['client'], transfers: readonly Transfer[]) =>
+  mapLimited(transfers, readsAtOnce, (transfer) => latestRun(client, transferId(transfer)))
+
+/** As `closedRequests` takes it. */
+export const runOf = (transfer: Transfer) => ({ id: transferId(transfer), number: transfer.sequence })
+
 /**
  * Sorts transfers by their latest run. `again`: to start again. `ended`: ended undelivered. A transfer that closed as
  * delivered is left out, or is in `again` if the target lacks the delivery. `isLost` decides about a transfer without a
@@ -132,7 +146,7 @@ const readsAtOnce = 20
  */
 export async function sortedByRun(context: ScannedContext, transfers: readonly Transfer[], isLost: (transfer: Transfer) => boolean) {
   const { client } = context
-  const latest = await mapLimited(transfers, readsAtOnce, (transfer) => latestRun(client, transferId(transfer)))
+  const latest = await latestRuns(client, transfers)
   const isGone = (one: Transfer, index: number) => latest[index] === 'undone' || (latest[index] === 'gone' && isLost(one))
   const gone = transfers.filter(isGone)
   const doubtful = transfers.filter((_, index) => latest[index] === 'delivered')

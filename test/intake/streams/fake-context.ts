@@ -94,6 +94,7 @@ export function fakeContext(config: StreamConfig, own: Partial<ReadingContext> =
     sourceChain: fakeChain(0),
     route: { source: fakeSource(config), target: fakeChain(0) },
     streamClient: fakeStream(config).streamClient,
+    client: Object.create(null) as ReadingContext['client'],
     submitter: { submit: unused('submit') },
     haltRoute: unused('haltRoute'),
     logger: silentLogger(),

@@ -195,6 +195,26 @@ describe('the agent of a placed source', () => {
     await other.stop()
   })
 
+  test('a block with many more messages than the stream has room is passed, although all end undelivered', async () => {
+    const stream = await stage.stream({ maxOpen: 12 })
+    const agent = stream.agent()
+    await stream.shows(({ nextHeight }) => nextHeight !== undefined, 'the scan to have begun')
+    const sent = await stream.send(...Array.from({ length: 50 }, (_, index) => `declined ${index}`))
+    const handle = client().workflow.getHandle(`stream:${stream.source.config.stream}`)
+    const closeAll = async () => {
+      const { open } = await stream.state()
+      const requests = open.map(({ number }) => ({ kind: 'closed', number, outcome: 'declined', reason: 'for another caller' }))
+      if (requests.length > 0) await handle.executeUpdate('apply', { args: [{ requests }] })
+      return requests.length === 0
+    }
+    const view = await stream.shows(
+      async ({ nextHeight = 0 }) => (await closeAll()) && nextHeight > sent[0]!.height,
+      'the cursor to have passed the block',
+    )
+    expect(view).toMatchObject({ counts: { declined: 50 }, open: 0 })
+    await agent.stop()
+  })
+
   test('a stream without a first block looks back, and takes the orders of operators', async () => {
     const stream = await stage.stream({ startBlock: 'none', lookBackMs: 600_000 })
     const [one, two] = await stream.send('one', 'two')

@@ -1,5 +1,3 @@
-import { Client, Connection } from '@temporalio/client'
-import { WorkflowNotFoundError } from '@temporalio/common'
 import { describe, expect, test } from 'vitest'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
@@ -7,20 +5,15 @@ import { startAgain, startAll } from '../../../intake/streams/scanned/transfers.
 import { createStreamCache } from '../../../intake/streams/scanned/stream-cache.ts'
 import { recordingLogger } from '../../helpers/recording-logger.ts'
 import { codeOfAsync } from '../../helpers/refusals.ts'
+import { type EndedRun, temporalWith } from './ended-runs.ts'
 
 const transfers = [1, 2, 3].map((number): Transfer => ({
   ...{ bridge: 'native-bridge', sourceChain: 'a', sourceId: 'a', targetChain: 'b', emitter: '33'.padStart(64, '0') },
   ...{ sequence: String(number), digest: `0x${String(number).padStart(64, '0')}`, message: Buffer.from(String(number)).toString('base64') },
 }))
 
-function emptyTemporal(): Client {
-  const client = new Client({ connection: Connection.lazy() })
-  const describe = (id: string) => Promise.reject(new WorkflowNotFoundError('not found', id, undefined))
-  Object.defineProperty(client.workflow, 'getHandle', { value: (id: string) => ({ describe: () => describe(id) }) })
-  return client
-}
-
 function network() {
+  const ended = new Map<string, EndedRun>()
   const failing = new Map<string, RelayerError>()
   const submitted: string[] = []
   const listeners = new Map<string, () => void>()
@@ -32,17 +25,17 @@ function network() {
       listeners.get(number)?.()
       const error = failing.get(number)
       if (error) throw error
-      return { id: number, status: 'started' as const }
+      return { id: number, status: ended.has(number) ? ('known' as const) : ('started' as const) }
     },
   }
   const streamClient = { era: 0 }
   const stopping = new AbortController().signal
   const { logger, lines } = recordingLogger()
-  const context = { submitter, cache, stopping, streamClient, logger }
+  const context = { client: temporalWith(ended), submitter, cache, stopping, streamClient, logger }
   const start = () => startAll(context, transfers)
-  const again = (transfer: Transfer) => startAgain({ ...context, client: emptyTemporal() }, transfer)
+  const again = (transfer: Transfer) => startAgain(context, transfer)
   const onSubmit = (number: string, listener: () => void) => void listeners.set(number, listener)
-  return { start, again, failing, cache, lines, streamClient, onSubmit, taken: () => submitted.splice(0) }
+  return { start, again, ended, failing, cache, lines, streamClient, onSubmit, taken: () => submitted.splice(0) }
 }
 
 describe('the transfers of a range', () => {
@@ -66,7 +59,22 @@ describe('the transfers of a range', () => {
     expect(lines).toMatchObject([{ level: 'error', code: 'MESSAGE_TOO_LARGE', transfer: expect.stringContaining(':2:') }])
   })
 
-  test.each(['CCTP_CALLER', 'PLACE_MISMATCH', 'PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'] as const)(
+  test('a transfer that ended undelivered before is closed at once, and one that was delivered is not', async () => {
+    const { start, ended } = network()
+    ended.set('1', { state: 'delivered' })
+    ended.set('3', { state: 'declined', reason: 'the fee is too low' })
+    expect(await start()).toEqual([{ kind: 'closed', number: '3', outcome: 'declined', reason: 'the fee is too low' }])
+  })
+
+  test('a message that differs from a second read of its block is not started, and the range is read again', async () => {
+    const { start, failing, taken } = network()
+    failing.set('2', new RelayerError('PLACE_MISMATCH'))
+    expect(await codeOfAsync(start)).toBe('PLACE_MISMATCH')
+    failing.clear()
+    expect([taken(), await start(), taken()]).toEqual([['1', '2', '3'], [], ['2']])
+  })
+
+  test.each(['CCTP_CALLER', 'PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'] as const)(
     'a message that is refused for good with %s holds up no other, and leaves the window',
     async (code) => {
       const { start, again, failing, taken, lines } = network()

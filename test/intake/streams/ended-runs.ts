@@ -1,0 +1,23 @@
+import { Client, Connection } from '@temporalio/client'
+import { WorkflowNotFoundError } from '@temporalio/common'
+import { transferIdParts } from '../../../temporal/contracts/names.ts'
+
+export interface EndedRun {
+  readonly state: 'delivered' | 'declined'
+  readonly reason?: string
+}
+
+/** A client of a Temporal that has only these completed runs, by their transfers' numbers. */
+export function temporalWith(ended: ReadonlyMap<string, EndedRun>): Client {
+  const client = new Client({ connection: Connection.lazy() })
+  const getHandle = (id: string) => {
+    const run = ended.get(transferIdParts(id)?.sequence ?? '')
+    const describe = async () => {
+      if (!run) throw new WorkflowNotFoundError('not found', id, undefined)
+      return { status: { name: 'COMPLETED' }, typedSearchAttributes: { get: () => run.state } }
+    }
+    return { describe, result: async () => run }
+  }
+  Object.defineProperty(client.workflow, 'getHandle', { value: getHandle })
+  return client
+}

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest'
+import type { PlacedTransfer } from '../../../bridges/port.ts'
+import { assertStreamUpdate } from '../../../domain/stream/request.ts'
+import { placeOf } from '../../../domain/stream/places.ts'
+import type { StreamConfig, StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
+import { readRange } from '../../../intake/streams/scanned/read-range.ts'
+import { type EndedRun, temporalWith } from './ended-runs.ts'
+import { fakeContext, fakeSource, fakeStream } from './fake-context.ts'
+
+const config: StreamConfig = { stream: 'cctp:a:b', origin: '1/0xaa', first: '0', start: 1, maxOpen: 50, placed: true }
+const bridge = 'native-bridge'
+
+function transferAt(height: number, index: number): PlacedTransfer {
+  const sequence = placeOf(height, index)
+  const digest = `0x${sequence.padStart(64, '0')}`
+  const message = Buffer.from(sequence).toString('base64')
+  const transfer = { bridge, sourceChain: 'a', sourceId: 'a', targetChain: 'b', emitter: '33'.padStart(64, '0'), sequence, digest, message }
+  return { transfer, height, txHash: `0x${sequence}` }
+}
+
+/**
+ * A placed stream whose source has these transfers. While the agent waits for room, `onFull` says what happens to the
+ * open numbers: they end declined, move outside the window, or stay.
+ */
+function network(placed: readonly PlacedTransfer[], onFull: 'decline' | 'park' | 'stay' = 'stay', delivered = false) {
+  const { streamClient, requests } = fakeStream(config)
+  const ended = new Map<string, EndedRun>()
+  const submitted: string[] = []
+  let waits = 0
+  const submitter = {
+    async submit(_: string, message: Uint8Array) {
+      const number = Buffer.from(message).toString()
+      submitted.push(number)
+      return { id: number, status: ended.has(number) ? ('known' as const) : ('started' as const) }
+    },
+  }
+  const initiated = async ({ fromBlock, toBlock }: { fromBlock: number; toBlock: number }) =>
+    placed.filter(({ height }) => height >= fromBlock && height <= toBlock)
+  const source = fakeSource(config, { initiated, delivered: async (all) => all.map(() => delivered) })
+  const changed = async () => {
+    if (++waits > 200) throw new Error('the stream has no room after 200 changes')
+    const open = streamClient.now?.open ?? []
+    if (onFull === 'decline') {
+      for (const { number } of open) ended.set(number, { state: 'declined', reason: 'for another caller' })
+      await streamClient.apply(open.map(({ number }) => ({ kind: 'closed', number, outcome: 'declined', reason: 'for another caller' })))
+    }
+    if (onFull === 'park')
+      await streamClient.apply(open.map(({ number }) => ({ kind: 'parked', number, code: 'CCTP_PENDING', waits: true })))
+  }
+  const apply: typeof streamClient.apply = (some) => {
+    assertStreamUpdate({ requests: some })
+    return streamClient.apply(some)
+  }
+  const stream = Object.create(streamClient, { apply: { value: apply }, changed: { value: changed } }) as typeof streamClient
+  const context = fakeContext(config, { route: undefined, streamClient: stream, submitter, source, client: temporalWith(ended) })
+  return {
+    ...{ submitted, requests, ended },
+    prepare: (some: readonly StreamRequest[]) => streamClient.apply(some),
+    /** Reads the blocks as the scan does, and records them. */
+    async scan(from: number, to: number, live = true): Promise<StreamState | undefined> {
+      const reading = await readRange(context, { fromBlock: from, toBlock: to }, live, streamClient.era)
+      if (typeof reading === 'string') throw new Error(reading)
+      const response = await apply([{ kind: 'scanned', from, to, parentHash: 'h', hash: 'h', ...reading }])
+      expect(response.answers).toEqual([{ kind: 'done' }])
+      return streamClient.now
+    },
+  }
+}
+
+const inOneBlock = (count: number) => Array.from({ length: count }, (_, index) => transferAt(3, 2 * index))
+const numbersOf = (placed: readonly PlacedTransfer[]) => placed.map(({ transfer }) => transfer.sequence)
+
+describe('reading a range of blocks of a placed stream', () => {
+  test('transfers that end while later ones wait for room are started once, and the range ends', async () => {
+    const placed = inOneBlock(400)
+    const { scan, submitted } = network(placed, 'decline')
+    const state = await scan(1, 5)
+    expect(submitted).toEqual(numbersOf(placed))
+    expect(state).toMatchObject({ cursor: { height: 5 }, gaps: [], counts: { declined: 350 } })
+    expect(state?.open.length).toBe(50)
+  })
+
+  test('a process that reads the range anew closes the ended transfers, and they take no room', async () => {
+    const placed = inOneBlock(400)
+    const { scan, ended } = network(placed)
+    for (const number of numbersOf(placed).slice(0, 350)) ended.set(number, { state: 'declined', reason: 'for another caller' })
+    const state = await scan(1, 5)
+    expect(state?.open.map(({ number }) => number)).toEqual(numbersOf(placed).slice(350))
+    expect(state).toMatchObject({ cursor: { height: 5 }, counts: { declined: 350 } })
+  })
+
+  test('a block with more transfers than one reading takes is passed', async () => {
+    const placed = inOneBlock(2_500)
+    const { scan, submitted } = network(placed, 'park')
+    const state = await scan(3, 3)
+    expect(submitted).toEqual(numbersOf(placed))
+    expect(state?.cursor?.height).toBe(3)
+  })
+
+  test('a process that reads such a block anew passes it too, although all its transfers were started', async () => {
+    const placed = inOneBlock(2_500)
+    const first = network(placed, 'park')
+    await first.scan(3, 3)
+    const seen = first.requests.flat().filter(({ kind }) => kind !== 'scanned')
+    const second = network(placed, 'park')
+    await second.prepare(seen)
+    expect((await second.scan(3, 3))?.cursor?.height).toBe(3)
+  })
+
+  test('a range with more delivered transfers than a thousand is recorded', async () => {
+    const placed = Array.from({ length: 1_500 }, (_, index) => transferAt(1 + (index % 10), 2 * index))
+    const { scan, submitted } = network(placed, 'stay', true)
+    const state = await scan(1, 10, false)
+    expect([submitted, state?.open, state?.cursor?.height]).toEqual([[], [], 10])
+  })
+})
