@@ -5,13 +5,14 @@ import { noSettings } from '../../domain/settings/settings.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { recordingLogger } from '../helpers/recording-logger.ts'
+import type { PlannedDelivery } from '../../bridges/port.ts'
 import { bridgesWith, fakeDelivery, fakeEndpoint } from './fake-bridge.ts'
 
 /** Prepares a call of 100,000 gas at a base fee of 9 wei and a tip of 1 wei. It costs 1,000,000 wei plus `dataFee`. */
-async function prepare(earned: bigint | undefined, dataFee = '0', shadow?: Shadow) {
+async function prepare(earned: bigint | undefined, dataFee = '0', shadow?: Shadow, forLongData?: PlannedDelivery['forLongData']) {
   const lane = 'evm-1:0xa'
   const endpoint = fakeEndpoint({
-    delivery: fakeDelivery({ call: async () => ({ to: `0x${'ab'.repeat(20)}`, data: '0x12345678', value: '0' }), earned }),
+    delivery: fakeDelivery({ call: async () => ({ to: `0x${'ab'.repeat(20)}`, data: '0x12345678', value: '0' }), earned, forLongData }),
   })
   const chain = {
     name: 'bsc',
@@ -37,6 +38,14 @@ test('a transfer waits, without a nonce, while its fee is worth less than the de
   expect(await prepare(0n)).toMatchObject({ kind: 'waiting', reason: expect.stringContaining('costs 1000000 wei') })
   expect(await prepare(1_000_000n)).toMatchObject({ kind: 'ready' })
   expect(await prepare(1_000_000n, '1')).toMatchObject({ kind: 'waiting', code: 'FEE_BELOW_COST' })
+})
+
+test('with a fee for data, a call with more data than was paid for waits while the payment is too small', async () => {
+  const prepared = (bytes: number, earned: bigint, dataFee = '7') => prepare(undefined, dataFee, undefined, { bytes, earned })
+  expect(await prepared(3, 1_000_006n)).toMatchObject({ kind: 'waiting', code: 'FEE_BELOW_COST' })
+  expect(await prepared(3, 1_000_007n)).toMatchObject({ kind: 'ready', dataFee: '7' })
+  expect(await prepared(4, 0n)).toMatchObject({ kind: 'ready', dataFee: '7' })
+  expect(await prepared(3, 0n, '0')).toMatchObject({ kind: 'ready' })
 })
 
 test('without a configured price the cost does not matter', async () => {

@@ -28,7 +28,7 @@ const deployment = {
 }
 const vaaOf = (emitter: string) => signVaa({ emitterChain: 2, emitter, sequence: 7n, payload: nttPayload() }, { guardians: 3 }).bytes
 
-/** The contracts of bsc answer every view with zero. Only messages of `consumed` emitters count as consumed. */
+/** The contracts of bsc answer every view with zero, except that messages of `consumed` emitters count as consumed. */
 function endpointOf(
   { clock = () => 0, honourExpired = false }: Pick<ExecutorEndpointOptions, 'clock'> & { honourExpired?: boolean } = {},
   consumed: readonly string[] = [],
@@ -120,6 +120,7 @@ describe('After the quote has expired', () => {
 
   test('a delivery waits while its gas costs more than was paid for it, and no sooner', () => {
     expect(at(expiry - 1).delivery(both, 'receive').earned).toBeUndefined()
+    expect(at(expiry - 1).delivery(both, 'receive').forLongData).toEqual({ bytes: 2_000, earned: 100_000n })
     expect(at(expiry).delivery(both, 'receive').earned).toBe(100_000n)
   })
 
