@@ -9,8 +9,8 @@ const rounds = 2_000
 const longestMs = 250
 
 /**
- * Runs the plug-in on messages with changed payloads, and `next` with random answers of views. Throws Error with the
- * first payload on which the plug-in fails.
+ * Changes payloads, and the answers of views for `next`, at random. Throws Error with the first payload on which the
+ * plug-in fails.
  */
 export async function fuzzPlugin(plugin: Plugin<unknown>, messages: Messages, sent: readonly Sent[]): Promise<void> {
   const random = createRandom(1)
