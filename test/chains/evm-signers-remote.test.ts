@@ -152,7 +152,11 @@ describe('what a remote signer is asked, and its list of keys', () => {
       asked.push({ method, url, accept: headers.accept, type: headers['content-type'], body })
       return { status: 200, type: 'application/json', body: method === 'GET' ? text : '0x' }
     })
-    return work(service.url, asked).finally(() => service.stop())
+    try {
+      return await work(service.url, asked)
+    } finally {
+      await service.stop()
+    }
   }
   interface Asked {
     readonly method: string | undefined

@@ -206,12 +206,12 @@ test.each<[string, AccessScope, OrderSubject, boolean]>([
 
 test('the refusal of an order outside the scope says what the token covers and what the order concerns', () => {
   const facts = { operation: 'lane pause', name: 'alice' }
-  const refuse = (scope: AccessScope, about: OrderSubject) => expect(() => assertScope(principal(scope), 'lane pause', about))
+  const refusal = (scope: AccessScope, about: OrderSubject) => () => assertScope(principal(scope), 'lane pause', about)
   const both = { chains: ['bsc', 'base'], lanes: [lane, 'x'] }
-  refuse(both, { chains: ['bsc', 'ethereum'], lane }).toThrow(
+  expect(refusal(both, { chains: ['bsc', 'ethereum'], lane })).toThrow(
     expect.objectContaining({ facts: { ...facts, chains: 'bsc,base', lanes: `${lane},x`, about: `bsc,ethereum ${lane}` } }),
   )
-  refuse({ chains: ['bsc'] }, {}).toThrow(expect.objectContaining({ facts: { ...facts, chains: 'bsc', about: 'all chains' } }))
+  expect(refusal({ chains: ['bsc'] }, {})).toThrow(expect.objectContaining({ facts: { ...facts, chains: 'bsc', about: 'all chains' } }))
 })
 
 describe('the list of tokens', () => {
