@@ -64,7 +64,8 @@ describe('the records of spending, while the clock of the process stands still',
   let folder = ''
   beforeEach(() => {
     folder = temporaryFolder()
-    passed = performance.now()
+    // A whole number, so that sums are exact.
+    passed = Math.ceil(performance.now())
     vi.spyOn(performance, 'now').mockImplementation(() => passed)
   })
   afterEach(() => {
