@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { judge, withPolicy } from '../../chains/evm/signers/policy.ts'
 import type { ProvedRoute, SignedTransaction, UnsignedTransaction } from '../../chains/signing-port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { noSettings, type Settings } from '../../domain/settings/settings.ts'
 import { testPolicy } from '../helpers/signing-policy.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 
@@ -35,7 +36,7 @@ const send = (to: string) => erc20.encodeFunctionData('transfer', [to, 9n])
 test('coins to another lane are signed only where top-ups are on', () => {
   const coins = { to: lane, data: '0x', value: '1' }
   expect(judge(coins, self, policy)).toBe('own')
-  expect(judge(coins, self, { ...policy, topUps: false })).toMatchObject({ by: 'topUps' })
+  expect(judge(coins, self, { ...policy, topUps: false })).toEqual({ reason: 'Coins to other lanes are off.', by: 'topUps' })
   expect(judge({ ...coins, to: treasury }, self, { ...policy, topUps: false })).toBe('own')
 })
 
@@ -240,6 +241,24 @@ describe('a delivery is proved before the key is asked', () => {
     now = 600_000
     for (const nonce of [6, 7]) await signer.sign({ ...delivery, nonce, maxFee: '40' })
     expect(seen.signed).toBe(4)
+  })
+
+  test('the refusal of a halted or denied delivery says who gave the order, why, and what it concerns', async () => {
+    const order = { by: 'ops', reason: 'a test', at: 0 }
+    const refused = async (orders: Partial<Settings>) => {
+      const key = { address: self, sign: () => Promise.resolve({ raw: '0x' } as SignedTransaction) }
+      const route = { bridge: 'ntt', sourceChain: 'base', targetChain: 'bsc', parties: { recipient: stranger, token: '2/aa' } }
+      const ofCall = { proveCall: async () => [route], settings: () => ({ ...noSettings, ...orders }) }
+      return withPolicy(key, { ...policy, ...ofCall }).sign(delivery)
+    }
+    await expect(refused({ halts: [{ ...order, scope: {} }] })).rejects.toMatchObject({
+      code: 'HALTED',
+      about: 'halted by ops: a test (bridge=ntt sourceChain=base targetChain=bsc)',
+    })
+    await expect(refused({ denied: [{ ...order, kind: 'recipient', value: stranger }] })).rejects.toMatchObject({
+      code: 'RECIPIENT_DENIED',
+      about: `recipient ${stranger} was denied by ops: a test (bridge=ntt to=${bridge})`,
+    })
   })
 
   test('the data fee of a call is read for that call', async () => {
