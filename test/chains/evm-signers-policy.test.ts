@@ -65,7 +65,7 @@ describe('limits of coins to other lanes', () => {
     expect(signer.spending?.()).toContainEqual({ kind: 'top-up', window: 'day', spent: 100n, limit: 100n })
   })
 
-  test('a paid delivery to the address of another lane, or of the key itself, is neither a payment to a lane nor a no-op', async () => {
+  test('a paid delivery to the address of a lane is no top-up, and to the key itself no no-op', async () => {
     const key = { address: self, sign: () => Promise.resolve({ raw: '0x' } as SignedTransaction) }
     const limits = { topUpLimits: { maxPaymentWei: '60', maxPerDayWei: '100' }, openCalls: { [complete]: '200' } }
     const signer = withPolicy(key, { ...policy, ...limits, limits: { ...policy.limits, maxGasPerTransaction: '6000000' } })

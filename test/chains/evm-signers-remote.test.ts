@@ -144,7 +144,7 @@ describe('a remote signer of the web3signer kind', () => {
   })
 })
 
-describe('what a remote signer is asked, and its list of keys', () => {
+describe('requests to a remote signer, and its list of keys', () => {
   /** A service whose list of keys is this text. */
   async function withList<T>(text: string, work: (url: string, asked: Asked[]) => Promise<T>): Promise<T> {
     const asked: Asked[] = []

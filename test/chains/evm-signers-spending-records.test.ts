@@ -59,7 +59,7 @@ describe('the counter of spending', () => {
   })
 })
 
-describe('the records of spending, while the clock of the process stands still', () => {
+describe('the records of spending, while the clock of the process does not move', () => {
   let passed = 0
   let folder = ''
   beforeEach(() => {
@@ -108,7 +108,7 @@ describe('the records of spending, while the clock of the process stands still',
     expect(await spentBy(one)).toBe(63_000n)
   })
 
-  test('a process that found its records replaced by damaged ones signs and checks nothing until they are repaired', async () => {
+  test('a process that found its records damaged checks nothing until they are repaired', async () => {
     const one = open()
     for (const nonce of [0, 1]) await one.signer.sign(costing(21_000n, nonce))
     await writeFile(path(), `\n${start} 0 x\n`)

@@ -137,7 +137,7 @@ describe('the spending of a key', () => {
     const results = await Promise.allSettled(Array.from({ length: 40 }, (_, nonce) => signer.sign(costing(ether / 10n, nonce))))
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
     expect(signed).toHaveLength(20)
-    // What was refused is not recorded.
+    // Refused attempts are not recorded.
     expect(signer.spending?.()[0]?.spent).toBe(20n * (ether / 10n / 21_000n) * 21_000n)
   })
 
