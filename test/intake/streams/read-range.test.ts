@@ -20,7 +20,7 @@ function transferAt(height: number, index: number): PlacedTransfer {
 
 /**
  * A placed stream whose source has these transfers. While the agent waits for room, `onFull` says what happens to the
- * open numbers: they end declined, move outside the window, or stay. `restore`: at first, Temporal goes back to the time
+ * open numbers: they end declined, move outside the window, or stay. `restore`: Temporal first goes back to the time
  * before the range, and later the numbers end declined.
  */
 function network(placed: readonly PlacedTransfer[], onFull: 'decline' | 'park' | 'restore' | 'stay' = 'stay', delivered = false) {
