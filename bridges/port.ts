@@ -43,14 +43,24 @@ export type Gate =
   | { readonly kind: 'transfer'; readonly code: ErrorCode; readonly reason: string }
   | { readonly kind: 'route'; readonly code: ErrorCode; readonly reason: string; readonly opensAt?: number }
 
+/**
+ * Returns the price of a chain's coin or of a token (`<wormhole chain id>/<64 hex digits>`), dollars with 10 decimals. Of
+ * two equally good prices, it is the one that is worse for the payer: the lower of what is paid (`source`), the upper of
+ * what the delivery costs (`target`). Throws PRICE_MISSING.
+ */
+export type PriceOf = (name: string, end: 'source' | 'target') => Promise<bigint>
+
 export interface PlannedDelivery {
   /** With `wrapped`, the call pays the token without unwrapping it, so that no code of the recipient runs. */
   readonly call: (payout?: 'wrapped') => Promise<Intent>
   /** The result of `call()`. Absent: not made yet. */
   readonly intent?: Intent | undefined
   readonly parties: Parties
-  /** Worth of the fee, wei of the target's coin. Absent if no price is configured: the cost is then not checked. */
-  readonly earned?: bigint | undefined
+  /**
+   * Resolves to the worth of the fee now, wei of the target's coin. Absent, or undefined, if no price is configured: the
+   * cost is then not checked. Throws PRICE_MISSING.
+   */
+  readonly earned?: () => Promise<bigint | undefined>
   /** Payment at the source for this delivery. Absent: `earned` applies, or nobody pays. */
   readonly payment?: Payment | undefined
   /** Maximum gas of the call, because nobody pays for more. */

@@ -1,6 +1,7 @@
 import type { Endpoint, PlannedDelivery } from '../../bridges/port.ts'
 import type { Revert } from '../../chains/port.ts'
 import type { Intent, LaneId } from '../../domain/lane/lane.ts'
+import { type ErrorCode, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { denialOf } from '../../domain/settings/settings.ts'
 import { defaultParkAfter, type Transfer } from '../../domain/transfer/transfer.ts'
 import { callHash } from '../../lanes/deps.ts'
@@ -125,7 +126,7 @@ async function prepareUnless(
     const call = { lane, owner: transferId(transfer), intent: chosen.intent, gasAtMost: delivery.gasAtMost, terms: transfer.terms }
     return { ...chosen, priced: await priceCall({ chain: target.chain, fees: deps.fees }, call) }
   }
-  const { earned, payment, revertsOnceDelivered: isShown } = delivery
+  const { payment, revertsOnceDelivered: isShown } = delivery
   const [delivered, { intent, isWrapped, quarantine, priced }] = await Promise.all([isShown ? false : isThere(), price()])
   if (delivered || (isShown && priced.kind === 'reverts' && (await isThere()))) return settled(deps, transfer)
   if (priced.kind === 'impossible') return priced
@@ -133,12 +134,24 @@ async function prepareUnless(
   if (priced.kind === 'reverts' && begun) return prepareUnless(isThere, deps, input, target, first, '')
   if (priced.kind === 'reverts') return afterRevert(deps, target.endpoint, transfer, priced.revert)
   if (quarantine) return quarantine
-  if (earned !== undefined && earned < priced.cost) {
-    const reason = `the fee is worth ${earned} wei, the delivery costs ${priced.cost} wei now`
-    return { kind: 'waiting', code: 'FEE_BELOW_COST', reason, retryInMs: waitMs }
-  }
+  const poor = await waitsForFee(delivery, priced.cost)
+  if (poor) return poor
   const call = { endpoint: target.endpoint, parties: delivery.parties, message: transfer.message, intent, isWrapped }
   return prepared(deps, transfer, { lane, stage, priced, call, payment })
+}
+
+/** Undefined if the fee is worth at least `cost` (wei), or if its worth does not matter. */
+async function waitsForFee({ earned }: PlannedDelivery, cost: bigint): Promise<Waiting | undefined> {
+  const waiting = (code: ErrorCode, reason: string): Waiting => ({ kind: 'waiting', code, reason, retryInMs: waitMs })
+  try {
+    const worth = await earned?.()
+    if (worth === undefined || worth >= cost) return undefined
+    return waiting('FEE_BELOW_COST', `the fee is worth ${worth} wei, the delivery costs ${cost} wei now`)
+  } catch (thrown) {
+    const { code, about } = toRelayerError(thrown)
+    if (code !== 'PRICE_MISSING') throw thrown
+    return waiting(code, about)
+  }
 }
 
 interface Preparing {

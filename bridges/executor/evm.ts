@@ -206,7 +206,7 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
         payment,
         // Until the quote expires, the request is delivered at any gas price. Afterwards the payment must cover the
         // gas.
-        ...(payment && isLate(accepted) && { earned: BigInt(payment.worth) - BigInt(payment.coins) }),
+        ...(payment && isLate(accepted) && { earned: async () => BigInt(payment.worth) - BigInt(payment.coins) }),
         gasAtMost: wanted.gasLimit,
         revertsOnceDelivered: kind.revertsOnceDelivered,
       }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createShadow, type Shadow } from '../../activities/checks/shadow.ts'
 import { createPrepare } from '../../activities/transfer/admit.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
@@ -8,10 +9,14 @@ import { recordingLogger } from '../helpers/recording-logger.ts'
 import { bridgesWith, fakeDelivery, fakeEndpoint } from './fake-bridge.ts'
 
 /** Prepares a call of 100,000 gas at a base fee of 9 wei and a tip of 1 wei. It costs 1,000,000 wei plus `dataFee`. */
-async function prepare(earned: bigint | undefined, dataFee = '0', shadow?: Shadow) {
+async function prepare(earned: bigint | undefined | RelayerError, dataFee = '0', shadow?: Shadow) {
   const lane = 'evm-1:0xa'
+  const worth = async () => {
+    if (typeof earned === 'object') throw earned
+    return earned
+  }
   const endpoint = fakeEndpoint({
-    delivery: fakeDelivery({ call: async () => ({ to: `0x${'ab'.repeat(20)}`, data: '0x12345678', value: '0' }), earned }),
+    delivery: fakeDelivery({ call: async () => ({ to: `0x${'ab'.repeat(20)}`, data: '0x12345678', value: '0' }), earned: worth }),
   })
   const chain = {
     name: 'bsc',
@@ -37,6 +42,15 @@ test('a transfer waits, without a nonce, while its fee is worth less than the de
   expect(await prepare(0n)).toMatchObject({ kind: 'waiting', reason: expect.stringContaining('costs 1000000 wei') })
   expect(await prepare(1_000_000n)).toMatchObject({ kind: 'ready' })
   expect(await prepare(1_000_000n, '1')).toMatchObject({ kind: 'waiting', code: 'FEE_BELOW_COST' })
+})
+
+test('a transfer waits while the price feed has no price for its fee', async () => {
+  const missing = new RelayerError('PRICE_MISSING', { detail: 'oracles on bsc: it has no price', facts: { name: 'bsc' } })
+  expect(await prepare(missing)).toMatchObject({
+    kind: 'waiting',
+    code: 'PRICE_MISSING',
+    reason: expect.stringContaining('oracles on bsc'),
+  })
 })
 
 test('without a configured price the cost does not matter', async () => {
