@@ -20,7 +20,7 @@ import { createReceivers } from './receivers/receivers.ts'
 import { wormholeTokenBridge } from './wormhole-token-bridge/token-bridge.ts'
 import { tokenBridgeEmitters } from './wormhole-token-bridge/emitters.ts'
 
-/** `chains` has all chains of the config, including those that are not connected. */
+/** `chains` includes chains that are not connected. */
 export interface BridgesOptions {
   readonly chains: Readonly<
     Record<ChainName, Pick<ChainConfig, 'networkId' | 'wormholeChainId' | 'contracts'> & Partial<Pick<ChainConfig, 'lanes' | 'feeModel'>>>
@@ -30,18 +30,18 @@ export interface BridgesOptions {
 
 export type Settings<Name extends keyof Config['bridges']> = NonNullable<Config['bridges'][Name]>
 
-/** Returns the APIs that have signed messages. Their URLs may contain keys. */
+/** URLs may contain keys. */
 export function signedApis({
   bridges,
 }: Pick<BridgesOptions, 'bridges'>): Pick<Settings<typeof wormholeTokenBridge>, 'guardianApis' | 'wormholescanApis'> {
   return bridges[wormholeTokenBridge] ?? { guardianApis: [], wormholescanApis: [] }
 }
 
-/** Returns the token bridges on chains that the config does not have. */
+/** The token bridges on chains outside the config. */
 export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonly Emitter[] {
   const settings = bridges[wormholeTokenBridge]
   if (!settings) return []
-  // `everySource` names a network of Wormhole's SDK. An emitter of `emitters` replaces the SDK's emitter of its chain.
+  // `everySource` names a network of Wormhole's SDK. `emitters` replaces single emitters of it.
   const { everySource, emitters } = settings
   const known = everySource ? tokenBridgeEmitters[everySource].map(([chain, , emitter]) => [chain, emitter] as const) : []
   const named = Object.entries(emitters).map(([chain, emitter]) => [Number(chain), emitter] as const)
@@ -56,10 +56,7 @@ export interface ConfiguredEmitter extends Emitter {
   readonly bridge: BridgeName
 }
 
-/**
- * All emitters of the config, each once. An emitter that several bridges name is listed under the token bridge or, if
- * the token bridge does not have it, under the first of these bridges.
- */
+/** Each emitter once, under the token bridge or else under the first bridge that names it. */
 export function emittersOf(options: BridgesOptions): readonly ConfiguredEmitter[] {
   const { chains, bridges } = options
   const own = bridges[wormholeTokenBridge]
@@ -77,10 +74,7 @@ export function emittersOf(options: BridgesOptions): readonly ConfiguredEmitter[
   return [...emitters.values()]
 }
 
-/**
- * Wraps the token bridge's `decode`. Throws PAYLOAD_KIND for messages of emitters that the config gives to another
- * bridge: anyone may publish the bytes of a token transfer through such an emitter.
- */
+/** Throws PAYLOAD_KIND for emitters of other bridges: anyone may publish the bytes of a token transfer through them. */
 export function unlessOfOthers(decode: Decode, options: BridgesOptions): Decode {
   const others = new Set(
     emittersOf(options).flatMap((one) => (one.bridge === wormholeTokenBridge ? [] : [`${one.emitterChain}/${one.emitter}`])),
@@ -93,7 +87,6 @@ export function unlessOfOthers(decode: Decode, options: BridgesOptions): Decode 
   }
 }
 
-/** Returns the config of an emitter's stream, or the defaults. */
 export function streamSettings({ bridge, sourceChain, emitter }: ConfiguredEmitter, { bridges }: BridgesOptions) {
   const ofRoute = bridges.receivers?.routes.find((route) => route.source === sourceChain && route.emitter === emitter)
   const ofToken = bridges.ntt?.tokens.find(({ peers }) => peers[sourceChain]?.transceivers.includes(emitter))
@@ -103,18 +96,17 @@ export function streamSettings({ bridge, sourceChain, emitter }: ConfiguredEmitt
   return given ?? emitterStreamSchema.parse({})
 }
 
-/** Prefix of the streams of emitters that belong to other bridges than the token bridge. */
 const wormhole = 'wormhole'
 export const prefixOf = ({ bridge }: ConfiguredEmitter): string => (bridge === wormholeTokenBridge ? bridge : wormhole)
 
-/** Returns the guardian spies of the config. Each is asked for all emitters. */
+/** Each spy is asked for all emitters. */
 export function spySources(options: BridgesOptions) {
   const spies = options.bridges[wormholeTokenBridge]?.spies ?? []
   const filters = emittersOf(options).map(({ emitterChain: chain, emitter }) => ({ chain, emitter }))
   return spies.map((spy) => ({ ...spy, bridge: wormholeTokenBridge, filters }))
 }
 
-/** The configured products on the kit, in the order in which they read a message. */
+/** In the order in which they read a message. */
 export function pluginsOf(options: BridgesOptions): readonly ConfiguredPlugin<unknown>[] {
   const { receivers: ofContracts, ntt: ofTokens } = options.bridges
   // Called only if NTT is configured. Without NTT, a chain may have no Wormhole chain id, and `namesOf` would throw.
@@ -122,10 +114,7 @@ export function pluginsOf(options: BridgesOptions): readonly ConfiguredPlugin<un
   return [...(ofContracts ? [createReceivers(ofContracts.routes)] : []), ...(ofTokens ? [createNtt(freeTokens(ofTokens), numbers())] : [])]
 }
 
-/**
- * Tokens whose transfers need no payment. Transfers of other tokens are delivered only if a request for execution pays
- * for them.
- */
+/** Transfers of other tokens are delivered only for a paid request. */
 const freeTokens = ({ tokens }: Settings<'ntt'>) => tokens.filter(({ free }) => free)
 
 export function packagesOf({
@@ -146,7 +135,7 @@ export function namesOf({ chains }: BridgesOptions): ChainNames {
   return new Map(Object.entries(chains).map(([name, chain]) => [wormholeOf(name, chain).wormholeChainId, name]))
 }
 
-/** Returns a chain's Wormhole ids and contracts. Throws CONFIG_INVALID without them (config/load/cross-checks.ts). */
+/** Throws CONFIG_INVALID without Wormhole ids and contracts (config/load/cross-checks.ts). */
 export function wormholeOf(name: ChainName, { wormholeChainId, contracts }: Partial<BridgesOptions['chains'][ChainName]> = {}) {
   if (wormholeChainId === undefined || !contracts)
     throw new RelayerError('CONFIG_INVALID', { detail: `chains.${name} has no wormholeChainId or no contracts.` })
@@ -164,7 +153,7 @@ export function sourceTitle(sourceChain: ChainName): string {
   return known ? `${known[1]} (${sourceChain})` : sourceChain
 }
 
-/** Returns the streams of the config: the id that Temporal uses, and the name that people use. */
+/** `id` is for Temporal, `name` for people. */
 export function configuredStreams(options: BridgesOptions): readonly StreamName[] {
   const { chains, bridges } = options
   const named = (prefix: string, id: number | string, name: ChainName, emitter: string) => {

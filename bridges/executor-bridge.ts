@@ -29,7 +29,7 @@ interface ExecutorLinks {
   readonly attestations: AttestationApis
 }
 
-/** The bridge for requests for execution, some of which NTT and CCTP deliver. Throws CONFIG_INVALID. */
+/** Throws CONFIG_INVALID. */
 export function createExecutorBridge(options: BridgesOptions, links: ExecutorLinks): Bridge {
   const { connected, served, verifierOf, findVaa } = links
   const { isDelivered, decode: decodeSigned } = links.signed
@@ -71,7 +71,7 @@ export function createExecutorBridge(options: BridgesOptions, links: ExecutorLin
   }
 }
 
-/** Returns the content of the transfer that a product delivers. Empty until the transfer's message is attested. */
+/** Empty until the message is attested. */
 function contentOf(products: PaidProducts, { attested: [bytes], request }: ExecutorMessage) {
   const prefix = decodeRequest(request.request)?.prefix
   if (!bytes || prefix === 'ERV1') return {}
@@ -95,11 +95,7 @@ function productsOf(options: BridgesOptions, links: ExecutorLinks): PaidProducts
   }
 }
 
-/**
- * Makes a function that returns the routes of the message that a request asks for, because a halt of such a route also
- * holds the request.
- * @param decode decodes a signed message by the bridge that owns the message
- */
+/** Routes of the message that a request asks for: a halt of such a route also holds the request. */
 function createWithin(options: BridgesOptions, decode: Decode): (message: ExecutorMessage) => readonly RouteWithin[] {
   const names = namesOf(options)
   const sourceOf = (id: number) => names.get(id) ?? unconfiguredSource(id)

@@ -10,14 +10,14 @@ import type { StreamConfig } from '../domain/stream/stream.ts'
 export type Verdict =
   | {
       readonly kind: 'valid'
-      /** The planned delivery of the first call. If it is absent, `Endpoint.delivery` returns it. */
+      /** The delivery of the first stage. If absent, `Endpoint.delivery` makes it. */
       readonly delivery?: PlannedDelivery
     }
   | {
       readonly kind: 'rejected' | 'declined' | 'wait'
       readonly code: ErrorCode
       readonly reason: string
-      /** The signatures have expired. A copy of the message with newer signatures may replace this one. */
+      /** The signatures have expired. A copy of the message with newer signatures may be valid. */
       readonly awaitNewSignatures?: true
       readonly unverified?: true
     }
@@ -33,10 +33,7 @@ export interface FoundDelivery {
   readonly blockHash: string
 }
 
-/**
- * `lane`: this lane cannot deliver. `transfer`: the amount can never fit, so the transfer is parked. `route`: closed
- * for this amount now. `opensAt` is in seconds since the epoch.
- */
+/** `lane`: this lane may not deliver. `transfer`: the amount never fits. `opensAt`: seconds since the epoch. */
 export type Gate =
   | { readonly kind: 'open' }
   | { readonly kind: 'lane'; readonly code: ErrorCode; readonly reason: string }
@@ -51,44 +48,36 @@ export type Gate =
 export type PriceOf = (name: string, end: 'source' | 'target') => Promise<bigint>
 
 export interface PlannedDelivery {
-  /** With `wrapped`, the call pays the token without unwrapping it, so that no code of the recipient runs. */
+  /** `wrapped`: pays the token without unwrapping it, so that no code of the recipient runs. */
   readonly call: (payout?: 'wrapped') => Promise<Intent>
-  /** The result of `call()`. Absent: not made yet. */
+  /** The result of `call`, if it was called already. */
   readonly intent?: Intent | undefined
   readonly parties: Parties
   /**
-   * Resolves to the worth of the fee now, wei of the target's coin. Absent, or undefined, if no price is configured: the
-   * cost is then not checked. Throws PRICE_MISSING.
+   * Worth of the fee now, wei of the target's coin. Undefined: the cost is not checked. Throws PRICE_MISSING.
+   * @param bytes size of the call's data, if the chain charges a fee for data
    */
-  readonly earned?: () => Promise<bigint | undefined>
-  /** Payment at the source for this delivery. Absent: `earned` applies, or nobody pays. */
+  readonly earned?: (bytes?: number) => Promise<bigint | undefined>
+  /** Payment at the source for this delivery. */
   readonly payment?: Payment | undefined
-  /** Maximum gas of the call, because nobody pays for more. */
+  /** Gas that the payment covers, for the call and for all reverted calls of its stage. */
   readonly gasAtMost?: bigint | undefined
-  /** If true, a simulation that succeeds shows that the transfer is not delivered. */
+  /** If true, a successful simulation shows that the transfer is not delivered. */
   readonly revertsOnceDelivered: boolean
 }
 
-/** The next call of a delivery that takes several calls. `opensAt` is in seconds since the epoch. */
+/** `opensAt` is in seconds since the epoch. */
 export type NextStage =
   | { readonly kind: 'stage'; readonly stage: string }
   | { readonly kind: 'wait'; readonly code: ErrorCode; readonly reason: string; readonly opensAt?: number | undefined }
   | { readonly kind: 'never'; readonly code: ErrorCode; readonly reason: string }
 
-/** A delivery that takes several calls. Each call is sent once the effect of the previous call is final. */
+/** For deliveries that take several calls. Each call is sent once the effect of the previous call is final. */
 export interface Stages {
-  /**
-   * Returns the first stage of a transfer for which a simulation shows whether the first stage is due, so that
-   * `next` need not be asked. The call of the stage must revert once the stage is no longer needed: if the simulation
-   * reverts, `next` decides. Undefined: `next` always decides.
-   */
+  /** Names the first stage, if its call reverts once it is not needed: a simulation then shows whether it is due. */
   first?(transfer: Transfer): string | undefined
-  /**
-   * Decides which stage is next. The answer counts only while the effect of the whole transfer, read at the same time,
-   * is absent. Undefined: one call delivers this transfer.
-   */
+  /** The answer is ignored if `delivered`, read at the same time, is true. Undefined: one call delivers. */
   next(transfer: Transfer): Promise<NextStage> | undefined
-  /** Whether the effect of the stage is there. */
   passed(transfer: Transfer, stage: string, at: At): Promise<boolean>
 }
 
@@ -98,102 +87,74 @@ export type Attestation =
 
 export type RouteWithin = Pick<TransferRoute, 'bridge' | 'sourceChain'>
 
-/**
- * The source of messages in a call: a chain or, for messages of another bridge, a chain and this bridge. `payment` is
- * the digest of the request that pays for the coins of the call.
- */
+/** A chain and, for a message of another bridge, that bridge. `payment`: digest of the request that pays. */
 export type ProvedSource =
   | ChainName
   | (Pick<RouteWithin, 'sourceChain'> & Partial<RouteWithin> & { readonly payment?: string; readonly parties?: DeniableParties })
 
-/** The parties that are compared with the deny-list. */
 export type DeniableParties = Pick<Parties, 'recipient' | 'payee' | 'token'>
 
 export interface Parties extends Pick<Transfer, 'bridge' | 'targetChain'>, Omit<TransferContent, 'amount'> {
-  /** Another account that gets coins. The deny-list applies to it too. */
+  /** Another account that gets coins. */
   readonly payee?: string | undefined
-  /**
-   * Key under which reverts of deliveries count together. Default: token and recipient. A paid delivery has a key of
-   * its own: the payment covers the gas, so its reverts hold back no other delivery.
-   */
+  /** Key under which reverts of deliveries count together. Default: token and recipient. */
   readonly lossesOf?: string
-  /**
-   * Contract and message of a plug-in's call, hex digits. The deny-list applies to every party whose bytes they
-   * contain.
-   */
+  /** Contract and message of a plug-in's call, hex digits. They may contain no address of the deny-list. */
   readonly bytes?: string
 }
 
 export interface Endpoint {
   readonly chain: ChainName
-  /** Checks that valid guardians signed the message, or that its source recorded it. Results are cached. */
+  /** Checks that valid guardians signed the message, or that its source recorded it. */
   verify(message: Uint8Array): Promise<Verdict>
   /**
-   * Checks a message before its transfer starts: as `verify`, and that the target's contract accepts the emitter.
-   * Resolves to the decimals of the content's amount, undefined if not known. Throws refusals and read errors. Leaves
-   * fields that anyone may choose in a genuine message to `validate`, which declines the transfer. Absent: `verify`
-   * suffices, and the decimals are not known.
+   * Checks a message before its transfer starts, as `verify` does, and that the target's contract accepts the emitter.
+   * Resolves to the decimals of the amount, if known. Absent: `verify` suffices. Throws refusals and read errors.
    */
   accept?(message: Uint8Array): Promise<number | undefined>
-  /** Checks all conditions of a delivery: payload kind, emitter, target, asset, fee. Includes `verify`. */
+  /** Checks all conditions of a delivery, including `verify`. */
   validate(transfer: Transfer): Promise<Verdict>
   delivered(transfer: Transfer, at: At): Promise<boolean>
-  /**
-   * Finds the delivery, and its sender, in one node's logs. Undefined if the node has no such log (pruned, not synced).
-   * The answer decides nothing: if a chain has several nodes, most of them must show the effect as final
-   * (`finalDelivery`).
-   */
+  /** Asks one node, whose logs may be incomplete. Only `finalDelivery` proves a delivery. */
   findDelivery(transfer: Transfer): Promise<FoundDelivery | undefined>
-  /**
-   * Throws the errors of `decode`.
-   * @param stage absent: the first stage
-   */
+  /** Makes the delivery by `stage` (default: the first). Throws the errors of `decode`. */
   delivery(transfer: Transfer, stage?: string): PlannedDelivery
-  /** Absent if each transfer takes only one call. */
   readonly stages?: Stages
-  /** Returns the call as data, for processes that do not run the bridge's code. Absent if every process runs it. */
+  /** Returns the call as data, for processes that do not run the bridge's code. */
   plan?(transfer: Transfer, stage?: string): CallPlan
-  /** Returns this endpoint with a planned call and its effects. Absent if every process runs the bridge's code. */
+  /** Returns this endpoint with the call and the effects of the plan. */
   planned?(plan: CallPlan): Endpoint
   /**
-   * Finds the attestation of a message that has none, or a new one if it has expired or is not final enough. Verifies
-   * the attestation, because a transfer with a wrong one would be rejected. Undefined if none is needed, or if
-   * `validate` refuses the message.
+   * Finds and verifies an attestation, if the message has none or only one that has expired or is not final enough.
+   * Undefined if none is needed, or if `validate` refuses the message.
    */
   attest?(transfer: Transfer): Promise<Attestation | undefined>
-  /**
-   * Contract (0x, lower case) → selectors of delivering calls. A key signs no other calls for this bridge, except
-   * `openCalls`.
-   */
+  /** Contract (0x, lower case) → selectors. A key signs no other calls for this bridge, except `openCalls`. */
   readonly calls: Readonly<Record<string, readonly string[]>>
-  /** Selector of a delivering call to any contract → its maximum coins (wei, decimal). Absent: none. */
+  /** Selector of a call to any contract → its maximum coins (wei, decimal). */
   readonly openCalls?: Readonly<Record<string, string>>
   /**
    * Proves, right before a key signs, that every transfer in the call is genuine and goes to this chain. Resolves to
-   * the sources of these transfers. For a call without a message, resolves to all chains from which its transfer may
-   * come. Before a signature, `gasLimit` is always given, because the payment for a request may bound the gas. Throws
-   * CALL_UNJUSTIFIED and read errors. Also throws NATIVE_NOT_FINAL and GUARDIAN_SET_UNKNOWN, which time may cure.
+   * their sources or, for a call without a message, to all possible sources. `gasLimit` is always given before a
+   * signature. Throws CALL_UNJUSTIFIED, NATIVE_NOT_FINAL, GUARDIAN_SET_UNKNOWN and read errors.
    */
   proveCall(intent: Intent, gasLimit?: string): Promise<readonly ProvedSource[]>
   /** With `transfer`, the bridge can distinguish an amount that never fits from a spent budget. */
   explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning
-  /** Reserves the amount if the gate is open. Absent: no gate. */
+  /** Reserves the amount if the gate is open. */
   reserve?(transfer: Transfer, relayer: string): Promise<Gate>
   release?(transfer: Transfer): void
-  /**
-   * Returns why an account may not deliver. If `everywhere`, no contract of the bridge lets it. Undefined: it may
-   * deliver.
-   */
+  /** Returns why the account may not deliver. `everywhere`: it may call no contract of the bridge. */
   unauthorized?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
   readonly batches?: SharedCalls
-  /** Whether the receipt shows the effect. Undefined after a success that only the state can confirm. */
+  /** Undefined after a success that only the state can confirm. */
   hasEffect(receipt: Receipt, transfer: Transfer): boolean | undefined
 }
 
 export interface SharedCalls {
   /** Maximum number of transfers in a call. */
   readonly largest: number
-  /** Transfers with the same key may share a call, up to `most`. Undefined: this transfer is delivered alone. */
+  /** Transfers with the same key may share a call, up to `most`. */
   groupOf(transfer: Transfer): { readonly key: string; readonly most: number } | undefined
   intent(transfers: readonly Transfer[]): Promise<Intent>
   /** Selects transfers that together fit the limits that `reserve` read last. */
@@ -203,17 +164,14 @@ export interface SharedCalls {
 export interface Bridge {
   readonly name: BridgeName
   /**
-   * Decodes a message, and checks only its form. A signed message is decoded by the bridge that owns it, which may be
-   * another bridge. Throws VAA_*, NATIVE_*, PAYLOAD_*, TARGET_CHAIN_UNSUPPORTED, MESSAGE_TOO_LARGE.
+   * Checks only the message's form. A signed message may be a transfer of another bridge. Throws VAA_*, NATIVE_*,
+   * PAYLOAD_*, TARGET_CHAIN_UNSUPPORTED, MESSAGE_TOO_LARGE.
    */
   decode(message: Uint8Array): Transfer
   content(message: Uint8Array): Partial<TransferContent & Payment>
-  /**
-   * Routes of the messages that this message asks to deliver. A halt of such a route also holds this message. Throws
-   * the errors of `decode`.
-   */
+  /** Routes of the messages that this message asks to deliver. A halt of such a route also holds this message. */
   within?(message: Uint8Array): readonly RouteWithin[]
-  /** Returns the index of the guardian set that signed. Absent: signatures never expire. Throws VAA_*. */
+  /** Index of the guardian set that signed. Absent: signatures never expire. Throws VAA_*. */
   signedBy?(message: Uint8Array): number
   readonly endpoints: ReadonlyMap<ChainName, Endpoint>
   readonly sources: readonly Source[]
@@ -227,10 +185,7 @@ export interface BlockRange {
   readonly toBlock: number
 }
 
-/**
- * A numbered source (domain/stream/stream.ts). `scanned`: the messages are in blocks, and their contract numbers them.
- * `placed`: the messages are in blocks, and the place of a log is its number. `signed`: guardians have the messages.
- */
+/** `scanned`: a contract numbers its transfers. `placed`: a log's place is its number. `signed`: guardians sign. */
 export type Source = ScannedSource | PlacedSource | SignedSource
 
 interface SourceBase {
@@ -242,28 +197,24 @@ interface SourceBase {
 }
 
 interface CountedSource extends SourceBase {
-  /** Highest number in the finalized state, by most nodes. Searches upwards or downwards from `known`. */
+  /** Highest number in the finalized state, by most nodes. Searches from `known`. */
   highest(known?: string): Promise<string | undefined>
 }
 
-/** One direction of a native bridge. Transfers come from blocks and a table, completions from blocks of the target. */
+/** One direction of a native bridge. */
 export interface ScannedSource extends CountedSource {
   readonly kind: 'scanned'
   readonly targetChain: ChainName
   /**
-   * Returns the transfers in a range of blocks. Throws NODE_REFUSED (range too long, or logs that do not belong there),
-   * NODE_UNAVAILABLE and contradictions (`haltRoute`). Without `at`, one node answers, so its contradiction halts no
-   * route yet. With `agreed`, also throws NODES_DISAGREE, even for a refused range.
+   * Without `at`, one node answers, so its contradiction halts no route yet. Throws NODE_REFUSED (range too long, or
+   * logs that do not belong there), NODE_UNAVAILABLE, contradictions (`haltRoute`) and, with `agreed`, NODES_DISAGREE.
    */
   initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]>
-  /**
-   * Returns the recorded transfers. A transfer without a record is undefined. Throws contradictions (`haltRoute`, from
-   * most nodes), NODES_DISAGREE and read errors.
-   */
+  /** A transfer without a record is undefined. Throws contradictions (`haltRoute`), NODES_DISAGREE and read errors. */
   recorded(numbers: readonly string[], at: 'finalized' | 'agreed'): Promise<readonly (Transfer | undefined)[]>
-  /** Returns completions on the target, by any account. Throws the errors of `initiated`. */
+  /** Completions by any account. Throws the errors of `initiated`. */
   completed(range: BlockRange, at?: 'agreed'): Promise<readonly Completion[]>
-  /** Returns the error that halts the route, because the target completed another transfer than the recorded one. */
+  /** The error that halts the route, because the target completed another transfer than the recorded one. */
   contradiction(completed: Completion, recorded: string | undefined): RelayerError
 }
 
@@ -273,41 +224,33 @@ export interface Completion {
   readonly height: number
 }
 
-/**
- * The logs of one contract, with transfers to any chain. All blocks are read, because nothing else shows that no log is
- * missing. In `config`, `placed` is true and `first` is 0. Without `start`, the stream begins `streams.lookBackDays`
- * ago.
- */
+/** The logs of one contract. All blocks are read, because nothing else shows that no log is missing. */
 export interface PlacedSource extends SourceBase {
   readonly kind: 'placed'
-  /** The contract, as 64 lower-case hex digits. It is the emitter of every transfer. */
+  /** The contract, as 64 lower-case hex digits. */
   readonly emitter: string
   /**
-   * Returns the transfers of final blocks in ascending order, as more than half of the nodes show them. Leaves out logs
-   * that the bridge refuses, because the bridge must be able to start every transfer. If the chain has one node, it is
-   * asked once, and with `agreed` twice. Throws NODE_REFUSED (range too long, or logs that contradict each other),
-   * NODE_UNAVAILABLE and NODES_DISAGREE.
+   * Returns the transfers of final blocks in ascending order, as most nodes show them, without logs that the bridge
+   * refuses. `agreed` asks a chain's only node twice. Throws NODE_REFUSED (range too long, or logs that contradict each
+   * other), NODE_UNAVAILABLE and NODES_DISAGREE.
    */
   initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]>
 }
 
 export interface SignedSource extends CountedSource {
   readonly kind: 'signed'
-  /** The bridges that may own messages of this source. `bridge` is one of them. */
+  /** The bridges that may own messages of this source, including `bridge`. */
   readonly owners: readonly BridgeName[]
   readonly emitterChain: number
   readonly emitter: string
-  /** Set if Portage reads no node of the source. `judges` are chains whose core contracts can check signatures. */
+  /** Set if Portage reads no node of the source. `judges`: chains whose core contracts can check signatures. */
   readonly withoutNode?: { readonly judges: readonly ChainName[] }
-  /**
-   * The beginning of the stream in the config. No block below `block` has a message with the number `first` or a higher
-   * one. Absent: the stream's agent decides.
-   */
+  /** No block below `block` has a message with the number `first` or a higher one. */
   readonly begins: { readonly first?: string; readonly block?: number }
   /**
-   * Returns the messages in the source's blocks. Messages with `wanted` numbers have `content`. Without `at`, one node
-   * answers, so a message with the content `none` may still be a transfer. Throws NODE_REFUSED (range too long) and
-   * NODE_UNAVAILABLE (also after a fork). With `at`, also throws NODES_DISAGREE.
+   * Messages with `wanted` numbers have `content`. Without `at`, one node answers, so a message with the content `none`
+   * may still be a transfer. Throws NODE_REFUSED (range too long), NODE_UNAVAILABLE (also after a fork) and, with `at`,
+   * NODES_DISAGREE.
    */
   published(range: BlockRange, wanted?: (number: string) => boolean, at?: 'agreed' | 'majority'): Promise<readonly Published[]>
 }

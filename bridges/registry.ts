@@ -100,7 +100,7 @@ function tokenBridgeOf(
   return createTokenBridge({ targets: new Map(targets), assets, isFree, tariff, priceOf, decimals: createAmountDecimals(bridgeOf) })
 }
 
-/** The bridge of a plug-in. Without `loaded`, the process runs no plug-in code and knows only the plug-in's routes. */
+/** Without `loaded`, the process runs no plug-in code and knows only the plug-in's routes. */
 function packageBridge({ name, routes }: Pick<Plugin<unknown>, 'name' | 'routes'>, options: BridgesOptions, links: Links): Bridge {
   const { signed, loaded } = links
   const chainNames = namesOf(options)
@@ -121,7 +121,7 @@ function packageBridge({ name, routes }: Pick<Plugin<unknown>, 'name' | 'routes'
   }
 }
 
-/** Decodes by the plug-in or, if the plug-in fails, by its routes, so that the transfer waits and is not lost. */
+/** If the plug-in fails, decodes by its routes, so that the transfer waits and is not lost. */
 function orByRoute(decode: Decode, byRoute: Decode): Decode {
   return (message) => unlessPluginFails(() => decode(message), undefined) ?? byRoute(message)
 }
@@ -141,7 +141,7 @@ const noAttestations: AttestationApis = { ofTransaction: unasked, ofHash: unaske
 
 type Made = Omit<Required<Config['bridges']>, 'receivers' | 'ntt' | 'plugins'>
 
-/** The bridges that neither `pluginsOf` nor `packagesOf` has. Does not compile if a bridge of the config is missing. */
+/** Does not compile if a bridge of the config is missing. */
 const makers: { readonly [Name in keyof Made]: (settings: Made[Name], options: BridgesOptions, links: Links) => Bridge } = {
   'wormhole-token-bridge'(settings, options, links) {
     return ofProduct(tokenBridgeOf(settings, options, links), options, links)
@@ -178,10 +178,7 @@ const makers: { readonly [Name in keyof Made]: (settings: Made[Name], options: B
   },
 }
 
-/**
- * Makes all bridges of the config. Only `served` chains (default: all connected chains) get endpoints. `connected` must
- * also contain the chains of `sourcesOf`.
- */
+/** Only `served` chains (default: all connected) get endpoints. `connected` must contain the chains of `sourcesOf`. */
 export function createBridges(
   options: BridgesOptions,
   connected: Chains,
@@ -195,8 +192,7 @@ export function createBridges(
   const links = { connected, served: own, signed, loaded, findVaa, attestations, ...terms }
   const make = <Name extends keyof Made>(name: Name, settings: Made[Name] | undefined) =>
     settings && bridges.set(name, makers[name](settings, options, links))
-  // The first bridge that can read a signed message owns the message. So the token bridge, which takes any emitter, is
-  // made after the other products and the plug-ins.
+  // The first bridge that can read a signed message owns it. The token bridge takes any emitter, so it is made last.
   for (const one of pluginsOf(options)) bridges.set(one.name, ofProduct(one, options, links))
   for (const one of packagesOf(options)) bridges.set(one.name, packageBridge(one, options, links))
   for (const name of Object.keys(makers) as (keyof Made)[]) make(name, options.bridges[name])
@@ -210,14 +206,14 @@ function createSigned({ chains }: BridgesOptions, bridges: Bridges) {
     decode: firstOwner(decodes),
     async isDelivered(transfer, at) {
       const endpoint = bridges.get(transfer.bridge)?.endpoints.get(transfer.targetChain)
-      // A failing plug-in must not stop the stream of an emitter: the transfer starts, and waits for the plug-in.
+      // A failing plug-in must not stop an emitter's stream: the transfer starts, and waits for the plug-in.
       return (endpoint && (await unless(endpoint.delivered(transfer, at), isPluginFailure))) ?? false
     },
   }
   return {
     decodes,
     messages,
-    /** Keeps one verifier per chain, because it remembers guardian sets and verified messages. */
+    /** One verifier per chain, because it remembers guardian sets and verified messages. */
     verifierOf(name: ChainName, chain: EvmChain) {
       const { core } = wormholeOf(name, chains[name])
       const verify = verifiers.get(name) ?? createVerifier(createGuardianSets(chain, core), () => chainTime(chain))
@@ -227,7 +223,7 @@ function createSigned({ chains }: BridgesOptions, bridges: Bridges) {
   }
 }
 
-/** Chains that must be connected for deliveries to `targets`, because unsigned messages are checked at their source. */
+/** Chains that deliveries to `targets` need connected: unsigned messages are checked at their source. */
 export function sourcesOf({ bridges }: Pick<BridgesOptions, 'bridges'>, targets: readonly ChainName[]): readonly ChainName[] {
   const routes = bridges['native-bridge']?.routes ?? []
   const ofLogs = [bridges.executor, bridges.cctp].flatMap((bridge) => {
@@ -244,7 +240,7 @@ function signedSourcesOf(bridge: BridgeName, options: BridgesOptions, links: Lin
   return emittersOf(options).flatMap((emitter) => (emitter.bridge === bridge ? sourcesOfEmitter(emitter, options, links) : []))
 }
 
-/** Returns one source, or none if the emitter's chain is in the config and not served. */
+/** None if the emitter's chain is in the config and not served. */
 function sourcesOfEmitter(
   end: ConfiguredEmitter,
   options: BridgesOptions,

@@ -26,7 +26,7 @@ export function currentHead({ name, heads }: HeadSource): HeadEvent {
   throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: name } })
 }
 
-/** Returns the chain's time, seconds since the epoch. Throws NODE_UNAVAILABLE until most nodes have shown a head. */
+/** Seconds since the epoch. Throws NODE_UNAVAILABLE until most nodes have shown a head. */
 export function chainTime(chain: HeadSource): number {
   const { time } = currentHead(chain)
   if (time !== undefined) return time
@@ -49,7 +49,7 @@ export function oncePerHead<T>(
   }
 }
 
-/** The nodes among which majorities are counted. A disabled node counts as a node that does not answer. */
+/** The nodes among which majorities are counted, including disabled ones. */
 export function votersOf<Node extends Pick<NodeStatus, 'use' | 'added'>>(nodes: readonly Node[]): readonly Node[] {
   return nodes.filter(({ use, added }) => (use === 'all' || use === 'read') && !added)
 }
@@ -62,13 +62,13 @@ export const longestGap = 1_024
 
 const mostAhead = 64
 
-/** Returns the highest height that more than half of the nodes have reached, or else the lowest known height. */
+/** The highest height that more than half of the nodes have reached, or else the lowest known height. */
 export function majorityHeight(heights: readonly (number | undefined)[], nodes: number): number | undefined {
   const known = heights.filter((height) => height !== undefined).sort((a, b) => b - a)
   return known[Math.min(Math.floor(nodes / 2), known.length - 1)]
 }
 
-/** Returns the majority's height. With two nodes, the higher head unless it is more than `longestGap` above `own`. */
+/** The majority's height. With two nodes, the higher head unless it is more than `longestGap` above `own`. */
 export function comparedHeight(heights: readonly (number | undefined)[], nodes: number, own?: number): number | undefined {
   const known = heights.filter((height) => height !== undefined)
   const highest = Math.max(...known)
@@ -81,11 +81,7 @@ export function medianOf<T extends number | bigint>(values: readonly T[]): T | u
   return values.toSorted((a, b) => (a < b ? -1 : 1))[Math.floor((values.length - 1) / 2)]
 }
 
-/**
- * Returns the number of blocks between a head and the majority's head (`reached`). A head that is at most `mostAhead`
- * blocks higher has the lag 0. A head that is even higher is false, so its distance counts as lag. Undefined if a
- * height is unknown.
- */
+/** Blocks between a head and `reached`. 0 if the head is at most `mostAhead` higher. A higher head is false. */
 export function lagOf(height: number | undefined, reached: number | undefined): number | undefined {
   if (height === undefined || reached === undefined) return undefined
   if (height <= reached) return reached - height

@@ -28,13 +28,13 @@ export interface HeadEvent {
   readonly rolledBack: readonly BlockRef[]
   readonly latest: Block
   readonly finalized: number
-  /** Latest block timestamp that most nodes have reached, in seconds. Absent until most nodes have shown a head. */
+  /** The latest timestamp that most nodes have reached, seconds. Absent until most nodes have shown a head. */
   readonly time?: number | undefined
 }
 
-/** The heads of a chain. All parts that wait for blocks share one poll. */
+/** All parts that wait for blocks share one poll. */
 export interface Heads {
-  /** Throws NODE_UNAVAILABLE if no block came within the timeout. */
+  /** Throws NODE_UNAVAILABLE if no block came in time. */
   start(): Promise<void>
   stop(): void
   readonly current: HeadEvent | undefined
@@ -54,7 +54,7 @@ export interface PlacedLog extends Log {
   readonly transactionHash: string
 }
 
-/** Logs of one contract whose topics begin with `topics`, in a range of blocks that includes both ends. */
+/** Logs of one contract whose topics begin with `topics`. The range includes both ends. */
 export interface LogRange {
   readonly address: string
   readonly topics: readonly string[]
@@ -67,11 +67,11 @@ export interface Receipt {
   readonly status: 'success' | 'reverted'
   readonly block: BlockRef
   readonly from: string
-  /** `gasUsed` is in gas units, `effectiveGasPrice` in wei per gas. Both are decimal. */
+  /** Gas units, decimal. */
   readonly gasUsed: string
   readonly effectiveGasPrice: string
   readonly logs: readonly Log[]
-  /** Place of the first log among all logs of the block, from 0. Absent without logs, or if not known. */
+  /** Place among all logs of the block, from 0. Absent without logs, or if not known. */
   readonly firstLog?: number
 }
 
@@ -80,7 +80,7 @@ export type Inclusion = { readonly kind: 'unseen' } | { readonly kind: 'included
 export interface Watch {
   readonly inclusion: Inclusion
   add(hash: string): void
-  /** Calls the listener after each change and, if a hash is included already, at the start. A reorg is a change. */
+  /** Also calls the listener at the start, if a hash is included already. */
   onChange(listener: (inclusion: Inclusion) => void): void
   close(): void
 }
@@ -88,9 +88,8 @@ export interface Watch {
 export interface Account {
   readonly latestNonce: number
   readonly finalizedNonce: number
-  /** Balance at the latest block. Wei, decimal. */
+  /** At the latest block. Wei, decimal. */
   readonly balance: string
-  /** The latest known block at the time of the reads. */
   readonly block: BlockRef
 }
 
@@ -99,7 +98,7 @@ export type SendOutcome =
   | { readonly kind: 'accepted' | 'known' }
   | { readonly kind: 'refused'; readonly error: SendErrorClass; readonly message: string }
 
-/** `data` is 0x if there is no data. `reason` is the decoded text. */
+/** `data` is 0x without data. `reason` is the decoded text. */
 export interface Revert {
   readonly data: string
   readonly reason: string
@@ -109,8 +108,8 @@ export type Simulation = { readonly ok: true; readonly gas: string } | { readonl
 
 /**
  * `latest`, `finalized`: one node answers. `agreed` (the finalized state), `agreed-latest`: most nodes must agree, and
- * a single node must answer twice, a block apart. `majority-latest`: as `agreed-latest`, but a single node answers only
- * once. The last three throw NODES_DISAGREE.
+ * a single node must answer twice, a block apart. `majority-latest`: most nodes, and a single node only once. The last
+ * three throw NODES_DISAGREE.
  */
 export type At = 'latest' | 'finalized' | 'agreed' | 'agreed-latest' | 'majority-latest'
 
@@ -125,24 +124,21 @@ export interface MinedTransaction {
 
 export interface NodeStatus {
   readonly name: string
-  /** Scheme, host and port. No other part of the URL is shown. */
+  /** Scheme, host and port. */
   readonly origin: string
   readonly use: NodeUse
   readonly state: 'unknown' | 'up' | 'failing' | 'probing' | 'wrong-network' | 'disabled'
-  /**
-   * Number of blocks between the node's head and the majority's head. 0 if the node's head is slightly higher, but the
-   * distance if the node's head is much higher, because such a head is false. Absent if the heads were not compared.
-   */
+  /** Blocks between the node's head and the majority's (`lagOf`). Absent if the heads were not compared. */
   readonly lag?: number
   readonly latencyMs?: number
   readonly failures: number
   /** ms since the epoch. Absent if the node was never called. */
   readonly askedAt?: number
-  /** True for a node that was added at runtime. Such a node never counts in a majority. */
+  /** Added at runtime. Such a node never counts in a majority. */
   readonly added?: boolean
 }
 
-/** One network. A process has one instance per chain. Every method throws NODE_UNAVAILABLE if no node answers. */
+/** A process has one instance per chain. Every method throws NODE_UNAVAILABLE if no node answers. */
 export interface Chain {
   readonly name: string
   readonly family: string
@@ -154,33 +150,30 @@ export interface Chain {
   connect(): Promise<void>
   close(): void
   account(address: string): Promise<Account>
-  /** Coins (wei) or ERC-20 units at the latest block. Asks a lone node once. Throws NODES_DISAGREE, NODE_REFUSED. */
+  /** Wei or ERC-20 units at the latest block. Asks a lone node once. Throws NODES_DISAGREE, NODE_REFUSED. */
   balanceOf(address: string, token?: string): Promise<string>
-  /** Returns the highest plausible transaction count in the nodes' pools. More than half of the nodes must answer. */
+  /** The highest plausible transaction count in the nodes' pools. More than half of the nodes must answer. */
   pendingNonce(address: string): Promise<number>
   /**
-   * Whether the account has code. An EIP-7702 delegation counts as code. More than half of the nodes must agree. A
-   * single node is asked once. Throws NODES_DISAGREE.
-   * @param during the block to check. Default: the latest block. Also true if the account had code before the block, or
-   * if its transaction count changed in the block, because EIP-7702 may add and remove code within one block. If nodes
-   * have pruned the state, the latest block is checked instead.
+   * Whether the account has code, or an EIP-7702 delegation, by most nodes. Asks a lone node once. Throws
+   * NODES_DISAGREE.
+   * @param during a block. Also true if the account had code before it, or if its transaction count changed in it,
+   * because EIP-7702 may add and remove code within one block. Default, and if nodes have pruned the state: the latest
+   * block.
    */
   hasCode(address: string, during?: number): Promise<boolean>
-  /** Returns the market's fees. They are read at most once per block. */
+  /** Reads the market's fees at most once per block. */
   quote(): Promise<FeeQuote>
   /**
-   * Simulates a call. If several nodes are asked, a revert keeps its data only if most of them report the same data.
-   * The gas is the estimate times `gasFactor` (default 1), but not more than the gas limit of a block. Throws
-   * TRANSACTION_REFUSED if the sender cannot pay the value.
+   * If several nodes are asked, a revert keeps its data only if most of them report the same data. The gas is the
+   * estimate times `gasFactor` (default 1), up to the gas limit of a block. Throws TRANSACTION_REFUSED if the sender
+   * cannot pay the value.
    */
   simulate(call: Intent, from: string, gasFactor?: number): Promise<Simulation>
-  /** Estimates the fee for a call's data, which L2s charge in addition to gas. Wei, decimal. `0` on other chains. */
+  /** The fee that L2s charge for a call's data, in addition to gas. Wei, decimal. `0` on other chains. */
   readonly dataFee: (call: Intent) => Promise<string>
   noopGas(address: string): Promise<string>
-  /**
-   * False if a higher fee does not replace a transaction (Arbitrum). A stuck transaction is then only sent again,
-   * unchanged.
-   */
+  /** False if a higher fee does not replace a transaction (Arbitrum). */
   readonly raises: boolean
   /** Sends to every node that takes transactions. Never throws: if no node answers, the outcome is `ambiguous`. */
   send(raw: string, hash?: string): Promise<SendOutcome>
@@ -190,14 +183,13 @@ export interface Chain {
   /** Nonce at the finalized height, by more than half of the nodes. Throws NODES_DISAGREE. */
   agreedNonce(address: string): Promise<number>
   /**
-   * Returns the transaction that used a nonce, as most nodes show it. Undefined if the nonce is unused, if an EIP-7702
-   * authorization used it, or if nodes pruned the state. Throws NODES_DISAGREE.
+   * The transaction that used a nonce, by most nodes. Undefined if the nonce is unused, if an EIP-7702 authorization
+   * used it, or if nodes pruned the state. Throws NODES_DISAGREE.
    */
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
   /**
-   * Whether most nodes show another block of this height. Also true if most nodes show no block of this height, and
-   * their head is at least 128 blocks lower (on chains with a finality tag: their finalized head). A low head proves
-   * nothing while most nodes sync. Throws NODES_DISAGREE.
+   * Whether most nodes show another block of this height. Also true if they show none, and their head (with a finality
+   * tag: their finalized head) is at least 128 blocks lower, unless most nodes sync. Throws NODES_DISAGREE.
    */
   denies(block: BlockRef): Promise<boolean>
   /** Undefined if there is no such block yet. `agreed` asks most nodes for a final block, and throws NODES_DISAGREE. */

@@ -23,7 +23,7 @@ export interface SignedTransaction {
 /** Contract → selectors of its functions: 0x, lower case. */
 export type ContractCalls = Readonly<Record<string, readonly string[]>>
 
-/** Limits of everything that a key signs. Gas is in units. Wei are decimal strings. */
+/** Gas is in units. Wei are decimal strings. */
 export interface SigningLimits {
   readonly maxGasPerTransaction: string
   readonly maxTipPerGasWei: string
@@ -44,38 +44,32 @@ export interface ProvedRoute extends TransferRoute {
 
 /** The transactions that a key signs, in addition to no-ops. Addresses and selectors are 0x, lower case. */
 export interface SigningPolicy {
-  /** Functions that deliver. `proveCall` must prove each such call. These calls carry no coins. */
+  /** Functions that deliver, without coins. `proveCall` must prove each such call. */
   readonly calls: ContractCalls
-  /** Selector of a delivering call to any contract → its maximum coins (wei, decimal). `proveCall` must prove it. */
+  /** Selector of a delivering call to any contract → maximum coins (wei, decimal). `proveCall` must prove it. */
   readonly openCalls: Readonly<Record<string, string>>
   /** Contract → beginnings (hex) of calls that operators may order, without coins. Further arguments are not proved. */
   readonly operatorCalls: ContractCalls
   /** Proves a call by its calldata. Resolves to the routes of its transfers. Throws CALL_UNJUSTIFIED, read errors. */
   readonly proveCall: (call: Intent, gasLimit: string) => Promise<readonly ProvedRoute[]>
-  /** Halts and denials that apply to calls. Throws SETTINGS_UNREACHABLE before the settings are read. */
+  /** Throws SETTINGS_UNREACHABLE before the settings are read. */
   readonly settings: () => Pick<Settings, 'halts' | 'denied'>
-  /**
-   * Plug-in packages. Their code does not run in the process with the key, so a denial applies to each of their calls
-   * that contains the bytes of a denied address.
-   */
+  /** Plug-ins. Their code does not run here, so a call that contains the bytes of a denied address is denied. */
   readonly packages: ReadonlySet<BridgeName>
-  /** Returns the number of the account's nonces that most nodes show as used and final. Throws read errors. */
+  /** Number of the account's nonces that most nodes show as used and final. Throws read errors. */
   readonly finalNonce: () => Promise<number>
   readonly limits: SigningLimits
   readonly dataFee: (call: Intent) => Promise<string>
   readonly lane: LaneId
-  /** Returns the config field that sets a list or a limit, for the texts of refusals. */
+  /** The config field that sets a list or a limit, for the texts of refusals. */
   readonly fieldOf: (what: 'calls' | 'payees' | 'topUps' | 'topUpLimits' | keyof SigningLimits) => string
   readonly spendingFolder: string
   /** Addresses to which coins and `tokens` may go. */
   readonly payees: readonly string[]
   readonly otherLanes: readonly string[]
-  /**
-   * If true, coins may go to `otherLanes`. One stolen key, with access to Temporal, can then collect the coins of all
-   * lanes, within limits.
-   */
+  /** If true, coins may go to other lanes: one stolen key, with access to Temporal, can collect all lanes' coins. */
   readonly topUps: boolean
-  /** Limits of coins that go to `otherLanes`, in addition to `limits`. Wei, decimal. */
+  /** Limits of coins for `otherLanes`, in addition to `limits`. Wei, decimal. */
   readonly topUpLimits?: { readonly maxPaymentWei: string; readonly maxPerDayWei: string } | undefined
   readonly tokens: readonly string[]
 }
@@ -91,7 +85,7 @@ export interface Spending {
   readonly limit: bigint
 }
 
-/** The spending of a lane's key. If `spending` is empty, there is no limit. */
+/** If `spending` is empty, there is no limit. */
 export interface LaneSpending {
   readonly lane: string
   readonly spending: readonly Spending[]
@@ -101,12 +95,11 @@ export interface Signer {
   readonly address: string
   /**
    * Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE, SIGNING_REFUSED, CALL_UNJUSTIFIED, SPENDING_UNRECORDED and read errors.
-   * Throws HALTED, RECIPIENT_DENIED and TOKEN_DENIED for a call that an operator's order holds back.
-   * In the facts of SIGNING_REFUSED, `limit` is the name of the exceeded limit, and `dataFee` is set if the limit is
-   * exceeded because of the data fee.
+   * Throws HALTED, RECIPIENT_DENIED and TOKEN_DENIED for a call that an operator's order holds back. Facts of
+   * SIGNING_REFUSED: `limit` is the exceeded limit, and `dataFee` is set if the data fee exceeds it.
    */
   sign(transaction: UnsignedTransaction): Promise<SignedTransaction>
-  /** Checks as `sign` does, without asking the key. Throws the refusals of `sign`. Absent: there are no checks. */
+  /** Checks as `sign` does, without asking the key. Throws the refusals of `sign`. */
   check?(transaction: Proposed): Promise<void>
   spending?(): readonly Spending[]
 }

@@ -52,7 +52,7 @@ export class LaneAgent {
     this.#stopTokens = watchTokens(this.#deps, this.#tokens)
   }
 
-  /** Asks for no more nonces, and continues to drive the present ones. Waiting calls fail with LANE_UNREACHABLE. */
+  /** Asks for no more nonces, and drives the present ones. Waiting calls fail with LANE_UNREACHABLE. */
   quiesce(): void {
     this.#requests.close()
   }
@@ -121,10 +121,7 @@ export class LaneAgent {
     return this.#requests.acquire(request, limit)
   }
 
-  /**
-   * Throws SIGNING_REFUSED, CALL_UNJUSTIFIED, HALTED, RECIPIENT_DENIED, TOKEN_DENIED and read errors if the first
-   * attempt would not be signed.
-   */
+  /** Throws the errors of `Signer.check` if the first attempt would not be signed. */
   async checkSigning({ intent, first }: Pick<NonceRequest, 'intent' | 'first'>): Promise<void> {
     const { signer, chain } = this.#deps
     const { gasLimit, maxFee, tip } = first
@@ -140,10 +137,7 @@ export class LaneAgent {
     return this.#deps.signer.spending?.() ?? []
   }
 
-  /**
-   * Call this after `signAndSend` has failed. Resolves to true if the nonce could be given back. Otherwise the lane
-   * must use the nonce: if the key refuses the call, a no-op fills the nonce.
-   */
+  /** Called if `signAndSend` failed. False: the lane must use the nonce, with a no-op if the key refuses the call. */
   async giveUp(pending: PendingTransaction, failure: unknown): Promise<boolean> {
     const isFree = await this.release(pending)
     if (!isFree && signingRefusal(failure)) await this.#deps.ledger.ask({ kind: 'fill', nonce: pending.nonce, reason: 'refused' })
@@ -161,7 +155,7 @@ export class LaneAgent {
     return answer.kind === 'held' ? 'held' : 'free'
   }
 
-  /** Returns the intents that a batch must not carry, because they are withdrawn or already hold a nonce. */
+  /** Intents that a batch must not carry, because they are withdrawn or already hold a nonce. */
   async notFree(intentIds: readonly string[]): Promise<string[]> {
     const answers = await Promise.all(intentIds.map((intentId) => this.#deps.ledger.ask({ kind: 'find', intentId })))
     const free = answers.map((answer) => answer.kind === 'refused' && answer.why === 'none')
@@ -186,7 +180,7 @@ export class LaneAgent {
 
 const tokensEveryBlocks = 10
 
-/** Reads all watched tokens' balances together, with one request per node. Returns a function that ends the reads. */
+/** Reads all balances together, with one request per node. Returns a function that ends the reads. */
 function watchTokens({ chain, config, logger, tokens = [] }: LaneDeps, seen: Map<string, TokenReading>): () => void {
   if (tokens.length === 0) return () => {}
   let readAt: number | undefined

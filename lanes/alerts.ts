@@ -1,10 +1,7 @@
 import type { LaneView } from '../domain/lane/messages.ts'
 import type { Logger } from '../observability/logger.ts'
 
-/**
- * Shares of the ledger's limit of nonces. A warning is logged above the first share, and again only after a fall below
- * the second share.
- */
+/** Shares of the ledger's limit of nonces. Warns above the first, and again only after a fall below the second. */
 const [warnAbove, overBelow] = [0.8, 0.7]
 
 export type Alerts = ReturnType<typeof createAlerts>

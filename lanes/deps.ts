@@ -36,7 +36,7 @@ export interface KnownCall extends Partial<Pick<LaneCall, 'intent' | 'tried' | '
   readonly grantedTo?: string | undefined
   /** Number of blocks for which earlier processes have driven the last attempt. */
   readonly waited?: number
-  /** Fees of attempts that a pool may hold and the ledger does not know. New attempts must exceed these fees. */
+  /** Fees of attempts that a pool may hold and the ledger does not know. New attempts must exceed them. */
   readonly outbid?: readonly Fees[] | undefined
 }
 

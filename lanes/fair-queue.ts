@@ -1,18 +1,15 @@
 export interface Waiting {
-  /** Priority from 1 (served first) to 5. */
+  /** From 1 (served first) to 5. */
   readonly priority: number
   readonly source: string
   readonly since: number
   readonly deadline?: number | undefined
 }
 
-/** Time in which a waiter rises by one priority, ms, so that none starves. */
+/** A waiter rises by one priority in this time (ms), so that none starves. */
 const ageingMs = 10_000
 
-/**
- * Ranks waiters by priority number, which falls with time, then by the turn in which their source was last served, then
- * by deadline, then by arrival.
- */
+/** Ranks by priority, which rises with time, then by the last turn of the source, by deadline, by arrival. */
 export class FairQueue<T extends Waiting> {
   readonly #waiters = new Set<T>()
   readonly #lastServed = new Map<string, number>()

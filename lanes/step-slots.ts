@@ -8,10 +8,7 @@ const longestWaitMs = 1_000
 const missesInARow = 5
 const restMs = 15_000
 
-/**
- * Broadcast slots of one key. A step from the queue waits for a slot. A local step does not wait: it needs a promised
- * or a free slot. `Kept`: what an admission keeps for the local step.
- */
+/** Broadcast slots of one key. Steps from the queue wait for a slot. Local steps need a promised or a free slot. */
 export class StepSlots<Kept = unknown> {
   readonly size: number
   #taken = 0
@@ -26,8 +23,8 @@ export class StepSlots<Kept = unknown> {
   }
 
   /**
-   * Promises a slot to the transfer's next local step for ten seconds. False if no slot is free within a second, if the
-   * transfer has a promise already, or for a time after too many unused promises.
+   * Promises a slot to the next local step for ten seconds. False if none is free within a second, if the transfer has
+   * a promise already, or for a time after too many unused promises.
    */
   async promise(transferId: string, kept?: Kept): Promise<boolean> {
     if (Date.now() < this.#restsUntil || this.#promised.has(transferId)) return false

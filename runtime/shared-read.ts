@@ -14,10 +14,9 @@ export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Pr
 }
 
 /**
- * How long a read is kept. `fromStart`: ms from the start of the read. `fromAnswer`: ms from the end of the read, or a
- * function of the answer that returns these ms. Both also keep errors, for which the function gets `undefined`.
- * `lasting`: an answer for which this function returns true is kept until `clear`. No other answer and no error is
- * kept.
+ * `fromStart`: ms from the start of a read. `fromAnswer`: ms from its end, or a function of the answer that returns
+ * them. Both also keep errors, for which the function gets `undefined`. `lasting`: answers for which it returns true
+ * are kept until `clear`, and nothing else is kept.
  */
 type Keeping<T> =
   | { readonly fromStart: number }
@@ -25,7 +24,7 @@ type Keeping<T> =
   | { readonly lasting: (answer: T) => boolean }
 
 interface Options {
-  /** If a read of a key fails, its callers get the last answer, if there is one. */
+  /** If a read fails, its callers get the last answer of its key, if there is one. */
   readonly orLast?: boolean
   readonly clock?: (() => number) | undefined
 }

@@ -5,7 +5,7 @@ export interface WaitLimit {
   readonly signal?: AbortSignal | undefined
 }
 
-/** A promise with a limit. `onLimit`, which must settle the promise, is called after the time-out or an abort. */
+/** `onLimit`, which must settle the promise, is called after the time-out or an abort. */
 export class Wait<T> {
   readonly promise: Promise<T>
   resolve: (result: T) => void = () => {}
@@ -44,9 +44,14 @@ export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>, why: () 
 /** A Node timer with a longer delay fires at once. */
 const longestTimerMs = 2 ** 31 - 1
 
-/** Sleeps for `ms`, or until the signal aborts. Never rejects. */
+/** Never rejects. An abort ends the pause. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(Math.min(ms, longestTimerMs), undefined, { signal }).catch(() => {})
+}
+
+/** Lets the process do its other work, such as timers and answers of nodes, before the caller goes on. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve))
 }
 
 /** Settles like `work` or, after `ms`, like `late()`. If possible, `late` should abort the work. */

@@ -38,6 +38,7 @@ const executor: ProviderOptions = {
   sign: async () => new Uint8Array(65),
   priceOf: async () => 10n ** 10n,
   gasPriceOf: async () => 1n,
+  dataFeeOf: async () => 0n,
   assertOpen: () => {},
 }
 

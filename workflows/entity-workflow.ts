@@ -3,9 +3,9 @@ import type { UpdateDefinition } from '@temporalio/common'
 import { ApplicationFailure, allHandlersFinished, condition, setHandler, sleep, workflowInfo } from '@temporalio/workflow'
 
 /**
- * Runs a reducer with one call of `apply` per update. `refuse` throws if a request is malformed. Call this function
- * before you set signal handlers: after a reset, one task gets all updates and signals, and must apply the updates
- * first. Once the promise resolves, continue as new.
+ * Runs a reducer with one call of `apply` per update. `refuse` throws if a request is malformed. Set signal handlers
+ * after this call: after a reset, one task gets all updates and signals, and must apply the updates first. Once the
+ * promise resolves, continue as new.
  */
 export async function entityWorkflow<Request, Response>(
   update: UpdateDefinition<Response, [Request]>,

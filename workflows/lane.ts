@@ -57,7 +57,7 @@ function isFromEarlierRun({ run }: ApplyRequest): boolean {
 }
 
 function notifyOwner({ intentId, nonce }: RolledBack): void {
-  // The signal may fail because the owner has closed. If it closed without an outcome, recovery starts it again.
+  // The signal fails if the owner has closed. Recovery restarts an owner that closed without an outcome.
   getExternalWorkflowHandle(workflowOf(intentId))
     .signal(rolledBackSignal, { intentId, nonce })
     .catch(() => {})

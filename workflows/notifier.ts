@@ -10,7 +10,7 @@ const stepsPerRun = 100
 const checksForReceiver = 6
 const checkMs = 10 * 60_000
 
-/** Notifies one receiver of each event at least once. Its steps read and send. domain/notification has the rules. */
+/** Notifies one receiver of each event at least once. domain/notification has the rules. */
 export async function notifier(input: contract.NotifierInput): Promise<void> {
   const { receiver } = input
   let state = input.state ?? newNotifier(workflowInfo().startTime.getTime())

@@ -66,7 +66,7 @@ function send(input: contract.OperatorTransactionInput, progress: contract.Opera
   const { lane, intent, by, reason, onlyBelow } = input
   const { round, held, earlier, cancelledBy, orderedAt } = progress
   const intentId = intentIdOf(workflowInfo().workflowId, round)
-  // If the intent may have been sent, the step only looks for its nonce. A new nonce could cause a second payment.
+  // A new nonce for an intent that may have been sent could cause a second payment.
   const lookUpOnly = progress.sentBefore || isAfterReset()
   progress.sentBefore = true
   const call = { lane, intentId, intent, lookUpOnly, held, earlier, orderedAt, onlyBelow, cancel: cancelledBy !== undefined }

@@ -5,14 +5,11 @@ import { ApplicationFailure, TimeoutFailure, type ActivityOptions, type LocalAct
 /** No outage may lose a transfer, so steps are retried without end. */
 const forever = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' } as const
 
-/**
- * Limits and retries of steps. A `local` step is tried once: after a failure, most callers run durable steps
- * (workflows/transfer/steps.ts).
- */
+/** A `local` step is tried once: after a failure, most callers run durable steps (workflows/transfer/steps.ts). */
 export const policies = {
   local: { startToCloseTimeout: '8s', retry: { maximumAttempts: 1 } },
   keyless: { startToCloseTimeout: '30s', retry: forever },
-  /** Long, because an audit checks every transfer of a day. Until the audit ends, the schedule starts no other one. */
+  /** An audit checks every transfer of a day. Until it ends, the schedule starts no other one. */
   audit: { startToCloseTimeout: '1h', heartbeatTimeout: '1m', retry: forever },
   expedite: { startToCloseTimeout: '10s', scheduleToStartTimeout: '1m', retry: { maximumAttempts: 3 } },
 } as const satisfies Record<string, ActivityOptions | LocalActivityOptions>

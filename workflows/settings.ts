@@ -5,10 +5,7 @@ import { changeSettingsUpdate, type SettingsInput, settingsQuery } from '../temp
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
-/**
- * Lower than in other workflows, because an answer may be 100 KB long. With such answers, the server suggests a new run
- * (at 4 MB of history) even earlier.
- */
+/** Lower than in other workflows, because an answer may be 100 KB long. */
 const updatesPerRun = 100
 
 /** The only writer of a namespace's settings. domain/settings has the rules. */

@@ -8,7 +8,7 @@ import {
   type WorkflowOutboundCallsInterceptor,
 } from '@temporalio/workflow'
 
-/** Data of an ended run, from which its span is made. Times are ms since the epoch. */
+/** Times are ms since the epoch. */
 export interface TracedRun {
   readonly traceId: string
   readonly spanId: string

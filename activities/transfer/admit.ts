@@ -1,7 +1,7 @@
 import type { Endpoint, PlannedDelivery } from '../../bridges/port.ts'
 import type { Revert } from '../../chains/port.ts'
-import type { Intent, LaneId } from '../../domain/lane/lane.ts'
 import { type ErrorCode, toRelayerError } from '../../domain/catalogue/errors.ts'
+import type { Attempt, Intent, LaneId } from '../../domain/lane/lane.ts'
 import { denialOf } from '../../domain/settings/settings.ts'
 import { defaultParkAfter, type Transfer } from '../../domain/transfer/transfer.ts'
 import { callHash } from '../../lanes/deps.ts'
@@ -121,12 +121,13 @@ async function prepareUnless(
     return choice.kind === 'none' ? noLane(deps, transfer, target.lanes) : waitForGate(deps, transfer, choice.gate, target.chain)
   }
   const { lane } = choice
+  const paidGas = paidGasOf(delivery, input)
   const price = async () => {
     const chosen = await chooseCall(deps, input, target, delivery)
-    const call = { lane, owner: transferId(transfer), intent: chosen.intent, gasAtMost: delivery.gasAtMost, terms: transfer.terms }
+    const call = { lane, owner: transferId(transfer), intent: chosen.intent, gasAtMost: paidGas?.left, terms: transfer.terms }
     return { ...chosen, priced: await priceCall({ chain: target.chain, fees: deps.fees }, call) }
   }
-  const { payment, revertsOnceDelivered: isShown } = delivery
+  const { revertsOnceDelivered: isShown } = delivery
   const [delivered, { intent, isWrapped, quarantine, priced }] = await Promise.all([isShown ? false : isThere(), price()])
   if (delivered || (isShown && priced.kind === 'reverts' && (await isThere()))) return settled(deps, transfer)
   if (priced.kind === 'impossible') return priced
@@ -134,17 +135,31 @@ async function prepareUnless(
   if (priced.kind === 'reverts' && begun) return prepareUnless(isThere, deps, input, target, first, '')
   if (priced.kind === 'reverts') return afterRevert(deps, target.endpoint, transfer, priced.revert)
   if (quarantine) return quarantine
-  const poor = await waitsForFee(delivery, priced.cost)
+  const poor = await waitsForFee(delivery, intent, priced)
   if (poor) return poor
   const call = { endpoint: target.endpoint, parties: delivery.parties, message: transfer.message, intent, isWrapped }
-  return prepared(deps, transfer, { lane, stage, priced, call, payment })
+  return prepared(deps, transfer, { lane, stage, priced, call, reverts: paidGas?.revertsAt(priced.first) })
 }
 
-/** Undefined if the fee is worth at least `cost` (wei), or if its worth does not matter. */
-async function waitsForFee({ earned }: PlannedDelivery, cost: bigint): Promise<Waiting | undefined> {
+/** The gas of a payment that the reverted calls have left. Undefined if nobody pays for gas. */
+function paidGasOf({ gasAtMost }: PlannedDelivery, { reverted = { calls: 0, gas: 0 } }: AdmitInput) {
+  if (gasAtMost === undefined) return undefined
+  const left = gasAtMost - BigInt(reverted.gas)
+  /** Reverted calls, including those until now, that the payment covers. It covers an L2's fee for data only once. */
+  const revertsAt = ({ gasLimit, dataFee }: Attempt) =>
+    reverted.calls + (dataFee === undefined ? Math.max(1, Number(left / BigInt(gasLimit))) : 1)
+  return { left, revertsAt }
+}
+
+/** Undefined if the fee is worth the delivery, or if its worth does not matter. */
+async function waitsForFee(
+  { earned }: PlannedDelivery,
+  { data }: Intent,
+  { first, cost }: Preparing['priced'],
+): Promise<Waiting | undefined> {
   const waiting = (code: ErrorCode, reason: string): Waiting => ({ kind: 'waiting', code, reason, retryInMs: waitMs })
   try {
-    const worth = await earned?.()
+    const worth = await earned?.(first.dataFee === undefined ? 0 : (data.length - 2) / 2)
     if (worth === undefined || worth >= cost) return undefined
     return waiting('FEE_BELOW_COST', `the fee is worth ${worth} wei, the delivery costs ${cost} wei now`)
   } catch (thrown) {
@@ -159,14 +174,15 @@ interface Preparing {
   readonly stage: string | undefined
   readonly priced: Extract<Priced, { kind: 'priced' }>
   readonly call: Omit<AdmittedCall, 'callHash'>
-  readonly payment: PlannedDelivery['payment']
+  /** Maximum number of reverted calls. Undefined: that of the config. */
+  readonly reverts: number | undefined
 }
 
-function prepared(deps: StepDeps, transfer: Transfer, { lane, stage, priced, call, payment }: Preparing): Prepared | Stopped {
+function prepared(deps: StepDeps, transfer: Transfer, { lane, stage, priced, call, reverts }: Preparing): Prepared | Stopped {
   const { endpoint, intent } = call
   const plan = endpoint.plan?.(transfer, stage)
-  // A payment pays for the gas of one call, so a person decides whether Portage buys a second one.
-  const parkAfter = payment ? { ...(deps.parkAfter ?? defaultParkAfter), reverts: 1 } : deps.parkAfter
+  const usual = deps.parkAfter ?? defaultParkAfter
+  const parkAfter = reverts === undefined ? deps.parkAfter : { ...usual, reverts: Math.min(usual.reverts, reverts) }
   const staged = { ...(stage !== undefined && { stage }), ...(plan && { plan }), ...(parkAfter && { parkAfter }) }
   const ready: Ready = { ...priced.first, kind: 'ready', lane, callHash: callHash(intent), ...staged }
   if (deps.shadow) return deps.shadow(transfer, ready, { intent, costWei: priced.cost })

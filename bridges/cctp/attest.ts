@@ -36,21 +36,15 @@ interface AttestOptions {
   readonly isUsed: (bytes: Uint8Array, route: CctpRoute) => Promise<boolean>
 }
 
-/**
- * Number of target blocks for which an attestation must stay valid, so that the delivery is mined before the
- * attestation expires.
- */
+/** Target blocks for which an attestation must stay valid, so that the delivery is mined in time. */
 const spareBlocks = 50
 /** Time between two tries to get an attestation, ms. Attestations at finality take minutes. */
 const retryMs = { fast: 5_000, finalized: 15_000 } as const
-/**
- * Time (ms) after which `reattest` is repeated. Circle answers within seconds, so a request without an effect after
- * this time must have been lost.
- */
+/** Circle answers `reattest` within seconds, so after this time (ms) a request must have been lost. */
 const askAgainMs = 600_000
 const mostRemembered = 4_096
 
-/** Makes `Endpoint.attest`, which also replaces an attestation that has expired or is not final enough. */
+/** Finds an attestation, also in place of one that has expired or is not final enough. */
 export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: AttestOptions) {
   const expired = new LRUCache<string, true>({ max: mostRemembered })
   const asked = new LRUCache<string, true>({ max: mostRemembered, ttl: askAgainMs })
@@ -77,7 +71,7 @@ export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: Att
       if (!attested || !fault) return attested
       const message = readMessage(attested.bytes)
       stale = { fault, nonce: message.nonce }
-      // A late attestation is taken if the message is already delivered, because then no newer one is needed.
+      // If the message is delivered already, no newer attestation is needed.
       return isLate(fault) && (await isUsed(attested.bytes, routeOf(message))) ? attested : undefined
     }
     const answer =
@@ -95,7 +89,7 @@ export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: Att
   }
 
   return {
-    /** Undefined if the message needs no new attestation, or if `validate` refuses the message. */
+    /** Undefined if the message needs no new attestation, or if `validate` refuses it. */
     async attest({ message }: Transfer): Promise<Attestation | undefined> {
       const carried = readCarried(decodeBase64(message))
       const logged = readMessage(carried.bytes)
@@ -112,20 +106,14 @@ export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: Att
         return { kind: 'wait', code, reason: about || title, retryInMs: Number(facts['againInMs'] ?? retryInMs) }
       }
     },
-    /**
-     * Records that the target contract refused the attestation as expired. On Arbitrum, nothing else shows the
-     * expiration, because contracts on Arbitrum see Ethereum's block numbers.
-     */
+    /** Called after the target refused the attestation as expired. On Arbitrum, only this shows the expiration. */
     hasExpired({ message }: Transfer): void {
       expired.set(fingerprint(readCarried(decodeBase64(message)).bytes), true)
     },
   }
 }
 
-/**
- * Finds the attested form of a logged v2 message, whose nonce shows whether the message is delivered. Undefined if
- * Circle has not attested it. Throws IRIS_UNAVAILABLE and read errors.
- */
+/** The attested form of a logged v2 message, undefined if Circle has none. Throws IRIS_UNAVAILABLE and read errors. */
 export function createSignedForms({ apis, verifyEqual }: Pick<AttestOptions, 'apis' | 'verifyEqual'>) {
   /** Entries stay valid, because all attestations of a message have the same nonce. */
   const kept = new LRUCache<string, Attested>({ max: mostRemembered })
@@ -146,7 +134,7 @@ export function createSignedForms({ apis, verifyEqual }: Pick<AttestOptions, 'ap
 
 type VerifyEqual = (equal: readonly Attested[]) => Promise<void>
 
-/** Makes a check that remembers signatures for a minute, because each of many equal burns checks all of them. */
+/** Remembers signatures for a minute, because each of many equal burns checks all of them. */
 export function createVerifyEqual(verifySigned: VerifySigned): VerifyEqual {
   const verified = createVerifiedMessages()
   return async function verifyEqual(equal) {
@@ -155,7 +143,7 @@ export function createVerifyEqual(verifySigned: VerifySigned): VerifyEqual {
   }
 }
 
-/** Whether only the time of the attestation is wrong: expired, or not final enough. */
+/** Expired, or not final enough. */
 function isLate({ code }: Refusal): boolean {
   return code === 'CCTP_EXPIRED' || code === 'CCTP_NOT_ATTESTED'
 }
@@ -168,10 +156,8 @@ function refusalOf(check: () => Promise<unknown>): Promise<Refusal | undefined> 
 }
 
 /**
- * Returns the attested forms of a logged message and of all equal logs of its transaction, in the order of their
- * nonces. Circle gives each log a nonce of its own. Check the signatures of all of them, and take the one at `twin`: an
- * API could otherwise give two logs the same nonce, by the order of its answers or by an invented message. Empty until
- * all equal logs are attested.
+ * The attested forms of all equal logs, in the order of their nonces. Empty until all are attested. Check all
+ * signatures, then take the one at `twin`: an API could otherwise give two logs the same nonce.
  */
 function equalTo({ bytes, twins }: CarriedMessage, messages: readonly Attested[]): readonly Attested[] {
   const logged = keccak256(loggedBytes(bytes))

@@ -7,10 +7,10 @@ import { keptReads } from '../../runtime/shared-read.ts'
 import { type ContractReader, doubtedEveryMs, read, ttlMs } from '../kit/contract-reader.ts'
 import { type CctpMessage, usedNonceKey } from './message.ts'
 
-/** Length of one attester's signature: r, s, v. */
+/** r, s, v. */
 export const signatureBytes = 65
 
-/** A message with the signatures of Circle's attesters. Both are arguments of `receiveMessage`. */
+/** The two arguments of `receiveMessage`. */
 export interface Attested {
   readonly bytes: Uint8Array
   readonly attestation: Uint8Array
@@ -22,7 +22,7 @@ export interface Attesters {
   readonly enabled: ReadonlySet<string>
 }
 
-/** Checks the signatures as Attestable.sol and OpenZeppelin's ECDSA do. Throws CCTP_ATTESTATION. */
+/** Checks as Attestable.sol and OpenZeppelin's ECDSA do. Throws CCTP_ATTESTATION. */
 export function checkAttestation({ bytes, attestation }: Attested, { threshold, enabled }: Attesters): void {
   if (threshold === 0 || attestation.length !== threshold * signatureBytes)
     throw refused('Its length does not fit the threshold.', { bytes: attestation.length, threshold })
@@ -48,7 +48,7 @@ function refused(detail: string, facts: Readonly<Record<string, string | number>
   return new RelayerError('CCTP_ATTESTATION', { detail, facts })
 }
 
-/** Views that MessageTransmitter and MessageTransmitterV2 have in common. */
+/** Views of MessageTransmitter and MessageTransmitterV2. */
 export const transmitterAbi = new Interface([
   'function signatureThreshold() view returns (uint256)',
   'function getNumEnabledAttesters() view returns (uint256)',
@@ -60,12 +60,12 @@ export const transmitterAbi = new Interface([
 /** Most nodes are read, because a single node could invent an attester. */
 const at = 'majority-latest'
 
-/** Circle has 2 attesters. A contract with more than this number is not Circle's. */
+/** Circle has 2 attesters. A contract with more than 64 is not Circle's. */
 const mostAttesters = 64n
 
 export type ReadAttesters = (maxAgeMs?: number) => Promise<Attesters>
 
-/** Reads the attesters that one MessageTransmitter accepts, and keeps them for a minute. */
+/** Keeps the attesters for a minute. */
 export function createAttesters(chain: ContractReader, transmitter: string, clock?: () => number): ReadAttesters {
   const view = async (method: string, args: readonly unknown[] = []): Promise<unknown> =>
     (await read(chain, { abi: transmitterAbi, to: transmitter, method, args, at }))[0]
@@ -85,7 +85,7 @@ export function createAttesters(chain: ContractReader, transmitter: string, cloc
   return (maxAgeMs = ttlMs) => reads.get('set', maxAgeMs)
 }
 
-/** Checks an attestation, a refused one again with newly read attesters. Throws CCTP_ATTESTATION and read errors. */
+/** Checks a refused attestation again with newly read attesters. Throws CCTP_ATTESTATION and read errors. */
 export async function verifyAttested(attested: Attested, attesters: ReadAttesters): Promise<void> {
   try {
     checkAttestation(attested, await attesters())

@@ -66,27 +66,24 @@ function contractsOf({ messageTransmitter, tokenMessenger }: VersionSettings) {
   return { transmitter: messageTransmitter, tokenMessenger: `0x${tokenMessenger.slice(2).padStart(64, '0')}` }
 }
 
-/** The senders and recipients whose burns are delivered without a payment. */
+/** Burns that are delivered without a payment. */
 function listedIn({ senders, recipients }: Pick<CctpSettings, 'senders' | 'recipients'>) {
   const words = (digits: readonly string[]) => digits.map((one) => `0x${one}`)
   return { senders: words(senders), recipients: words(recipients) }
 }
 
-/** The bridge for both versions of CCTP. Each MessageTransmitter of a served chain is a placed source. */
+/** Each MessageTransmitter of a served chain is a placed source. */
 export function createCctpBridge(options: CctpBridgeOptions): Bridge {
   const { settings } = options
   return createCctp(options, settings.free ? 'all' : listedIn(settings)).bridge
 }
 
-/** The burn that a request names. A v2 request names no burn, so `v1` is absent. */
+/** A v2 request names no burn, so `v1` is absent. */
 interface CctpAsked {
   readonly v1?: { readonly domain: number; /** u64, decimal. */ readonly nonce: string }
 }
 
-/**
- * Delivers the burns that requests pay for, except burns that are delivered without a payment. A v2 request pays for
- * the last burn before it in its transaction.
- */
+/** Delivers the burns that requests pay for. A v2 request pays for the last burn before it in its transaction. */
 export function createPaidCctp(options: CctpBridgeOptions): PaidProduct<CctpAsked> {
   const { bridge, logs } = createCctp(options, { ...listedIn(options.settings), paid: true })
   const { endpoints, decode, content } = bridge
@@ -155,7 +152,7 @@ function createCctp({ settings, chains, connected, served, apis, isDelivered }: 
       transmitters: Object.values(contracts).map(({ transmitter }) => transmitter),
       lanes: lanes.map(({ address }) => address.toLowerCase()),
       finality: settings.finality,
-      // On Arbitrum, contracts see Ethereum's block numbers instead of Arbitrum's.
+      // On Arbitrum, contracts see Ethereum's block numbers.
       ownHeights: feeModel !== 'arbitrum',
     }
     return chain ? [[name, createEvmEndpoint({ chain, routes, apis, recorded, decimals, ...ofTarget })] as const] : []
@@ -173,10 +170,7 @@ function createCctp({ settings, chains, connected, served, apis, isDelivered }: 
   return { bridge, logs }
 }
 
-/**
- * Reads the unattested message of a MessageSent log. `siblings` are all MessageSent logs of its transaction. Throws
- * NODE_REFUSED.
- */
+/** Throws NODE_REFUSED. `siblings` are all MessageSent logs of the transaction. */
 export function carriedIn(...[log, number, siblings]: Parameters<PlacedLogsOptions['decode']>): CarriedMessage {
   const bytes = sentMessage(log)
   const equal = siblings.filter(({ data }) => data.toLowerCase() === log.data.toLowerCase())

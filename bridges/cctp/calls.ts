@@ -12,7 +12,7 @@ export const receiveSelector = selectorOf('receiveMessage(bytes,bytes)')
 
 export const sentTopic = new Interface(['event MessageSent(bytes message)']).getEvent('MessageSent')?.topicHash ?? ''
 
-/** Returns the bytes of a MessageSent log. Throws NODE_REFUSED for data that is not exactly one `bytes`. */
+/** Throws NODE_REFUSED for data that is not exactly one `bytes`. */
 export function sentMessage({ topics, data }: Pick<Log, 'topics' | 'data'>): Uint8Array {
   const [bytes] = decodeBytesCall(`0x00000000${data.slice(2)}`) ?? []
   if (bytes && topics.length === 1 && topics[0]?.toLowerCase() === sentTopic && data.startsWith('0x')) return bytes
@@ -23,13 +23,13 @@ export function receiveIntent(transmitter: string, { bytes, attestation }: Attes
   return { to: transmitter, data: encodeBytesCall(receiveSelector, bytes, attestation), value: '0' }
 }
 
-/** Decodes calldata. Undefined unless it is exactly what `receiveIntent` makes. */
+/** Undefined unless the data is exactly what `receiveIntent` makes. */
 export function decodeReceive(data: string): Attested | undefined {
   const [bytes, attestation] = (data.slice(0, 10).toLowerCase() === receiveSelector && decodeBytesCall(data, 2)) || []
   return bytes && attestation && { bytes, attestation }
 }
 
-/** Makes `Endpoint.proveCall`, which proves a call by the attesters' signatures in its calldata. */
+/** Makes `Endpoint.proveCall`: the attesters' signatures in the calldata prove the call. */
 export function createProveCall(verify: Verify) {
   return async function proveCall({ to, data, value }: Intent): Promise<readonly ProvedSource[]> {
     const received = decodeReceive(data)

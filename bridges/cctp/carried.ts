@@ -2,16 +2,15 @@ import { concat, getBytes, hexlify, toBeHex } from 'ethers'
 import { signatureBytes } from './attesters.ts'
 import { loggedBytes, malformed, readMessage, zeroWord } from './message.ts'
 
-/** A message and the place where its source logged it. Attestation changes the bytes of v2 messages only. */
+/** A message and the place of its log. Attestation changes the bytes of v2 messages only. */
 export interface CarriedMessage {
-  /** The number of the log in its stream, u64, decimal. */
+  /** Number of the log in its stream, u64, decimal. */
   readonly number: string
   /** 32 bytes, lower case. */
   readonly txHash: string
-  /** Logs of v2 may be equal within a transaction. `twin` is the log's position among `twins` equal logs, from 0. */
+  /** Position among `twins` equal logs of the transaction, from 0. Only logs of v2 can be equal. */
   readonly twin: number
   readonly twins: number
-  /** Empty until Circle has attested the message. */
   readonly attestation: Uint8Array
   readonly bytes: Uint8Array
 }
@@ -19,7 +18,7 @@ export interface CarriedMessage {
 /** Layout: number u64, txHash, twin u16, twins u16, number of signatures u8, the signatures, the message. */
 const headBytes = 45
 
-/** Reads a message with its place. The result shares memory with `carried`. Throws CCTP_MESSAGE. */
+/** The result shares memory with `carried`. Throws CCTP_MESSAGE. */
 export function readCarried(carried: Uint8Array): CarriedMessage {
   const view = Buffer.from(carried.buffer, carried.byteOffset, carried.length)
   if (carried.length < headBytes) throw malformed(`It has ${carried.length} bytes, and its head alone has ${headBytes}.`)

@@ -34,7 +34,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   const attestation = createAttest({ apis, verify, verifyEqual, routeOf, isUsed: used })
   const signedForm = createSignedForms({ apis, verifyEqual })
 
-  /** Does not check the caller, because anyone may name one: such a message starts its transfer, which is declined. */
+  /** Does not check the caller. Anyone may name one, and `validate` then declines the transfer. */
   async function prove(bytes: Uint8Array): Promise<void> {
     const carried = readCarried(bytes)
     const route = routeHere(readMessage(carried.bytes))
@@ -48,8 +48,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     try {
       await prove(bytes)
     } catch (error) {
-      // A delivered message counts as valid even if its signatures are refused now, because Circle may have replaced
-      // its attesters since they signed.
+      // A delivered message counts as valid even if Circle has replaced its attesters since.
       if (!(error instanceof RelayerError) || error.code !== 'CCTP_ATTESTATION' || !(await delivered(transfer, 'latest'))) throw error
     }
     routeOf(readMessage(readCarried(bytes).bytes))
@@ -93,10 +92,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   }
 }
 
-/**
- * Reads the message of a transfer. Unless `isAttested`, the nonce shows nothing: an unattested v2 message has nonce
- * zero, and the target contract shows nonce zero as used.
- */
+/** Unless `isAttested`, the nonce is useless: it is zero in a v2 message, and nonce zero always counts as used. */
 function read(routes: CctpRoutes, transfer: Transfer) {
   const carried = readCarried(decodeBase64(transfer.message))
   const message = readMessage(carried.bytes)
@@ -113,10 +109,7 @@ const receivedTopics = {
   2: id('MessageReceived(address,uint32,bytes32,bytes32,uint32,bytes)'),
 } as const
 
-/**
- * Returns the log of a delivery. `shows` compares the nonce, because `LogRange` asks only for the first topics of a
- * log, and the topic before the nonce is the caller, which is not known.
- */
+/** `topics` are the first topics of a log. `shows` compares the nonce, which comes after the unknown caller. */
 export function receivedLog(transmitter: string, { version, nonce, sourceDomain }: CctpMessage): Required<DeliveryLog> {
   return {
     address: transmitter,

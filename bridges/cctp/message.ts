@@ -3,26 +3,26 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 
 export type CctpVersion = 1 | 2
 
-/** A message of Circle's MessageTransmitter (Message.sol, MessageV2.sol). Hex is lower case with 0x. */
+/** A message of MessageTransmitter (Message.sol, MessageV2.sol). Hex is lower case with 0x. */
 export interface CctpMessage {
   readonly version: CctpVersion
   readonly sourceDomain: number
   readonly destinationDomain: number
   /** v1: 8 bytes, counted by the source. v2: 32 bytes, chosen by Circle, and zero in the source's log. */
   readonly nonce: string
-  /** 32 bytes. `recipient` and `destinationCaller` have the same form. */
+  /** 32 bytes, like `recipient` and `destinationCaller`. */
   readonly sender: string
   readonly recipient: string
-  /** The only account that may deliver the message. If zero, any account may. */
+  /** The only account that may deliver. Zero: any account. */
   readonly destinationCaller: string
-  /** Finality threshold that the sender asked for. Always 2000 for v1, which Circle attests at finality only. */
+  /** The finality that the sender asked for. Always 2000 for v1, which Circle attests at finality only. */
   readonly minFinality: number
-  /** Finality threshold at which Circle attested the message. Zero in the source's log of a v2 message. */
+  /** The finality at which Circle attested. Zero in the source's log of a v2 message. */
   readonly finalityExecuted: number
   readonly body: Uint8Array
 }
 
-/** A transfer of the token. TokenMessenger makes this body (BurnMessage.sol, BurnMessageV2.sol). */
+/** The body of a message of TokenMessenger (BurnMessage.sol, BurnMessageV2.sol). */
 export interface Burn {
   readonly token: string
   readonly mintRecipient: string
@@ -36,16 +36,13 @@ export interface Burn {
   readonly hookData: Uint8Array
 }
 
-/** Finality thresholds (FinalityThresholds.sol). */
+/** From FinalityThresholds.sol. */
 export const fast = 1_000
 const finalized = 2_000
 
 export const zeroWord = `0x${'0'.repeat(64)}`
 
-/**
- * Per version: the length of the nonce, and the offsets of the sender and of the body (bytes). In its first four bytes,
- * a message of version 1 has the number 0, and a message of version 2 the number 1.
- */
+/** Lengths and offsets in bytes, by version. In its first four bytes, v1 has the number 0, and v2 the number 1. */
 const layouts = {
   1: { nonceBytes: 8, sender: 20, body: 116 },
   2: { nonceBytes: 32, sender: 44, body: 148 },
@@ -53,11 +50,11 @@ const layouts = {
 
 const nonceAt = 12
 const finalityAt = { min: 140, executed: 144 } as const
-/** Offsets in the body of a v2 burn (bytes). */
+/** Offsets in the body of a v2 burn, bytes. */
 const burnAt = { maxFee: 132, feeExecuted: 164, expirationBlock: 196, hookData: 228 } as const
 const burnBytes = { 1: 132, 2: burnAt.hookData } as const
 
-/** Reads a message. The result shares memory with `bytes`. Throws CCTP_MESSAGE. */
+/** The result shares memory with `bytes`. Throws CCTP_MESSAGE. */
 export function readMessage(bytes: Uint8Array): CctpMessage {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const version = bytes.length < 4 ? undefined : versions.get(view.readUInt32BE(0))
@@ -83,7 +80,7 @@ const versions: ReadonlyMap<number, CctpVersion> = new Map([
   [1, 2],
 ])
 
-/** Reads the burn in a message. Throws CCTP_MESSAGE for a body of another length (v2: of less than 228 bytes). */
+/** Throws CCTP_MESSAGE for a body of another length (v2: of less than 228 bytes). */
 export function readBurn({ version, body }: Pick<CctpMessage, 'version' | 'body'>): Burn {
   const least = burnBytes[version]
   if (body.length < least || (version === 1 && body.length > least))
@@ -102,10 +99,7 @@ export function readBurn({ version, body }: Pick<CctpMessage, 'version' | 'body'
   }
 }
 
-/**
- * Returns the bytes that the source logged for a burn: Circle sets only nonce, finality, fee and expiration of a v2
- * message. Throws CCTP_MESSAGE if the body is no burn.
- */
+/** Returns the bytes that the source logged: the fields that Circle sets (v2) are zero. Throws CCTP_MESSAGE. */
 export function loggedBytes(bytes: Uint8Array): Uint8Array {
   const message = readMessage(bytes)
   readBurn(message)
@@ -117,15 +111,12 @@ export function loggedBytes(bytes: Uint8Array): Uint8Array {
     .fill(0, body + burnAt.feeExecuted, body + burnAt.hookData)
 }
 
-/** Returns the key in the contract's map `usedNonces`. Wrong for a v2 message until Circle has chosen its nonce. */
+/** Key in the contract's map `usedNonces`. Wrong for a v2 message until Circle has chosen its nonce. */
 export function usedNonceKey({ version, sourceDomain, nonce }: Pick<CctpMessage, 'version' | 'sourceDomain' | 'nonce'>): string {
   return version === 2 ? nonce : keccak256(`${toBeHex(sourceDomain, 4)}${nonce.slice(2)}`)
 }
 
-/**
- * `fast` accepts the attestation that the sender asked for. `finalized` accepts only attestations at finality, even if
- * the sender asked for a fast one. Circle treats each threshold as 1000 (fast) or 2000 (finalized).
- */
+/** `finalized` accepts only attestations at finality, even if the sender asked for a fast one. */
 export type CctpFinality = 'fast' | 'finalized'
 
 export function isFinalEnough({ minFinality, finalityExecuted }: CctpMessage, policy: CctpFinality): boolean {

@@ -33,10 +33,7 @@ export interface CctpRoute {
 
 export type CctpRoutes = ReturnType<typeof createRoutes>
 
-/**
- * The burns that are delivered: all burns, or the burns that one of `senders` sent or one of `recipients` gets (32
- * bytes, 0x, lower case). With `paid`, the burns that are delivered are all burns except these.
- */
+/** Burns of one of `senders`, or for one of `recipients` (32 bytes, 0x, lower case). With `paid`, all other burns. */
 export type DeliveredBurns = 'all' | { readonly senders: readonly string[]; readonly recipients: readonly string[]; readonly paid?: true }
 
 function isDelivered({ sender, mintRecipient }: Burn, burns: DeliveredBurns): boolean {
@@ -68,7 +65,7 @@ export function createRoutes(chains: readonly CctpChain[], burns: DeliveredBurns
   }
 }
 
-/** Makes `Bridge.decode`, which throws CCTP_MESSAGE, MESSAGE_TOO_LARGE and the errors of `CctpRoutes.of`. */
+/** Makes `Bridge.decode`. Throws CCTP_MESSAGE, MESSAGE_TOO_LARGE and the errors of `CctpRoutes.of`. */
 export function createDecode(routes: CctpRoutes): Bridge['decode'] {
   return function decode(message): Transfer {
     const { number, bytes } = readCarried(message)
@@ -81,14 +78,14 @@ export function createDecode(routes: CctpRoutes): Bridge['decode'] {
       targetChain: target.chain,
       emitter: from.transmitter.slice(2).padStart(64, '0'),
       sequence: number,
-      // This digest is the same before and after the message is attested.
+      // The digest is the same before and after the attestation.
       digest: keccak256(loggedBytes(bytes)),
       message: encodeBase64(message),
     }
   }
 }
 
-/** Returns the content of a burn. The amount is what the recipient gets, without Circle's fee. */
+/** The amount is what the recipient gets, without Circle's fee. */
 export function contentOf(bytes: Uint8Array, { source }: CctpRoute): TransferContent {
   const { token, mintRecipient, amount, feeExecuted } = readBurn(readMessage(bytes))
   return { amount: String(amount - feeExecuted), token: `${source.networkId}/${token.slice(2)}`, recipient: addressOf(mintRecipient) }

@@ -14,7 +14,7 @@ export interface VerifyOptions {
   /** Addresses of the chain's lanes, lower case. */
   readonly lanes: readonly string[]
   readonly finality: CctpFinality
-  /** False if contracts see another chain's block numbers (Arbitrum), so that only a revert shows an expiration. */
+  /** False if contracts see another chain's block numbers (Arbitrum): then only a revert shows an expiration. */
   readonly ownHeights: boolean
 }
 
@@ -23,7 +23,7 @@ export type Verify = (attested: Attested, spareBlocks?: number) => Promise<CctpR
 
 export type VerifySigned = (attested: Attested) => Promise<CctpRoute>
 
-/** Makes checks of everything that the target contract checks before it mints, except whether the nonce is used. */
+/** Checks all that the target contract checks before it mints, except whether the nonce is used. */
 export function createVerify(options: VerifyOptions) {
   const { chain, routes, lanes, finality } = options
   const attesters = new Map(options.transmitters.map((transmitter) => [transmitter, createAttesters(chain, transmitter)]))
@@ -34,7 +34,7 @@ export function createVerify(options: VerifyOptions) {
     throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { chain: chain.name, transmitter } })
   }
 
-  /** Returns the route of a message, whichever account may deliver it. Throws the errors of `routes.of`. */
+  /** Does not check the caller. Throws the errors of `routes.of`. */
   function routeHere(message: CctpMessage): CctpRoute {
     const route = routes.of(message)
     const facts = { chain: chain.name, destinationDomain: message.destinationDomain }
@@ -42,7 +42,7 @@ export function createVerify(options: VerifyOptions) {
     return route
   }
 
-  /** Returns the route of a message that a lane may deliver. Throws CCTP_CALLER and the errors of `routeHere`. */
+  /** Throws CCTP_CALLER and the errors of `routeHere`. */
   function routeOf(message: CctpMessage): CctpRoute {
     const route = routeHere(message)
     if (mayDeliver(message, lanes)) return route
@@ -59,7 +59,7 @@ export function createVerify(options: VerifyOptions) {
     throw new RelayerError('CCTP_EXPIRED', { facts: { chain: chain.name, expirationBlock: String(expirationBlock), last: String(last) } })
   }
 
-  /** Checks all except finality, expiration and caller. Throws CCTP_ATTESTATION, errors of `routeHere`, read errors. */
+  /** Skips finality, expiration and caller. Throws CCTP_ATTESTATION, read errors and the errors of `routeHere`. */
   async function verifySigned(attested: Attested): Promise<CctpRoute> {
     const message = readMessage(attested.bytes)
     const route = routeHere(message)
@@ -83,7 +83,6 @@ export function createVerify(options: VerifyOptions) {
   }
 }
 
-/** Whether one of the `lanes` (addresses, lower case) may deliver the message. */
 export function mayDeliver({ destinationCaller }: Pick<CctpMessage, 'destinationCaller'>, lanes: readonly string[]): boolean {
   return (
     destinationCaller === zeroWord || (destinationCaller.startsWith(zeroWord.slice(0, 26)) && lanes.includes(addressOf(destinationCaller)))

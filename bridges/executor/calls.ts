@@ -20,13 +20,13 @@ const withDropOff = {
   ERC2: 'receiveMessage(bytes,bytes,address)',
 } as const satisfies Record<RequestPrefix, string>
 
-/** Returns the selectors of the calls that a key signs for requests, except the calls of products (NTT, CCTP). */
+/** Leaves out the calls of products (NTT, CCTP). */
 export function selectorsOf({ dropOffContracts = {}, recordContract }: TargetContracts): readonly string[] {
   const paying = (Object.keys(dropOffContracts) as RequestPrefix[]).map((prefix) => withDropOff[prefix])
   return [...new Set([receive, ...paying, ...(recordContract ? [deliver] : [])].map(selectorOf))]
 }
 
-/** The call that delivers a message. Throws EXECUTOR_UNSUPPORTED for a drop-off that no contract pays. */
+/** Throws EXECUTOR_UNSUPPORTED for a drop-off that no contract pays. */
 export function intentOf(contracts: TargetContracts, message: ExecutorMessage, wanted: RelayInstructions): Intent {
   const { receivers, recordContract } = contracts
   const [vaa = new Uint8Array()] = message.attested
@@ -42,10 +42,7 @@ export function intentOf(contracts: TargetContracts, message: ExecutorMessage, w
   return { to: dropOffContractOf(contracts, 'ERV1'), data: encodeCall({ function: withDropOff.ERV1, args }), value }
 }
 
-/**
- * Returns a call that also pays the drop-off, if the request wants a drop-off and the product's `call` delivers a
- * message. Otherwise returns `call` unchanged. Throws EXECUTOR_UNSUPPORTED.
- */
+/** Adds the drop-off, if there is one, to a call that delivers a product's message. Throws EXECUTOR_UNSUPPORTED. */
 export function payDropOff(contracts: TargetContracts, prefix: ProductPrefix, call: Intent, wanted: RelayInstructions): Intent {
   const { dropOff } = wanted
   const taken = decodeCall(prefix === 'ERN1' ? 'receiveMessage(bytes)' : 'receiveMessage(bytes,bytes)', call.data)
@@ -66,10 +63,7 @@ function demandPayee(wanted: RelayInstructions): string {
   throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'The recipient of the drop-off is no address of an EVM chain.' })
 }
 
-/**
- * The view that shows whether the message is delivered. Undefined if no view shows deliveries to this contract.
- * @param bytes the signed message
- */
+/** The view that shows whether the message is delivered. Undefined if no view shows deliveries to this contract. */
 export function shownOf(contracts: TargetContracts, message: ExecutorMessage, bytes: Uint8Array): Shown | undefined {
   const receiver = addressOf(message.request.targetAddress) ?? ''
   const vaa = parseVaa(bytes)

@@ -11,10 +11,7 @@ export const executorAbi = new Interface([
 const event = 'RequestForExecution'
 export const requestTopic = executorAbi.getEvent(event)?.topicHash ?? ''
 
-/**
- * A request as the Executor's contract logged it. The contract checks neither the signature of the quote nor the
- * amount.
- */
+/** The Executor's contract checks neither the signature of the quote nor the amount. */
 export interface RequestForExecution {
   /** 0x, lower case. */
   readonly quoter: string
@@ -37,13 +34,13 @@ export function requestTopics(quoter: string): readonly string[] {
 /** Maximum length of a log's data, bytes. Requests that are delivered have less than 3 KB. */
 const mostLogBytes = 8_192
 
-/** Reads the request in a log. Throws MESSAGE_TOO_LARGE for long data, NODE_REFUSED for a log of another event. */
+/** Throws MESSAGE_TOO_LARGE for long data, NODE_REFUSED for a log of another event. */
 export function readRequest(chain: Pick<Chain, 'name'>, log: Log): RequestForExecution {
   demandSize({ length: (log.data.length - 2) / 2 }, mostLogBytes)
   return requestOf(eventArguments(chain, executorAbi, event, log).toArray())
 }
 
-/** Makes a request of the event's arguments, in the event's order, as ethers decodes them. */
+/** `args` are in the event's order, as ethers decodes them. */
 export function requestOf(args: readonly unknown[]): RequestForExecution {
   const [quoter = '', amountPaid = '', targetChain, targetAddress = '', refundAddress = '', ...parts] = args.map(String)
   const [signedQuote = '', request = '', instructions = ''] = parts
@@ -59,7 +56,6 @@ export function requestOf(args: readonly unknown[]): RequestForExecution {
   }
 }
 
-/** Makes bytes of hex digits after 0x. */
 export function bytesOf(hex: string): Uint8Array {
   return Buffer.from(hex.slice(2), 'hex')
 }

@@ -13,20 +13,19 @@ import { addressOf, type ExecutorTerms, judge, type Judgement } from './judge.ts
 import { executorRefusals, keyRefusals, type RequestKind } from './kinds.ts'
 import { digestOf, type ExecutorMessage, readMessage, writeMessage } from './message.ts'
 import { createProductRequests } from './product-requests.ts'
-import { decodeQuote } from './quote.ts'
+import { decodeQuote, pricedDataBytes } from './quote.ts'
 import { decodeInstructions, decodeRequest, executor, type MessageRequest, type ProductPrefix, type RequestPrefix } from './requests.ts'
 import { createVaaRequests, type VaaRequestsOptions } from './vaa-requests.ts'
 
 type Asked<Prefix extends RequestPrefix> = Extract<MessageRequest, { prefix: Prefix }>
 
-/** The products whose messages requests may pay for. Requests for an absent product are declined. */
+/** Requests for an absent product are declined. */
 export interface PaidProducts {
   readonly ntt?: PaidProduct<Pick<Asked<'ERN1'>, 'manager' | 'messageId'>> | undefined
   readonly cctp?: PaidProduct<{ readonly v1?: { readonly domain: number; readonly nonce: string } }> | undefined
 }
 
 export interface ExecutorEndpointOptions extends VaaRequestsOptions {
-  /** Returns ms since the epoch. */
   readonly clock?: () => number
   readonly terms: ExecutorTerms
   /** Maximum coins of one delivery to this chain, wei. */
@@ -75,10 +74,10 @@ function createRequests(options: ExecutorEndpointOptions) {
   }
 
   function accept(message: ExecutorMessage): Accepted {
-    // `requestedAt` is 0, because the Executor's contract refuses expired quotes itself. `now` is 0 for a request with
-    // attested messages, because the request was in time when it was judged without them.
+    // The Executor's contract itself refuses expired quotes, so `requestedAt` is 0. A request with attested messages
+    // was judged before without them, so its `now` is 0.
     const now = message.attested.length > 0 ? 0 : Math.floor(clock() / 1_000)
-    const judged = judge(message.request, message.sourceChain, { requestedAt: 0, now }, terms)
+    const judged = judge(message.request, message.sourceChain, { requestedAt: 0, now, hasStarted: true }, terms)
     if (judged.kind === 'refused') throw new RelayerError(judged.code, { detail: judged.reason })
     return judged
   }
@@ -86,18 +85,20 @@ function createRequests(options: ExecutorEndpointOptions) {
   const isLate = ({ quote: { expiry } }: Accepted, graceSeconds = 0) => expiry + BigInt(graceSeconds) <= BigInt(Math.floor(clock() / 1_000))
 
   /**
-   * Throws EXECUTOR_EXPIRED if the call pays coins and the quote expired at least `graceSeconds` (default: 0) ago,
-   * because the coins may cost more now. With `honourExpired`, never throws.
+   * True if the call pays coins and the quote expired at least `graceSeconds` ago, because the coins may cost more now.
+   * With `honourExpired`, never true.
    */
+  function isUnpaid(accepted: Accepted, coins: string, graceSeconds?: number): boolean {
+    return BigInt(coins) > 0n && !terms.honourExpired && isLate(accepted, graceSeconds)
+  }
+
+  /** Throws EXECUTOR_EXPIRED for a call that `isUnpaid`. */
   function demandInTime(accepted: Accepted, coins: string, graceSeconds?: number): void {
-    if (BigInt(coins) === 0n || terms.honourExpired || !isLate(accepted, graceSeconds)) return
+    if (!isUnpaid(accepted, coins, graceSeconds)) return
     throw new RelayerError('EXECUTOR_EXPIRED', { detail: `Its coins are paid until ${accepted.quote.expiry}, when the quote expires.` })
   }
 
-  /**
-   * Coins that the next call carries, wei. `0` if no call is due now, or if another call of the delivery pays the
-   * drop-off.
-   */
+  /** `0` if no call is due now, or if another call of the delivery pays the drop-off. */
   async function coinsDue(message: ExecutorMessage, { wanted }: Accepted): Promise<string> {
     if (wanted.msgValue + wanted.dropOff === 0n) return '0'
     const next = await kindOf(message).next?.(message)
@@ -109,6 +110,7 @@ function createRequests(options: ExecutorEndpointOptions) {
     kindOf,
     accept,
     isLate,
+    isUnpaid,
     async validate(transfer: Transfer): Promise<Verdict> {
       const message = readOf(transfer)
       const { digest, emitter, sourceId, sequence } = decode(decodeBase64(transfer.message))
@@ -124,8 +126,7 @@ function createRequests(options: ExecutorEndpointOptions) {
       return provedBy(async () => {
         const accepted = accept(message)
         const { wanted } = accepted
-        // Admission has already declined requests that came too late. The grace allows for a quote that expired while
-        // the admitted call waited for its nonce.
+        // Admission declines late requests. The grace is for quotes that expire while the call waits for its nonce.
         demandInTime(accepted, coins, longestNonceSeconds)
         if (BigInt(gasLimit ?? 0) > wanted.gasLimit) throw unproved(`Its request paid for ${wanted.gasLimit} gas.`, { ...facts, gasLimit })
         const kind = kindOf(message)
@@ -146,7 +147,6 @@ const longestNonceSeconds = 600
 
 type Effects = Pick<Endpoint, 'delivered' | 'findDelivery' | 'stages' | 'explainRevert' | 'reserve' | 'hasEffect'>
 
-/** The methods that only pass the request on to the kind of the request. */
 function effectsOf(kindOf: (message: ExecutorMessage) => RequestKind): Effects {
   const by = <T>(transfer: Transfer, ask: (kind: RequestKind, message: ExecutorMessage) => T): T => {
     const message = readOf(transfer)
@@ -169,10 +169,9 @@ function effectsOf(kindOf: (message: ExecutorMessage) => RequestKind): Effects {
   }
 }
 
-/** Delivers the messages of paid requests, with the coins that the requests ask for. */
 export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoint {
   const { chain, verifyRequest, products: { ntt, cctp } = {} } = options
-  const { kindOf, accept, isLate, validate, prove } = createRequests(options)
+  const { kindOf, accept, isLate, isUnpaid, validate, prove } = createRequests(options)
   const hints = createHints()
 
   return {
@@ -180,7 +179,7 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
     chain: chain.name,
     verify: (bytes) => toVerdict(verifyRequest(readMessage(bytes)), executorRefusals),
     validate: (transfer) => unlessRefused(validate(transfer), executorRefusals),
-    /** Undefined for a request that `accept` refuses, or whose message the attestation would make too large. */
+    /** Undefined for a request that `accept` refuses, or whose attested message would be too large. */
     async attest(transfer) {
       const message = readOf(transfer)
       const judged = await unlessRefused((async () => accept(message))(), executorRefusals)
@@ -193,10 +192,12 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
       const accepted = accept(message)
       const { wanted } = accepted
       const payment = paymentOf(message)
+      const earned = payment && BigInt(payment.worth) - BigInt(payment.coins)
       return {
         async call() {
           const intent = await kind.intentOf(message, wanted, stage)
-          hints.add(intent, { message, stage, coins: intent.value, request: digestOf(message), gasLimit: wanted.gasLimit })
+          const planned = { message, stage, coins: intent.value, request: digestOf(message), gasLimit: wanted.gasLimit }
+          hints.add(intent, { ...planned, isLate: () => isUnpaid(accepted, planned.coins) })
           return intent
         },
         parties: {
@@ -204,9 +205,9 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
           ...{ bridge: executor, targetChain: chain.name, payee: addressOf(wanted.recipient ?? ''), lossesOf: digestOf(message) },
         },
         payment,
-        // Until the quote expires, the request is delivered at any gas price. Afterwards the payment must cover the
-        // gas.
-        ...(payment && isLate(accepted) && { earned: async () => BigInt(payment.worth) - BigInt(payment.coins) }),
+        // Until the quote expires, the request is delivered at any gas price, unless its payer chose a longer message
+        // than the price is for. Afterwards the payment must cover the gas.
+        ...(earned !== undefined && { earned: async (bytes = 0) => (isLate(accepted) || bytes > pricedDataBytes ? earned : undefined) }),
         gasAtMost: wanted.gasLimit,
         revertsOnceDelivered: kind.revertsOnceDelivered,
       }
@@ -226,7 +227,7 @@ function readOf({ message }: Transfer): ExecutorMessage {
   return readMessage(decodeBase64(message))
 }
 
-/** Returns the payment of a request. Undefined if quote or instructions cannot be read, or without a target price. */
+/** Undefined if quote or instructions cannot be read, or without a target price. */
 export function paymentOf({ request }: ExecutorMessage): Payment | undefined {
   const [quote, wanted] = [decodeQuote(request.signedQuote), decodeInstructions(request.instructions)]
   if (!quote || !wanted || quote.targetPrice === 0n) return undefined

@@ -3,42 +3,37 @@ import type { Intent } from '../../domain/lane/lane.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
 import type { ExecutorMessage } from './message.ts'
 
-/** A call that was planned for a request. */
 export interface PlannedCall {
   /** Wei, decimal. */
   readonly coins: string
   readonly message: ExecutorMessage
   readonly stage: string | undefined
-  /** Digest of the request. */
   readonly request: string
-  /** Gas that the request says that it pays for. */
+  /** Gas that the request claims to pay for. */
   readonly gasLimit: bigint
+  /** Whether the quote of the request has expired, so that the coins of the call are no longer paid for. */
+  readonly isLate: () => boolean
 }
 
 const keyOf = ({ to, value, data }: Intent) => `${to}/${value}/${data}`.toLowerCase()
 
-/**
- * Several requests may have the same call. Only the requests with the highest gas limits are kept, so that requests
- * that pay for little gas cannot push them out.
- */
+/** Several requests may have the same call. Late requests, and those with low gas limits, cannot push out others. */
 const mostPerCall = 8
 
-/** Which requests have which call. A hint is not trusted: `proveCall` reads the source chain. */
+/** A hint is not trusted: `proveCall` reads the source chain. */
 export function createHints() {
-  /** `to/value/data` → hints, the highest gas limit first. */
+  /** `to/value/data` → hints, late ones last, and then the highest gas limit first. */
   const hints = boundedMap<string, readonly PlannedCall[]>(10_000, 0, ({ length }) => length)
   const of = (intent: Intent) => hints.get(keyOf(intent)) ?? []
 
   return {
     add(intent: Intent, hint: PlannedCall): void {
       const others = of(intent).filter(({ request }) => request !== hint.request)
-      const ordered = [hint, ...others].toSorted((one, other) => Number(other.gasLimit - one.gasLimit))
+      const known = [hint, ...others].map((one) => ({ one, late: Number(one.isLate()) }))
+      const ordered = known.toSorted((a, b) => a.late - b.late || Number(b.one.gasLimit - a.one.gasLimit)).map(({ one }) => one)
       hints.set(keyOf(intent), ordered.slice(0, mostPerCall))
     },
-    /**
-     * Returns the first proof. If no hint proves the call, throws the error of a read, so that the call is tried again,
-     * or CALL_UNJUSTIFIED. Undefined without hints.
-     */
+    /** Undefined without hints. If no hint proves the call, throws the error of a read or else CALL_UNJUSTIFIED. */
     async prove<T>(intent: Intent, prove: (hint: PlannedCall) => Promise<T>): Promise<T | undefined> {
       const errors: unknown[] = []
       for (const hint of of(intent)) {

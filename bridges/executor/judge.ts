@@ -1,13 +1,13 @@
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
+import { leastGasLimit } from '../../domain/transfer/content.ts'
 import type { DeliveredView } from '../kit/signed-messages.ts'
 import type { RequestForExecution } from './event.ts'
 import { costOf, decodeQuote, isSignedBy, type Quote } from './quote.ts'
 import { decodeInstructions, decodeRequest, type MessageRequest, type RelayInstructions, type RequestPrefix } from './requests.ts'
 
-/** Maximum cost of a delivery on a target, in gas units and wei. */
 export interface Caps {
   readonly maxGasLimit: bigint
-  /** Maximum coins of a delivery: msg.value and drop-off together, as integrators' SDKs count them. */
+  /** msg.value and drop-off together, as integrators' SDKs count them. Wei. */
   readonly maxMsgValue: bigint
   readonly maxGasDropOff: bigint
 }
@@ -17,11 +17,11 @@ export interface ExecutorTerms {
   readonly quoter: string
   /** If true, a request is delivered even if its quote expires before the delivery begins. */
   readonly honourExpired: boolean
-  /** Wormhole chain id → terms for this chain as a target. */
+  /** By Wormhole chain id of the target. */
   readonly chains: ReadonlyMap<number, TargetTerms>
 }
 
-/** Contracts on one target chain. Addresses are 0x, lower case. */
+/** Addresses are 0x, lower case. */
 export interface TargetContracts {
   /** Receiving contract → view that shows a delivery. */
   readonly receivers: Readonly<Record<string, DeliveredView>>
@@ -34,7 +34,6 @@ export interface TargetContracts {
 interface TargetTerms extends Omit<TargetContracts, 'receivers'> {
   readonly caps: Caps
   readonly prefixes: readonly RequestPrefix[]
-  /** By contract. `judge` reads only the contracts. */
   readonly receivers: Readonly<Record<string, unknown>>
 }
 
@@ -43,9 +42,11 @@ interface Times {
   readonly requestedAt: number
   /** Time at which the delivery begins, seconds since the epoch. */
   readonly now: number
+  /** True if the transfer has started: the least gas limit was judged before, perhaps by an earlier version. */
+  readonly hasStarted?: boolean
 }
 
-/** States of a provider's API in which a request has ended without a delivery. */
+/** States of a provider's API that end a request without a delivery. */
 export type RefusedStatus = 'unsupported' | 'underpaid' | 'aborted'
 
 export type Judgement =
@@ -64,10 +65,7 @@ export type Judgement =
       readonly missing?: bigint
     }
 
-/**
- * Judges a request that was logged on `sourceChain`. The times are checked last, so that EXECUTOR_EXPIRED means that
- * everything else is in order: a later judgement of the same request can differ only by the time.
- */
+/** The times are checked last, so that EXECUTOR_EXPIRED means that everything else is in order. */
 export function judge(request: RequestForExecution, sourceChain: number, times: Times, terms: ExecutorTerms): Judgement {
   const quote = decodeQuote(request.signedQuote)
   if (request.quoter !== terms.quoter) return refused('EXECUTOR_QUOTE_UNKNOWN', `another provider signs for ${request.quoter}`)
@@ -84,7 +82,7 @@ export function judge(request: RequestForExecution, sourceChain: number, times: 
     (message.prefix === 'ERV1'
       ? problemOfContract(request, target)
       : problemOfProduct(message, wanted, { sourceChain, pays: target.dropOffContracts?.[message.prefix] })) ??
-    exceeded(wanted, target.caps)
+    exceeded(wanted, target.caps, times.hasStarted ? 1n : leastGasLimit)
   if (excess !== undefined) return refused('EXECUTOR_UNSUPPORTED', excess)
   const cost = costOf(quote, wanted)
   const missing = cost - request.amountPaid
@@ -124,16 +122,10 @@ function problemOfProduct(
   return undefined
 }
 
-/**
- * Least gas that a request must pay for. A delivery that verifies 13 guardians' signatures needs more, and so does a
- * burn of CCTP. Without this limit, requests that nobody can deliver cost nothing, and hold up others.
- */
-const leastGasLimit = 100_000n
-
 /** Returns the reason why a target refuses these instructions. Undefined if the target accepts them. */
-export function exceeded({ gasLimit, msgValue, dropOff }: RelayInstructions, caps: Caps): string | undefined {
+export function exceeded({ gasLimit, msgValue, dropOff }: RelayInstructions, caps: Caps, least = leastGasLimit): string | undefined {
   if (gasLimit === 0n) return 'the relay instructions have no gas limit'
-  if (gasLimit < leastGasLimit) return `the gas limit ${gasLimit} is below ${leastGasLimit}`
+  if (gasLimit < least) return `the gas limit ${gasLimit} is below ${least}`
   const above = (what: string, wanted: bigint, cap: bigint) => (wanted > cap ? `${what} ${wanted} is above ${cap}` : undefined)
   return (
     above('the gas limit', gasLimit, caps.maxGasLimit) ??
@@ -142,10 +134,7 @@ export function exceeded({ gasLimit, msgValue, dropOff }: RelayInstructions, cap
   )
 }
 
-/**
- * Returns the address in a word of 32 bytes: its last 20 bytes, 0x. Undefined if the first 12 bytes are not zero, or if
- * all bytes are zero.
- */
+/** Returns the last 20 of 32 bytes, 0x. Undefined unless the first 12 are zero and the last 20 are not. */
 export function addressOf(universal: string): string | undefined {
   const address = /^0{24}([0-9a-f]{40})$/.exec(universal)?.[1]
   return address === undefined || /^0+$/.test(address) ? undefined : `0x${address}`

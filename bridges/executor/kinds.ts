@@ -7,17 +7,14 @@ import type { Attestation, Endpoint, FoundDelivery, Parties, RevertMeaning, Stag
 import type { ExecutorMessage } from './message.ts'
 import type { RelayInstructions } from './requests.ts'
 
-/**
- * Delivers accepted requests of one kind on one chain. `judge` has accepted the requests without reading the messages
- * that they ask for.
- */
+/** Delivers requests of one kind. `judge` has accepted them, without reading the messages that they ask for. */
 export interface RequestKind {
   attest(message: ExecutorMessage): Promise<Attestation | undefined>
-  /** Checks the message that a request asks for. Throws a code of `executorRefusals` and read errors. */
+  /** Throws a code of `executorRefusals` and read errors. */
   validate(message: ExecutorMessage): Promise<Verdict>
-  /** Proves a call that `intentOf` made. Throws CALL_UNJUSTIFIED, a code of `executorRefusals` and read errors. */
+  /** Proves a call of `intentOf`. Throws CALL_UNJUSTIFIED, a code of `executorRefusals` and read errors. */
   prove(message: ExecutorMessage, stage: string | undefined): Promise<void>
-  /** The call for an attested message. Throws EXECUTOR_UNSUPPORTED. */
+  /** Throws EXECUTOR_UNSUPPORTED. */
   intentOf(message: ExecutorMessage, wanted: RelayInstructions, stage: string | undefined): Promise<Intent>
   delivered(message: ExecutorMessage, at: At): Promise<boolean>
   partiesOf(message: ExecutorMessage): Pick<Parties, 'recipient' | 'token'>
@@ -42,10 +39,7 @@ export const executorRefusals: Refusals = {
   EXECUTOR_EXPIRED: { kind: 'declined' },
 }
 
-/**
- * The refusals of a call before it is signed. `declined` becomes `rejected`, because `provedBy` turns only `rejected`
- * into CALL_UNJUSTIFIED.
- */
+/** Before a call is signed, `declined` becomes `rejected`, which `provedBy` turns into CALL_UNJUSTIFIED. */
 export const keyRefusals: Refusals = Object.fromEntries(
   Object.entries(executorRefusals).map(([code, { kind }]) => [code, { kind: kind === 'declined' ? 'rejected' : kind }]),
 )

@@ -10,18 +10,15 @@ import { bytesOf, readRequest, type RequestForExecution, requestOf } from './eve
 import { type ExecutorTerms, judge } from './judge.ts'
 import { executor } from './requests.ts'
 
-/** A request and the place of its log. Portage proves a request by the logs of its source chain, not by signatures. */
+/** A request and the place of its log. The logs of its source chain prove it, not signatures. */
 export interface ExecutorMessage {
-  /** Wormhole chain id of the source. */
+  /** Wormhole chain id. */
   readonly sourceChain: number
   readonly height: number
   readonly logIndex: number
   readonly txHash: string
   readonly request: RequestForExecution
-  /**
-   * The signed messages that the request asks for: a VAA, for NTT one VAA of each transceiver, or an attested message
-   * of CCTP. Empty until they are signed.
-   */
+  /** A VAA, the VAA of each NTT transceiver, or an attested message of CCTP. Empty until they are signed. */
   readonly attested: readonly Uint8Array[]
 }
 
@@ -38,7 +35,7 @@ export function writeMessage({ request, attested, ...place }: ExecutorMessage): 
   return Buffer.from(coder.encode(types, [...placed, ...asked]).slice(2), 'hex')
 }
 
-/** Reads a message. Throws EXECUTOR_MESSAGE for bytes that `writeMessage` does not make, and MESSAGE_TOO_LARGE. */
+/** Throws EXECUTOR_MESSAGE for bytes that `writeMessage` does not make, and MESSAGE_TOO_LARGE. */
 export function readMessage(bytes: Uint8Array): ExecutorMessage {
   demandSize(bytes)
   return kept.memo(Buffer.from(bytes).toString('base64'))
@@ -62,32 +59,26 @@ function decodeMessage(bytes: Uint8Array): ExecutorMessage {
       attested: attested.map(bytesOf),
     }
     if (Buffer.compare(writeMessage(message), bytes) === 0) return message
-  } catch {
-    // Refused below.
-  }
+  } catch {}
   throw new RelayerError('EXECUTOR_MESSAGE', { facts: { bytes: bytes.length } })
 }
 
-/** Returns the message as its source logged it, without attested messages. */
 export function loggedForm(message: ExecutorMessage): ExecutorMessage {
   return { ...message, attested: [] }
 }
 
-/** Returns the digest of a request, 0x, lower case. Attested messages do not change the digest. */
+/** Attested messages do not change the digest (0x, lower case). */
 export function digestOf(message: ExecutorMessage): string {
   return keccak256(hexlify(writeMessage(loggedForm(message))))
 }
 
 interface ExecutorSource {
   readonly name: ChainName
-  /** Address of the contract: 0x, lower case. */
+  /** 0x, lower case. */
   readonly contract: string
 }
 
-/**
- * Makes `Bridge.decode`, which throws EXECUTOR_MESSAGE, MESSAGE_TOO_LARGE, TARGET_CHAIN_UNSUPPORTED.
- * @param sources sources by Wormhole chain id
- */
+/** Makes `Bridge.decode`. Throws EXECUTOR_MESSAGE, MESSAGE_TOO_LARGE, TARGET_CHAIN_UNSUPPORTED. */
 export function createDecode(sources: ReadonlyMap<number, ExecutorSource>, chainNames: ReadonlyMap<number, ChainName>): Decode {
   return (bytes) => {
     const message = readMessage(bytes)
@@ -104,10 +95,7 @@ export function createDecode(sources: ReadonlyMap<number, ExecutorSource>, chain
   }
 }
 
-/**
- * Makes the decoder of logs. The decoder returns undefined for a request that `judge` refuses, so that no transfer
- * starts for it. If a client asks for such a request, the provider's API reads its log.
- */
+/** Returns undefined for a request that `judge` refuses, so that no transfer starts for it. */
 export function createLogDecode(name: ChainName, sourceChain: number, terms: ExecutorTerms, decode: Decode): PlacedLogsOptions['decode'] {
   return (log) => {
     const { block, index: logIndex, transactionHash: txHash } = log

@@ -28,7 +28,7 @@ function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: Pr
     return { source: sourceOf(message), target: endpoint.chain, height, logIndex, txHash: txHash.toLowerCase() }
   }
 
-  /** Returns the attested transfers. Before they are attested, returns the transfers as the source logged them. */
+  /** Until the transfers are attested, returns them as the source logged them. */
   async function of(message: ExecutorMessage): Promise<readonly Transfer[]> {
     if (message.attested.length > 0) return message.attested.map(product.decode)
     const digest = digestOf(message)
@@ -47,7 +47,7 @@ function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: Pr
       if (transfers.length > 0 && asked.every(Boolean)) return transfers
       throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'Its transaction has no such transfer that needs a payment.' })
     },
-    /** Returns a stage's transfer, and the product's name of the stage. Throws EXECUTOR_UNSUPPORTED. */
+    /** The stage's transfer, and the product's name of the stage. Throws EXECUTOR_UNSUPPORTED. */
     ofStage({ attested }: ExecutorMessage, stage: string | undefined): readonly [Transfer, string | undefined] {
       const [name, number = '1'] = stage?.split(' ') ?? []
       const bytes = attested[Number(number) - 1]
@@ -57,7 +57,7 @@ function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: Pr
   }
 }
 
-/** Delivers ERN1, ERC1 and ERC2 requests through the product whose transfers the requests ask for. */
+/** Delivers ERN1, ERC1 and ERC2 requests. */
 export function createProductRequests<Asked>(options: ProductRequestsOptions<Asked>): RequestKind {
   const { prefix, product, endpoint } = options
   const { of, demandAsked, ofStage } = createPaidTransfers(options)
@@ -77,8 +77,7 @@ export function createProductRequests<Asked>(options: ProductRequestsOptions<Ask
     async intentOf(message, wanted, stage) {
       const [transfer, name] = ofStage(message, stage)
       const call = await callOf(transfer, name)
-      // The product decides which one call pays the drop-off. The order of the messages must not decide it, because
-      // this order could be forged.
+      // The product decides which call pays the drop-off, because the order of the messages could be forged.
       return product.paysDropOff(transfer) ? payDropOff(options, prefix, call, wanted) : call
     },
     async delivered(message, at) {
@@ -113,7 +112,7 @@ function stagesOf(
   }
 }
 
-/** Attests the messages of all transfers, or of none. */
+/** Attests all transfers, or none. */
 async function attest(
   endpoint: Endpoint,
   message: ExecutorMessage,
@@ -131,9 +130,8 @@ async function attest(
 }
 
 /**
- * Returns the first answer with a stage that is due. If no stage is due, returns the first answer, and without any
- * answer a wait. Each answer is about one message of the request. From the second answer on, the stage's name ends with
- * the position of the answer, such as ` 2`.
+ * Returns the first due stage or else the first answer. Each answer is about one message of the request. From the
+ * second message on, the stage's name ends with the message's position, such as ` 2`.
  */
 function firstDue(answers: readonly NextStage[]): NextStage {
   const due = answers.findIndex(({ kind }) => kind === 'stage')
@@ -144,10 +142,7 @@ function firstDue(answers: readonly NextStage[]): NextStage {
 
 const notFinal: readonly ErrorCode[] = ['PLACE_NOT_FINAL', 'PLACE_MISMATCH']
 
-/**
- * Returns no transfers for a request that most nodes do not show in a final block, because `validate` refuses such a
- * request. Throws other errors.
- */
+/** `validate` refuses a request that most nodes do not show in a final block. */
 function unlessNotFinal(error: unknown): readonly Transfer[] {
   if (notFinal.includes(toRelayerError(error).code)) return []
   throw error

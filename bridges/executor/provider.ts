@@ -4,14 +4,14 @@ import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 import type { PriceOf } from '../port.ts'
 import { type Caps, exceeded } from './judge.ts'
-import { costOf, divideUp, encodeQuote } from './quote.ts'
+import { costOf, divideUp, encodeQuote, withDataFee } from './quote.ts'
 import { decodeInstructions, type RequestPrefix } from './requests.ts'
 
 export interface ProviderChain {
   readonly name: ChainName
-  /** Account that gets the payments: address, 0x, lower case. */
+  /** Account that gets the payments: 0x, lower case. */
   readonly payee: string
-  /** Base fee in coins of the chain, 10 decimals. */
+  /** Coins of the chain, 10 decimals. */
   readonly baseFee: bigint
   readonly caps: Caps
   readonly prefixes: readonly RequestPrefix[]
@@ -22,13 +22,14 @@ export interface ProviderOptions {
   readonly expirySeconds: number
   readonly marginPercent: number
   readonly chains: ReadonlyMap<number, ProviderChain>
-  /** Returns the quoter's signature of a message (65 bytes). Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
+  /** The quoter's signature, 65 bytes. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
   readonly sign: (message: Uint8Array) => Promise<Uint8Array>
   readonly priceOf: PriceOf
-  /** Returns the current wei per gas unit. Throws NODE_UNAVAILABLE. */
+  /** Wei per gas unit. Throws NODE_UNAVAILABLE. */
   readonly gasPriceOf: (chain: ChainName) => Promise<bigint>
+  /** Returns the target's current fee for `pricedDataBytes` of data, wei. Throws NODE_UNAVAILABLE, NODE_REFUSED. */
+  readonly dataFeeOf: (chain: ChainName) => Promise<bigint>
   readonly assertOpen: (source: ChainName, target: ChainName) => void
-  /** Returns ms since the epoch. */
   readonly now?: () => number
 }
 
@@ -41,7 +42,7 @@ export interface QuoteRequest {
 
 export type ExecutorProvider = ReturnType<typeof createProvider>
 
-/** Time (ms) for which all callers share a signed quote, so that strangers cause few reads and signatures. */
+/** All callers share a signed quote for this time (ms), so that strangers cause few reads and signatures. */
 const keptMs = 5_000
 const failureKeptMs = 1_000
 
@@ -56,7 +57,7 @@ export function createProvider(options: ProviderOptions) {
   }
 
   return {
-    /** Wormhole chain id → limits and kinds of the requests that are delivered to this chain. */
+    /** By Wormhole chain id of the target. */
     capabilities: () => new Map([...chains].map(([id, { caps, prefixes }]) => [id, { ...caps, requestPrefixes: prefixes }] as const)),
     /** Throws INPUT_INVALID for a request that would not be delivered, and the errors of the functions in `options`. */
     async quote({ source, target, instructions }: QuoteRequest): Promise<{ readonly signed: string; readonly cost?: bigint }> {
@@ -79,15 +80,18 @@ export function createProvider(options: ProviderOptions) {
 type NumberedChain = ProviderChain & { readonly id: number }
 
 async function makeQuote(options: ProviderOptions, from: NumberedChain, to: NumberedChain) {
-  const { quoter, expirySeconds, marginPercent, sign, priceOf, gasPriceOf, now = Date.now } = options
-  const quote = {
-    ...{ quoter, payee: from.payee.slice(2).padStart(64, '0'), sourceChain: from.id, targetChain: to.id },
-    gasPrice: await gasPriceOf(to.name),
-    expiry: BigInt(Math.floor(now() / 1_000) + expirySeconds),
-    baseFee: from.baseFee,
+  const { quoter, expirySeconds, marginPercent, sign, priceOf, gasPriceOf, dataFeeOf, now = Date.now } = options
+  const [gasPrice, dataFee] = await Promise.all([gasPriceOf(to.name), dataFeeOf(to.name)])
+  const prices = {
     sourcePrice: await priceOf(from.name, 'source'),
     // The margin raises this price and not the gas price, so that the coins of a delivery have a margin too.
     targetPrice: divideUp((await priceOf(to.name, 'target')) * BigInt(100 + marginPercent), 100n),
+  }
+  const quote = {
+    ...{ quoter, payee: from.payee.slice(2).padStart(64, '0'), sourceChain: from.id, targetChain: to.id },
+    ...{ gasPrice, ...prices },
+    expiry: BigInt(Math.floor(now() / 1_000) + expirySeconds),
+    baseFee: withDataFee(from.baseFee, dataFee, prices),
   }
   const bytes = encodeQuote(quote)
   return { quote, signed: concat([bytes, await sign(bytes)]) }

@@ -6,7 +6,7 @@ import type { RelayInstructions } from './requests.ts'
 
 /** A quote of the form EQ01 (example-messaging-executor, README). Prices are USD per coin. */
 export interface Quote {
-  /** Address of the quoter, which is the name of the provider. 0x, lower case. */
+  /** 0x, lower case. Names the provider. */
   readonly quoter: string
   /** Account that gets the payment on the source chain: 64 lower-case hex digits without 0x. */
   readonly payee: string
@@ -23,13 +23,13 @@ export interface Quote {
   readonly targetPrice: bigint
 }
 
-/** No transaction begins with these letters, so the signature of a quote is never the signature of a transaction. */
+/** No transaction begins with these letters, so a quote's signature never signs a transaction. */
 const prefix = Buffer.from('EQ01')
 const bodyBytes = 100
 /** r, s, v (27 or 28). */
 const signatureBytes = 65
 
-/** Encodes everything before the signature. Throws RangeError if a number is too large for its field. */
+/** Leaves out the signature. Throws RangeError if a number is too large for its field. */
 export function encodeQuote(quote: Quote): Uint8Array {
   const bytes = Buffer.alloc(bodyBytes)
   prefix.copy(bytes)
@@ -70,10 +70,22 @@ export function isSignedBy(quoter: string, signed: Uint8Array): boolean {
   return secp256k1().recover(digest, signature.subarray(0, 64), (signature[64] ?? 0) - 27) === quoter
 }
 
-/** Wei in the smallest unit of a base fee, which has 10 decimals. */
+/** Wei in the unit of a base fee, which has 10 decimals. */
 const weiPerUnit = 10n ** 8n
 
-/** Price of a delivery at a quote, wei of the source's coin. Rounds up, so that the payer pays fractions. */
+/** Bytes of a call whose fee for data is in the price of a request. Calls with 13 signatures have some 1,300. */
+export const pricedDataBytes = 2_000
+
+/** Adds a fee for data, wei of the target's coin, to a base fee. Rounds up. */
+export function withDataFee(
+  baseFee: bigint,
+  dataFee: bigint,
+  { sourcePrice, targetPrice }: Pick<Quote, 'sourcePrice' | 'targetPrice'>,
+): bigint {
+  return baseFee + divideUp(dataFee * targetPrice, sourcePrice * weiPerUnit)
+}
+
+/** Wei of the source's coin, rounded up. */
 export function costOf(quote: Pick<Quote, 'baseFee' | 'gasPrice' | 'sourcePrice' | 'targetPrice'>, wanted: RelayInstructions): bigint {
   const { gasLimit, msgValue, dropOff } = wanted
   const needed = gasLimit * quote.gasPrice + msgValue + dropOff

@@ -4,7 +4,7 @@ import { toHex } from '../../domain/vaa.ts'
 
 export const executor = 'executor' satisfies BridgeName
 
-/** The name of the message that a request asks for. Addresses and ids are 64 lower-case hex digits without 0x. */
+/** Addresses and ids are 64 lower-case hex digits without 0x. */
 export type MessageRequest =
   | { readonly prefix: 'ERV1'; readonly chain: number; readonly emitter: string; readonly sequence: string }
   | { readonly prefix: 'ERN1'; readonly sourceChain: number; readonly manager: string; readonly messageId: string }
@@ -13,10 +13,9 @@ export type MessageRequest =
   | { readonly prefix: 'ERC2' }
 
 export type RequestPrefix = MessageRequest['prefix']
-/** The kinds of requests that a product (NTT, CCTP) delivers. */
 export type ProductPrefix = Exclude<RequestPrefix, 'ERV1'>
 
-/** Decodes a request. Undefined for a request of another kind, and if bytes are missing or left over. */
+/** Undefined for a request of another kind, and if bytes are missing or left over. */
 export function decodeRequest(bytes: Uint8Array): MessageRequest | undefined {
   const hex = (from: number, to: number) => toHex(bytes.subarray(from, to))
   const number = (from: number, to: number) => toNumber(bytes.subarray(from, to))
@@ -34,7 +33,7 @@ export function decodeRequest(bytes: Uint8Array): MessageRequest | undefined {
   }
 }
 
-/** The delivery that the payer wants. Coins are in the smallest unit of the target's coin (wei on EVM). */
+/** Coins are in the smallest unit of the target's coin (wei on EVM). */
 export interface RelayInstructions {
   readonly gasLimit: bigint
   readonly msgValue: bigint
@@ -46,13 +45,10 @@ export interface RelayInstructions {
 const gasInstruction = 1
 const dropOffInstruction = 2
 
-/** Maximum length of relay instructions, bytes. Limited because anyone may log instructions of any length. */
+/** Bytes. Limited because anyone may log instructions of any length. */
 export const mostInstructions = 2_048
 
-/**
- * Decodes relay instructions: the sum of all gas instructions, and the first drop-off. Undefined if an instruction is
- * unknown or incomplete, or if the bytes are too long.
- */
+/** Adds up all gas instructions, and takes the first drop-off. Undefined if an instruction is unknown or incomplete. */
 export function decodeInstructions(bytes: Uint8Array): RelayInstructions | undefined {
   if (bytes.length > mostInstructions) return undefined
   let [gasLimit, msgValue] = [0n, 0n]

@@ -4,10 +4,10 @@ import type { RefusedStatus } from './judge.ts'
 import { costOf, decodeQuote, type Quote, signatureOf } from './quote.ts'
 import { decodeInstructions, decodeRequest, type MessageRequest } from './requests.ts'
 
-/** States in a provider's API. `submitted`: a transaction was sent. `failed`, `aborted`: there are no more tries. */
+/** `submitted`: a transaction was sent. `failed`, `aborted`: there are no more tries. */
 export type RelayStatus = 'pending' | 'submitted' | 'failed' | RefusedStatus
 
-/** A request for execution that Portage knows, with its result. Chains are Wormhole chain ids. */
+/** Chains are Wormhole chain ids. */
 export interface KnownRequest {
   readonly request: RequestForExecution
   readonly chain: number
@@ -15,14 +15,14 @@ export interface KnownRequest {
   readonly logIndex: number
   /** Block time, seconds since the epoch. */
   readonly requestedAt: number
-  /** Time when Portage read the request, ms since the epoch. */
+  /** When Portage read the request, ms since the epoch. */
   readonly seenAt: number
   readonly status: RelayStatus
   readonly failureCause?: string | undefined
   readonly deliveries: readonly RelayTransaction[]
 }
 
-/** `cost` is in wei of the target. `blockTime` is in seconds since the epoch. */
+/** `cost` is in wei of the target, `blockTime` in seconds since the epoch. */
 export interface RelayTransaction {
   readonly chain: number
   readonly txHash: string
@@ -31,13 +31,13 @@ export interface RelayTransaction {
   readonly cost: bigint
 }
 
-/** Maximum requests in an answer. Each costs a read of Temporal, and strangers choose how many a transaction has. */
+/** Each request costs a read of Temporal, and strangers choose how many a transaction has. */
 export const mostRequests = 20
 
 /** The first `mostRequests` requests of a source transaction that name this provider. Throws read errors. */
 export type RequestsOf = (txHash: string, chain: number | undefined) => Promise<readonly KnownRequest[]>
 
-/** Converts a request to the form that integrators' SDKs read (example-messaging-executor, api-docs/main.tsp). */
+/** The form that integrators' SDKs read (example-messaging-executor, api-docs/main.tsp). */
 export function statusRow(known: KnownRequest) {
   const { request, chain, txHash, logIndex, requestedAt, seenAt, status, failureCause, deliveries } = known
   const quote = decodeQuote(request.signedQuote)
@@ -45,7 +45,7 @@ export function statusRow(known: KnownRequest) {
   return {
     chainId: chain,
     ...(quote && wanted && { estimatedCost: String(costOf(quote, wanted)) }),
-    // The id has the example relayer's form: kind of the id (EVM), chain, transaction, position of the log.
+    // The example relayer's form: kind of the id (EVM), chain, transaction, position of the log.
     id: concat(['0x00', toBeHex(chain, 2), txHash, toBeHex(logIndex, 32)]),
     indexedAt: new Date(seenAt).toISOString(),
     ...(message && { instruction: { request: messageRow(message) } }),
@@ -103,7 +103,7 @@ function messageRow(message: MessageRequest) {
   }
 }
 
-/** Limits times, because a forged quote may contain a time that a Date cannot hold. */
+/** A forged quote may contain a time that a Date cannot hold. */
 const lastSecond = 8_640_000_000_000
 
 function timeText(seconds: number): string {

@@ -21,10 +21,10 @@ export interface VaaRequestsOptions extends TargetContracts {
 /** Delivers ERV1 requests: any VAA, to the contract that the request names. */
 export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
   const { chain, verify, findVaa } = options
-  /** Place of a message → its VAA, which was found for a request without an attested message. */
+  /** Place of a message → its VAA. */
   const found = boundedMap<string, Uint8Array>(1_000)
 
-  /** Returns the VAA of a request, or a valid VAA of the APIs for a request from a stream, which has none yet. */
+  /** For a request without an attested VAA, returns a valid VAA of the APIs. */
   async function vaaOf({ attested: [vaa], request }: ExecutorMessage): Promise<Uint8Array | undefined> {
     const asked = decodeRequest(request.request)
     if (vaa || asked?.prefix !== 'ERV1') return vaa
@@ -61,7 +61,7 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
     },
     prove,
     intentOf: async (message, wanted) => intentOf(options, message, wanted),
-    /** Returns false also if no API has a valid VAA, or if the contract is no longer in the config. */
+    /** False also if no API has a valid VAA, or if the contract is no longer in the config. */
     async delivered(message, at) {
       const bytes = await vaaOf(message)
       const shown = bytes && shownOf(options, message, bytes)
@@ -75,7 +75,6 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
   }
 }
 
-/** Returns the recipient and the token that the request itself names, without reading its message. */
 export function vaaPartiesOf({ request }: ExecutorMessage): { readonly recipient: string; readonly token: string } {
   const asked = decodeRequest(request.request)
   const token = asked?.prefix === 'ERV1' ? `${asked.chain}/${asked.emitter}` : ''

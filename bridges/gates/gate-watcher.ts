@@ -36,14 +36,11 @@ interface Waiter {
   code?: ErrorCode
 }
 
-/**
- * Checks the gates once per block while transfers wait. If a gate is open, it reserves the amount of the transfer, and
- * the transfer is woken. The reservation ends at once if the transfer is gone.
- */
+/** Checks the gates once per block. Reserves the amount before it wakes a transfer. */
 export class GateWatcher {
   readonly #options: GateWatcherOptions
   readonly #waiting = new Map<string, Waiter>()
-  /** The waiting transfers by number. Undefined after a change of `#waiting`. */
+  /** The waiting transfers by sequence. Undefined after a change of `#waiting`. */
   #order: readonly Waiter[] | undefined
   #busy: Promise<void> | undefined
   #stopped = false
@@ -75,7 +72,7 @@ export class GateWatcher {
   }
 
   #add(waiter: Waiter): void {
-    // A transfer whose sequence is no number is left out: a stranger with access to Temporal may have started it.
+    // A stranger with access to Temporal may have started a transfer whose sequence is no number.
     if (!isOf(forms.u64, waiter.transfer.sequence) || this.#waiting.has(waiter.id) || this.#waiting.size >= mostWaiting) return
     this.#waiting.set(waiter.id, waiter)
     this.#order = undefined
@@ -98,7 +95,7 @@ export class GateWatcher {
       } catch (error) {
         const { retriable, code, message: reason } = toRelayerError(error)
         logger.debug('a gate could not be checked', { chain: chain.name, transfer: waiter.id, reason })
-        // An unreadable message does not stop the check of the other transfers.
+        // An unreadable message does not stop the check of other transfers.
         if (retriable && code !== 'INTERNAL') break
       }
     }
@@ -110,7 +107,7 @@ export class GateWatcher {
     }
   }
 
-  /** Whether to wake the transfer. Also true if it can never fit, because its next admission must park it. */
+  /** Also true if the amount can never fit, because the next admission must park the transfer. */
   async #mayPass(waiter: Waiter): Promise<boolean> {
     const { transfer } = waiter
     const endpoint = this.#endpointOf(transfer)

@@ -8,7 +8,7 @@ import type { Metrics } from '../../observability/metrics.ts'
 
 /** Minimum time (ms) between two orders for a lane, because a cached status is up to 5 s old. */
 const orderAgainMs = 10_000
-/** Interval (ms) at which the statuses of all lanes are read, to find lanes that an ended process has paused. */
+/** Interval (ms) for finding lanes that an ended process has paused. */
 const statusesMs = 60_000
 
 export function unauthorizedReason(reasons: readonly string[]): string {
@@ -24,7 +24,7 @@ export interface LanesWithoutRoleOptions {
   readonly clock?: () => number
 }
 
-/** Pauses a lane whose key has RELAYER_ROLE on no bridge, and resumes the lane once its key has the role on one. */
+/** Pauses a lane whose key has RELAYER_ROLE on no bridge, until the key gets the role. */
 export class LanesWithoutRole {
   readonly #options: LanesWithoutRoleOptions
   readonly #clock: () => number

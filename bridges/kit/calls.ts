@@ -19,7 +19,7 @@ export function encodeCall({ function: signature, args }: Pick<Call, 'function' 
   return interfaces.memo(`${signature}:`).encodeFunctionData(nameOf(signature), [...args])
 }
 
-/** Returns the arguments of a call. Undefined unless the data is exactly what `encodeCall` makes of them. */
+/** Undefined unless the data is exactly what `encodeCall` makes. */
 export function decodeCall(signature: string, data: string): readonly unknown[] | undefined {
   if (data.slice(0, 10).toLowerCase() !== selectorOf(signature)) return undefined
   if (isOfBytes(signature)) return decodeBytesCall(data)
@@ -41,7 +41,7 @@ export function selectorOf(signature: string): string {
 const selectorDigits = 10
 const wordDigits = 64
 
-/** Encodes a call of `name(bytes,…)` without ethers, which takes a hundred times as long. */
+/** Does not use ethers, which takes a hundred times as long. */
 export function encodeBytesCall(selector: string, ...args: readonly Uint8Array[]): string {
   let [heads, tails] = ['', '']
   for (const argument of args) {
@@ -51,7 +51,7 @@ export function encodeBytesCall(selector: string, ...args: readonly Uint8Array[]
   return `${selector.toLowerCase()}${heads}${tails}`
 }
 
-/** Returns `count` arguments. Undefined unless the data is exactly what `encodeBytesCall` makes of them. */
+/** Undefined unless the data is exactly what `encodeBytesCall` makes of `count` arguments. */
 export function decodeBytesCall(data: string, count = 1): readonly Uint8Array[] | undefined {
   if (!/^0x[0-9a-fA-F]*$/.test(data)) return undefined
   const digits = data.slice(selectorDigits).toLowerCase()
@@ -82,7 +82,7 @@ export function unproved(detail: string, facts: Facts, cause?: unknown): Relayer
   return new RelayerError('CALL_UNJUSTIFIED', { detail, facts, cause })
 }
 
-/** Resolves like `check`. A refusal that rejects the message becomes CALL_UNJUSTIFIED. Rethrows other errors. */
+/** Turns a refusal that rejects the message into CALL_UNJUSTIFIED. Rethrows other errors. */
 export async function provedBy<T>(check: () => Promise<T>, refusals: Refusals): Promise<T> {
   try {
     return await check()
@@ -92,7 +92,7 @@ export async function provedBy<T>(check: () => Promise<T>, refusals: Refusals): 
   }
 }
 
-/** Returns the selectors of the routes' calls by contract (0x, lower case). */
+/** Returns selectors by contract (0x, lower case). */
 export function callsOf(routes: readonly Route[]): Readonly<Record<string, readonly string[]>> {
   const contracts = groupBy(
     routes.flatMap(({ calls }) => calls),
@@ -103,15 +103,15 @@ export function callsOf(routes: readonly Route[]): Readonly<Record<string, reado
 
 interface ProofOptions<C> {
   readonly chain: ContractReader
-  /** Includes routes to all chains, because the first route that fits a message owns it. */
+  /** Routes to all chains, because the first route that fits a message owns it. */
   readonly routes: readonly Route[]
   readonly chainNames: ChainNames
   readonly prove: Prove
-  /** Names the parties of a message. Absent: the parties are not returned, because no code of the product may run. */
+  /** Absent: the parties are not returned, because no code of the product may run. */
   readonly product?: Pick<Plugin<C>, 'decode' | 'parties'>
 }
 
-/** Makes `Endpoint.proveCall`. The rules of the routes prove a call. The product only names the message's parties. */
+/** Makes `Endpoint.proveCall`. The product only names the message's parties. */
 export function createProveCall<C>({ chain, routes, chainNames, prove, product }: ProofOptions<C>) {
   const own = routes.filter(({ to }) => to === chain.name).flatMap(({ calls }) => calls)
   return async function proveCall({ to, data, value }: Intent): Promise<readonly ProvedSource[]> {
@@ -152,10 +152,7 @@ function sourcesOf(routes: readonly Route[], chainNames: ChainNames): readonly C
   return [...new Set(sources)]
 }
 
-/**
- * Proves a call without a message: a view must show a reason for the call, and the call must succeed. This proof
- * suffices: the contract lets any account send the call, so the contract itself must limit what the call can do.
- */
+/** Proves a call without a message. Any account may send the call, so the contract itself must limit it. */
 async function proveState(
   chain: ContractReader,
   { view, returns, isNot }: Exclude<CallRule['proof'], 'message'>,

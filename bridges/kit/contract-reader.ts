@@ -5,11 +5,11 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 
 export interface ContractReader {
   readonly name: string
-  /** Makes an `eth_call`. Throws NODE_UNAVAILABLE, NODE_REFUSED and, if `at` names a majority, NODES_DISAGREE. */
+  /** Throws NODE_UNAVAILABLE, NODE_REFUSED and, if `at` asks most nodes, NODES_DISAGREE. */
   call(to: string, data: string, at: At): Promise<string>
 }
 
-/** A contract's settings are read again after this time (ms), because the owner of the contract may change them. */
+/** Settings are read again after this time (ms), because a contract's owner may change them. */
 export const ttlMs = 60_000
 /** A setting that a message contradicts is read again at once, but at most once in this time (ms). */
 export const doubtedEveryMs = 1_000
@@ -25,13 +25,13 @@ export interface View {
 /** After a malformed answer of one node, most nodes are asked, so that a lying node cannot stop reads. */
 const ofMost: Partial<Record<At, At>> = { latest: 'majority-latest', finalized: 'agreed' }
 
-/** Returns all values of a view. Throws the errors of `call`, and NODE_REFUSED for an answer of another form. */
+/** Throws the errors of `call`, and NODE_REFUSED for an answer of another form. */
 export async function read(chain: ContractReader, view: View): Promise<Result> {
   const { abi, to, method, args = [], at = 'latest' } = view
   const answer = await chain.call(to, abi.encodeFunctionData(method, args), at)
   try {
     const values = abi.decodeFunctionResult(method, answer)
-    // Reads every value now, because ethers throws for a bad value only when it is read.
+    // ethers throws for a bad value only when the value is read.
     values.toArray(true)
     return values
   } catch (cause) {
@@ -42,7 +42,7 @@ export async function read(chain: ContractReader, view: View): Promise<Result> {
   }
 }
 
-/** Resolves like `work`, or to undefined if `work` fails with an error that `isSuch` accepts. Throws other errors. */
+/** Resolves to undefined if `work` fails with an error that `isSuch` accepts. */
 export async function unless<T>(work: Promise<T>, isSuch: (error: RelayerError) => boolean): Promise<T | undefined> {
   try {
     return await work
@@ -56,7 +56,7 @@ export function unlessDisagreed<T>(reading: Promise<T>): Promise<T | undefined> 
   return unless(reading, ({ code }) => code === 'NODES_DISAGREE')
 }
 
-/** Reads a value for each key. At most `perTick` reads run at a time. */
+/** Runs at most `perTick` reads at a time. */
 export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Promise<V>, perTick = 100): Promise<readonly V[]> {
   const values: V[] = []
   for (let from = 0; from < keys.length; from += perTick) {
@@ -65,10 +65,7 @@ export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Pro
   return values
 }
 
-/**
- * Number of reads at `agreed` that run at a time. The number is large, because a chain's only node is asked twice, a
- * block apart, so each batch of reads takes at least the time of a block.
- */
+/** A large number, because `agreed` asks a lone node twice, a block apart: each batch takes the time of a block. */
 export const agreedPerTick = 1_000
 
 export type Finality = Extract<At, 'finalized' | 'agreed'>
@@ -95,11 +92,11 @@ export async function deliveredBy(
   return shown.map((delivered) => delivered === true)
 }
 
-/** Returns the error in a revert's data. Undefined if the ABI lacks this error, or if its values are invalid. */
+/** Undefined if the ABI lacks the error, or if its values are invalid. */
 export function parseRevert(abi: Interface, data: string): Pick<ErrorDescription, 'name' | 'args'> | undefined {
   try {
     const error = abi.parseError(data)
-    // Reads every value now, because ethers throws for invalid UTF-8 only when the text is read.
+    // ethers throws for invalid UTF-8 only when the text is read.
     error?.args.toArray(true)
     return error ?? undefined
   } catch {

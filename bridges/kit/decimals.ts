@@ -6,9 +6,9 @@ import { type ContractReader, read } from './contract-reader.ts'
 // The answer is read as uint256, because ethers would cut a longer number to uint8 without an error.
 const abi = new Interface(['function decimals() view returns (uint256)'])
 
-/** Number of tokens whose decimals are kept. It is limited, because anybody can make tokens. */
+/** Maximum number of kept answers, because anybody can make tokens. */
 const mostKept = 4_096
-/** The start of a transfer waits at most this time (ms) for decimals. A longer read continues, for later transfers. */
+/** The start of a transfer waits at most this time (ms). A longer read continues, for later transfers. */
 const longestMs = 1_000
 const mostDecimals = 77n
 
@@ -19,10 +19,7 @@ export interface TokenPlace {
 
 type FindPlace = () => Promise<TokenPlace | undefined>
 
-/**
- * Makes a function that reads the decimals of a token from most nodes and keeps them. The function returns undefined
- * without a valid answer in time, and never throws.
- */
+/** Returns a function that asks most nodes, never throws, and resolves to undefined without a valid answer in time. */
 export function createDecimals() {
   const kept = new LRUCache<string, number, FindPlace>({
     max: mostKept,

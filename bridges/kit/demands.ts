@@ -1,14 +1,14 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 
-/** Throws MESSAGE_TOO_LARGE for a message of more than `most` bytes. */
+/** Throws MESSAGE_TOO_LARGE. */
 export function demandSize({ length: bytes }: { readonly length: number }, most = mostMessageBytes): void {
   if (bytes > most) throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes, most } })
 }
 
 const fields = ['bridge', 'sourceChain', 'sourceId', 'targetChain', 'emitter', 'sequence', 'digest'] as const
 
-/** Throws MESSAGE_MISMATCH unless the transfer has the fields of `expected`, which its message decodes to. */
+/** Throws MESSAGE_MISMATCH if an identifying field differs from `expected`, which the message decodes to. */
 export function demandSame(transfer: Transfer, expected: Transfer): void {
   const field = fields.find((name) => transfer[name] !== expected[name])
   if (field === undefined) return

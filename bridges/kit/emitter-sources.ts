@@ -20,7 +20,7 @@ interface SourceOptions {
   readonly maxOpen: number
 }
 
-/** The messages of an emitter as a numbered source. The core contract proves which messages exist. */
+/** The core contract proves which messages exist. */
 export function createEmitterSource(options: SourceOptions & EmitterWithNode & { readonly chain: CountingChain }): SignedSource {
   const { chain, core, emitter, messages } = options
   return {
@@ -34,9 +34,7 @@ export function createEmitterSource(options: SourceOptions & EmitterWithNode & {
   }
 }
 
-/**
- * A source without a node: only received messages show what it has sent. `judges` are chains that can check signatures.
- */
+/** A source without a node: only received messages show what it has sent. */
 export function createSourceWithoutNode(options: SourceOptions & Emitter & { readonly judges: readonly ChainName[] }): SignedSource {
   const { sourceChain, emitter, judges } = options
   return {

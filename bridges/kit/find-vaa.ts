@@ -10,7 +10,7 @@ export interface MessagePlace {
   readonly sequence: string
 }
 
-/** Asks guardian APIs for a signed message. Does not check signatures. Never throws. */
+/** Asks guardian APIs. Does not check signatures. Never throws. */
 export type FindVaa = (
   place: MessagePlace,
 ) => Promise<
@@ -20,7 +20,7 @@ export type FindVaa = (
 
 const firstWaitMs = 5_000
 
-/** Finds and verifies the VAA of a message, which is the attested message of `Endpoint.attest`. Never throws. */
+/** Finds and verifies the VAA of a message. Never throws. */
 export async function attestByVaa(findVaa: FindVaa, verify: (vaa: Uint8Array) => Promise<void>, place: MessagePlace): Promise<Attestation> {
   const found = await findVaa(place)
   if (found.kind !== 'found')

@@ -4,9 +4,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ContractReader } from './contract-reader.ts'
 import type { FoundDelivery } from '../port.ts'
 
-/**
- * Both values need the same answer from most nodes. If there is only one node, `agreed` asks it twice, `majority` once.
- */
+/** Both need the same answer from most nodes. `agreed` asks a chain's only node twice, `majority` once. */
 export type LogsAt = 'agreed' | 'majority'
 
 export interface LogReader extends ContractReader {
@@ -19,7 +17,7 @@ export function isLogOf({ address, topics }: Pick<LogRange, 'address' | 'topics'
     log.address.toLowerCase() === address && topics.every((topic, index) => log.topics[index]?.toLowerCase() === topic)
 }
 
-/** Reads the logs in a range. Throws the errors of `logs`, and NODE_REFUSED for a log outside the range. */
+/** Throws the errors of `logs`, and NODE_REFUSED for a log outside the range. */
 export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): Promise<readonly PlacedLog[]> {
   const { fromBlock, toBlock } = range
   const logs = await chain.logs(range, at)
@@ -30,17 +28,12 @@ export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): 
   throw new RelayerError('NODE_REFUSED', { detail: 'A node answered with a log outside the query.', facts })
 }
 
-/**
- * Returns the arguments of an event. Throws NODE_REFUSED for a log of another event, and for arguments that do not
- * encode to the data of the log, because ethers truncates long numbers.
- */
+/** Throws NODE_REFUSED for a log of another event, or with a number that ethers would truncate. */
 export function eventArguments({ name }: Pick<ContractReader, 'name'>, abi: Interface, event: string, log: Log): Result {
   try {
     const args = abi.decodeEventLog(event, log.data, log.topics)
     if (abi.encodeEventLog(event, args.toArray()).data === log.data.toLowerCase()) return args
-  } catch {
-    // Refused below.
-  }
+  } catch {}
   throw new RelayerError('NODE_REFUSED', { detail: `A node answered with a log that is no ${event}.`, facts: { chain: name } })
 }
 
@@ -48,7 +41,6 @@ export interface DeliveryLog extends Pick<LogRange, 'address' | 'topics'> {
   readonly shows?: (log: Log) => boolean
 }
 
-/** Whether the receipt's transaction succeeded and has this log. */
 export function hasLog({ status, logs }: Receipt, { shows = () => true, ...wanted }: DeliveryLog): boolean {
   const isMeant = isLogOf(wanted)
   return status === 'success' && logs.some((log) => isMeant(log) && shows(log))
@@ -59,10 +51,7 @@ export interface DeliveryReader extends Pick<LogReader, 'logs'> {
   transactionSender(hash: string): Promise<string | undefined>
 }
 
-/**
- * Searches the latest `depthBlocks` blocks for the log of a delivery, at most `rangeBlocks` in one request. Undefined
- * without such a log, or if a node refuses a request.
- */
+/** Searches the latest `depthBlocks` blocks. Undefined without such a log, or if a node refuses a request. */
 export async function findDelivery(
   chain: DeliveryReader,
   { address, topics, shows = () => true }: DeliveryLog,

@@ -5,6 +5,7 @@ import { groupBy } from '../../domain/group-by.ts'
 import { heightOf, placeOf, placesPerBlock } from '../../domain/stream/places.ts'
 import { type BridgeName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { keptReads } from '../../runtime/shared-read.ts'
+import { nextTurn } from '../../runtime/wait.ts'
 import type { BlockRange, PlacedSource, PlacedTransfer } from '../port.ts'
 import { deliveredBy, type Finality } from './contract-reader.ts'
 import { streamOf } from './emitter-sources.ts'
@@ -15,26 +16,28 @@ import { createVerifiedMessages } from './verified-messages.ts'
 export interface PlacedLogsOptions {
   readonly chain: LogReader & { readonly networkId: string; readonly heads: Pick<Heads, 'current'> }
   readonly bridge: BridgeName
-  /** Contract that emits the logs. Its address as 64 hex digits is the emitter of every transfer. */
+  /** Contract that emits the logs. Its address is the emitter of every transfer. */
   readonly contract: string
   /** First topics of the logs. */
   readonly topics: readonly string[]
-  /** Absent: the stream begins with the blocks of the last `streams.lookBackDays`. */
+  /** Absent: the stream begins `streams.lookBackDays` ago. */
   readonly startBlock?: number | undefined
   readonly maxOpen: number
   /**
-   * Returns the transfer of a log, with `number` as its `sequence`. Returns undefined, or throws an error that is not
-   * retriable, if the log is no transfer of this Portage. Throws NODE_REFUSED if the log is not an event of the
-   * contract. Must be pure, so that every read of a log gives the same transfer.
+   * Must be pure. Returns undefined, or throws an error that is not retriable, for a log that is no transfer of this
+   * Portage. Throws NODE_REFUSED for a log that is no event of the contract.
    * @param siblings all logs of the contract in the transaction, in ascending order, including `log`
    */
   decode(log: PlacedLog, number: string, siblings: readonly PlacedLog[]): Transfer | undefined
   isDelivered(transfer: Transfer, at: Finality): Promise<boolean>
-  /** Time in ms, which only rises. */
+  /** Returns monotonic time, ms. */
   readonly clock?: () => number
 }
 
-/** Waiting transfers try again within half an hour, so most tries read no block. */
+/** Decoding a request of the Executor takes up to 3 ms. */
+const decodedAtOnce = 20
+
+/** A verified message is remembered for this time, ms. Waiting transfers try again within half an hour. */
 const rememberMs = 3_600_000
 
 export const placedRefusals = { PLACE_MISMATCH: { kind: 'rejected' }, PLACE_NOT_FINAL: { kind: 'wait' } } as const satisfies Refusals
@@ -46,7 +49,7 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
   const emitter = emitterOf(contract)
   const verified = createVerifiedMessages({ rememberMs, clock })
 
-  /** Reads the logs of a range. Decodes a log only when its transfer is asked for, because decoding is slow. */
+  /** Decodes a log only when its transfer is asked for, because decoding is slow. */
   async function placesIn(range: BlockRange, at: LogsAt) {
     const logs = placed(chain.name, await readLogs(chain, { address, topics, ...range }, at))
     const transactions = groupBy(logs.values(), ({ transactionHash }) => transactionHash)
@@ -55,7 +58,7 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
       const transfer = log && transferOf(options, log, number, transactions.get(log.transactionHash) ?? [])
       return transfer && { transfer: checked(options, transfer, number), height: log.block.height, txHash: log.transactionHash }
     }
-    return { transferAt, all: () => [...logs.keys()].flatMap((number) => transferAt(number) ?? []) }
+    return { transferAt, all: () => decodeAll([...logs.keys()], transferAt) }
   }
 
   async function initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]> {
@@ -66,7 +69,7 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
   const sharing = { lasting: () => false }
   const blocks = keptReads((height: number) => placesIn({ fromBlock: height, toBlock: height }, 'agreed'), sharing)
   const transfers = keptReads(
-    async (height: number) => new Map((await blocks.get(height)).all().map((one) => [one.transfer.sequence, one])),
+    async (height: number) => new Map((await (await blocks.get(height)).all()).map((one) => [one.transfer.sequence, one])),
     sharing,
   )
 
@@ -89,15 +92,14 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
 
   return {
     source,
-    /** Returns a final block's transfers by number, as most nodes show them. Throws PLACE_NOT_FINAL and read errors. */
+    /** A final block's transfers by number, as most nodes show them. Throws PLACE_NOT_FINAL and read errors. */
     async inBlock(height: number): Promise<ReadonlyMap<string, PlacedTransfer>> {
       demandFinal(chain, height)
       return transfers.get(height)
     },
     /**
-     * Checks that most nodes show the message in a final block. If the chain has only one node, the node must show the
-     * message twice. A verified message is not checked again for an hour. Throws PLACE_NOT_FINAL, PLACE_MISMATCH
-     * (`placedRefusals`) and read errors.
+     * Checks that most nodes show the message in a final block. Asks a chain's only node twice. Remembers a verified
+     * message for an hour. Throws PLACE_NOT_FINAL, PLACE_MISMATCH (`placedRefusals`) and read errors.
      */
     async verify({ sequence, message }: Pick<Transfer, 'sequence' | 'message'>): Promise<void> {
       const facts = { chain: chain.name, place: sequence }
@@ -111,17 +113,17 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
   }
 }
 
-/** Throws PLACE_NOT_FINAL for a block above the finalized height. */
+/** Throws PLACE_NOT_FINAL. */
 export function demandFinal({ name, heads }: Pick<PlacedLogsOptions['chain'], 'name' | 'heads'>, height: number): void {
   if (height > (heads.current?.finalized ?? -1)) throw new RelayerError('PLACE_NOT_FINAL', { facts: { chain: name, height } })
 }
 
-/** The address of a contract as an emitter: 64 lower-case hex digits. */
+/** Returns 64 lower-case hex digits. */
 export function emitterOf(contract: string): string {
   return hexlify(contract).slice(2).padStart(64, '0')
 }
 
-/** Returns the logs by their numbers, in ascending order. Throws NODE_REFUSED if the logs contradict each other. */
+/** Returns logs by number, in ascending order. Throws NODE_REFUSED if logs contradict each other. */
 function placed(chain: string, logs: readonly PlacedLog[]): ReadonlyMap<string, PlacedLog> {
   const hashes = new Map<number, string>()
   const numbers = new Map<string, PlacedLog>()
@@ -140,6 +142,20 @@ function placed(chain: string, logs: readonly PlacedLog[]): ReadonlyMap<string, 
   return new Map([...numbers].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1)))
 }
 
+/** Decodes a few logs per turn: strangers choose how many logs there are, and the process has other work. */
+async function decodeAll(
+  numbers: readonly string[],
+  transferAt: (number: string) => PlacedTransfer | undefined,
+): Promise<readonly PlacedTransfer[]> {
+  const found: PlacedTransfer[] = []
+  for (const [index, number] of numbers.entries()) {
+    if (index > 0 && index % decodedAtOnce === 0) await nextTurn()
+    const one = transferAt(number)
+    if (one) found.push(one)
+  }
+  return found
+}
+
 /** Maximum length of a message in characters: as the data of a log (0x, three words, hex digits), and as base64. */
 const longestData = 2 + 2 * (mostMessageBytes + 96)
 const longestText = Math.ceil(mostMessageBytes / 3) * 4
@@ -154,8 +170,8 @@ function transferOf(
     const transfer = decode(log, number, siblings)
     return transfer && transfer.message.length > longestText ? undefined : transfer
   } catch (error) {
-    // Anyone may log any message, so an error that no retry can cure means that the log is no transfer. NODE_REFUSED
-    // is the exception: there, the answer of the node is wrong.
+    // Anyone may log any message, so after an error that no retry can cure, the log is no transfer. NODE_REFUSED means
+    // that the node is wrong.
     if (error instanceof RelayerError && !error.retriable && error.code !== 'NODE_REFUSED') return undefined
     throw error
   }

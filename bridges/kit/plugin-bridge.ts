@@ -16,9 +16,9 @@ import { type Refusals, toVerdict } from './verdict.ts'
 import { allShow, readView } from './views.ts'
 
 interface CallOptions {
-  /** If true, the call must pay the token without unwrapping it, so that no code of the recipient runs. */
+  /** The call must pay the token without unwrapping it, so that no code of the recipient runs. */
   readonly wrapped: boolean
-  /** Reads a view of the target whose answer never changes, from most nodes. Each view is read only once. */
+  /** Asks most nodes, once per view, because the answer never changes. */
   constant(view: Omit<Shown, 'is'>): Promise<readonly unknown[]>
 }
 
@@ -27,20 +27,20 @@ interface ProductStage<C> extends Pick<Stage<C>, 'effect'> {
   readonly revertsOnceDone: boolean | ((message: Message<C>) => boolean)
 }
 
-/** A product whose messages guardians sign. A product of this repository may do more than a plug-in package. */
+/** A product of this repository may do more than a plug-in package. */
 export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts'> {
   readonly stages: Readonly<Record<string, ProductStage<C>>>
   readonly reverts?: Plugin<C>['reverts'] | ((revert: Revert) => RevertMeaning)
   /** Returns the error for a message without a route. Absent: PAYLOAD_KIND. */
   unrouted?(message: SignedMessage): RelayerError
-  /** Applies the operator's policy. Throws a code of `refusals` for a message that the policy refuses. */
+  /** Applies the operator's policy. Throws a code of `refusals`. */
   admit?(message: Message<C>): void | Promise<void>
   first?(message: Message<C>): string | undefined
-  /** Error code → verdict. Adds to the verdicts that all signed messages have. */
+  /** Adds to the verdicts of all signed messages. */
   readonly refusals?: Refusals
-  /** A log that every receipt of a delivery contains. Absent: nothing shows who delivered. */
+  /** A log that every receipt of a delivery contains. */
   log?(message: Message<C>): DeliveryLog
-  /** Returns the decimals of the amount, which are read once per token. Undefined if not known. Never throws. */
+  /** Reads the decimals of the amount once per token. Never throws. */
   decimals?(message: Message<C>): Promise<number | undefined>
   /** Resolves as `PlannedDelivery.earned`. */
   earned?(message: Message<C>): Promise<bigint | undefined>
@@ -70,7 +70,7 @@ export function createPluginMessages<C>(
     return { vaa, signed, route, message, parties: parties(message) }
   }
   const kept = new LRUCache<string, Owned<C>>({ max: mostKept, memoMethod: (message) => readOwned(decodeBase64(message)) })
-  /** Reads a message (base64). Throws VAA_*, PAYLOAD_LENGTH and, for a message of no route, the error of `unrouted`. */
+  /** Throws VAA_*, PAYLOAD_LENGTH and, for a message of no route, the error of `unrouted`. */
   const read = (message: string) => (message.length > (mostKeptBytes * 4) / 3 ? readOwned(decodeBase64(message)) : kept.memo(message))
   const readBytes = (bytes: Uint8Array) => read(encodeBase64(bytes))
   const about: Pick<Bridge, 'content' | 'signedBy'> = {
@@ -80,7 +80,7 @@ export function createPluginMessages<C>(
   return { read, readBytes, about }
 }
 
-/** Makes `Bridge.decode`, which throws MESSAGE_TOO_LARGE and the errors of `PluginMessages.read`. */
+/** Makes `Bridge.decode`. Throws MESSAGE_TOO_LARGE and the errors of `PluginMessages.read`. */
 export function createPluginDecode<C>({ name }: Pick<Product<C>, 'name'>, messages: PluginMessages<C>): Decode {
   return (bytes) => {
     const { route, message } = messages.readBytes(bytes)
@@ -88,7 +88,7 @@ export function createPluginDecode<C>({ name }: Pick<Product<C>, 'name'>, messag
   }
 }
 
-/** Returns the transfer of a signed message. Throws MESSAGE_TOO_LARGE. */
+/** Throws MESSAGE_TOO_LARGE. */
 export function toTransfer(bridge: BridgeName, signed: SignedMessage, targetChain: ChainName): Transfer {
   const { bytes, source: sourceChain, emitterChain, emitter, sequence, digest } = signed
   demandSize(bytes)
@@ -96,10 +96,7 @@ export function toTransfer(bridge: BridgeName, signed: SignedMessage, targetChai
   return { bridge, sourceChain, sourceId, targetChain, emitter, sequence, digest, message: encodeBase64(bytes) }
 }
 
-/**
- * Lets the bridge that owns a message decode it. A bridge that throws PAYLOAD_KIND does not own the message. Throws the
- * owner's error, or PAYLOAD_KIND.
- */
+/** Tries the decoders in turn. PAYLOAD_KIND means that a bridge does not own the message. */
 export function firstOwner(decodes: readonly Decode[]): Decode {
   return (message) => {
     let refusal: unknown
@@ -125,7 +122,6 @@ export interface PluginEndpointOptions {
 /** A message without a route is declined instead of rejected, because the config may get a route for it later. */
 const ownRefusals: Refusals = { ...signedRefusals, PAYLOAD_KIND: { kind: 'declined' } }
 
-/** Makes `Endpoint.delivery` for the stages of a product. */
 function createDelivery<C>(product: Product<C>, messages: PluginMessages<C>, chain: ContractReader): Endpoint['delivery'] {
   const { name, stages, earned } = product
   const [firstStage = ''] = Object.keys(stages)
@@ -161,7 +157,7 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
   const refusals = { ...ownRefusals, ...product.refusals }
   const messageOf = ({ message }: Transfer) => messages.read(message).message
 
-  /** Checks the transfer, and makes its call. Undefined if the state of the target decides which call is next. */
+  /** Undefined if the state of the target decides which call is next. */
   async function check(transfer: Transfer): Promise<PlannedDelivery | undefined> {
     const own = messages.read(transfer.message)
     const { emitter, emitterChain, sequence, digest } = own.message
@@ -172,8 +168,7 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
     await product.admit?.(own.message)
     if (next) return undefined
     const planned = delivery(transfer)
-    // The message is verified by now, so it stays valid if the plug-in's own code fails. The caller then makes the call
-    // again, and meets the failure.
+    // If the plug-in's code fails, the message stays valid. The caller makes the call again, and meets the failure.
     return { ...planned, intent: await unless(planned.call(), isPluginFailure) }
   }
 
@@ -183,7 +178,7 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
     return product.decimals?.(own.message)
   }
 
-  /** Whether the views show the effect. False for a message whose route is no longer in the config. */
+  /** False for a message whose route is no longer in the config. */
   async function isShown(transfer: Transfer, at: At, stage?: ProductStage<C>): Promise<boolean> {
     const message = await unless((async () => messageOf(transfer))(), ({ code }) => code === 'PAYLOAD_KIND')
     return message ? allShow(chain, (stage?.effect ?? delivered)(message), at) : false
@@ -199,8 +194,7 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
   return {
     chain: chain.name,
     verify: (message) => toVerdict(verify(message), refusals),
-    // `accept` runs plug-in code in the intake, where this code may fail. So `accept` is absent unless decimals or a
-    // view of a route need it.
+    // `accept` would run plug-in code in the intake, so it is absent unless decimals or a route's view need it.
     ...((product.decimals ?? routes.some((route) => route.accepts)) && { accept }),
     validate: (transfer) => toVerdict(check(transfer), refusals),
     delivered: (transfer, at) => isShown(transfer, at),

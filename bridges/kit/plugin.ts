@@ -1,7 +1,7 @@
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { Parties, RevertMeaning } from '../port.ts'
 
-/** A message in the form of a VAA. `verify` checks its signatures before anything is sent. */
+/** Signatures are verified before anything is sent. */
 export interface SignedMessage {
   readonly bytes: Uint8Array
   readonly source: ChainName
@@ -27,7 +27,7 @@ export interface Call {
   readonly args: readonly unknown[]
 }
 
-/** A view, and its answer once the effect is there. `returns` lists the answer's types, separated by commas. */
+/** A view, and its answer once the effect is there. `returns`: types, separated by commas. */
 export interface Shown {
   readonly contract: string
   readonly view: string
@@ -44,7 +44,7 @@ export interface Stage<C> {
   readonly revertsOnceDone: boolean
 }
 
-/** The next call, or why there is none. `opensAt` is in seconds since the epoch. */
+/** `opensAt` is in seconds since the epoch. */
 export type Next =
   | { readonly stage: string }
   | { readonly wait: string; readonly opensAt?: number | undefined }
@@ -56,14 +56,13 @@ export interface Target {
   read(view: Omit<Shown, 'is'>): Promise<readonly unknown[]>
 }
 
-/** One call that a key signs for messages of a route. */
+/** A call that a key signs for messages of a route. */
 export interface CallRule {
   readonly contract: string
   readonly function: string
   /**
-   * How the call is proved. `message`: the call's only argument is the signed message, which proves the call. An
-   * object: the call must succeed on most nodes, and `view` of the called contract must not answer `isNot`. The view
-   * gets the call's only argument, which is one word.
+   * `message`: the only argument is the signed message. An object: the call must succeed on most nodes, and `view` of
+   * the contract, with the same one-word argument, must not answer `isNot`.
    */
   readonly proof: 'message' | (Pick<Shown, 'view' | 'returns'> & { readonly isNot: readonly unknown[] })
 }
@@ -73,7 +72,6 @@ export interface RouteEmitter {
   readonly emitter: string
 }
 
-/** A view, named in the config, that shows a fact about a signed message. */
 export interface MessageView {
   /** `name(types)`. The view returns one word. */
   readonly view: string
@@ -83,11 +81,11 @@ export interface MessageView {
   readonly is: string
 }
 
-/** Selects messages by emitter and payload bytes. A message belongs to the first route that fits. */
+/** A message belongs to the first route that fits. */
 export interface Route {
-  /** `accepted`: any emitter for which the view `accepts` gives the expected answer. */
+  /** `accepted`: any emitter that `accepts` confirms. */
   readonly from: readonly RouteEmitter[] | 'accepted'
-  /** A view of the target that must show that the target accepts the emitter. */
+  /** A view of the target that shows whether the target accepts the emitter. */
   readonly accepts?: MessageView & { readonly contract: string }
   /** Offset in the payload (bytes) → the bytes there, lower-case hex without 0x. All entries must match. */
   readonly where?: Readonly<Record<string, string>>
@@ -95,37 +93,31 @@ export interface Route {
   readonly calls: readonly CallRule[]
 }
 
-/**
- * A product whose messages guardians sign. The kit makes a `Bridge` of it (plugin-bridge.ts). A key signs by the rules
- * of `routes` alone. All functions are pure, except that `next` reads the target.
- */
+/** A product whose messages guardians sign. All functions are pure, except that `next` reads the target. */
 export interface Plugin<C> {
   readonly name: string
   readonly routes: readonly Route[]
-  /** Returns the content of a message. Undefined if it is not a message of this product. Throws PAYLOAD_LENGTH. */
+  /** Undefined if it is not a message of this product. Throws PAYLOAD_LENGTH. */
   decode(message: SignedMessage, route: Route): C | undefined
-  /** Name of a stage → its call. Without `next`, the first stage delivers. */
+  /** Without `next`, the first stage delivers. */
   readonly stages: Readonly<Record<string, Stage<C>>>
-  /**
-   * Decides which stage is next. The answer counts only while `delivered`, which is read at the same time, is false.
-   * Once the effect of the stage is final, `next` is called again.
-   */
+  /** Names the next stage. Called again once the effect of the stage is final. Ignored once `delivered` is true. */
   next?(message: Message<C>, target: Target): Promise<Next>
   /** Views that together show that the recipient has been paid or called. */
   delivered(message: Message<C>): readonly Shown[]
-  /** Selector of a custom error → its meaning. After other reverts, the transfer is tried again and then parked. */
+  /** Selector of a custom error → meaning. After other reverts, the transfer is tried again, then parked. */
   readonly reverts?: Readonly<Record<string, RevertMeaning>>
   parties(message: Message<C>): Pick<Parties, 'recipient' | 'token'> & { readonly amount?: string }
 }
 
 export interface PluginContext {
-  /** Name of a chain in the config → Wormhole chain id. */
+  /** Wormhole chain ids. */
   readonly chains: ReadonlyMap<ChainName, number>
 }
 
 /** The default export of a plug-in package (docs/develop/plugins.md). */
 export interface PluginPackage<S, C> {
-  /** Lower-case letters, digits and dashes. Ids of transfers contain the name. */
+  /** Lower-case letters, digits and dashes. */
   readonly name: string
   readonly version: string
   readonly kit: 1
@@ -134,7 +126,7 @@ export interface PluginPackage<S, C> {
   create(settings: S, context: PluginContext): Omit<Plugin<C>, 'name'>
 }
 
-/** Returns the definition unchanged. This function only gives the package its types. */
+/** Gives the definition its types. */
 export function plugin<S, C>(definition: PluginPackage<S, C>): PluginPackage<S, C> {
   return definition
 }
@@ -151,13 +143,10 @@ interface DevnetChain {
 export interface AuthorDevnet {
   readonly chains: { readonly ethereum: DevnetChain; readonly bsc: DevnetChain }
   account(chain: string): string
-  /**
-   * Resolves with the address of the new contract.
-   * @param contract a name in lab/devnet/contracts, or a compiled contract
-   */
+  /** @param contract a name in lab/devnet/contracts, or a compiled contract */
   deploy(chain: string, contract: string | { readonly abi: unknown; readonly bytecode: string }, args?: readonly unknown[]): Promise<string>
   /** @param signature `name(types)` */
   call(chain: string, contract: string, signature: string, args?: readonly unknown[], value?: bigint): Promise<void>
-  /** Publishes a message of the account through Wormhole's core contract. */
+  /** Publishes a message through Wormhole's core contract. */
   publish(chain: string, payload: string): Promise<void>
 }

@@ -19,7 +19,7 @@ export interface EmitterWithNode extends Emitter {
   readonly core: string
 }
 
-/** Decodes a message by the bridge that owns it. Throws RelayerError for a message that no bridge delivers. */
+/** Decodes by the bridge that owns the message. Throws RelayerError if no bridge delivers it. */
 export type Decode = (message: Uint8Array) => Transfer
 
 const latestTime = 2 ** 32 - 1
@@ -28,12 +28,11 @@ const topic = id('LogMessagePublished(address,uint64,uint32,bytes,uint8)')
 
 interface PublishedOptions {
   readonly decode: Decode
-  /** Absent: all numbers are wanted. */
   readonly wanted?: ((number: string) => boolean) | undefined
   readonly at?: LogsAt | undefined
 }
 
-/** Returns an emitter's messages in a range of blocks, with the contents of `wanted` numbers. See `SignedSource`. */
+/** See `SignedSource.published`. */
 export async function publishedIn(
   chain: SourceReader,
   source: EmitterWithNode,
@@ -58,11 +57,11 @@ export async function publishedIn(
   )
 }
 
-/** Header of a VAA: version 1, guardian set 0, no signatures. */
+/** Version 1, guardian set 0, no signatures. */
 const unsignedHeader = '0x010000000000'
 
 function contentOf({ emitterChain, emitter }: Emitter, args: Result, timestamp: number, decode: Decode): NonNullable<Published['content']> {
-  // Body of the future VAA (whitepaper 0001). The guardians sign this body.
+  // Body of the future VAA (whitepaper 0001).
   const message = concat([
     unsignedHeader,
     toBeHex(timestamp, 4),

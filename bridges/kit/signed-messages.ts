@@ -22,8 +22,7 @@ export const signedRefusals = {
   VAA_NO_QUORUM: { kind: 'rejected' },
   GUARDIAN_SET_EXPIRED: { kind: 'rejected', awaitNewSignatures: true },
   GUARDIAN_SET_UNKNOWN: { kind: 'wait', unverified: true },
-  // The submitter refuses messages for this error. So a transfer, which the submitter has started, meets the error only
-  // if a node is far behind or lies, and then the transfer waits.
+  // The intake refuses such a message. A started transfer meets this error only if a node is far behind or lies.
   GUARDIAN_SET_IMPOSSIBLE: { kind: 'wait', unverified: true },
   MESSAGE_TOO_LARGE: { kind: 'declined' },
   EMITTER_UNKNOWN: { kind: 'rejected' },
@@ -45,7 +44,7 @@ export const coreAbi = new Interface([
   'event LogMessagePublished(address indexed sender, uint64 sequence, uint32 nonce, bytes payload, uint8 consistencyLevel)',
 ])
 
-/** The digest of a VAA, as parseVM in Messages.sol computes it. In Wormhole's SDKs, `hash` is the single keccak256. */
+/** Computes the digest as parseVM in Messages.sol does. In Wormhole's SDKs, `hash` is the single keccak256. */
 export function digestOf({ body }: { readonly body: BytesLike }): string {
   return keccak256(keccak256(body))
 }
@@ -60,10 +59,7 @@ export interface Routed {
   readonly route: Route
 }
 
-/**
- * Parses a message, and finds the first route that fits the message. A source that is not in `chainNames` gets the name
- * `wormhole-<id>`. Throws VAA_* and, for a message of no route, PAYLOAD_KIND or the error that `unrouted` makes.
- */
+/** Finds the first route that fits. A source outside `chainNames` is `wormhole-<id>`. Throws VAA_*, PAYLOAD_KIND. */
 export function readRouted(bytes: Uint8Array, routes: readonly Route[], chainNames: ChainNames, unrouted = ofNobody): Routed {
   const vaa = parseVaa(bytes)
   const { emitterChain, emitter, sequence, payload } = vaa
@@ -86,13 +82,9 @@ const mostVerified = 4_096
 
 export type Verify = (message: Uint8Array, vaa?: Vaa) => Promise<void>
 
-/**
- * Makes the function that checks the guardians' signatures of a message. The function throws VAA_*,
- * GUARDIAN_SET_EXPIRED, GUARDIAN_SET_UNKNOWN, GUARDIAN_SET_IMPOSSIBLE and read errors.
- * @param now returns the time of the target chain, seconds since the epoch
- */
+/** `now`: time of the target chain, seconds. The returned function throws VAA_*, GUARDIAN_SET_* and read errors. */
 export function createVerifier(guardianSets: GuardianSets, now: () => number): Verify {
-  /** Fingerprint of a message → the guardian set that signed it. */
+  /** Fingerprint of a message → guardian set. */
   const verified = new LRUCache<string, string>({ max: mostVerified })
   return async function verify(message, vaa = parseVaa(message)) {
     if (vaa.signatures.length === 0) throw new RelayerError('VAA_NO_QUORUM', { facts: { signatures: 0, needed: quorum(0) } })
@@ -109,7 +101,7 @@ export function createVerifier(guardianSets: GuardianSets, now: () => number): V
   }
 }
 
-/** Checks signatures as Messages.sol (verifyVM) does. */
+/** Checks signatures as verifyVM in Messages.sol does. */
 function verifySignatures(vaa: Vaa, set: GuardianSet): void {
   const needed = quorum(set.keys.length)
   if (vaa.signatures.length < needed) throw new RelayerError('VAA_NO_QUORUM', { facts: { signatures: vaa.signatures.length, needed } })
@@ -157,10 +149,7 @@ export function createGuardianSets(chain: ContractReader, core: string, clock = 
   }
 
   return {
-    /**
-     * Throws GUARDIAN_SET_UNKNOWN for the index after the newest, GUARDIAN_SET_IMPOSSIBLE for higher indexes, and read
-     * errors.
-     */
+    /** Throws GUARDIAN_SET_UNKNOWN for the next index, GUARDIAN_SET_IMPOSSIBLE for higher ones, and read errors. */
     async get(index: number): Promise<GuardianSet> {
       let current = await newest.get('index', ttlMs)
       if (index > current) current = await newest.get('index', doubtedEveryMs)
@@ -190,10 +179,7 @@ function createAcceptance(chain: ContractReader) {
 
 export type Prove = ReturnType<typeof createProve>
 
-/**
- * Makes the function that proves a message by the state of its target: by the guardian sets, and by the view `accepts`
- * of the route. The function throws MESSAGE_MISMATCH for another target, EMITTER_UNKNOWN and the errors of `Verify`.
- */
+/** The returned function throws MESSAGE_MISMATCH for another target, EMITTER_UNKNOWN and the errors of `Verify`. */
 export function createProve(chain: ContractReader, verify: Verify, demandAccepted = createAcceptance(chain)) {
   return async function prove({ vaa, signed, route }: Routed): Promise<void> {
     if (route.to !== chain.name) throw new RelayerError('MESSAGE_MISMATCH', { facts: { chain: chain.name, target: route.to } })
@@ -202,7 +188,7 @@ export function createProve(chain: ContractReader, verify: Verify, demandAccepte
   }
 }
 
-/** Reads a message, and proves it. Throws the errors of `readRouted` and `Prove`. */
+/** Throws the errors of `readRouted` and `Prove`. */
 export async function readProved(prove: Prove, ...message: Parameters<typeof readRouted>): Promise<Routed> {
   const routed = readRouted(...message)
   await prove(routed)

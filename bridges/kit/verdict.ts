@@ -6,7 +6,7 @@ export type Refusal = Exclude<Verdict, { kind: 'valid' }>
 /** Error code → verdict about a message. An error with any other code says nothing about the message. */
 export type Refusals = Partial<Record<ErrorCode, Omit<Refusal, 'code' | 'reason'>>>
 
-/** Resolves like `check`, or to the verdict of a refusal. Throws the errors that are no refusals. */
+/** Resolves to the verdict of a refusal. Throws other errors. */
 export async function unlessRefused<T>(check: Promise<T>, refusals: Refusals): Promise<T | Refusal> {
   try {
     return await check
@@ -18,10 +18,7 @@ export async function unlessRefused<T>(check: Promise<T>, refusals: Refusals): P
   }
 }
 
-/**
- * Returns the verdict `valid`, with the delivery that `check` resolves to, or the verdict of a refusal. Throws the
- * errors of `unlessRefused`.
- */
+/** Resolves to `valid` with the delivery, or to the verdict of a refusal. Throws other errors. */
 export function toVerdict(check: Promise<PlannedDelivery | void>, refusals: Refusals): Promise<Verdict> {
   const verdict = check.then((delivery): Verdict => (delivery ? { kind: 'valid', delivery } : { kind: 'valid' }))
   return unlessRefused(verdict, refusals)

@@ -5,7 +5,6 @@ const mostRemembered = 4_096
 
 export type VerifiedMessages = ReturnType<typeof createVerifiedMessages>
 
-/** Remembers verified messages, by their exact bytes. */
 export function createVerifiedMessages({
   rememberMs = 60_000,
   clock = () => performance.now(),

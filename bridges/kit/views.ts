@@ -5,10 +5,7 @@ import type { ViewCall } from '../../domain/transfer/call-plan.ts'
 import { type ContractReader, read } from './contract-reader.ts'
 import type { Shown } from './plugin.ts'
 
-/**
- * Interfaces by `name(types):types of the answer`. They are made from JSON and not from a declaration in Solidity,
- * because some names are keywords there.
- */
+/** Keys are `name(types):types of the answer`. Made from JSON, because some names are keywords of Solidity. */
 export const interfaces = new LRUCache<string, Interface>({
   max: 1_000,
   memoMethod: (key) => {
@@ -31,13 +28,13 @@ export function readView(chain: ContractReader, { contract, view, args, returns 
   return read(chain, { abi: interfaces.memo(`${view}:${returns}`), to: contract, method: nameOf(view), args, at })
 }
 
-/** Encodes a view and its expected answer. Throws errors of ethers if values do not fit their types. */
+/** Throws errors of ethers if values do not fit their types. */
 export function encodeView({ contract, view, args, returns, is }: Shown): ViewCall {
   const data = interfaces.memo(`${view}:${returns}`).encodeFunctionData(nameOf(view), [...args])
   return { to: contract, data, is: encodedAnswer(view, returns, is) }
 }
 
-/** Whether the view answers `is`. Throws the errors of `read`. */
+/** Throws the errors of `read`. */
 export async function shows(chain: ContractReader, shown: Shown, at: At): Promise<boolean> {
   const { view, returns, is } = shown
   return encodedAnswer(view, returns, await readView(chain, shown, at)) === encodedAnswer(view, returns, is)

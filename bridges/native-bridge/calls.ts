@@ -17,18 +17,17 @@ import { refusals } from './verify.ts'
 
 const complete = 'completeBridgeTransfer(bytes32,bytes32,address,uint256,uint256)'
 const completeAll = 'batchCompleteBridgeTransfer(bytes32[],bytes32[],address[],uint256[],uint256[])'
-/** The selectors of all calls that deliver. */
 export const selectors = [complete, completeAll].map(selectorOf)
 const selector = selectorOf(complete)
 const completionForm = /^([0-9a-f]{64})([0-9a-f]{64})0{24}([0-9a-f]{40})([0-9a-f]{64})([0-9a-f]{64})$/
 
-/** Encodes a completion without ethers, which takes a hundred times as long. */
+/** Does not use ethers, which takes a hundred times as long. */
 export function encodeCompletion([id, initiator, recipient, amount, nonce]: CompletionArguments): string {
   const word = (value: bigint) => value.toString(16).padStart(64, '0')
   return `${selector}${id.slice(2)}${initiator.slice(2)}${recipient.slice(2).padStart(64, '0')}${word(amount)}${word(nonce)}`.toLowerCase()
 }
 
-/** Returns the arguments, lower case. Undefined unless the data is exactly what `encodeCompletion` makes. */
+/** Lower case. Undefined unless the data is exactly what `encodeCompletion` makes. */
 export function decodeCompletion(data: string): CompletionArguments | undefined {
   return data.slice(0, selector.length).toLowerCase() === selector ? argumentsIn(data.slice(selector.length), completionForm) : undefined
 }
@@ -37,7 +36,7 @@ export function completionIntent(targetBridge: string, transfer: NativeTransfer)
   return { to: targetBridge.toLowerCase(), data: encodeCompletion(completionArguments(transfer)), value: '0' }
 }
 
-/** One call that delivers all transfers or none. Throws INPUT_INVALID for no transfer, or for a repeated one. */
+/** Delivers all transfers or none. Throws INPUT_INVALID for no transfer, or for a repeated one. */
 export function batchIntent(targetBridge: string, transfers: readonly NativeTransfer[]): Intent {
   const ids = new Set(transfers.map(({ id }) => id))
   if (transfers.length === 0) throw new RelayerError('INPUT_INVALID', { detail: 'A batch needs a transfer.' })
@@ -47,10 +46,7 @@ export function batchIntent(targetBridge: string, transfers: readonly NativeTran
   return { to: targetBridge.toLowerCase(), data: encodeCall({ function: completeAll, args: columns }), value: '0' }
 }
 
-/**
- * Makes `Endpoint.proveCall`, which proves a call by the source's table: the target contract checks nothing, because it
- * trusts every account with RELAYER_ROLE.
- */
+/** The source's table must prove a call, because the target trusts every account with RELAYER_ROLE. */
 export function createProveCall(routes: readonly NativeRoute[], verify: (message: Uint8Array) => Promise<void>) {
   const byTarget = new Map(routes.map((route) => [route.targetBridge, route]))
   return async function proveCall({ to, data, value }: Intent): Promise<readonly ProvedSource[]> {
@@ -74,7 +70,7 @@ export function createProveCall(routes: readonly NativeRoute[], verify: (message
   }
 }
 
-/** Returns the completions of a call. Undefined unless the call is exactly encoded. */
+/** Undefined unless the call is exactly encoded. */
 function completionsOf(data: string): readonly CompletionArguments[] | undefined {
   const single = decodeCompletion(data)
   if (single) return [single]

@@ -4,7 +4,7 @@ import { type ContractReader, read } from '../kit/contract-reader.ts'
 import { createDecimals } from '../kit/decimals.ts'
 import type { NativeRoute, NativeTransfer } from './message.ts'
 
-/** Functions, events and errors of MOV's INativeBridge.sol (with its spelling), OpenZeppelin and ERC-6093. */
+/** From MOV's INativeBridge.sol (with its spelling), OpenZeppelin and ERC-6093. */
 export const nativeBridgeAbi = new Interface([
   'event BridgeTransferInitiated(bytes32 indexed bridgeTransferId, address indexed originator, bytes32 indexed recipient, uint256 amount, uint256 nonce)',
   'event BridgeTransferCompleted(bytes32 indexed bridgeTransferId, bytes32 indexed originator, address indexed recipient, uint256 amount, uint256 nonce)',
@@ -42,10 +42,7 @@ export const tokenAbi = new Interface(['function balanceOf(address owner) view r
 
 const nothing = `0x${'0'.repeat(64)}`
 
-/**
- * Returns the entry of a nonce in the source's table, undefined if there is none. Does not check the id of the entry.
- * Throws the errors of `read`.
- */
+/** Undefined without an entry. Does not check the id of the entry. Throws the errors of `read`. */
 export async function readOutbound(chain: ContractReader, bridge: string, nonce: bigint, at: At): Promise<NativeTransfer | undefined> {
   const entry = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'noncesToOutboundTransfers', args: [nonce], at })
   const [id = '', initiator = '', recipient = ''] = entry.slice(0, 3).map((value) => String(value).toLowerCase())
@@ -54,10 +51,7 @@ export async function readOutbound(chain: ContractReader, bridge: string, nonce:
 
 type TokenRoute = Pick<NativeRoute, 'sourceChain' | 'targetChain' | 'targetBridge'> & { readonly target: ContractReader }
 
-/**
- * Makes a function that reads the decimals of the token that a route pays. Amounts are in the smallest unit of this
- * token.
- */
+/** Amounts are in the smallest unit of the token that the route pays. */
 export function createTokenDecimals(routes: readonly TokenRoute[]) {
   const decimals = createDecimals()
   return async ({ sourceChain, targetChain }: Pick<NativeRoute, 'sourceChain' | 'targetChain'>): Promise<number | undefined> => {
@@ -71,7 +65,7 @@ export function createTokenDecimals(routes: readonly TokenRoute[]) {
   }
 }
 
-/** Returns the nonce under which an id was completed, 0 if it was not. Throws the errors of `read`. */
+/** 0 if the id was not completed. Throws the errors of `read`. */
 export async function readInboundNonce(chain: ContractReader, bridge: string, id: string, at: At): Promise<bigint> {
   const [nonce] = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'idsToInboundNonces', args: [id], at })
   return nonce as bigint

@@ -8,16 +8,13 @@ import { argumentsIn, checkId, type CompletionArguments, type NativeTransfer, tr
 export const initiatedTopic = topicOf('BridgeTransferInitiated(bytes32,address,bytes32,uint256,uint256)')
 export const completedTopic = topicOf('BridgeTransferCompleted(bytes32,bytes32,address,uint256,uint256)')
 
-/**
- * Returns the transfers of one event in a range of blocks. Throws the errors of `readLogs`, and NATIVE_ID_MISMATCH,
- * which one node may have invented unless `at` is given.
- */
+/** Throws the errors of `readLogs`, and NATIVE_ID_MISMATCH, which one node may have invented unless `at` is given. */
 export async function transfersIn(chain: LogReader, bridge: string, topic: string, range: BlockRange, at?: 'agreed') {
   const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [topic], ...range }, at)
   return logs.map((log) => ({ transfer: checkId(transferOf(log, topic)), block: log.block, txHash: log.transactionHash }))
 }
 
-/** Returns the log of a completion. A log that contradicts itself does not count, because a node invented it. */
+/** A log that contradicts itself does not count, because a node invented it. */
 export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>): Required<DeliveryLog> {
   return {
     address: bridge,
@@ -34,10 +31,7 @@ export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer
   }
 }
 
-/**
- * Whether the target completed the transfer. Throws NATIVE_NONCE_MISMATCH if it completed the id under another nonce.
- * @param completedUnder the nonce under which the target completed the id, 0 if it did not
- */
+/** `completedUnder`: 0 if not completed. Throws NATIVE_NONCE_MISMATCH if the id was completed under another nonce. */
 export function isCompleted(chain: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>, completedUnder: bigint): boolean {
   if (completedUnder === 0n || completedUnder === nonce) return completedUnder !== 0n
   const facts = { chain, id, nonce: String(nonce), completedUnder: String(completedUnder) }
@@ -50,13 +44,11 @@ function transferOf(log: Log, topic: string): NativeTransfer {
   return topic === completedTopic ? transferOfCompletion(values) : { id, initiator, recipient, amount, nonce }
 }
 
-/**
- * Forms of a log's three indexed topics and its data, joined by spaces. The data is the amount, and a nonce of 64 bits.
- */
+/** Three indexed topics and the data, joined by spaces. The data is the amount, and a nonce of 64 bits. */
 const initiatedForm = /^0x([0-9a-f]{64}) 0x0{24}([0-9a-f]{40}) 0x([0-9a-f]{64}) 0x([0-9a-f]{64})0{48}([0-9a-f]{16})$/
 const completedForm = /^0x([0-9a-f]{64}) 0x([0-9a-f]{64}) 0x0{24}([0-9a-f]{40}) 0x([0-9a-f]{64})0{48}([0-9a-f]{16})$/
 
-/** Decodes a log faster than ethers. Hex is lower case. Throws NODE_REFUSED for a log of another form. */
+/** Faster than ethers. Hex is lower case. Throws NODE_REFUSED for a log of another form. */
 export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topic: string): CompletionArguments {
   const isCompletion = topic === completedTopic
   const [signature, ...indexed] = topics

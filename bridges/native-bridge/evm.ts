@@ -29,7 +29,7 @@ interface EvmEndpointOptions {
 
 export type NativeEndpoint = ReturnType<typeof createEvmEndpoint>
 
-/** The endpoint of all routes to `chain`. Throws CONFIG_INVALID if routes share a contract or end on another chain. */
+/** Throws CONFIG_INVALID if routes share a contract or end on another chain. */
 export function createEvmEndpoint({ chain, routes: given, verified, decimals }: EvmEndpointOptions) {
   const stray = given.find(({ targetChain }) => targetChain !== chain.name)
   if (stray) throw new RelayerError('CONFIG_INVALID', { detail: `A route to ${stray.targetChain} is none to ${chain.name}.` })
@@ -46,8 +46,7 @@ export function createEvmEndpoint({ chain, routes: given, verified, decimals }: 
   async function check(transfer: Transfer): Promise<void> {
     const { message, route } = decode(transfer)
     demandSame(transfer, toTransfer(route, message))
-    // The source's table is checked before the amount: a decline is permanent, so the declined amount must be the true
-    // one.
+    // A decline is permanent, so the amount must first be confirmed by the source's table.
     await verify(decodeBase64(transfer.message))
     demandAmount(message, route)
   }
@@ -71,10 +70,7 @@ export function createEvmEndpoint({ chain, routes: given, verified, decimals }: 
     },
     calls: Object.fromEntries(routes.all.map(({ targetBridge }) => [targetBridge, selectors])),
     proveCall: createProveCall(routes.all, verify),
-    /**
-     * After a revert by the contract's limit, the limits that were read last decide between BRIDGE_CAP and
-     * BRIDGE_BUDGET. Both codes make the transfer wait, because only the gate may park a transfer.
-     */
+    /** After a revert by the limit, the limits that were read last decide between BRIDGE_CAP and BRIDGE_BUDGET. */
     explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning {
       if (!transfer) return explainRevert(revert)
       const { message, route } = decode(transfer)
@@ -134,7 +130,7 @@ function demandAmount({ amount, nonce }: NativeMessage, { minimumAmount = '0' }:
 
 const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
 
-/** Whether the target shows the completion. Asks most nodes if one node shows another nonce, because it may lie. */
+/** Asks most nodes if one node shows another nonce, because it may lie. */
 async function isDelivered(chain: ContractReader, { message, route }: DecodedTransfer, at: At): Promise<boolean> {
   const nonceAt = (state: At) => readInboundNonce(chain, route.targetBridge, message.id, state)
   const first = await nonceAt(at)

@@ -6,7 +6,7 @@ import { type ContractReader, read, unlessDisagreed } from '../kit/contract-read
 import { nativeBridgeAbi, tokenAbi } from './contracts.ts'
 import type { Gate } from '../port.ts'
 
-/** Limits of a target contract. Amounts are in the token's smallest unit. */
+/** Amounts are in the token's smallest unit. */
 export interface InboundLimits {
   /** UTC day of `used`, in whole days since the epoch. */
   readonly day: number
@@ -20,9 +20,7 @@ export interface InboundLimits {
 const daySeconds = 86_400
 
 /**
- * Whether the lane's key has the role and the amount fits the limits. A pause of the contract closes the gate: the
- * contract itself pauses only initiations, but its operators want completions to stop too.
- * @param now time of the target chain, seconds since the epoch
+ * A paused contract still completes transfers, but its operators want completions to stop too, so the gate closes.
  * @param reserved amounts of other transfers that the contract does not count yet
  */
 export function gateOf(limits: InboundLimits, amount: bigint, now: number, reserved = 0n): Gate {
@@ -64,10 +62,7 @@ export interface ReadLimits extends InboundLimits {
 
 const relayerRole = id('RELAYER_ROLE')
 
-/**
- * Reads the limits at most once per block, and the role at most once per block and account. Methods throw the errors of
- * `read`.
- */
+/** Reads the limits once per block, and the role once per block and account. Throws the errors of `read`. */
 export function createInboundLimits(chain: LimitsChain, bridge: string) {
   const reads = createReads(chain, bridge)
   const shared = oncePerHead(chain, () => reads.shared('latest'))
@@ -84,9 +79,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
   }
 
   return {
-    /**
-     * Limits and role may come from two blocks, which does no harm: the gate only prevents attempts that would fail.
-     */
+    /** Limits and role may come from two blocks: the gate only prevents attempts that would fail. */
     async read(relayer: string): Promise<ReadLimits> {
       const turn = ++started
       const [limits, mayComplete] = await Promise.all([shared(), roles(relayer)])
@@ -102,7 +95,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
       const may = await roles(relayer)
       return may || !hasSeveral(chain) ? may : ((await rolesByMost(relayer)) ?? may)
     },
-    /** Reads the cap from most nodes, because a transfer above the cap is parked. Throws NODES_DISAGREE. */
+    /** Asks most nodes, because a transfer above the cap is parked. Throws NODES_DISAGREE. */
     async agreedCap(): Promise<bigint> {
       const limits = await sharedByMost()
       if (limits) return limits.cap
@@ -143,8 +136,7 @@ function createReads(chain: LimitsChain, bridge: string) {
         balanceOf(likely),
       ])
       known = { token, fund }
-      // If the fund has changed, the balance of the new fund is read. There is no further read, because a lying node
-      // could name another fund each time.
+      // Reads the balance of a changed fund only once, because a lying node could name another fund each time.
       const held = fund === likely ? balance : await balanceOf(fund)
       return { day, used, cap: denominator === 0n ? 0n : held / denominator, paused, height }
     },

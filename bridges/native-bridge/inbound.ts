@@ -11,10 +11,7 @@ type Entrant = Pick<NativeTransfer, 'id' | 'amount'>
 
 export type Inbound = ReturnType<typeof createInbound>
 
-/**
- * Maximum number of blocks of a search for completions. Reservations of transfers that were completed in earlier blocks
- * lapse by age.
- */
+/** Maximum blocks of a search for completions. Reservations of earlier completions lapse by age. */
 const mostBlocks = 1_000
 
 export function createInbound(chain: LimitsChain & LogReader, contract: string) {
@@ -24,8 +21,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
   /**
-   * Drops the reservations of transfers that were completed in blocks below the head. An amount that was completed in
-   * the head block counts twice until the next head, as used and as reserved, which only closes the gate too early.
+   * An amount that was completed in the head counts twice until the next head, which only closes the gate too early.
    */
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
@@ -38,8 +34,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
       reserved.complete(ids, toBlock)
       seenTo = toBlock
     } catch (error) {
-      // A range that the node refuses is skipped. Reservations of transfers that were completed in its blocks lapse by
-      // age.
+      // A range that the node refuses is skipped. Reservations of its completions lapse by age.
       if (toRelayerError(error).code === 'NODE_REFUSED') seenTo = toBlock
     }
   }
@@ -78,13 +73,12 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
 
 const mostCompletions = 256
 
-/** The amounts that passed the gate and that the contract does not count yet. Each lapses after `lastsMs` (ms). */
+/** Amounts that passed the gate and that the contract does not count yet. Each lapses after `lastsMs`. */
 export function createReservedAmounts({ lastsMs = 600_000, clock = () => performance.now() } = {}) {
   const held = new Map<string, { readonly amount: bigint; readonly at: number }>()
   let total = 0n
   const completed = new LRUCache<number, bigint>({ max: mostCompletions })
 
-  /** Drops a reservation, and returns its amount. */
   function drop(id: string): bigint {
     const one = held.get(id)
     if (!one) return 0n
@@ -107,16 +101,12 @@ export function createReservedAmounts({ lastsMs = 600_000, clock = () => perform
       total += amount
     },
     drop,
-    /**
-     * Drops the reservations of transfers that were completed in the blocks up to `upTo`. For limits that were read
-     * below block `upTo`, `others` still counts the amounts of these transfers, because such limits may lack the
-     * completions.
-     */
+    /** Limits that were read below block `upTo` may lack these completions, so `others` still counts their amounts. */
     complete(ids: readonly string[], upTo: number): void {
       const sum = ids.reduce((sum, id) => sum + drop(id), completed.get(upTo) ?? 0n)
       if (sum > 0n) completed.set(upTo, sum)
     },
-    /** Returns the amounts that limits read at `height` lack, except the reservations of `ids`. */
+    /** The amounts that limits read at `height` lack, except those of `ids`. */
     others(ids: readonly string[], height: number): bigint {
       dropLapsed()
       let sum = total

@@ -7,12 +7,12 @@ import type { Bridge } from '../port.ts'
 
 export const nativeBridge = mip61Bridge
 
-/** A transfer as the source contract recorded it. Hex is lower case with 0x. */
+/** Hex is lower case with 0x. */
 export interface NativeTransfer {
   /** keccak256(initiator ‖ recipient ‖ amount ‖ nonce). Contains no chain, so it is unique only within a route. */
   readonly id: string
   readonly initiator: string
-  /** 32 bytes: an account of the target chain. On EVM, the last 20 bytes are the address. */
+  /** 32 bytes. On EVM, the last 20 are the address. */
   readonly recipient: string
   /** In the token's smallest unit. Above 0. */
   readonly amount: bigint
@@ -25,7 +25,7 @@ export interface NativeMessage extends NativeTransfer {
   readonly sourceBridge: string
 }
 
-/** One direction of a native bridge. Contracts are lower-case 0x addresses. */
+/** Contracts are lower-case 0x addresses. */
 export interface NativeRoute {
   readonly sourceChain: ChainName
   readonly sourceNetworkId: string
@@ -36,7 +36,7 @@ export interface NativeRoute {
 
 export type CompletionArguments = readonly [id: string, initiator: string, recipient: string, amount: bigint, nonce: bigint]
 
-/** Returns the arguments in the five groups of `form`, lower case. Undefined for a text of another form. */
+/** The five groups of `form`, lower case. Undefined for a text of another form. */
 export function argumentsIn(text: string, form: RegExp): CompletionArguments | undefined {
   const match = form.exec(text.toLowerCase())
   if (!match) return undefined
@@ -71,7 +71,7 @@ export function contentOf({ amount, recipient, sourceNetworkId, sourceBridge }: 
   return { amount: String(amount), token, recipient: `0x${recipient.slice(26)}` }
 }
 
-/** Reads a message without ethers, which would truncate numbers. Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH. */
+/** Does not use ethers, which would truncate numbers. Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH. */
 export function readMessage(bytes: Uint8Array): NativeMessage {
   const expected = words * wordBytes
   if (bytes.length !== expected) throw malformed(`It has ${bytes.length} bytes, not ${expected}.`)
@@ -95,10 +95,7 @@ export function checkId<T extends NativeTransfer>(transfer: T): T {
   return transfer
 }
 
-/**
- * The target contract takes a recipient of 20 bytes. The first 12 of the recipient's 32 bytes are appended to the
- * initiator, so that the hash of the same bytes is still the id.
- */
+/** The target takes a recipient of 20 bytes. The other 12 bytes go to the initiator, so the hash is still the id. */
 export function completionArguments({ id, initiator, recipient, amount, nonce }: NativeTransfer): CompletionArguments {
   return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce]
 }

@@ -33,13 +33,10 @@ const meanings: Readonly<Record<string, RevertMeaning>> = {
   ZeroAddress: impossible('an address is 0'),
 }
 
-/** A contract that is not initialised has no risk denominator, so it divides by 0 (panic 0x12). */
+/** A contract that is not initialised divides by its risk denominator 0 (panic 0x12). */
 const divisionByZero = 0x12n
 
-/**
- * Interprets a revert of an undelivered transfer. It cannot recognise a delivered transfer while the budget is spent,
- * because the call then reverts with the same error.
- */
+/** Cannot recognise a delivered transfer while the budget is spent: the call reverts with the same error. */
 export function explainRevert({ data, reason }: Revert, context?: RevertContext): RevertMeaning {
   const error = parseRevert(nativeBridgeAbi, data)
   if (error?.name === 'Panic' && error.args[0] === divisionByZero)
@@ -49,10 +46,7 @@ export function explainRevert({ data, reason }: Revert, context?: RevertContext)
   return meanings[error?.name ?? ''] ?? { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: unknown ?? reason }
 }
 
-/**
- * Waits even if the amount is above the cap, because the revert comes from one node. Only the gate, which asks most
- * nodes, parks a transfer.
- */
+/** Waits even above the cap, because the revert comes from one node. Only the gate, which asks most nodes, may park. */
 function overLimit({ limits, amount, now }: RevertContext): RevertMeaning {
   const gate = gateOf({ ...limits, mayComplete: true, paused: false }, amount, now)
   return gate.kind === 'open' ? overBudget : { kind: 'wait', code: gate.code, reason: gate.reason }

@@ -27,7 +27,7 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
   const { sourceChain, sourceBridge, targetChain, targetBridge } = route
   const asTransfer = (transfer: NativeTransfer | undefined) => transfer && toTransfer(route, transfer)
 
-  /** With `at`, NATIVE_ID_MISMATCH of logs becomes NODES_DISAGREE unless the source's table shows the mismatch too. */
+  /** With `at`, NATIVE_ID_MISMATCH becomes NODES_DISAGREE unless the source's table shows the mismatch too. */
   async function checked(chain: LogReader, bridge: string, topic: string, range: BlockRange, at?: 'agreed') {
     try {
       return await transfersIn(chain, bridge, topic, range, at)
@@ -93,7 +93,7 @@ export function recordedUnder(chain: ContractReader, bridge: string, nonces: rea
   return inTicks(nonces, (nonce) => recordedAt(chain, bridge, nonce, at), at === 'agreed' ? agreedPerTick : undefined)
 }
 
-/** Asks most nodes about missing or contradictory entries. An entry is undefined if the nodes disagree. */
+/** Asks most nodes about missing or contradictory entries. Undefined if the nodes disagree. */
 function recordedByAny(chain: ContractReader, bridge: string, nonces: readonly bigint[]) {
   const readAt = (nonce: bigint, at: Finality) => {
     const reading = recordedAt(chain, bridge, nonce, at)
@@ -107,10 +107,7 @@ async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, 
   return recorded && checkId(recorded)
 }
 
-/**
- * Returns the highest nonce in the source's table, 0 for an empty table. The search doubles its steps and then bisects,
- * which finds the highest nonce because the table has no holes.
- */
+/** Doubles its steps, then bisects, because the table has no holes. 0 for an empty table. */
 export async function highestNonce(chain: ContractReader, bridge: string, known = 0n, at: At = 'finalized'): Promise<bigint> {
   const exists = async (nonce: bigint) => (await readOutbound(chain, bridge, nonce, at)) !== undefined
   const [present, next] = await Promise.all([known === 0n || exists(known), exists(known + 1n)])

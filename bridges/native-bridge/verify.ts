@@ -13,10 +13,7 @@ export interface ReadableRoute extends NativeRoute {
   readonly minimumAmount?: string | undefined
 }
 
-/**
- * Checks unsigned messages against the source contract's finalized table, as more than half of the nodes show it.
- * Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH, NATIVE_ROUTE_UNKNOWN, NATIVE_TABLE_MISMATCH, NATIVE_NOT_FINAL (wait).
- */
+/** Checks messages against the source's finalized table, by most nodes. Throws NATIVE_* and read errors. */
 export function createVerifier(routes: Pick<Routes<ReadableRoute>, 'of'>, verified: VerifiedMessages = createVerifiedMessages()) {
   return async function verify(bytes: Uint8Array): Promise<void> {
     const message = readMessage(bytes)

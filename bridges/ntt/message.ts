@@ -2,12 +2,12 @@ import { concat, keccak256, toBeHex } from 'ethers'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { toHex } from '../../domain/vaa.ts'
 
-/** A transfer of NTT. Values of 32 bytes are 64 lower-case hex digits. */
+/** Values of 32 bytes are 64 lower-case hex digits. */
 export interface NttMessage {
   readonly sourceManager: string
-  /** The id of the transfer at the source's manager. */
+  /** The id at the source's manager. */
   readonly messageId: string
-  /** keccak256(source chain, manager message), 0x, lower case: the id at the target's manager. */
+  /** The id at the target's manager: keccak256(source chain, manager message), 0x, lower case. */
   readonly id: string
   /** Decimal, in a unit of 10^-`decimals` tokens. `decimals` is at most 8. */
   readonly amount: string
@@ -17,10 +17,10 @@ export interface NttMessage {
 }
 
 /**
- * Layout of TransceiverStructs.sol (wormhole-foundation/native-token-transfers). Offsets in the payload: prefix 0,
- * source manager 4, recipient manager 36, length of the manager message 68, manager message 70. Offsets in the manager
- * message: id 0, sender 32, length of its payload 64, its payload 66. Offsets in this inner payload: prefix 0, decimals
- * 4, amount 5, source token 13, recipient 45, target chain 77.
+ * Offsets (TransceiverStructs.sol in wormhole-foundation/native-token-transfers). Payload: prefix 0, source manager 4,
+ * recipient manager 36, length of the manager message 68, manager message 70. Manager message: id 0, sender 32, length
+ * of the inner payload 64, inner payload 66. Inner payload: prefix 0, decimals 4, amount 5, source token 13, recipient
+ * 45, target chain 77.
  */
 const messageAt = 70
 const transferAt = messageAt + 66
@@ -31,7 +31,7 @@ export const targetChainAt = transferAt + 77
 const transceiverPrefix = '9945ff10'
 const transferPrefix = '994e5454'
 
-/** Reads a transfer. Undefined for a payload of another kind. Throws PAYLOAD_LENGTH if its lengths do not fit. */
+/** Undefined for a payload of another kind. Throws PAYLOAD_LENGTH if its lengths do not fit. */
 export function readNttMessage(payload: Uint8Array, emitterChain: number): NttMessage | undefined {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length)
   const hex = (from: number, to: number) => toHex(bytes.subarray(from, to))
@@ -39,8 +39,8 @@ export function readNttMessage(payload: Uint8Array, emitterChain: number): NttMe
     return undefined
   const messageEnd = messageAt + bytes.readUInt16BE(messageAt - 2)
   const transferEnd = transferAt + bytes.readUInt16BE(transferAt - 2)
-  // Two payloads follow, each after its length: the additional payload and that of the transceiver. The additional
-  // payload may be missing together with its length.
+  // The additional payload and the transceiver's payload follow, each after its length. The additional payload may be
+  // missing together with its length.
   const additionalAt = transferAt + transferBytes
   const endOf = (at: number) => (at + 2 <= bytes.length ? at + 2 + bytes.readUInt16BE(at) : Number.NaN)
   const isTransfer = transferEnd === additionalAt || transferEnd === endOf(additionalAt)

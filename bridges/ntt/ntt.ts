@@ -8,14 +8,14 @@ import { type NttMessage, readNttMessage, recipientManagerAt, targetChainAt } fr
 
 export const ntt = 'ntt' satisfies BridgeName
 
-/** Contracts are 64 lower-case hex digits. Transceivers with the same index on two chains are peers. */
+/** 64 lower-case hex digits each. Transceivers with the same index on two chains are peers. */
 export interface NttPeer {
   readonly manager: string
   readonly transceivers: readonly string[]
 }
 
 export interface NttDeployment {
-  /** Chain → its contracts of the token. Chains without a node may be included. */
+  /** Chains without a node may be included. */
   readonly peers: Readonly<Record<ChainName, NttPeer>>
 }
 
@@ -65,7 +65,7 @@ const waits = (code: ErrorCode, reason: string): RevertMeaning => ({ kind: 'wait
 
 /** Errors of NttManager, WormholeTransceiver and TransceiverStructs 2.0.0, and of OpenZeppelin's ERC20. */
 const meanings: Readonly<Record<string, RevertMeaning>> = {
-  // An error of the transceiver: the message is consumed. `next` then finds out what is left to do.
+  // The transceiver has consumed the message. `next` then finds out what is left to do.
   'TransferAlreadyCompleted(bytes32)': { kind: 'delivered' },
   // Another account has completed the transfer.
   'InboundQueuedTransferNotFound(bytes32)': { kind: 'delivered' },
@@ -83,17 +83,10 @@ const meanings: Readonly<Record<string, RevertMeaning>> = {
 
 const reverts = Object.fromEntries(Object.entries(meanings).map(([error, meaning]) => [selectorOf(error), meaning]))
 
-/**
- * Seconds by which the message of each transceiver waits longer than the message of the transceiver before it, because
- * all messages of a queued transfer would otherwise become due together, although one call pays the transfer.
- */
+/** Seconds between the due times of a queued transfer's messages, so that only one of them is sent: one call pays. */
 const headStart = 120
 
-/**
- * Native token transfers with Wormhole's transceiver (NttManager and WormholeTransceiver of
- * wormhole-foundation/native-token-transfers). Above its inbound limit, the manager queues a transfer. The message is
- * then consumed, and a second call pays after `rateLimitDuration`.
- */
+/** Above its inbound limit, NttManager consumes the message and queues the transfer. A second call pays later. */
 export function createNtt(deployments: readonly NttDeployment[], numbers: ReadonlyMap<ChainName, number>): ConfiguredPlugin<Content> {
   const places = placesOf(deployments, numbers)
   const queued = ({ manager, id }: Content) => ({ contract: manager, view: queueView, args: [id], returns: queueReturns })
@@ -126,8 +119,7 @@ export function createNtt(deployments: readonly NttDeployment[], numbers: Readon
         revertsOnceDone: true,
       },
     },
-    // With several transceivers, `next` decides, because the message of another transceiver may already have made the
-    // manager pay.
+    // With several transceivers, another transceiver's message may already have made the manager pay.
     first: ({ content }) => (content.isOnly ? 'receive' : undefined),
     async next({ digest, content }, { now, read }) {
       const [[isConsumed], [queue]] = await Promise.all([read(consumed(content, digest)), read(queued(content))])
@@ -144,8 +136,7 @@ export function createNtt(deployments: readonly NttDeployment[], numbers: Readon
       if (opensAt <= now) return { stage: 'complete' }
       return { wait: `It is in the queue of the manager until ${new Date(opensAt * 1_000).toISOString()}.`, opensAt }
     },
-    // The views do not show whether the message is consumed: if the threshold is low, messages of some transceivers
-    // stay unused although the transfer is paid.
+    // The views do not ask whether the message is consumed: some messages of a paid transfer may stay unused.
     delivered: ({ content }) => [bool(content.manager, 'isMessageExecuted(bytes32)', content.id), { ...queued(content), is: noQueue }],
     reverts,
     parties: ({ content: { recipient, manager, amount } }) => ({ recipient, token: manager, amount }),

@@ -12,7 +12,7 @@ import type { ChainNames } from '../kit/signed-messages.ts'
 import type { Endpoint } from '../port.ts'
 import { createNtt, type NttDeployment } from './ntt.ts'
 
-/** The transfer that a request names. Each field has 64 lower-case hex digits. */
+/** 64 lower-case hex digits each. */
 export interface NttAsked {
   readonly manager: string
   readonly messageId: string
@@ -34,7 +34,7 @@ export interface PaidNttOptions {
   readonly findVaa: FindVaa
 }
 
-/** Delivers the transfers that requests pay for. Each transceiver sends its own message, with its own VAA. */
+/** Each transceiver sends its own message, with its own VAA. */
 export function createPaidNtt({ deployments, chainNames, sources, targets, findVaa }: PaidNttOptions): PaidProduct<NttAsked> {
   const plugin = createNtt(deployments, new Map([...chainNames].map(([number, name]) => [name, number])))
   const messages = createPluginMessages(plugin, chainNames)

@@ -13,7 +13,7 @@ import { toVerdict } from '../kit/verdict.ts'
 import { encodeView } from '../kit/views.ts'
 import type { Endpoint } from '../port.ts'
 
-/** The endpoint of a process that runs the plug-in. It also plans calls for processes that do not run the plug-in. */
+/** For a process that runs the plug-in. It also plans calls for processes that do not. */
 export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMessages<C>, options: PluginEndpointOptions): Endpoint {
   const endpoint = createPluginEndpoint(plugin, messages, options)
   const { stages } = endpoint
@@ -30,8 +30,8 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
     },
     async validate(transfer) {
       const verdict = await waitIfFailed(() => endpoint.validate(transfer), true)
-      // Plans the call here, so that a failure of the plug-in becomes a wait. The verdict has no `delivery`, because
-      // the delivery of `endpoint` lacks the `bytes` that the method `delivery` below adds.
+      // A plug-in that cannot plan the call makes the transfer wait. The verdict has no `delivery`, because it would
+      // lack `bytes`.
       return verdict.kind === 'valid' ? waitIfFailed(async () => (plan(transfer), { kind: 'valid' as const })) : verdict
     },
     ...(stages && {
@@ -60,7 +60,7 @@ async function waitIfFailed<T>(ask: () => Promise<T>, unverified?: true) {
   }
 }
 
-/** Returns the call of a stage, and its effect, as data. Throws INPUT_INVALID for an unknown stage. */
+/** Throws INPUT_INVALID for an unknown stage. */
 export function planOf<C>({ stages, delivered, parties }: Plugin<C>, message: Message<C>, stage?: string): CallPlan {
   const { call, effect, revertsOnceDone } = stages[stage ?? Object.keys(stages)[0] ?? ''] ?? missing(stage)
   const { contract: to, ...rest } = call(message)
@@ -86,7 +86,7 @@ function missing(stage = ''): never {
   throw new RelayerError('INPUT_INVALID', { detail: `The plug-in has no stage ${stage}.` })
 }
 
-/** Decodes by the routes alone: without the plug-in's code, every message that fits a route counts as the plug-in's. */
+/** Without the plug-in's code, every message that fits a route counts as the plug-in's. */
 export function createRouteDecode(name: string, routes: readonly Route[], chainNames: ChainNames): Decode {
   return (bytes) => {
     const { signed, route } = readRouted(bytes, routes, chainNames)
@@ -104,7 +104,7 @@ interface RouteEndpointOptions {
   readonly verify: Verify
 }
 
-/** The endpoint of a process without the plug-in's code. It sends calls that another process planned. */
+/** For a process without the plug-in's code. It sends calls that another process planned. */
 export function createRouteEndpoint({ name, failure, ...options }: RouteEndpointOptions): Endpoint {
   const { chain, verify, routes } = options
   const notHere = failure ?? new RelayerError('PLUGIN_FAILED', { detail: `This process does not run ${name}.`, facts: { plugin: name } })

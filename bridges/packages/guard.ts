@@ -8,10 +8,7 @@ import type { Call, Message, Next, Plugin, Shown, Stage, Target } from '../kit/p
 const nextMs = 10_000
 const address = /^0x[0-9a-f]{40}$/
 
-/**
- * Returns a plug-in that checks each answer of the given plug-in, and throws only PLUGIN_FAILED and errors of reading
- * the chain. Throws an Error if parts of the given plug-in are missing.
- */
+/** Checks each answer. The result throws only PLUGIN_FAILED and read errors. Throws an Error if parts are missing. */
 export function guarded<C>(plugin: Plugin<C>, limitMs = nextMs): Plugin<C> {
   demandParts(plugin)
   const { name, routes, decode, stages, next, delivered, reverts, parties } = plugin
@@ -81,7 +78,7 @@ async function askNext<C>({ name, stages }: Plugin<C>, next: () => Promise<Next>
   }
 }
 
-/** Adds a handler to the promise, because a rejection without a handler would end the process. */
+/** A rejection without a handler would end the process. */
 function dropped(promise: Promise<unknown>): string {
   promise.catch(() => {})
   return 'a promise'
@@ -130,7 +127,6 @@ function checkedReverts(reverts: Plugin<unknown>['reverts'] = {}): NonNullable<P
   return reverts
 }
 
-/** Returns the first line of the error's message, at most `most` characters. */
 export function firstLine(error: unknown, most = 200): string {
   const text = error instanceof Error ? error.message : String(error)
   return (text.split('\n')[0] ?? '').slice(0, most)

@@ -13,7 +13,7 @@ import { type Plugin, plugin, type PluginContext, type PluginPackage } from '../
 import { firstLine, guarded } from './guard.ts'
 
 export type ConfiguredPlugin = NonNullable<Config['bridges']['plugins']>[string]
-/** Name → the plug-in, or the error that kept it from being loaded. */
+/** The plug-in, or the error that kept it from being loaded. */
 export type LoadedPlugins = ReadonlyMap<string, Plugin<unknown> | RelayerError>
 
 const nodeImport = createRequire(import.meta.url)('../../bin/import.cjs') as (url: string) => Promise<Record<string, unknown>>
@@ -28,7 +28,7 @@ const packageSchema = z.object({
 
 const kitKey = 'portage.plugin-kit'
 
-/** The module that a loaded file imports as `portage/plugin`. The module exports the kit of this process. */
+/** A loaded file imports this module as `portage/plugin`. */
 const kitModule = `const kit = globalThis[Symbol.for('${kitKey}')]\nexport const plugin = kit.plugin\nexport const z = kit.z\n`
 const kitManifest = JSON.stringify({ name: 'portage', type: 'module', exports: { './plugin': './plugin.js' } })
 
@@ -38,9 +38,7 @@ export interface PluginFile {
 }
 
 /**
- * Reads the file of a plug-in package and imports it. Imports a copy of the hashed bytes, so that the file cannot
- * change between the check and the import. Throws PLUGIN_INVALID, PLUGIN_CHANGED.
- * @param expected the SHA-256 that the config pins
+ * Imports a copy of the bytes whose SHA-256 is `expected`: the file may change. Throws PLUGIN_INVALID, PLUGIN_CHANGED.
  */
 export async function readPlugin(file: string, expected?: string): Promise<PluginFile> {
   const about = { module: file }
@@ -76,7 +74,7 @@ async function importBytes(bytes: Uint8Array): Promise<Record<string, unknown>> 
   }
 }
 
-/** Creates the plug-in with the operator's settings. `routes` has the form of the config. Throws PLUGIN_INVALID. */
+/** `routes` has the form of the config. Throws PLUGIN_INVALID. */
 export function createPlugin(
   { definition }: PluginFile,
   settings: unknown,
@@ -99,7 +97,7 @@ export function createPlugin(
   })
 }
 
-/** Loads all plug-ins of the config. Never throws: if a plug-in cannot be loaded, only its own messages wait. */
+/** Never throws: if a plug-in cannot be loaded, only its own messages wait. */
 export async function loadPlugins(plugins: Config['bridges']['plugins'] = {}, context: PluginContext): Promise<LoadedPlugins> {
   const loaded = Object.entries(plugins).map(async ([name, configured]) => {
     const one = await loadPlugin(name, configured, context).catch((error: unknown) => named(name, toRelayerError(error)))
@@ -116,7 +114,7 @@ async function loadPlugin(name: string, { module, sha256, settings, routes }: Co
   throw broken('PLUGIN_CHANGED', 'The routes that it makes of its settings are not those of the config.', { plugin: name })
 }
 
-/** Converts a value to the form of a config file, in which a bigint is a text. */
+/** The form of a config file, in which a bigint is a text. */
 export function asData(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one)) ?? 'null') as unknown
 }

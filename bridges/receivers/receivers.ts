@@ -4,14 +4,14 @@ import type { Plugin, Route } from '../kit/plugin.ts'
 
 export const receivers = 'receivers' satisfies BridgeName
 
-/** Delivers the messages of one emitter to one contract. Addresses are 0x, lower case. */
+/** Addresses are 0x, lower case. */
 export interface ReceiverRoute {
   readonly source: ChainName
   readonly emitter: string
   readonly where: Readonly<Record<string, string>>
   readonly target: ChainName
   readonly contract: string
-  /** Function `name(bytes)`. Its only argument is the signed message. */
+  /** `name(bytes)`: the argument is the signed message. */
   readonly function: string
   readonly delivered: DeliveredView
 }
@@ -30,7 +30,7 @@ export function createReceivers(configured: readonly ReceiverRoute[]): Plugin<Re
     stages: {
       deliver: {
         call: ({ bytes, content }) => ({ contract: content.contract, function: content.function, args: [bytes] }),
-        // The contract may do anything when it is called a second time, so nothing is known about a second call.
+        // The contract may do anything in a second call.
         revertsOnceDone: false,
       },
     },

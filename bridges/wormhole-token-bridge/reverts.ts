@@ -13,7 +13,7 @@ interface Row {
   readonly say?: string
 }
 
-/** Errors of Bridge.sol and Messages.sol. */
+/** From Bridge.sol and Messages.sol. */
 const rows: readonly Row[] = [
   { text: 'transfer already completed', selector: '0x2ef04c88', means: 'delivered' },
   { text: 'no wrapper for this token created yet', selector: '0x1a0ee8b6', means: 'wait', code: 'WRAPPER_MISSING' },
@@ -42,7 +42,7 @@ const builtIn = new Interface([])
 export function explainRevert({ data, reason }: Revert): RevertMeaning {
   const error = parseRevert(builtIn, data)
   if (error?.name === 'Panic' && error.args[0] === panicOverflow) {
-    // outstandingBridged < amount: the bridge holds too little of its native token, until somebody locks more.
+    // The bridge holds too little of its native token (outstandingBridged < amount), until somebody locks more.
     return { kind: 'wait', code: 'DELIVERY_REVERTED', reason: 'the token bridge holds less of this token than the amount (panic 0x11)' }
   }
   const selector = data.slice(0, 10).toLowerCase()

@@ -19,18 +19,18 @@ export interface TokenTransfer {
   /** 1: anyone may redeem and gets the fee. 3: only the recipient contract may redeem; no fee. */
   readonly kind: 1 | 3
   readonly amount: bigint
-  /** The token on its native chain: `<wormhole chain id>/<64 lower-case hex digits>`, as in the config. */
+  /** `<wormhole chain id>/<64 lower-case hex digits>` of the token's native chain. */
   readonly originToken: string
   readonly originChain: number
   readonly originAddress: string
-  /** The last 20 of the 32 bytes of the recipient: 0x, lower case. */
+  /** The last 20 of 32 bytes: 0x, lower case. */
   readonly recipient: string
   readonly targetChain: number
   /** In the VAA's units of the token; 0 for kind 3. */
   readonly fee: bigint
 }
 
-/** A target chain and its policy. Tokens are `<wormhole chain id>/<64 lower-case hex digits>` of their native chain. */
+/** Tokens are `<wormhole chain id>/<64 lower-case hex digits>` of their native chain. */
 export interface TokenBridgeTarget {
   readonly wormholeChainId: number
   readonly tokenBridge: string
@@ -38,20 +38,17 @@ export interface TokenBridgeTarget {
   readonly minimumFees?: Readonly<Record<string, string>> | undefined
   /** Origin token → value of one unit in a VAA: decimal wei of the target's coin, or `feed`. */
   readonly prices?: Readonly<Record<string, string>> | undefined
-  /**
-   * Recipient contract (0x, lower case) → its function `name(bytes)` for a payload 3, which only the recipient may
-   * redeem.
-   */
+  /** Recipient contract (0x, lower case) → the function `name(bytes)` by which it redeems a payload 3. */
   readonly calls?: Readonly<Record<string, string>> | undefined
 }
 
 export interface TokenBridgeOptions {
   readonly targets: ReadonlyMap<ChainName, TokenBridgeTarget>
-  /** Origin tokens that are delivered. Absent: all tokens. */
+  /** Absent: all tokens are delivered. */
   readonly assets?: readonly string[] | undefined
-  /** Whether tokens without a minimum fee are delivered from `source` to `target`. Absent: on no route. */
+  /** Whether tokens without a minimum fee are delivered. Absent: on no route. */
   readonly isFree?: (source: ChainName, target: ChainName) => boolean
-  /** Rules that operators have set by orders, which override the rules of the config. Absent: none. */
+  /** Rules of operators' orders, which override the config. */
   readonly tariff?: (() => readonly TariffRule[]) | undefined
   readonly decimals?: ((content: TokenTransfer) => Promise<number | undefined>) | undefined
   /** Prices of tokens and coins. Absent: no fee is in dollars, and no price is `feed`. */
@@ -65,7 +62,7 @@ const unwrap = 'completeTransferAndUnwrapETH(bytes)'
 const complete = 'completeTransfer(bytes)'
 const redeemedEvent = id('TransferRedeemed(uint16,bytes32,uint64)')
 
-/** Offsets in the payload (bytes): the last 20 bytes of the recipient, and the target chain's u16. */
+/** Offsets in bytes: the last 20 bytes of the recipient, and the target chain's u16. */
 const [recipientAt, targetChainAt] = [79, 99]
 
 function routesOf({ name, wormholeChainId, tokenBridge: contract, calls = {} }: Target): readonly Route[] {
@@ -127,7 +124,7 @@ function createAdmit({ assets, isFree, tariff = () => [] }: Pick<TokenBridgeOpti
   }
 }
 
-/** Wormhole's token bridge (Bridge.sol): transfers (payload 1), and transfers to a configured contract (payload 3). */
+/** Wormhole's token bridge (Bridge.sol): payload 1, and payload 3 to a configured contract. */
 export function createTokenBridge({ targets, decimals, priceOf, ...policy }: TokenBridgeOptions): Product<Content> {
   const values = createFeeValues({ priceOf, decimals })
   const owners = new Map<Route, Target>(
@@ -169,7 +166,7 @@ export function createTokenBridge({ targets, decimals, priceOf, ...policy }: Tok
     stages: {
       complete: {
         call: callOf,
-        // False for payload 3: the recipient contract may do anything when it is called a second time.
+        // For payload 3, the recipient contract may do anything in a second call.
         revertsOnceDone: ({ content }) => content.kind !== 3,
       },
     },
@@ -183,7 +180,7 @@ export function createTokenBridge({ targets, decimals, priceOf, ...policy }: Tok
     async earned({ content }) {
       const { kind, originToken, fee, target } = content
       const price = tariffOfFee(policy.tariff?.() ?? [], target.name, originToken).price ?? target.prices?.[originToken]
-      // A payload 3 pays no fee. If its call is configured, it is delivered anyway, so its cost is not checked.
+      // A payload 3 pays no fee. If its call is configured, its cost is not checked.
       if (price === undefined || kind === 3) return undefined
       return price === 'feed' ? values.wei(fee, content) : fee * BigInt(price)
     },
@@ -196,10 +193,7 @@ export function createTokenBridge({ targets, decimals, priceOf, ...policy }: Tok
 /** Layout: kind u8, amount u256, token, token's chain u16, recipient, target chain u16, fee u256 or sender. */
 const transferBytes = 133
 
-/**
- * Parses a payload 1, which has exactly 133 bytes, or a payload 3, which has at least 133. Throws PAYLOAD_KIND,
- * PAYLOAD_LENGTH.
- */
+/** Payload 1 has exactly 133 bytes, payload 3 at least 133. Throws PAYLOAD_KIND, PAYLOAD_LENGTH. */
 export function parseTokenTransfer(payload: Uint8Array): TokenTransfer {
   const kind = payload[0]
   if (kind !== 1 && kind !== 3) throw new RelayerError('PAYLOAD_KIND', { facts: { kind: kind ?? 'none' } })
@@ -244,11 +238,7 @@ const mostDecimals = 8
 
 type ConnectedBridge = Pick<TokenBridgeTarget, 'tokenBridge'> & { readonly chain: ContractReader }
 
-/**
- * Makes a function that reads the decimals of a token on its own chain or, if this chain is not connected, the decimals
- * of its wrapped form on the target.
- * @param bridgeOf returns the token bridge of a connected chain, by Wormhole chain id
- */
+/** Reads the token on its own chain or, if that is not connected, its wrapped form on the target. */
 export function createAmountDecimals(bridgeOf: (wormholeChainId: number) => ConnectedBridge | undefined) {
   const decimals = createDecimals()
   return async ({ originToken, originChain, originAddress, targetChain }: TokenTransfer): Promise<number | undefined> => {

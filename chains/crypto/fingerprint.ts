@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** SHA-256 in base64, for keys of caches. ethers' keccak256 takes 40 times as long. */
+/** For keys of caches. ethers' keccak256 takes 40 times as long. */
 export function fingerprint(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('base64')
 }

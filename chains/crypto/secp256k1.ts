@@ -4,7 +4,6 @@ import { getBytes, hexlify, Signature, SigningKey } from 'ethers'
 
 let chosen: Secp256k1 | undefined
 
-/** Returns the native library if it works on this platform, and otherwise the implementation in JavaScript. */
 export function secp256k1(): Secp256k1 {
   return (chosen ??= native() ?? pure())
 }
@@ -63,7 +62,7 @@ function isSound({ sign, recover }: Secp256k1): boolean {
   return Buffer.from(compact).toString('hex') === known.signature && recover(known.digest, compact, yParity) === known.address
 }
 
-/** An implementation with ethers and @noble/curves. About 30 times slower than the native library. */
+/** About 30 times slower than the native library. */
 export function pure(): Secp256k1 {
   return {
     name: 'pure',

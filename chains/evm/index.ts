@@ -35,7 +35,7 @@ export interface EvmChain extends Chain, BridgeReads {}
 
 const slowSignatures = 'no build of secp256k1 for this platform: signatures are made and checked in JavaScript, about 30 times slower'
 
-/** One EVM network. Sends no request before `connect` is called. */
+/** Sends no request before `connect` is called. */
 export function createEvmChain(options: EvmChainOptions): EvmChain {
   const { name, finality, blockTimeMs } = options
   const networkId = String(options.networkId)

@@ -11,29 +11,25 @@ import { isVerdict } from './nodes/node-errors.ts'
 import type { Quorum } from './nodes/quorum.ts'
 import { createLogReads } from './transactions/logs.ts'
 
-/**
- * A node's transaction count is ignored if it is further than this above the median of all nodes' counts, because no
- * pool holds more pending transactions of one account.
- */
+/** No pool holds more pending transactions of one account, so a count further above the median is ignored. */
 const mostPending = 1_000
 
 const transactionCount = 'eth_getTransactionCount'
 
-/** `balanceOf(address)` of ERC-20. */
 const balanceOfSelector = '0x70a08231'
 
-/** Reads made at the same time share one HTTP request. Contract reads at the same block share one `eth_call`. */
+/** Simultaneous reads share one HTTP request. Contract reads at the same block share one `eth_call`. */
 export interface BridgeReads {
   /** Returns bytes, 0x, lower case. Throws NODE_REFUSED for a revert, NODE_UNAVAILABLE, NODES_DISAGREE (see `At`). */
   call(to: string, data: string, at: At): Promise<string>
   /**
-   * Returns the logs of a range. With `at`, the blocks must be final, most nodes must agree, and a single node is asked
-   * twice (`agreed`) or once (`majority`). Throws NODE_REFUSED (for a long range), NODE_UNAVAILABLE and, with `at`,
-   * NODES_DISAGREE. If nodes refuse a range of one block, the logs are read from the block's receipts, except from
-   * receipts that are too long for most nodes (RECEIPT_TOO_LONG in the log).
+   * With `at`, the blocks must be final, and most nodes must agree. A single node is then asked twice (`agreed`) or
+   * once (`majority`). If nodes refuse a single block, its logs are read from receipts, except from receipts that are
+   * too long for most nodes (RECEIPT_TOO_LONG). Throws NODE_REFUSED (for a long range), NODE_UNAVAILABLE and, with
+   * `at`, NODES_DISAGREE.
    */
   logs(range: LogRange, at?: 'agreed' | 'majority'): Promise<readonly PlacedLog[]>
-  /** Returns the sender, lower case. Undefined if the node knows no block with the transaction. */
+  /** Lower case. Undefined if the node knows no block with the transaction. */
   transactionSender(hash: string): Promise<string | undefined>
 }
 
@@ -113,10 +109,7 @@ async function hasCode(agree: Quorum, address: string, during?: number): Promise
   }
 }
 
-/**
- * Asks all nodes about a call that fails at one node, so that a lying node cannot stop deliveries. Returns the first
- * result, or throws `first` if no node has a result, or if most nodes report that the call fails.
- */
+/** Asks all nodes about a call that fails at one node, because a lying node must not stop deliveries. */
 async function unlessFewFail<T>(nodes: Nodes, { method, params, read }: Call<T>, first: unknown): Promise<T> {
   if (nodes.readers === 1 || !isVerdict(first)) throw first
   const failed = (answers: readonly NodeAnswer<T>[]) => answers.filter((answer) => !answer.ok && isVerdict(answer.error)).length

@@ -35,7 +35,7 @@ export async function checkExecutor(config: Config): Promise<Check[]> {
 export function checkBaseFees({ bridges }: Pick<Config, 'bridges'>): Check[] {
   return Object.entries(bridges.executor?.chains ?? {}).flatMap(([name, { baseFee }]) => {
     if (BigInt(baseFee) > 0n) return []
-    const detail = `requests on ${name} pay only for their gas, so dust and an L2's fee for data cost you`
+    const detail = `requests on ${name} pay only for their gas, so dust costs you`
     return [checkOf(area, `base fee on ${name}`, warn(detail, 'Set baseFee of this chain to what a request costs you in addition to gas.'))]
   })
 }

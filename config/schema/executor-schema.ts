@@ -1,4 +1,5 @@
 import { optional, prefault, z } from 'zod'
+import { leastGasLimit } from '../../domain/transfer/content.ts'
 import { address, amount, chainName, gasUnits, usually, whole } from '../load/values.ts'
 import { deliveredViewSchema, maxOpen } from './bridge-schema.ts'
 import { signerSchema } from './lane-schema.ts'
@@ -21,10 +22,16 @@ const executorChainSchema = z.strictObject({
     .refine((value) => BigInt(value) <= 2n ** 64n * 10n ** 8n - 10n ** 8n, 'must fit into 64 bits with 10 decimals')
     .prefault('0')
     .describe(
-      "Fixed part of the price of each request on this chain, wei of its coin, rounded up to 10 decimals. The fixed part must cover costs that gas does not cover: an L2's fee for data. At 0, `config check` and `doctor` warn.",
+      'Fixed part of the price of each request on this chain, wei of its coin, rounded up to 10 decimals. The fixed part must cover what the gas limit does not: further calls of a transfer of NTT, and requests for messages that do not exist. At 0, `config check` and `doctor` warn.',
     ),
-  maxGasLimit: usually(gasUnits, '1000000').describe(
-    'Highest gas limit of a delivery to this chain that a request may ask for. Portage declines requests for less than 100000.',
+  maxGasLimit: usually(
+    gasUnits.refine(
+      (gas) => BigInt(gas) >= leastGasLimit,
+      `must be at least ${leastGasLimit}, because requests for less are not delivered`,
+    ),
+    '1000000',
+  ).describe(
+    'Highest gas limit of a delivery to this chain that a request may ask for, at least 100000. Portage starts no delivery for a request for less.',
   ),
   maxMsgValue: prefault(coins, '0').describe(
     'Highest amount of coins that a delivery to this chain may carry, including the drop-off, wei.',

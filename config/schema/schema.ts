@@ -73,7 +73,7 @@ const transfersSchema = z
       'If a lane is forbidden or has no worker, transfers with a nonce of this lane go to another lane after this time.',
     ),
     parkAfterReverts: usually(whole(1, 1_000), defaultParkAfter.reverts).describe(
-      'A transfer is parked after this many reverts of its delivery (DELIVERY_REVERTED). A paid request of the Executor is parked after its first revert.',
+      'A transfer is parked after this many reverts of its delivery (DELIVERY_REVERTED). A paid request of the Executor is parked earlier if its payment covers fewer calls.',
     ),
     parkAfterSpentNonces: usually(whole(1, 1_000), defaultParkAfter.spentNonces).describe(
       'A transfer is parked after other transactions used this many of its nonces (DELIVERY_REVERTED).',

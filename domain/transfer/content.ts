@@ -23,6 +23,12 @@ export interface Payment {
   readonly coins: string
 }
 
+/**
+ * Least gas that a payment for a delivery must cover. A delivery that verifies 13 guardians' signatures needs more, and
+ * so does a burn of CCTP. Without this limit, requests that nobody can deliver cost nothing, and hold up others.
+ */
+export const leastGasLimit = 100_000n
+
 export type KnownContent = Partial<TransferContent & Payment> & { readonly sourceTxHash?: string }
 
 const digits = /^[0-9]{1,78}$/

@@ -14,13 +14,9 @@ const brokeBlocks = 2
 /** Number of reports in `fillAfterBlocks` blocks, because the lane fills a nonce that no report names in this time. */
 const claimsPerFill = 20
 
-/**
- * The first report names the newest final block. Each later report names a final block with this number of final blocks
- * above it, which is more than a reorg removes.
- */
+/** Later reports name a final block with this number of final blocks above it, which is more than a reorg removes. */
 const oldEnough = 1_000
 
-/** Reads a lane's account, once per block while the lane has work, and reports changes to the ledger. */
 export class AccountObserver {
   readonly #deps: LaneDeps
   readonly #transactions: PendingTransactions
@@ -80,8 +76,7 @@ export class AccountObserver {
   #isTime(height: number): boolean {
     const { view } = this.#deps.ledger
     const isAfter = (blocks: number) => height - this.#readAt >= blocks || height < this.#readAt
-    // On a replaced chain, reads are rare, because each read first asks the ledger whether an operator has reset the
-    // lane.
+    // On a replaced chain, reads are rare: each first asks the ledger whether an operator has reset the lane.
     if (view?.closed?.why === 'replaced') return isAfter(idleBlocks)
     const owesFinality = (view?.next ?? 0) > (this.account?.finalizedNonce ?? 0)
     if (this.#hasWork || !view?.synced || owesFinality) return true
@@ -97,7 +92,7 @@ export class AccountObserver {
       this.#queriedAt = Date.now()
       await ledger.query()
     }
-    // A restored ledger may lack transactions in the pool. So it counts as unsynced until it has this process's report.
+    // A restored ledger may lack transactions in the pool, so it counts as unsynced until it has this process's report.
     const unsynced = !ledger.view?.synced || !this.#reported
     const address = laneAddress(config.lane)
     const [account, pendingNonce] = await Promise.all([chain.account(address), unsynced ? chain.pendingNonce(address) : undefined])
@@ -180,7 +175,7 @@ function createFinalBlocks() {
 
 function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
   const address = laneAddress(config.lane)
-  /** Whether this chain is the one that the ledger knows. `unsure`: the nodes have not answered yet. */
+  /** Whether the ledger knows this chain. `unsure`: the nodes have not answered yet. */
   let identity: 'unchecked' | 'unsure' | 'same' = 'unchecked'
   let witnessed = 0
 
@@ -218,9 +213,8 @@ function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
   }
 
   /**
-   * Whether the account's nonce can be believed: the ledger has granted the nonces below it, the nodes show the
-   * transaction of the highest of them, or most nodes agree. Otherwise one node's false nonce would make the lane skip
-   * nonces.
+   * Whether the account's nonce can be believed: the ledger granted the nonces below it, or the nodes show them as
+   * used. Otherwise one node's false nonce would make the lane skip nonces.
    */
   async function isWitnessed({ latestNonce: counted }: Account): Promise<boolean> {
     const given = () => Math.max(ledger.view?.next ?? 0, witnessed)

@@ -9,10 +9,7 @@ const priceRoom = 2n
 /** Factor on `paymentGas`. It must be above 1.2, because the signed gas limit is 1.2 times the estimate. */
 const limitRoom = 2n
 
-/**
- * A payment to the treasury: the balance, less `keep` (wei) and the highest cost of the payment. Throws INPUT_INVALID,
- * read errors.
- */
+/** Pays the balance, less `keep` (wei) and the highest cost, to the treasury. Throws INPUT_INVALID, read errors. */
 export async function sweepIntent(
   chain: Pick<Chain, 'account' | 'quote' | 'dataFee'>,
   sweep: { readonly lane: LaneId; readonly treasury: string; readonly keep: string; readonly coin: string | undefined },
@@ -28,7 +25,7 @@ export async function sweepIntent(
   throw invalid(`nothing to send: balance ${balance}, to keep ${kept}, fee up to ${fee}`, { lane: address })
 }
 
-/** A payment to a lane from another lane of its network. Throws INPUT_INVALID. */
+/** Throws INPUT_INVALID. */
 export function topUpIntent(lane: LaneId, from: LaneId, wei: string): Intent {
   if (network(from) !== network(lane) || from === lane) throw invalid('the two must be different lanes of one network', { lane, from })
   return { to: laneAddress(lane), data: '0x', value: wei }

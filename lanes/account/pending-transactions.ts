@@ -7,7 +7,7 @@ import type { LaneCall, LaneDeps } from '../deps.ts'
 import { PendingTransaction } from '../transaction/pending-transaction.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** The nonces of one lane that this process drives, each until its use is final. */
+/** The nonces that this process drives, each until its use is final. */
 export class PendingTransactions {
   readonly #deps: LaneDeps
   readonly #alerts: Alerts
@@ -40,7 +40,7 @@ export class PendingTransactions {
     const known = this.#byNonce.get(nonce)
     if (known && known.intentId === intentId && !known.forgotten) return known
     known?.close()
-    // Only the first try with this nonce may give the nonce back, because an earlier try may have sent a transaction.
+    // Only the first try with this nonce may give it back, because an earlier try may have sent a transaction.
     const grantedTo = entry.maybeSent ? undefined : entry.grantedTo
     const waited = view ? blocksWaited(entry, view) : 0
     const pending = new PendingTransaction(this.#deps, nonce, attempts, { intentId, intent, callHash, tried, terms, grantedTo, waited })

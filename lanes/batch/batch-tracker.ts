@@ -43,7 +43,7 @@ type Deps = { readonly client: TemporalClient; readonly agent: LaneAgent; readon
 const listedMs = 1_000
 const checkMs = 5_000
 
-/** The batches of a lane in one process. A batch is recorded before it gets a nonce, so any process can continue it. */
+/** A batch is recorded before it gets a nonce, so any process can continue it. */
 export class BatchTracker {
   readonly #deps: Deps
   readonly #driven = new Map<string, Batch>()
@@ -57,7 +57,7 @@ export class BatchTracker {
 
   /**
    * Records a batch, gets its nonce and sends it. Right before signing, `unfit` names members that must not be in the
-   * batch. If there are any, nothing is signed, and the nonce is given back.
+   * batch. If there are any, the nonce is given back.
    */
   async send(call: BatchCall, options: { timeoutMs: number; unfit: () => Promise<readonly string[]> }): Promise<SentBatch> {
     const { agent } = this.#deps
@@ -73,7 +73,7 @@ export class BatchTracker {
     return unfit.length > 0 ? { kind: 'unfit', members: unfit } : { kind: 'underway', batch }
   }
 
-  /** Finds the batch that contains an intent, and drives it from now on. Throws Temporal's errors. */
+  /** Finds the batch with an intent, and drives it from now on. Throws Temporal's errors. */
   async find(intentId: string): Promise<Batch | undefined> {
     const driven = this.driven(intentId)
     if (driven) return mayDeliver(driven.pending.state) ? driven : undefined
@@ -124,8 +124,7 @@ export class BatchTracker {
       if (fresh) agent.batchCounts.signed += 1
       if (fresh) agent.batchCounts.members += members.length
     } catch (error) {
-      // If an order keeps the key from signing, an earlier process may have sent the batch before the order. So the
-      // batch is followed.
+      // If an order stops the key, an earlier process may have sent the batch, so the batch is followed.
       const isFollowed = signingRefusal(error) === 'order' && pending.grantedTo === undefined
       if (!isFollowed) {
         if (pending.unsigned) await this.#giveUp(batch, error instanceof Error ? error.message : String(error))

@@ -4,10 +4,7 @@ import { Wait, type WaitLimit } from '../../runtime/wait.ts'
 
 export interface Flushed<C, T> {
   readonly together: boolean
-  /**
-   * Answers by candidate. Candidates without an answer are flushed again: with later candidates if `together`, else in
-   * halves.
-   */
+  /** Candidates without an answer are flushed again: with later ones if `together`, else in halves. */
   readonly answers: ReadonlyMap<C, T>
 }
 
@@ -18,10 +15,7 @@ interface BatcherOptions<C, T> {
   readonly fullBatchMs: number
   readonly alone: T
   readonly check?: (candidate: C) => Promise<void>
-  /**
-   * `isHalf`: the candidates are half of a failed batch. If the half is a single candidate, it is checked and answered
-   * alone.
-   */
+  /** `isHalf`: half of a failed batch. A half of one candidate is checked and answered alone. */
   flush(candidates: readonly C[], isHalf: boolean): Promise<Flushed<C, T>>
   readonly now?: () => number
 }
@@ -37,10 +31,7 @@ interface Member<C, T> extends Waiting {
   readonly wait: Wait<T>
 }
 
-/**
- * Groups candidates into batches. On a quiet lane, a candidate goes alone. Candidates that come during a flush share
- * the next flush.
- */
+/** On a quiet lane, a candidate goes alone. Candidates that come during a flush share the next flush. */
 export class Batcher<C extends Omit<Waiting, 'since'>, T> {
   readonly #options: BatcherOptions<C, T>
   readonly #now: () => number

@@ -21,7 +21,7 @@ export type Withdraw = KeylessSteps['withdraw']
 
 export interface LedgerNonces {
   readonly lane: LaneId
-  /** Nonces in the ledger that are not final: of the workflow's intents, and of batches that carry such an intent. */
+  /** Nonces that are not final: of the workflow's intents, and of batches that carry such an intent. */
   readonly nonces: readonly number[]
   /** Intents of the workflow that still own their nonces, because the lane does not fill them. */
   readonly owners: readonly string[]
@@ -49,7 +49,7 @@ export function createKeylessRequests(client: TemporalClient, lanes: ReadonlyMap
   }
 }
 
-/** Withdraws intents. Starts a missing ledger, so that it refuses late requests for them. Throws LANE_UNREACHABLE. */
+/** Starts a missing ledger, so that it refuses late requests for the intents. Throws LANE_UNREACHABLE. */
 function createWithdrawals(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>, batched: boolean): Withdraw {
   return async ({ lane, intentId, how }) => {
     try {

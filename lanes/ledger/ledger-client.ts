@@ -23,7 +23,7 @@ const requestsPerUpdate = 64
 /** Pauses (ms) after an update that asked for 0, 1 or more nonces. Requests in the pause share the next update. */
 const spacingsMs = [0, 200, 500]
 
-/** Sends the requests and reports of one process to a ledger, one update at a time. Retries until `close` is called. */
+/** Sends requests and reports of one process, one update at a time. Retries until `close` is called. */
 export class LedgerClient {
   view: LaneView | undefined
   hasOrders = false

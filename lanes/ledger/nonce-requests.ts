@@ -24,22 +24,16 @@ interface Waiter extends Waiting {
   readonly request: NonceRequest
   refusal: { why: Refusal; detail: string }
   readonly wait: Wait<Acquired>
-  /**
-   * Deadline, ms since this process began. It is checked too, because after a pause of the process, the timer of `wait`
-   * fires too late.
-   */
+  /** Deadline, ms since this process began. After a pause of the process, the timer of `wait` would fire too late. */
   readonly until: number
   isAsked: boolean
   isLate: boolean
 }
 
-/**
- * A call waits this much longer than its limit, ms, if the ledger may have granted it a nonce: an unused nonce could
- * cost a no-op.
- */
+/** A call that may have been granted a nonce waits this time (ms) longer: an unused nonce could cost a no-op. */
 const lateAnswerMs = 10_000
 
-/** The calls of a process that wait for a nonce. Asks the ledger for as many nonces as the window has room for. */
+/** Asks the ledger for as many nonces as the window has room for. */
 export class NonceRequests {
   readonly #deps: LaneDeps
   readonly #transactions: PendingTransactions
@@ -90,7 +84,7 @@ export class NonceRequests {
     this.#pump()
   }
 
-  /** Call this when the next update has a report. The ledger then applies the report before it grants nonces. */
+  /** Called when the next update has a report, which the ledger applies before it grants nonces. */
   onReported(): void {
     this.#reported = true
     this.#pump()
@@ -138,8 +132,7 @@ export class NonceRequests {
     waiter.isAsked = true
     this.#asked += 1
     const answer = await this.#deps.ledger
-      // If this process was paused (`isPast`), nothing is sent: another process may have delivered, and the nonce would
-      // be wasted.
+      // After a pause of this process, another process may have delivered, and the nonce would be wasted.
       .ask({ kind: 'grant', owner, attempt, ...(operatorTransaction && { operatorTransaction }) }, () => isPast(waiter))
       .catch(toRelayerError)
     this.#asked -= 1

@@ -19,10 +19,7 @@ export type LaneStatusCache = ReturnType<typeof createLaneStatusCache>
 
 export function createLaneStatusCache(client: TemporalClient, lanes: readonly LaneId[]) {
   const known = new Map<LaneId, () => Promise<LaneStatus>>()
-  /**
-   * Returns whether a lane takes work and, if not, the reason. A lane counts as open if its ledger does not answer.
-   * `unserved`: no process polls the lane's queue or reports its account.
-   */
+  /** A lane whose ledger does not answer counts as open. `unserved`: nobody polls its queue or reports its account. */
   const status = (lane: LaneId): Promise<LaneStatus> => {
     const read = () => ask(client, lane).catch((): LaneStatus => ({ lane, open: true }))
     const kept = known.get(lane) ?? keptRead(read, { fromStart: maxAgeMs })
@@ -63,7 +60,7 @@ interface OpenLaneWatcherOptions {
 
 export type OpenLaneWatcher = ReturnType<typeof createOpenLaneWatcher>
 
-/** Wakes waiting transfers of this process before their own timers fire, once a lane of their chain takes work. */
+/** Wakes transfers before their own timers fire, once a lane of their chain takes work. */
 export function createOpenLaneWatcher({ lanes, wake, logger, everyMs = checkEveryMs }: OpenLaneWatcherOptions) {
   const waiting = new Set<string>()
   const check = async (signal: AbortSignal) => {

@@ -17,7 +17,7 @@ type AttemptTimes = { at: number } & { -readonly [Time in 'acceptedAt' | 'includ
 
 const passingLimits: readonly unknown[] = ['maxSpendingPerHourWei', 'maxSpendingPerDayWei']
 
-/** Why the signer refused. Undefined for any other error, after which the signer may sign the same transaction. */
+/** Undefined for other errors, after which the signer may sign the same transaction. */
 export function signingRefusal(error: unknown): SigningRefusal | undefined {
   if (!(error instanceof RelayerError)) return undefined
   if (error.code === 'CALL_UNJUSTIFIED') return 'call'
@@ -26,7 +26,7 @@ export function signingRefusal(error: unknown): SigningRefusal | undefined {
   return error.facts['limit'] === undefined ? 'call' : 'limit'
 }
 
-/** A nonce's attempts, identified by signing hash, because each signature of a KMS has another transaction hash. */
+/** Attempts are identified by signing hash, because each signature of a KMS has another transaction hash. */
 export class Attempts {
   readonly watch: Watch
   recorded: readonly Attempt[] = []
@@ -67,7 +67,7 @@ export class Attempts {
     return signingRefusal(this.#refused.get(this.recorded.length - 1))
   }
 
-  /** Attempts that a pool may hold: all but those that were refused for good, which were never signed. */
+  /** Attempts that a pool may hold. Attempts that were refused for good were never signed. */
   get offered(): readonly Attempt[] {
     return this.recorded.filter((_, place) => !this.#isRefusedForGood(place))
   }
@@ -145,10 +145,7 @@ export class Attempts {
     if (this.noneSigned && refusal) throw refusal
   }
 
-  /**
-   * Tries refused attempts again. Returns true if the last one is now signed and does what the raise was for, so that
-   * no raise is needed.
-   */
+  /** Tries refused attempts again. True: the last one is now signed, and does what the raise was for. */
   async signLater(reason: RaiseReason): Promise<boolean> {
     if (!this.#mayBeSignedLater || this.isLastSigned) return false
     await this.#trySign()
@@ -157,8 +154,8 @@ export class Attempts {
   }
 
   /**
-   * Proposes an attempt with higher fees than every attempt that a pool may hold. If limits forbid such fees, they need
-   * to be higher only than those of the attempts that the signer has not refused. Throws read errors.
+   * Proposes fees above those of every attempt that a pool may hold or, if limits forbid that, above those of the
+   * attempts that the signer has not refused. Throws read errors.
    */
   async propose(
     reason: RaiseReason,

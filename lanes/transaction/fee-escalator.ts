@@ -3,7 +3,7 @@ import { type Attempt, workflowOf } from '../../domain/lane/lane.ts'
 import type { Terms } from '../../domain/transfer/transfer.ts'
 import type { KnownCall, LaneDeps } from '../deps.ts'
 
-/** Reason for a raise. `stuck`: the lowest nonce is in no block. `reprice`: the market's fee may be higher. */
+/** `stuck`: the lowest nonce is in no block. `reprice`: the market's fee may be higher. */
 export type RaiseReason =
   | { readonly why: 'stuck' | 'reprice' | 'more-gas' }
   | { readonly why: 'order'; readonly kind: Attempt['kind'] | undefined; readonly atLeast: Partial<Fees> | undefined }
@@ -85,10 +85,7 @@ function dearer(market: Fees, { maxFee, tip }: Fees): boolean {
 
 export type StuckDetector = ReturnType<typeof createStuckDetector>
 
-/**
- * Decides when to raise a nonce's fee. Only the lowest nonce can be stuck. Counts blocks instead of time, because a
- * chain may halt.
- */
+/** Only the lowest nonce can be stuck. Counts blocks instead of time, because a chain may halt. */
 export function createStuckDetector(blocks: number, raises: boolean, waited = 0) {
   let attemptedAt = -1
   let sentAt = -1
@@ -110,12 +107,9 @@ export function createStuckDetector(blocks: number, raises: boolean, waited = 0)
       lowestSince = undefined
       pricedOutSince = undefined
     },
-    /**
-     * Call this if nodes find an attempt too cheap. `any`: no pool has the attempt, so its fee is raised even if its
-     * nonce is not the lowest.
-     */
+    /** Called if nodes find an attempt too cheap. `any`: no pool has it, so it is raised above the lowest nonce too. */
     tooCheap: (which: 'lowest' | 'any') => void (tooCheap = which),
-    /** Call this at each block. `pricedOut`: the base fee is above the fees of all attempts. */
+    /** Called at each block. `pricedOut`: the base fee is above the fees of all attempts. */
     check({ height, lowest, pricedOut }: { height: number; lowest: boolean; pricedOut: boolean }): 'stuck' | 'reprice' | undefined {
       lowestSince = lowest ? (lowestSince ?? height) : undefined
       pricedOutSince = pricedOut ? (pricedOutSince ?? height) : undefined

@@ -6,10 +6,7 @@ import type { Attempts } from './attempts.ts'
 const graceBlocks = 2
 const everyBlocks = 5
 
-/**
- * The transaction that used a nonce. `ours`: Portage's, under a hash that this process did not know. `external`:
- * another, with the hash if a node shows it.
- */
+/** `ours`: Portage's transaction, under a hash that this process did not know. `external`: another one. */
 type NonceUser = { readonly kind: 'ours'; readonly hash: string } | { readonly kind: 'external'; readonly hash: string | undefined }
 
 /**
@@ -33,10 +30,7 @@ export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: num
       finalBlocks = 0
       silent = 0
     },
-    /**
-     * Call this at each block after the nonce's use. Undefined while the transaction that used the nonce is unknown.
-     * Throws read errors.
-     */
+    /** Called at each block after the nonce's use. Undefined while the transaction is unknown. Throws read errors. */
     async check(account: Account, attempts: Attempts): Promise<NonceUser | undefined> {
       const final = nonce < account.finalizedNonce
       blocks += 1

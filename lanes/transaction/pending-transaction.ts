@@ -12,13 +12,13 @@ import { createFeeEscalator, createStuckDetector, type RaiseReason, type StuckDe
 import { createNonceConflictCheck } from './nonce-conflict-check.ts'
 import { problemOf } from '../../observability/severity.ts'
 
-/** `pending`: the nonce is in no block. `spent`: a no-op or an external transaction used the nonce in a final block. */
+/** `pending`: the nonce is in no block. `spent`: a no-op or an external transaction used it in a final block. */
 export type PendingTransactionState =
   | { readonly kind: 'pending'; readonly note: string }
   | (Inclusion & { readonly kind: 'included'; readonly noop: boolean })
   | { readonly kind: 'spent'; readonly by: 'noop' | 'external' }
 
-/** Brings one nonce into a block, even if no transfer waits for the nonce. */
+/** Brings one nonce into a block, even if no transfer waits for it. */
 export class PendingTransaction {
   readonly nonce: number
   readonly intentId: string | undefined
@@ -93,7 +93,7 @@ export class PendingTransaction {
     return this.unmined && !this.unsigned && !this.forgotten
   }
 
-  /** The ledger was wiped and lost attempts for this nonce. Another PendingTransaction must then fill the nonce. */
+  /** The ledger was wiped and lost attempts for this nonce. Another PendingTransaction must then fill it. */
   get forgotten(): boolean {
     return this.#attempts.forgotten
   }
@@ -119,12 +119,10 @@ export class PendingTransaction {
   }
 
   async fill(attempts: readonly Attempt[]): Promise<void> {
-    // The order to fill often comes with the answer to a raise. During the raise it would be ignored, so it waits for
-    // the end of the raise.
+    // The order to fill often comes with the answer to a raise, and would be ignored during the raise.
     await this.#work?.catch(() => {})
     this.#attempts.learn(attempts)
-    // If the signer refused the recorded no-op, which may be forged, another one is proposed: the signer may sign a
-    // cheaper one.
+    // If the recorded no-op was refused, it may be forged, and the signer may sign a cheaper one.
     if (!this.#attempts.isFilling || this.#attempts.lastRefused) return this.bump('noop')
     if (this.#attempts.isLastSigned) return
     await this.#exclusively(async () => {
@@ -191,8 +189,7 @@ export class PendingTransaction {
     if (!attempt || refusal) {
       this.#stuck.attempted(this.#height)
       const isRefused = signingRefusal(refusal) === 'call' && attempt?.kind === 'call'
-      // If the key refuses the call for ever, or the transfer's terms end the raises, a no-op replaces the call.
-      // Otherwise the lane's higher nonces would wait.
+      // A no-op replaces a call that the key refuses for ever or that the terms hold back: higher nonces would wait.
       if (isRefused || (reason.why === 'stuck' && this.#escalator.atTerms())) await this.#askForFill()
       return this.#send()
     }

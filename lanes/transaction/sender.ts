@@ -4,16 +4,13 @@ import type { LaneDeps } from '../deps.ts'
 
 const ordinary: ReadonlySet<SendErrorClass> = new Set(['nonce-too-low', 'own-nonce-used', 'underpriced', 'replacement-underpriced'])
 
-/** A transaction without inclusion is sent again after this many blocks, because pools may evict it. */
+/** Pools may evict a transaction, so it is sent again after this many blocks without inclusion. */
 const resendAfterBlocks = 5
 /** Interval of repeated sends, ms, on chains where a higher fee replaces nothing (OpenZeppelin on Arbitrum: 20 s). */
 const resendAfterMs = 20_000
 /** A call is hopeless once all nodes have refused it for good at this number of blocks. */
 const agreedBlocks = 2
-/**
- * Like `agreedBlocks`, for a call that a node has taken before. Such a call can be hopeless too, because a pool may
- * take a call and drop it later, when it learns how many zkEVM counters the call needs.
- */
+/** Like `agreedBlocks`, for a call that a node took. A pool may drop it later, for its number of zkEVM counters. */
 const agreedBlocksOnceTaken = 5
 
 type Refusals = { readonly error: 'fatal' | 'terminally-stuck'; readonly blocks: number; readonly height: number }
@@ -51,7 +48,7 @@ export function createTransactionSender({ chain, logger }: LaneDeps, nonce: numb
       }
       return error
     },
-    /** Whether all nodes refused the call for good. After a node took a transaction, only `terminally-stuck` counts. */
+    /** Whether all nodes refused the call for good. After a node took it, only `terminally-stuck` counts. */
     isHopeless(): boolean {
       if (!refusals) return false
       const { error, blocks } = refusals

@@ -36,13 +36,11 @@ export interface BoundedRequest {
   readonly body?: string
 }
 
-/**
- * Idle time of a connection, ms. Many servers close a connection after 5 s, and a request at that moment would fail.
- */
+/** Idle time (ms) of a connection. Many servers close after 5 s, and a request at that moment would fail. */
 const idleMs = 4_000
 const options = { keepAlive: true, timeout: idleMs } as const
 const agents = { 'http:': new HttpAgent(options), 'https:': new HttpsAgent(options) } as const
-/** A Map, because a server may name the encoding `constructor` or `__proto__`, which every plain object has. */
+/** A Map, because a server may name the encoding `constructor`, which every plain object has. */
 const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['gzip', createGunzip],
   ['br', createBrotliDecompress],
@@ -50,8 +48,7 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
 
 /**
  * Sends one HTTP request to a server that may be hostile. Follows no redirect. `fetch` would take three times the CPU.
- * Throws AnswerTooLong, TimeoutError, the signal's reason, the socket's errors, and TypeError for a URL that is not
- * HTTP.
+ * Throws AnswerTooLong, TimeoutError, the signal's reason, the socket's errors, and TypeError for other protocols.
  */
 export async function fetchBounded(
   url: URL,

@@ -9,10 +9,7 @@ const maxConnections = 1_000
 /** Low enough that one address cannot take all connections, and high enough for a proxy in front of all clients. */
 const maxConnectionsOfAddress = 100
 
-/**
- * Limits connections, in total and per address (for IPv6, per 64-bit network). A connection beyond a limit is closed at
- * once.
- */
+/** Limits connections, in total and per address (for IPv6, per 64-bit network). */
 export function limitConnections(server: Server): void {
   limitPipelining(server)
   server.maxConnections = maxConnections
@@ -42,10 +39,7 @@ export function networkOf(address: string): string {
 /** Highest number of unanswered requests per connection. Browsers and HTTP libraries send one at a time. */
 const maxPipelined = 16
 
-/**
- * Limits the unanswered requests of a connection, because unread answers of hundreds of kilobytes could fill the
- * memory.
- */
+/** Unread answers of hundreds of kilobytes could fill the memory. */
 function limitPipelining(server: Server): void {
   const unanswered = new WeakMap<Socket, number>()
   server.prependListener('request', ({ socket }, response) => {

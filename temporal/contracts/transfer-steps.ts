@@ -44,6 +44,10 @@ export interface AdmitInput {
    * bridge has such a call.
    */
   wrapped?: boolean
+  /**
+   * The calls of the stage that reverted, and the sum of their gas limits. A person's retry begins anew. Absent: none.
+   */
+  reverted?: { calls: number; gas: number }
   /** Time when the transfer started, ms since the epoch, for metrics. Only set at the first try. */
   startedAt?: number
 }

@@ -32,6 +32,8 @@ export interface TransferProgress {
   state: TransferState
   round: number
   failures: number
+  /** Sum of the gas limits of the failed calls, which a payment may limit. An opened gate keeps it. Absent: 0. */
+  failedGas?: number
   spent: number
   waits: number
   lane?: LaneId

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createAdmit } from '../../activities/transfer/admit.ts'
 import type { Endpoint, NextStage } from '../../bridges/port.ts'
@@ -5,6 +6,7 @@ import type { At, Simulation } from '../../chains/port.ts'
 import { type Config, configSchema } from '../../config/schema/schema.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { callHash } from '../../lanes/deps.ts'
+import type { AdmitInput } from '../../temporal/contracts/transfer-steps.ts'
 import { parkAfterOf } from '../../workers/roles/chain.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { unused } from '../helpers/unused.ts'
@@ -20,6 +22,8 @@ interface Scene {
   readonly transfers?: Partial<Config['transfers']>
   readonly endpoint?: Partial<Endpoint>
   readonly halted?: boolean
+  readonly reverted?: AdmitInput['reverted']
+  readonly dataFee?: string
 }
 
 const reverts: Simulation = { ok: false, revert: { data: '0x', reason: 'a reason' } }
@@ -32,6 +36,8 @@ async function admit({
   transfers,
   endpoint: own,
   halted = false,
+  reverted,
+  dataFee = '0',
 }: Scene) {
   const read: At[] = []
   const endpoint = fakeEndpoint({
@@ -48,7 +54,7 @@ async function admit({
     msToFinality: () => 5_000,
     simulate: async () => simulation ?? Promise.reject(new Error('no node')),
     quote: async () => ({ maxFee: '19', tip: '1', baseFee: '9' }),
-    dataFee: async () => '0',
+    dataFee: async () => dataFee,
   }
   const statuses = lanes.map((lane) => ({ lane, open: true }))
   const deps = {
@@ -61,7 +67,7 @@ async function admit({
     parkAfter: parkAfterOf(configSchema.parse({ chains: {}, bridges: {}, transfers })),
   }
   const step = createAdmit(deps as never, undefined as never)
-  return { answer: await step({ transfer: nativeTransfer(), avoid: [] }), read }
+  return { answer: await step({ transfer: nativeTransfer(), avoid: [], ...(reverted && { reverted }) }), read }
 }
 
 test('a simulation that succeeds shows that the effect is missing: no other read is made', async () => {
@@ -92,14 +98,49 @@ test('the config sets after how many failed rounds a transfer is parked; the def
   expect(answer).toMatchObject({ kind: 'ready', parkAfter: { reverts: 2, spentNonces: 20 } })
 })
 
+const paidFor = (gasAtMost: bigint): Scene['endpoint'] => {
+  const call = async () => ({ to: `0x${'ab'.repeat(20)}`, data: '0x12345678', value: '0' })
+  return { delivery: fakeDelivery({ call, payment: { paid: '1', worth: '1', coins: '0' }, gasAtMost }) }
+}
+
 test.each<[string, Partial<Config['transfers']>, number]>([
   ['usually', {}, 20],
   ['also where the config allows other transfers more', { parkAfterReverts: 9, parkAfterSpentNonces: 30 }, 30],
-])('a paid request is parked after its first useless call, %s', async (_, transfers, spentNonces) => {
-  const call = async () => ({ to: `0x${'ab'.repeat(20)}`, data: '0x12345678', value: '0' })
-  const payment = { paid: '1', worth: '1', coins: '0' }
-  const { answer } = await admit({ transfers, endpoint: { delivery: fakeDelivery({ call, payment }) } })
+])('a request that pays for one call is parked after its first useless call, %s', async (_, transfers, spentNonces) => {
+  const { answer } = await admit({ transfers, endpoint: paidFor(199_999n) })
   expect(answer).toMatchObject({ kind: 'ready', parkAfter: { reverts: 1, spentNonces } })
+})
+
+test.each<[string, Scene, object]>([
+  ['has as many tries as it pays calls for', {}, { parkAfter: { reverts: 3 } }],
+  ['has at most the tries of the config', { transfers: { parkAfterReverts: 2 } }, { parkAfter: { reverts: 2 } }],
+  ['pays for its reverted calls too', { reverted: { calls: 1, gas: 150_000 } }, { parkAfter: { reverts: 2 } }],
+  ['keeps no try after a dear call', { reverted: { calls: 1, gas: 201_000 } }, { kind: 'impossible', code: 'GAS_ABOVE_PAID' }],
+  ['pays for the data of one call', { dataFee: '7' }, { parkAfter: { reverts: 1 } }],
+  ['gets no gas back when a gate opens', { reverted: { calls: 0, gas: 200_000 } }, { parkAfter: { reverts: 1 } }],
+])('a request that pays for 300,000 gas, with calls of 100,000 gas, %s', async (_, scene, answer) => {
+  expect((await admit({ ...scene, endpoint: paidFor(300_000n) })).answer).toMatchObject(answer)
+})
+
+test('a receiver that chooses the gas of each call, and opens gates at will, burns no unpaid gas', async () => {
+  const calls = fc.array(fc.record({ gas: fc.integer({ min: 21_000, max: 1_100_000 }), gateOpens: fc.boolean() }), { maxLength: 12 })
+  const paid = fc.integer({ min: 100_000, max: 1_000_000 })
+  await fc.assert(
+    fc.asyncProperty(paid, calls, async (gasAtMost, tries) => {
+      let reverted = { calls: 0, gas: 0 }
+      for (const { gas, gateOpens } of tries) {
+        const { answer } = await admit({ simulation: { ok: true, gas: String(gas) }, endpoint: paidFor(BigInt(gasAtMost)), reverted })
+        if (answer.kind !== 'ready') {
+          expect(answer).toMatchObject({ code: 'GAS_ABOVE_PAID' })
+          return
+        }
+        reverted = { calls: reverted.calls + 1, gas: reverted.gas + Number(answer.gasLimit) }
+        expect(reverted.gas).toBeLessThanOrEqual(gasAtMost)
+        if (reverted.calls >= answer.parkAfter!.reverts) return
+        if (gateOpens) reverted.calls = 0
+      }
+    }),
+  )
 })
 
 describe('A delivery of several calls', () => {

@@ -28,6 +28,7 @@ const options: ProviderOptions = {
     return (chain === 'chain-2' ? 3n : 10n) * 10n ** 10n
   },
   assertOpen: () => {},
+  dataFeeOf: async (chain) => (chain === 'chain-5' ? 600_000_000n : 0n),
   gasPriceOf: async () => {
     asked.gasPrices += 1
     if (failing) throw failing
@@ -73,6 +74,15 @@ test('a quote needs no token, and has a price only with relay instructions', asy
   // Base fee: 5 × 10^8 wei. Gas: 100,000 × 7 wei × 11/3 (the ratio of the coins' prices), rounded up.
   const withGas = await quote({ ...pair, relayInstructions: gas(100_000n), more: 'ignored' })
   expect(withGas.json()).toEqual({ signedQuote, estimatedCost: '502566667' })
+})
+
+test('the price to a chain that charges for data contains this fee for a usual delivery', async () => {
+  const { signedQuote, estimatedCost } = (await quote({ srcChain: 2, dstChain: 5, relayInstructions: gas(100_000n) })).json<
+    Record<string, string>
+  >()
+  // 600,000,000 wei × 11/3 (the ratio of the coins' prices) are 22 units of 10^8 wei.
+  expect(decodeQuote(Buffer.from(signedQuote!.slice(2), 'hex'))?.baseFee).toBe(5n + 22n)
+  expect(estimatedCost).toBe('2702566667')
 })
 
 test('many quotes cost one signature and one read of the gas price', async () => {

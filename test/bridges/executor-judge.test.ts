@@ -88,7 +88,7 @@ describe('the judgement of a request', () => {
     ...fields,
   })
   const at = { requestedAt: 1_000, now: 1_500 }
-  const judged = (one: RequestForExecution, times = at, by = terms) => judge(one, 2, times, by)
+  const judged = (one: RequestForExecution, times: Parameters<typeof judge>[2] = at, by = terms) => judge(one, 2, times, by)
 
   test('a good request is accepted with what it asks for, and its price', () => {
     expect(judged(request())).toEqual({
@@ -223,6 +223,12 @@ describe('the judgement of a request', () => {
     expect(judged(dear, at, { ...terms, chains: new Map([[4, { caps: wide, receivers, prefixes: ['ERV1' as const] }]]) })).toMatchObject({
       code: 'EXECUTOR_UNDERPAID',
     })
+  })
+
+  test('a request whose transfer has started may pay for less than the least gas limit, but not for no gas', () => {
+    const asking = (gasLimit: bigint) => judged(request({ instructions: bytesOf([gas(gasLimit)]) }), { ...at, hasStarted: true })
+    expect(asking(1n)).toMatchObject({ kind: 'accepted' })
+    for (const gasLimit of [0n, 1_000_001n]) expect(asking(gasLimit)).toMatchObject({ code: 'EXECUTOR_UNSUPPORTED' })
   })
 
   test('hostile bytes in every field are judged, and never accepted', () => {

@@ -3,8 +3,10 @@ import { concat, decodeBase64, toBeHex, zeroPadValue } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { encodeCall, selectorOf } from '../../bridges/kit/calls.ts'
 import { createVerifier } from '../../bridges/kit/signed-messages.ts'
+import { executorAbi } from '../../bridges/executor/event.ts'
 import { createExecutorEndpoint } from '../../bridges/executor/evm.ts'
-import { createDecode, type ExecutorMessage, readMessage, writeMessage } from '../../bridges/executor/message.ts'
+import type { ExecutorTerms } from '../../bridges/executor/judge.ts'
+import { createDecode, createLogDecode, type ExecutorMessage, readMessage, writeMessage } from '../../bridges/executor/message.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import { mostMessageBytes } from '../../domain/transfer/transfer.ts'
@@ -20,12 +22,13 @@ const names = new Map([
   [4, 'bsc'],
 ])
 
-const quote = (prices: { gasPrice?: bigint } = {}) =>
+const quote = (prices: { gasPrice?: bigint; expiry?: bigint } = {}) =>
   signed({
     ...{ quoter, payee: universal(address('e')), sourceChain: 2, targetChain: 4, expiry: 2_000_000_000n, baseFee: 0n },
     ...{ gasPrice: 1n, sourcePrice: 1n, targetPrice: 1n, ...prices },
   })
-const instructions = Buffer.from(bytesOf([{ type: 'GasInstruction', gasLimit: 100_000n, msgValue: 5n }]))
+const gasOf = (gasLimit: bigint) => Buffer.from(bytesOf([{ type: 'GasInstruction', gasLimit, msgValue: 5n }]))
+const instructions = gasOf(100_000n)
 const requestFor = (sequence: bigint) =>
   Buffer.from(concat(['0x45525631', toBeHex(2, 2), zeroPadValue(sender, 32), toBeHex(sequence, 8)]).slice(2), 'hex')
 const vaaOf = (payload = '0x01', { guardians = 3, from = universal(sender), sequence = 7n } = {}) =>
@@ -38,7 +41,7 @@ const message = (change: Partial<ExecutorMessage['request']> = {}, vaa: Uint8Arr
     ...{ signedQuote: quote(), request: requestFor(7n), instructions, ...change },
   },
 })
-/** Logs of the source. `verifyRequest` accepts only requests that are in these logs. */
+/** The source has only these requests, so `verifyRequest` accepts no others. */
 const logs = [writeMessage(message({}, new Uint8Array()))]
 const record = address('9')
 /** No node answers for requests with this refund address. */
@@ -50,20 +53,24 @@ interface Setting {
   isDelivered?: boolean
   published?: Uint8Array
   recordContract?: string
+  clock?: () => number
 }
 
-function endpointOf({ isDelivered = false, published, recordContract }: Setting = {}) {
+const receivers = { [receiver]: { view: 'isReceived(bytes32)', args: ['$digest'], is: 'true' } }
+const termsWith = (recordContract?: string): ExecutorTerms => ({
+  ...{ quoter, honourExpired: false },
+  chains: new Map([
+    [4, { caps: { maxGasLimit: 1_000_000n, maxMsgValue: 10n, maxGasDropOff: 5n }, receivers, recordContract, prefixes: ['ERV1'] }],
+  ]),
+})
+
+function endpointOf({ isDelivered = false, published, recordContract, clock }: Setting = {}) {
   const set = { index: 0, keys: devnetGuardians(3).map(({ address: key }) => key), expirationTime: 0, current: true }
-  const receivers = { [receiver]: { view: 'isReceived(bytes32)', args: ['$digest'], is: 'true' } }
   return createExecutorEndpoint({
     chain: { name: 'bsc', call: async () => toBeHex(isDelivered ? 1n : 0n, 32) },
-    terms: {
-      ...{ quoter, honourExpired: false },
-      chains: new Map([
-        [4, { caps: { maxGasLimit: 1_000_000n, maxMsgValue: 10n, maxGasDropOff: 5n }, receivers, recordContract, prefixes: ['ERV1'] }],
-      ]),
-    },
+    terms: termsWith(recordContract),
     maxMsgValue: 10n,
+    clock,
     receivers,
     recordContract,
     verify: createVerifier({ get: async () => set }, () => 1_700_000_000),
@@ -151,7 +158,7 @@ describe('A key signs only the call that a request paid for', () => {
 
   const asking = (gasLimit: bigint, change: Partial<ExecutorMessage['request']> = {}) =>
     message({
-      instructions: Buffer.from(bytesOf([{ type: 'GasInstruction', gasLimit, msgValue: 5n }])),
+      instructions: gasOf(gasLimit),
       ...{ amountPaid: gasLimit + 5n, ...change },
     })
 
@@ -165,6 +172,24 @@ describe('A key signs only the call that a request paid for', () => {
     const [proof] = await endpoint.proveCall(intent, '250000')
     expect(proof).toMatchObject({ payment: transferOf(own).digest })
     await expect(endpoint.proveCall(intent, '300001')).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+  })
+
+  test('a key signs the call of a request in time, however many dearer ones for this call have expired', async () => {
+    const expiring = quote({ expiry: 1_000n })
+    const late = Array.from({ length: 9 }, (_, index) => asking(500_000n + BigInt(index), { signedQuote: expiring }))
+    const own = asking(310_000n)
+    logs.push(...[own, ...late].map((one) => writeMessage({ ...one, attested: [] })))
+    let seconds = 999
+    const endpoint = endpointOf({ clock: () => seconds * 1_000 })
+    const [intent] = await Promise.all(late.map((one) => endpoint.delivery(transferOf(one)).call()))
+    seconds = 1_000 + 599
+    await endpoint.delivery(transferOf(own)).call()
+    // For ten minutes, a key signs the call of an expired request that was admitted in time.
+    await expect(endpoint.proveCall(intent!, '500008')).resolves.toEqual(proved)
+    seconds = 1_000 + 600
+    await expect(endpoint.proveCall(intent!, '310001')).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+    const [proof] = await endpoint.proveCall(intent!, '310000')
+    expect(proof).toMatchObject({ payment: transferOf(own).digest })
   })
 
   test('if no request proves a call, a read that failed is tried again before the call is given up', async () => {
@@ -229,16 +254,28 @@ describe('The check of a request', () => {
     expect(await endpointOf().validate({ ...transfer, sequence: '9000004' })).toMatchObject({ code: 'MESSAGE_MISMATCH' })
   })
 
-  const little = message({ instructions: Buffer.from(bytesOf([{ type: 'GasInstruction', gasLimit: 99_999n, msgValue: 5n }])) })
-  logs.push(writeMessage({ ...little, attested: [] }))
-
   test.each([
     ['underpaid', message({ amountPaid: 100_004n }), 'EXECUTOR_UNDERPAID'],
-    ['for less gas than any delivery needs', little, 'EXECUTOR_UNSUPPORTED'],
     ['for a contract without a view', message({ targetAddress: universal(other) }), 'EXECUTOR_UNSUPPORTED'],
     ['of another provider', message({ quoter: other }), 'EXECUTOR_QUOTE_UNKNOWN'],
   ])('the check of a request declines a request that is %s', async (_, one, code) => {
     expect(await endpointOf().validate(transferOf(one))).toMatchObject({ kind: 'declined', code })
+  })
+
+  test('a request for less than the least gas limit starts no transfer, but a started one is not declined', async () => {
+    const asking = (gasLimit: bigint) => message({ instructions: gasOf(gasLimit), amountPaid: 100_005n }, new Uint8Array())
+    const startedFrom = ({ request: one, ...place }: ExecutorMessage) => {
+      const asked = [one.quoter, one.amountPaid, one.targetChain, `0x${one.targetAddress}`, one.refundAddress, one.signedQuote]
+      const values = [...asked, one.request, one.instructions]
+      const log = { address: executor, ...executorAbi.encodeEventLog('RequestForExecution', values), transactionHash: place.txHash }
+      const block = { height: place.height, hash: `0x${'01'.repeat(32)}` }
+      return createLogDecode('ethereum', 2, termsWith(), decode)({ ...log, block, index: place.logIndex }, '9000003', [])
+    }
+    expect(startedFrom(asking(99_999n))).toBeUndefined()
+    expect(startedFrom(asking(100_000n))).toEqual(transferOf(asking(100_000n)))
+    const started = { ...asking(99_999n), attested: [vaaOf()] }
+    logs.push(writeMessage(asking(99_999n)))
+    expect(await endpointOf().validate(transferOf(started))).toEqual({ kind: 'valid' })
   })
 
   test('the check of a request waits while the guardians have not signed its message', async () => {

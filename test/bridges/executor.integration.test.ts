@@ -167,7 +167,7 @@ describe('a provider on real chains, asked by the SDK of integrators', () => {
     expect(await balance(from, from.payee)).toBe(sent.estimatedCost)
     const { quote } = judgement as Extract<typeof judgement, { kind: 'accepted' }>
     expect(quote).toMatchObject({ quoter: devnetQuoter.address, payee: toUniversal(from.payee), sourcePrice: 30_000_000_000_000n })
-    // The price includes the margin of 10 percent.
+    // With the margin of 10 percent.
     expect(quote.targetPrice).toBe(33_000_000_000_000n)
     expect(Number(quote.expiry) - Date.now() / 1_000).toBeGreaterThan(3_500)
     expect(requestIn(sent.transaction, from)).toMatchObject({ targetAddress: toUniversal(to.receiver), refundAddress: from.user.address })
@@ -196,7 +196,7 @@ describe('a provider on real chains, asked by the SDK of integrators', () => {
     const [from, to] = ends
     const { signedQuote, instructions } = await requestDelivery(url, from, to, { payload: '0x05' })
     const cheap = getBytes(signedQuote)
-    // Changes the quote: the payer becomes the payee, and gas costs nothing.
+    // The payer becomes the payee, and gas costs nothing.
     cheap.set(getBytes(from.user.address), 36)
     cheap.fill(0, 68, 84)
     const script = await Script.of(from.chain.anvil, from.user)
@@ -251,7 +251,7 @@ describe('a process with the key of a quoter', () => {
     expect(await codeOfAsync(() => provider!.quote(ask))).toBe('SIGNER_OFFLINE')
     const service = await startWeb3Signer([devnetQuoter], port)
     try {
-      // All callers get the same failure for a second, so ask again until a signature comes.
+      // All callers share a failure for a second.
       await expect
         .poll(() =>
           provider!.quote(ask).then(

@@ -88,7 +88,6 @@ describe('Transfers that wait at a gate', () => {
     await block()
     expect(state.asked.map(([sequence]) => sequence)).toEqual(['2', '9', '10', '100'])
     expect(state.woken).toEqual([])
-    // The gate has room for two transfers.
     let room = 2
     state.gate = () => (room-- > 0 ? { kind: 'open' } : closed)
     await block()

@@ -37,7 +37,7 @@ describe('Calls and views of the kit', () => {
         const call = encodeCall({ function: signature, args })
         expect(call).toBe(data(signature, types, args))
         const back = decodeCall(signature, call)
-        // `decodeCall` returns a lone `bytes` argument as a Uint8Array, not as hex.
+        // A lone `bytes` argument comes back as a Uint8Array.
         const shown = back?.map((one) => (one instanceof Uint8Array ? `0x${Buffer.from(one).toString('hex')}` : one))
         expect(lower(shown)).toBe(lower(args))
       }),

@@ -36,16 +36,13 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     const simulation = await network.target.chain.simulate(await network.endpoint.delivery(transfer).call(), from)
     return simulation.ok ? 'ok' : network.endpoint.explainRevert(simulation.revert, transfer)
   }
-  /**
-   * The answer of the gate for a transfer. `reserve` also keeps a part of the budget for the transfer, which is
-   * released at once.
-   */
+  /** `reserve` also keeps a part of the budget, which is released at once. */
   const gate = async (transfer: Transfer, from = network.relayer.address) => {
     const answer = await network.endpoint.reserve(transfer, from)
     network.endpoint.release(transfer)
     return answer
   }
-  /** Begins a new day on the target, which frees the whole budget. */
+  /** A new day on the target frees the whole budget. */
   const nextDay = async () => {
     const tomorrow = (Math.floor(chainTime(network.target.chain) / daySeconds) + 1) * daySeconds
     await network.target.anvil.rpc('evm_setNextBlockTimestamp', [tomorrow])
@@ -157,7 +154,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
       ...receipt,
       logs: receipt.logs.map((log) => ({ ...log, data: data(log.data) })),
     })
-    // The first log has the right id and a wrong amount. The second log has too few bytes.
+    // The first log has a wrong amount, and the second too few bytes.
     for (const data of [(before: string) => before.replace(/^0x0/, '0x1'), () => '0x12']) {
       expect(network.endpoint.hasEffect(forged(data), transfer)).toBe(false)
     }
@@ -202,7 +199,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     const calls = () => callsOf(network.target.chain, 'eth_call')
     expect(await ask(first!)).toEqual({ kind: 'open' })
     const before = calls()
-    // `first` has its reservation already. Of `second` and `third`, only one fits.
+    // `first` has a reservation already. Of `second` and `third`, only one fits.
     expect([await ask(first!), await ask(second!)]).toEqual([{ kind: 'open' }, { kind: 'open' }])
     expect(await ask(third!)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('on its way') })
     expect(calls()).toBe(before)
@@ -228,7 +225,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect(await meaning(transfer)).toMatchObject({ kind: 'wait', code: 'BRIDGE_CAP' })
     await network.target.admin('mint', [network.target.insuranceFund, 4n], { address: network.target.token, contract: 'BridgeToken' })
     expect([await gate(transfer), await meaning(transfer)]).toEqual([{ kind: 'open' }, 'ok'])
-    // The new fund is empty, so the gate lets nothing pass.
+    // The new fund is empty.
     await network.target.admin('setInsuranceFund', [freshAddress()])
     expect(await gate(transfer)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('empty') })
     expect(await meaning(transfer)).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET' })

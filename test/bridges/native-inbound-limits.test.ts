@@ -18,7 +18,7 @@ function scriptedChain() {
     funds: [] as string[],
     agreedBalance: 4_000n,
     down: false,
-    /** Wrong answers by view. Only reads of one node (`latest`) get them. */
+    /** Wrong answers by view, for reads of one node (`latest`). */
     lies: {} as Readonly<Record<string, unknown>>,
     paused: false,
     disagree: false,
@@ -243,8 +243,7 @@ describe('a gate that only one node calls closed', () => {
     const inbound = createInbound(chain, bridge)
     const ids = Array.from({ length: 20 }, (_, index) => ({ ...entrant, id: `0x${index}` }))
     expect(new Set((await Promise.all(ids.map((each) => inbound.reserve(each, token)))).map(({ kind }) => kind))).toEqual(new Set(['open']))
-    // All waiting transfers share two reads: one of the first node, and one that the majority of the nodes must
-    // confirm.
+    // All waiting transfers share two reads: one of the first node, and one of the majority.
     expect(asked(method)).toBe(2)
     expect(inbound.fitting([entrant])).toEqual([entrant])
     expect(await inbound.mayComplete(token)).toBe(true)

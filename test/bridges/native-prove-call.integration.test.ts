@@ -13,10 +13,7 @@ import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-b
 import { temporaryFolder } from '../helpers/folders.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 
-/**
- * The target's contract trusts every sender with RELAYER_ROLE, so each of these calls would succeed if a lane signed
- * it.
- */
+/** The target trusts every sender with RELAYER_ROLE, so each of these calls would succeed if a lane signed it. */
 describe('The calls that the key of a lane signs for the native bridge', () => {
   let network: NativeBridgeNetwork
   let recorded: readonly NativeTransfer[]
@@ -83,7 +80,7 @@ describe('The calls that the key of a lane signs for the native bridge', () => {
     })
     await refused(encode([twice, double(initiator), double(recipient), double(amount), double(nonce)]))
     await refused(encode([[], [], [], [], []]))
-    // One column has two rows, and the other columns have one.
+    // One column has two rows.
     await refused(encode([[twice[0]], [initiator], [recipient], double(amount), [nonce]]))
   })
 

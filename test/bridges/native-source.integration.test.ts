@@ -14,10 +14,7 @@ import type { NativeBridgeVariant } from '../../lab/devnet/native/native-bridge.
 import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 
-/**
- * The highest number of calls that the test allows: a tenth of the number of reads. A call has room for 100 reads, but
- * if the machine pauses, the reads are spread over more calls.
- */
+/** A call has room for 100 reads, but if the machine pauses, the reads are spread over more calls. */
 const fewCalls = ({ length }: readonly unknown[]) => length / 10
 
 describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s native bridge on real chains', (variant) => {
@@ -131,7 +128,7 @@ describe('answers that a node may not give', () => {
     index: 0,
     transactionHash: `0x${'70'.repeat(32)}`,
   })
-  /** No real node returns such logs, so this reader is scripted. */
+  /** No real node returns such logs. */
   const saying = (...logs: ReturnType<typeof logOf>[]): LogReader => ({
     name: 'source',
     call: () => Promise.reject(new Error('not asked')),

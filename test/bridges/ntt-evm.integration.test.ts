@@ -24,7 +24,7 @@ import { testChain } from '../helpers/evm.ts'
 import { altered, type SignOptions, signVaa } from '../helpers/vaa.ts'
 
 const rateLimitSeconds = 1_000
-/** Inbound limit in whole tokens. */
+/** In whole tokens. */
 const inboundLimit = 1_000n
 const one = 10n ** 8n
 const guardians = devnetGuardians(3)
@@ -38,7 +38,6 @@ describe('NTT with its real contracts', () => {
   let chain: EvmChain
   let endpoint: Endpoint
   let decode: (bytes: Uint8Array) => Transfer
-  /** A transfer that the target has not received yet. */
   let open: Vaa & { readonly bytes: Uint8Array }
 
   beforeAll(async () => {

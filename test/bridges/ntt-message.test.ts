@@ -7,17 +7,14 @@ import { managerMessage, type NttFields, nttPayload } from '../helpers/ntt.ts'
 import { altered } from '../helpers/vaa.ts'
 
 const read = (payload: string, emitterChain = 2) => readNttMessage(getBytes(payload), emitterChain)
-/** The code of the refusal, or `foreign` for a payload of another product. */
+/** `foreign`: the payload is of another product. */
 const codeWith = (payload: string): string => {
   let isForeign = false
   const code = codeOf(() => (isForeign = read(payload) === undefined))
   return isForeign ? 'foreign' : code
 }
 
-/**
- * Payload of a transfer to Base in Arbitrum's transaction
- * 0xd8cec5a2163774b308d382442a59f3558f0e7d6ebf9817bc5953c27c3d98b671 (event LogMessagePublished).
- */
+/** From Arbitrum's transaction 0xd8cec5a2163774b308d382442a59f3558f0e7d6ebf9817bc5953c27c3d98b671, to Base. */
 const mainnetPayload = concat([
   '0x9945ff10000000000000000000000000bc51f76178a56811fdfe95d3897e6ac2b11dbb62',
   '0x000000000000000000000000bc51f76178a56811fdfe95d3897e6ac2b11dbb620091',
@@ -99,7 +96,7 @@ describe('The message of an NTT transfer', () => {
     expect(codeWith(payload)).toBe('foreign')
   })
 
-  // Offsets of the lengths in the payload: 68 (manager message), 134 (transfer) and 215 (additional payload).
+  // The lengths in the payload are at 68 (manager message), 134 (transfer) and 215 (additional payload).
   const additional = nttPayload({ additional: '0xaabb' })
   test.each([
     ['a byte after its end', concat([nttPayload(), '0x00'])],
@@ -153,7 +150,7 @@ function edited(payload: string, at: number, byte: number): string {
   return hexlify(altered(getBytes(payload), at, byte))
 }
 
-/** Inserts one byte at `at`, and increases the two lengths around the transfer. */
+/** Also increments the two lengths around the transfer. */
 function shifted(payload: string, at: number, more: string): string {
   const grown = concat([dataSlice(payload, 0, at), more, dataSlice(payload, at)])
   return edited(edited(grown, 69, 0x92), 135, 0x50)

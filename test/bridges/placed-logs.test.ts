@@ -107,6 +107,21 @@ describe('the logs of a contract as a placed source', () => {
     expect(decoded).toEqual([placeOf(5, 7)])
   })
 
+  test('a range is decoded in many turns of the event loop, so that cheap requests hold up nothing', async () => {
+    const { source, decoded } = placed(Array.from({ length: 500 }, (_, index) => logAt(5, index, index % 2 ? '0x03' : '0x01')))
+    const atTurn = [0]
+    const watch = () => {
+      atTurn.push(decoded.length)
+      turn = setImmediate(watch)
+    }
+    let turn = setImmediate(watch)
+    expect(await source.initiated(range)).toHaveLength(250)
+    clearImmediate(turn)
+    const perTurn = [...atTurn, decoded.length].map((count, index) => count - (atTurn[index - 1] ?? 0))
+    expect(decoded).toHaveLength(500)
+    expect(Math.max(...perTurn)).toBeLessThanOrEqual(20)
+  })
+
   test('a message that was verified is read again after an hour, and not before', async () => {
     let now = 1
     const { verify, asked } = placed([logAt(5, 1)], {}, () => now)

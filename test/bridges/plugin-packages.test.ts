@@ -32,7 +32,7 @@ const routes: ConfiguredPlugin['routes'] = [
 ]
 const settings = { contract }
 
-/** Source code of a plug-in. `parts` replaces fields of the object that the plug-in creates. */
+/** `parts` replaces fields of the object that the plug-in creates. */
 const source = (parts: Readonly<Record<string, string>> = {}, head = `name: 'mine', version: '1', kit: 1`) => {
   const all = {
     routes: `[{ from: [{ source: 'ethereum', emitter: '${emitter}' }], where: { 0: '01' }, to: 'bsc', calls: [{ contract, function: 'take(bytes)', proof: 'message' }] }]`,

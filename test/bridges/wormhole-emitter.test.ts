@@ -9,10 +9,7 @@ import { signVaa, transferPayload } from '../helpers/vaa.ts'
 const [forged, registered, weth] = ['66', '11', '22'].map((byte) => byte.repeat(32)) as [string, string, string]
 const names = new Map([[2, 'bsc']])
 
-/**
- * A read that one node answers (`latest`, `finalized`) gets a forged emitter. A read that most nodes answer gets
- * `honest`.
- */
+/** A read of one node (`latest`, `finalized`) gets a forged emitter. A read of most nodes gets `honest`. */
 function endpointWithLiar({ verify = async () => {}, honest = registered } = {}) {
   const asked: At[] = []
   const call = async (_to: string, _data: string, at: At) => {

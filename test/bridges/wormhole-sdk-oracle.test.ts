@@ -10,8 +10,7 @@ import { parseTokenTransfer } from '../../bridges/wormhole-token-bridge/token-br
 import { parseVaa, toHex } from '../../domain/vaa.ts'
 import { bytesOf, mainnetVaas } from '../helpers/vaa.ts'
 
-// Compares Portage's parser with Wormhole's own SDK. Portage cannot use the SDK, which refuses VAAs of retired chains
-// (3, Terra).
+// Portage itself cannot use Wormhole's SDK, which refuses VAAs of retired chains (3, Terra).
 const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
 const u256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })
 const address = fc.uint8Array({ minLength: 32, maxLength: 32 })

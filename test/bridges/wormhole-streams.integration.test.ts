@@ -53,10 +53,7 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     await head(chain, (event) => event.finalized >= height)
     return height
   }
-  /**
-   * Sends coins of users. Mines until they are sent, because sending ends only when the transactions are in blocks, and
-   * no block comes by itself.
-   */
+  /** Sending ends only when the transactions are in blocks, and no block comes by itself. */
   const sendCoins = async (count: number) => {
     let isSent = false
     const sending = startUsers(ethereum, bsc)

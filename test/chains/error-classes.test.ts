@@ -4,7 +4,7 @@ import type { SendErrorClass } from '../../domain/lane/send-errors.ts'
 
 const classify = createClassifier()
 
-/** Real error texts of nodes by class, from chainlink-evm, go-ethereum, reth, anvil, Nethermind, Besu and others. */
+/** From chainlink-evm, go-ethereum, reth, anvil, Nethermind, Besu and others. */
 const said: Record<SendErrorClass, readonly string[]> = {
   'nonce-too-low': [
     '"nonce too low',
@@ -230,10 +230,7 @@ describe('classify', () => {
     for (let round = 0; round < 3; round++) expect(classify('replacement transaction underpriced')).toBe('replacement-underpriced')
   })
 
-  /**
-   * One text of each class. An earlier class wins over later ones. A gateway's page is first, because it may quote
-   * anything.
-   */
+  /** An earlier class wins over later ones. Gateways come first, because they may quote anything. */
   const inOrder: readonly (readonly [SendErrorClass, string])[] = [
     ['ambiguous', '503 Service Temporarily Unavailable'],
     ['fatal', 'exceeds block gas limit'],

@@ -7,7 +7,7 @@ import { head } from '../helpers/heads.ts'
 import { testPolicy } from '../helpers/signing-policy.ts'
 
 const oracle = '0x420000000000000000000000000000000000000F'
-/** A contract whose getL1Fee(bytes) returns 16 wei per byte of its argument. Every other function reverts. */
+/** getL1Fee(bytes) returns 16 wei per byte of its argument. Every other function reverts. */
 const oracleCode = '0x5f3560e01c6349948e0e146011575f5ffd5b6024356010025f5260205ff3'
 const gwei = 10n ** 9n
 

@@ -31,7 +31,7 @@ describe('forks, late nodes and chains that stop', () => {
   /** Prefix of the hashes on a fork. No true hash begins with it by chance. */
   const forkMark = '0xffffffffffff'
 
-  /** Puts a node on a fork of its own: blocks from this height on have other hashes. */
+  /** Blocks from this height on get other hashes. */
   function forkAlone(node: RpcProxy, from: number): void {
     const other = (hash: string) => `${forkMark}${hash.slice(forkMark.length)}`
     node.alter = (method, result) => {
@@ -64,7 +64,7 @@ describe('forks, late nodes and chains that stop', () => {
       await inclusion(watch, ({ kind }) => kind === 'unseen')
       const finalities = events.map(({ finalized }) => finalized)
       expect(finalities).toEqual([...finalities].sort((a, b) => a - b))
-      // After the fork, the same bytes are valid again. The chain must find them in their new block.
+      // After the fork, the same bytes are valid again.
       await chain.send(raw)
       await anvil.mine(depth + 1)
       expect(await inclusion(watch, (now) => now.kind === 'included' && now.final)).toMatchObject({ receipt: { hash } })

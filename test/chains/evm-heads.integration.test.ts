@@ -22,7 +22,7 @@ describe('head tracker', () => {
     return { chain, events }
   }
 
-  /** Makes the node answer 503. Resolves at the next poll, so no earlier poll still waits for an answer. */
+  /** Resolves at the next poll, so no earlier poll still waits for an answer. */
   async function cutOff(): Promise<void> {
     node.mode = 503
     const polls = node.requests.length
@@ -34,7 +34,7 @@ describe('head tracker', () => {
     return { height: Number(block.number), hash: block.hash }
   }
 
-  /** Mines blocks. The first has a payment, because anvil would mine the same empty blocks again after a reorg. */
+  /** The first block has a payment, because anvil would mine the same empty blocks again after a reorg. */
   async function minePaid(chain: EvmChain, blocks: number): Promise<void> {
     const signer = await devnetSigner(32)
     const nonce = Number(await anvil.rpc<string>('eth_getTransactionCount', [signer.address, 'latest']))
@@ -201,8 +201,7 @@ describe('head tracker', () => {
   })
 
   test('finality by tag lags as the node says, and the wait is estimated by that', async () => {
-    // The estimate subtracts the time since the latest block was seen. With a block time of a minute, this time is
-    // short.
+    // With a block time of a minute, the time since the latest block hardly shortens the estimate.
     const { chain } = await connected({ blockTimeMs: 60_000 })
     const first = chain.heads.current as HeadEvent
     await anvil.mine(4)
@@ -215,7 +214,7 @@ describe('head tracker', () => {
   })
 
   test('stop and start again: the blocks between are reported', async () => {
-    // The next poll is far away, so none is pending when the tracker stops.
+    // With this block time, no poll is pending when the tracker stops.
     const { chain, events } = await connected({ blockTimeMs: 60_000 })
     const first = chain.heads.current as HeadEvent
     chain.heads.stop()

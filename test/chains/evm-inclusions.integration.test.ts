@@ -37,7 +37,7 @@ describe('inclusions', () => {
     const hashes = signed.map(({ hash }) => hash)
     // A poll between the watch and the send would read an unsent transaction.
     chain.heads.stop()
-    // The product's pending transactions watch a hash before they send the bytes, so the test does the same.
+    // Pending transactions also watch a hash before they send the bytes.
     const watches = hashes.map((hash) => chain.watch([hash]))
     expect(new Set((await Promise.all(signed.map(({ raw }) => chain.send(raw)))).map(({ kind }) => kind))).toEqual(new Set(['accepted']))
     node.requests.length = 0

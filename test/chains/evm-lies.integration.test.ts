@@ -20,7 +20,7 @@ describe('receipts that lie', () => {
     return { signer, hash }
   }
 
-  /** Changes the node's first `times` receipts. The returned function returns how many it has changed so far. */
+  /** The returned function counts the changed receipts. */
   function lie(node: RpcProxy, times: number, changed: (receipt: Record<string, unknown>) => unknown): () => number {
     let lies = 0
     node.alter = (method, result) => {
@@ -115,8 +115,7 @@ describe('receipts that lie', () => {
     const watch = chain.watch([hash])
     await expect.poll(count).toBe(1)
     await anvil.mine()
-    // The transaction's block was mined before the chain was connected, so it is older than all cached blocks. The
-    // chain therefore needs two equal answers of the node, one block apart.
+    // The transaction's block is not cached, so the chain needs two equal answers of the node, one block apart.
     const height = Number(await anvil.rpc<string>('eth_blockNumber'))
     await head(chain, ({ latest }) => latest.height === height)
     await anvil.mine()

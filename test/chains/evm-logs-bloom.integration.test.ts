@@ -7,7 +7,7 @@ import { head } from '../helpers/heads.ts'
 import { evmSetting } from './setting.ts'
 
 const { address: from } = devnetAccount(3)
-/** The contract logs an event. Its topics are the first two words of the call data. */
+/** The topics of its event are the first two words of the call data. */
 const contract = '0x00000000000000000000000000000000000000aa'
 const emitter = '0x6020355f355f5fa200'
 const empty = `0x${'0'.repeat(512)}`
@@ -50,7 +50,7 @@ describe('logs of final blocks', () => {
     expect(await chain.logs(range(first, last + 2, [event, toBeHex(77, 32)]))).toEqual([])
     expect(await chain.logs({ ...range(first, last + 2, []), address: from.toLowerCase() })).toEqual([])
     expect(asked(chain, 'eth_getLogs')).toBe(20)
-    // These blocks are not final, or not in the cache, so the chain must ask a node.
+    // These blocks are not final, or not in the cache.
     expect(await chain.logs(range(last + 3, last + 4))).toEqual([])
     expect(await chain.logs(range(0, 1))).toEqual([])
     expect(asked(chain, 'eth_getLogs')).toBe(22)

@@ -18,10 +18,7 @@ const from = devnetAccount(0).address
 
 describe('a block whose logs are longer than any answer may be', { timeout: 120_000 }, () => {
   const { anvil, connectBehind } = evmSetting(1)
-  /**
-   * `long` is the height of a block with 13 logs of a megabyte and a short one. `next` is the height of a block with
-   * one short log.
-   */
+  /** `long`: a block with 13 logs of a megabyte and a short one. `next`: a block with one short log. */
   const heights = { long: 0, next: 0 }
   const sent: string[] = []
 

@@ -114,7 +114,7 @@ describe('nodes while everything runs', () => {
     expect(status(chain, 'node-1')).toMatchObject({ state: 'failing', failures: 1 })
     first.requests.length = 0
     expect(await chain.transactionSender(unknownHash)).toBeUndefined()
-    // The chain may probe this node, but sends no calls to it.
+    // The chain may probe this node.
     expect(methods(first)).not.toContain('eth_getTransactionByHash')
   })
 
@@ -174,8 +174,7 @@ describe('nodes while everything runs', () => {
     // The config's only node is disabled, and a node that an operator added decides nothing alone.
     const isRefused = () => expect(chain.transactionSender(unknownHash)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
     await isRefused()
-    // A read of heads that began before the change may still be pending, so let a moment pass before requests are
-    // counted.
+    // A read of heads that began before the change may still be pending.
     await anvil.rpc('eth_blockNumber')
     first.requests.length = 0
     await isRefused()
@@ -234,7 +233,7 @@ describe('nodes while everything runs', () => {
     chain.adjustNodes([])
     first.mode = 503
     await expect.poll(() => status(chain, 'main').failures).toBeGreaterThan(0)
-    // Each poll fails again. A poll may come while the number is written, so the comparison is repeated.
+    // Each poll fails again, perhaps while the number is written.
     let text = ''
     const isSo = async () => {
       const { failures } = status(chain, 'main')

@@ -20,7 +20,7 @@ describe('nodes', () => {
   test('twenty accounts, a quote and a simulation at once are one HTTP request', async () => {
     const node = await proxy()
     const chain = await connected(node.url, { timeoutMs: 120_000 })
-    // Without polls and retries, only this test's calls are counted.
+    // Polls and retries would count too.
     chain.heads.stop()
     node.requests.length = 0
     const addresses = Array.from({ length: 20 }, (_, index) => devnetAccount(index).address)
@@ -118,7 +118,7 @@ describe('nodes', () => {
     const signer = await devnetSigner(20)
     const { raw } = await signer.sign(payment(signer, 0))
     expect(await chain.send(raw)).toEqual({ kind: 'accepted' })
-    // The answering node is one of two, which is not more than half.
+    // One of two nodes is not more than half.
     await expect(chain.pendingNonce(signer.address)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE', facts: { nodes: 2, answered: 1 } })
     await anvil.mine()
   })
@@ -199,8 +199,7 @@ describe('nodes', () => {
     const gone = await proxy()
     const withGone = await connected([gone.url, anvil.url], { blockTimeMs: 60_000 })
     gone.stop()
-    // This process must have noticed the end of its connection, because the node might otherwise have received the
-    // request.
+    // This process must notice that the connection ended: otherwise the node might have received the request.
     await until(async () => !(await accepts(Number(new URL(gone.url).port))), { timeoutMs: 60_000, what: 'the node to be gone' })
     expect(await withGone.send(raw)).toMatchObject({ error: 'fatal', message: 'intrinsic gas too low' })
   })

@@ -13,10 +13,7 @@ const gwei = 10n ** 9n
 const intent = { to: address, data: '0x', value: '1' }
 const dear = `0x${(5_000n * gwei).toString(16)}`
 
-/**
- * Usually one node answers these reads. The chain asks the others too if the answer would stop deliveries or would be
- * stored.
- */
+/** One node answers these reads, and the others only if its answer would stop deliveries or would be stored. */
 describe('one node of three lies, and is asked first', () => {
   const { anvil, connect, connectBehind } = evmSetting(60)
 
@@ -65,7 +62,7 @@ describe('one node of three lies, and is asked first', () => {
   test('most nodes decide about a balance of coins or tokens, in one request per node', async () => {
     const { chain, behind, first } = await connectBehind(3)
     const { balance } = await (await truth()).account(address)
-    // Each call to a contract with this code returns 42.
+    // A contract with this code returns 42 to every call.
     const [token, other] = [`0x${'70'.repeat(20)}`, `0x${'71'.repeat(20)}`]
     for (const contract of [token, other]) await anvil.rpc('anvil_setCode', [contract, '0x602a60005260206000f3'])
     first.alter = (method) => (method === 'eth_getBalance' ? '0x0' : method === 'eth_call' ? `0x${'0'.repeat(64)}` : undefined)
@@ -154,7 +151,7 @@ describe('one node of three lies, and is asked first', () => {
     await expect(chain.logs(range, 'majority')).rejects.toMatchObject({ code: 'NODE_REFUSED' })
   })
 
-  /** An oracle that always returns 1,000,000. */
+  /** Always returns 1,000,000. */
   const setOracle = () => anvil.rpc('anvil_setCode', ['0x420000000000000000000000000000000000000f', '0x620f42405f5260205ff3'])
 
   test.each([

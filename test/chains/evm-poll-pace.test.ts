@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createPollPace } from '../../chains/evm/heads/poll-pace.ts'
 
-/**
- * Polls a chain until its last block. `blocks`: the times of the blocks, ms. Returns the polls per block, and the
- * highest and the average delay until a block was seen.
- */
+/** Polls until the last block, and returns the polls per block, and the highest and the average delay (ms). */
 function run(blockTimeMs: number, blocks: readonly number[], skip = 20) {
   let now = 0
   const pace = createPollPace(blockTimeMs, () => now)
@@ -40,8 +37,7 @@ describe('the pace of polls', () => {
     ['slower than the config says', 1_000, 1_300],
   ])('regular blocks, %s: hardly more than a poll for each, and seen sooner than by two', (_, configured, ms) => {
     const { perBlock, mean, most } = run(configured, regular(400, ms))
-    // Until a block is due, polls are at most twice the usual interval apart, so a longer time between blocks costs
-    // more polls.
+    // Until a block is due, polls are at most twice the usual interval apart.
     const each = 1.5 + Math.floor((ms - 1) / Math.min(8_000, configured))
     expect(perBlock).toBeLessThan(each)
     expect(mean).toBeLessThan(ms / 8)

@@ -9,10 +9,7 @@ import { evmSetting } from './setting.ts'
 
 const to = devnetAccount(1).address
 
-/**
- * If a chain has one node, it asks the node again after the next block, or after four block times. With this block
- * time, the next block always comes first.
- */
+/** A lone node is asked again after the next block, or after four block times: here always after the block. */
 const patient = { blockTimeMs: 4_000 }
 
 describe('verdicts of more than half of the nodes', () => {
@@ -112,8 +109,7 @@ describe('verdicts of more than half of the nodes', () => {
     const truth = await chain.simulate(intent, to)
     expect(truth).toMatchObject({ ok: true })
     const estimates = () => behind.map(({ requests }) => requests.flat().filter((method) => method === 'eth_estimateGas').length)
-    // All nodes estimate the first call of a function, and the median counts. For the next call, one node's estimate
-    // counts, because it is near the agreed one.
+    // All nodes estimate a function's first call. For the next, one node's estimate counts: it is near the agreed one.
     expect(estimates()).toEqual([2, 1, 1])
     expect(await chain.simulate({ ...intent, data: lie }, to)).toMatchObject({ ok: true })
     expect(estimates()).toEqual([3, 1, 1])
@@ -232,8 +228,8 @@ describe('verdicts of more than half of the nodes', () => {
     await anvil.rpc('anvil_setNonce', [account, '0x2'])
     await anvil.mine()
     await anvil.mine()
-    // Only the state after block `before` has code. `hasCode` reads the states before and after a block, so it finds
-    // this code for `before` and for `before + 1`. In `before + 2` the nonce changes, which also counts as code.
+    // Only the state after `before` has code. `hasCode` reads the states before and after a block. In `before + 2` the
+    // nonce changes, which also counts as code.
     const heights = Array.from({ length: 6 }, (_, index) => before + index - 1)
     expect(await Promise.all(heights.map((at) => chain.hasCode(account, at)))).toEqual([false, true, true, true, false, false])
     expect(await chain.hasCode(account)).toBe(false)

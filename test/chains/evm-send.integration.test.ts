@@ -8,7 +8,7 @@ import { devnetSigner, payment, startManualAnvil, testChain } from '../helpers/e
 import { inclusion } from '../helpers/inclusions.ts'
 import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
-/** Uses anvil's own texts, so that these tests fail when a new anvil changes them. */
+/** These tests fail when a new anvil changes its texts. */
 describe('answers of anvil to a send', () => {
   let anvil: Awaited<ReturnType<typeof startManualAnvil>>
   let chain: EvmChain
@@ -85,7 +85,7 @@ describe('answers of anvil to a send', () => {
 
     beforeAll(async () => (other = await startRpcProxy(anvil.url)))
 
-    /** Sends through two nodes. The node behind the proxy refuses with `message` and forwards nothing. */
+    /** The node behind the proxy refuses with `message` and forwards nothing. */
     async function sendBeside(message: string, account: number, place: 'first' | 'last'): Promise<SendOutcome> {
       const urls = place === 'first' ? [other.url, anvil.url] : [anvil.url, other.url]
       const both = testChain(urls)

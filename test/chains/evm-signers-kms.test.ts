@@ -124,7 +124,7 @@ describe('ECDSA signatures in DER', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
         const read = readDerSignature(bytes)
-        // An accepted form may be longer than DER's, because it may have leading zeros that DER forbids.
+        // An accepted form may have leading zeros that DER forbids.
         if (read) expect(bytes.length).toBeGreaterThanOrEqual(toDer(read).length)
         else expect(read).toBeUndefined()
       }),

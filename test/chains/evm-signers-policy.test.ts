@@ -19,7 +19,7 @@ const complete = '0xc6878519'
 const ping = '0x5c36b186'
 const spender = `0x${'7e'.repeat(20)}`
 const erc20 = new Interface(['function transfer(address to, uint256 amount)', 'function approve(address to, uint256 amount)'])
-/** The beginning of the calldata of `approve`: its selector and its first argument, without the amount. */
+/** The selector and the first argument, without the amount. */
 const approve = (to: string) => erc20.encodeFunctionData('approve', [to, 9n]).slice(0, 10 + 64)
 const pingOnly = `0x12345678${'0'.repeat(63)}1`
 const policy = testPolicy({
@@ -55,7 +55,7 @@ describe('limits of coins to other lanes', () => {
     for (const ask of [signer.check!, signer.sign]) await expect(ask(coins('41', 2))).rejects.toMatchObject(beyond('maxPerDayWei'))
     await signer.sign(coins('1000', 2, treasury))
     await signer.sign(coins('40', 3))
-    // The payment of this nonce is counted already. Its copy with a higher fee is not counted again.
+    // The payment of this nonce is counted already.
     await signer.sign({ ...coins('40', 3), maxFee: '40' })
     await expect(signer.sign(coins('1', 4))).rejects.toMatchObject(beyond('maxPerDayWei'))
     expect(signer.spending?.()).toContainEqual({ kind: 'top-up', window: 'day', spent: 100n, limit: 100n })

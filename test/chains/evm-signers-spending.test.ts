@@ -30,7 +30,7 @@ describe('the spending of a key', () => {
     for (const nonce of [1, 2, 3]) await signer.sign(costing(half, nonce))
     const refused = signer.sign(costing(half, 4))
     await expect(refused).rejects.toMatchObject({ code: 'SIGNING_REFUSED', facts: { limit: 'maxSpendingPerHourWei' } })
-    // Nonce 3 is counted, so the same transaction again adds no cost. Nonce 0 was counted once, by its dearest attempt.
+    // Nonce 3 is counted, so the same transaction again adds no cost.
     await signer.sign(costing(half, 3))
     now += windows.hour + 5 * 60_000
     await signer.sign(costing(half, 4))
@@ -122,7 +122,7 @@ describe('the spending of a key', () => {
     await one.signer.check!(costing(ether, 2))
     for (const nonce of [0, 1]) await other.signer.sign(costing(ether, nonce))
     expect(await codeOfAsync(() => one.signer.sign(costing(ether, 2)))).toBe('SIGNING_REFUSED')
-    // The refused attempt made the signer read all records, so `check` knows the spending.
+    // The refused attempt made the signer read all records.
     expect(await codeOfAsync(() => one.signer.check!(costing(ether, 3)))).toBe('SIGNING_REFUSED')
     expect(one.signed).toEqual([])
   })

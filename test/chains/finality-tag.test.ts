@@ -14,7 +14,7 @@ const raw = (branch: string, height: number) => ({
   transactions: [],
 })
 
-/** Each node has a branch and a finalized height. The cache holds the blocks of branch `a` from 50 to `head`. */
+/** The cache holds the blocks of branch `a` from 50 to `head`. */
 function setting(nodes: readonly { branch: string; final: number }[], head = 60) {
   const kept = createBlockCache()
   const rises: number[] = []

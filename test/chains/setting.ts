@@ -3,7 +3,7 @@ import type { EvmChain, EvmChainOptions, EvmNodeOptions } from '../../chains/evm
 import { startManualAnvil, testChain } from '../helpers/evm.ts'
 import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
-/** The hash of no transaction. Any one node can answer calls about it. */
+/** No transaction has this hash, so any one node can answer calls about it. */
 export const unknownHash = `0x${'0'.repeat(64)}`
 
 type ManualAnvil = Awaited<ReturnType<typeof startManualAnvil>>
@@ -42,7 +42,7 @@ export function evmSetting(blocks: number) {
     return chain
   }
 
-  /** Connects a chain through `count` proxies. `first` is asked first. */
+  /** `first` is asked first. */
   async function connectBehind(count: number, options: Partial<EvmChainOptions> = {}) {
     const behind = await Promise.all(Array.from({ length: count }, proxy))
     const [first] = behind

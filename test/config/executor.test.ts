@@ -51,12 +51,18 @@ test.each([
   ['a price with 11 decimals', { price: '1.00000000001' }, 'price'],
   ['a price of 9 digits', { price: '100000000' }, 'price'],
   ['a negative base fee', { baseFee: '-1' }, 'baseFee'],
+  ['a highest gas limit that no request may have', { maxGasLimit: '99999' }, 'maxGasLimit'],
   ['coins above 128 bits', { maxMsgValue: String(2n ** 128n) }, 'maxMsgValue'],
   ['a payee that is no address', { payee: 'me' }, 'payee'],
   ['an unknown field', { margin: 1 }, undefined],
 ])('a chain with %s is refused, and the field is named', (_, fields, field) => {
   const [issue] = ofChain(fields).error?.issues ?? []
   expect(issue?.path).toEqual(['chains', 'bsc', ...(field ? [field] : [])])
+})
+
+test('the refusal of a highest gas limit names the least one, with which a chain is served', () => {
+  expect(ofChain({ maxGasLimit: '99999' }).error?.issues[0]?.message).toMatch(/^must be at least 100000,/)
+  expect(ofChain({ maxGasLimit: '100000' }).success).toBe(true)
 })
 
 test.each([

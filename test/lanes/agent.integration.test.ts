@@ -127,7 +127,7 @@ describe('The agent of a lane', () => {
     const waiting = agent.acquire(request('waits'), waitLimit)
     await until(() => agent.load.waiting === 1, { ...waitLimit, what: 'one to wait for a nonce' })
     await handle.signal(pauseSignal, { order: { by: 'night-shift', reason: 'a test' } })
-    // The agent learns of the pause from the ledger's answer to its next report, which it sends at the next block.
+    // The agent learns of the pause from the answer to its next report, at the next block.
     await setting.passBlock()
     expect(await waiting).toEqual({ kind: 'refused', why: 'paused', detail: 'a test' })
     expect(await agent.acquire(request('too early'), waitLimit)).toEqual({ kind: 'refused', why: 'paused', detail: 'a test' })

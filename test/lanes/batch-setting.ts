@@ -24,10 +24,7 @@ export interface LaneProcess {
   readonly routing: BatchRouting
   readonly bridge: Bridge
   readonly endpoint: NativeEndpoint
-  /**
-   * Enqueues all transfers at once. Two others go before them, because the first two of a period leave alone, without a
-   * batch.
-   */
+  /** Two other transfers go before, because the first two of a period leave without a batch. */
   enqueueAll(transfers: readonly Transfer[]): Promise<BatchAnswer[]>
   serve(): Promise<() => Promise<void>>
 }

@@ -17,7 +17,7 @@ const most = 40
 describe('A batcher', () => {
   fakeTime()
 
-  /** A batcher. A flush of several candidates fails if one of them is bad. */
+  /** A flush of several candidates fails if one of them is bad. */
   function setting({
     bad = new Set<number>(),
     limit = most,
@@ -171,7 +171,7 @@ describe('A batcher', () => {
         return { together: true, answers: new Map(candidates.map((one) => [one, `with ${candidates.length}` as const])) }
       },
     })
-    // Enqueues a candidate again if its flush threw, as the retries of its step do.
+    // As the retries of a step do.
     const enqueue = async (name: number): Promise<Answer> => {
       for (let tries = 0; tries < 20; tries++) {
         const answer = await batcher
@@ -199,7 +199,7 @@ describe('A batcher', () => {
           await vi.advanceTimersByTimeAsync(afterMs % 40 === 0 ? afterMs : 0)
           void come(name, { timeoutMs: patient ? 10_000_000 : 700 })
         }
-        // Each timer ends a flush or a candidate's time. So the run is over when no timer is left.
+        // Each timer ends a flush or a candidate's time.
         await vi.advanceTimersByTimeAsync(0)
         for (let steps = 0; vi.getTimerCount() > 0 && steps < 10_000; steps++) await vi.advanceTimersToNextTimerAsync()
         expect(vi.getTimerCount()).toBe(0)

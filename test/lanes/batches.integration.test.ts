@@ -46,7 +46,7 @@ describe('Batches of a lane', () => {
   afterEach(() => one.agent.stop())
   afterAll(() => setting?.stop())
 
-  /** Calls the step `confirmEnd` as a later run of the transfer would, which has broadcast nothing itself. */
+  /** Like a later run of the transfer, which has broadcast nothing itself. */
   function confirmEnd(transfer: Transfer) {
     const { config, ledgers, network } = setting
     const { client } = ledgers.temporal
@@ -92,7 +92,7 @@ describe('Batches of a lane', () => {
 
   test('a transfer that no call delivers is isolated, and the rest of its batch is delivered', async () => {
     const transfers = await setting.network.transfers(...amounts(20))
-    // The token pays nothing to the zero address. The source's contract does not check for this address.
+    // The token pays nothing to the zero address, which the source's contract does not check.
     const cursed: NativeTransfer = { ...readMessage(Buffer.from(transfers[7]!.message, 'base64')), recipient: `0x${'0'.repeat(64)}` }
     const bad = toTransfer(setting.network.route, { ...cursed, id: idOf(cursed) })
     const answers = await one.enqueueAll([...transfers.slice(0, 7), bad, ...transfers.slice(8)])
@@ -117,7 +117,7 @@ describe('Batches of a lane', () => {
     const [seen, withdrawn, ...others] = await one.enqueueAll(transfers)
     expect([seen, withdrawn]).toMatchObject([{ kind: 'seen' }, { kind: 'refused', why: 'withdrawn' }])
     const [batch] = batchesOf(others)
-    // The first call contained the withdrawn transfer. Its nonce was given back and used by the next call.
+    // The withdrawn transfer's call was given up, and the next call got its nonce.
     expect([batchesOf(others).length, batch!.members.length, batch!.pending.nonce]).toEqual([3, 3, nonce])
     await ends(batch!)
     expect(await delivered(transfers)).toEqual([true, false, true, true, true])
@@ -155,7 +155,7 @@ describe('Batches of a lane', () => {
       withdraw({ lane: setting.config.lane, intentId: candidateOf(transfers[index]!).intentId, how })
     expect(await Promise.all([ask(0, 'cancel'), ask(1, 'leave')])).toEqual([held, held])
     await ends(batch!)
-    // The process reports the nonce at one block and reads the account at the next, so one block is not enough.
+    // The process reports the nonce at one block and reads the account at the next.
     const freed = async () => (await ask(0, 'cancel')).kind === 'free' || setting.network.target.mine().then(() => false)
     await until(freed, { ...waitLimit, everyMs: 200, what: 'the cancelled one to be free' })
     const ended = async () =>
@@ -173,7 +173,7 @@ describe('Batches of a lane', () => {
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const held = { kind: 'held', nonces: [{ lane: setting.config.lane, nonce: batch!.pending.nonce }] }
     expect(await confirmEnd(transfers[0]!)).toEqual(held)
-    // Without the nonce's process, the ledger learns nothing more. The chain must decide.
+    // Without the nonce's process, the ledger learns nothing more.
     one.agent.stop()
     await setting.network.target.mine()
     expect(await confirmEnd(transfers[0]!)).toEqual(held)
@@ -270,8 +270,7 @@ describe('Batches of a lane', () => {
     one = await setting.process()
     const end = await one.serve()
     try {
-      // The ledger sends this signal when a block with the batch is removed. Without the signal, the workflow would
-      // check only after a minute.
+      // The ledger's signal for a removed block. Without it, the workflow would check only after a minute.
       const rolledBack = { intentId: '', nonce: batch!.pending.nonce }
       await setting.ledgers.temporal.client.workflow.getHandle(batch!.id).signal(rolledBackSignal, rolledBack)
       const again = await until(async () => (await inPool())[0], { ...waitLimit, what: 'the batch to be sent again' })
@@ -289,8 +288,7 @@ describe('Batches of a lane', () => {
     const [ours] = await inPool()
     await setting.network.target.anvil.rpc('anvil_dropTransaction', [ours!.hash])
     await setting.network.deliver(await one.endpoint.delivery(transfers[2]!).call(), undefined, outsider)
-    // The dropped call counts as stuck, so the process sends it again. It then reverts, because an outsider has
-    // delivered one of its transfers.
+    // The dropped call is stuck and is sent again. It reverts: an outsider has delivered one of its transfers.
     const included = async () => {
       await setting.network.target.mine()
       return batch!.pending.state.kind === 'included'

@@ -26,7 +26,7 @@ test('a replaced chain halts the lane until an operator resets it', async () => 
   await setting.anvil.rpc('anvil_reset')
   const height = agent.view?.final?.height ?? 0
   await setting.anvil.mine(height + 5)
-  // The head tracker of a running process accepts the new chain only after a while, so mine until the ledger knows.
+  // A running process accepts the new chain only after a while.
   const denied = async () => {
     await setting.anvil.mine()
     return (await ledger()).replaced

@@ -82,7 +82,7 @@ describe('The nonce queue', () => {
       for (const one of few) queue.enter(one)
       const served: string[] = []
       for (let turn = 0; served.length < 12; turn++) served.push(...names(queue.take(window, flood + 5 + turn)))
-      // Sources take turns. So, for any window, the fifth call of the small source is among the first ten.
+      // Sources take turns, so the fifth call of the small source is among the first ten.
       expect(served.slice(0, 10).filter((name) => name.startsWith('few'))).toEqual(names(few))
     })
     fc.assert(property)
@@ -135,8 +135,7 @@ describe('The nonce queue', () => {
         const queue = roomOf(...Array.from({ length: ahead }, (_, index) => waiter(`ahead${index}`, { priority: 1, source, deadline })))
         queue.enter(waiter('patient', { priority }))
         let now = 0
-        // Each tick frees one slot and adds one waiter of the first class. Without ageing, the patient waiter would
-        // never be served.
+        // Each tick frees one slot and adds one waiter of the first class.
         for (; now < 200_000; now += everyMs) {
           queue.enter(waiter(`fresh${now}`, { priority: 1, source, since: now, deadline }))
           if (names(queue.take(1, now)).includes('patient')) break

@@ -8,7 +8,7 @@ import { devnetSigner } from '../helpers/evm.ts'
 import { signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
 
 const waitLimit = { timeoutMs: 90_000, everyMs: 10 }
-/** Longer than a test, ms, so that no call rises to a better class. */
+/** ms, longer than a test, so that no call rises to a better class. */
 const ageingMs = 3_600_000
 
 describe('A lane with many waiting calls', () => {
@@ -59,7 +59,7 @@ describe('A lane with many waiting calls', () => {
     for (let index = 0; index < 4; index++) enter(`few-${index}`, { source: 'few' })
     for (let index = 0; index < 4; index++) enter(`rest-${index}`, { source: 'rest' })
     await until(() => agent.load.waiting === 308, { ...waitLimit, what: 'all to wait' })
-    // The three sources take turns. Slots that become free together may be taken in any order.
+    // The sources take turns. Slots that become free together may be taken in any order.
     await mineUntilServed(12 + window)
     const first = served.slice(0, 12 + window)
     expect(first.filter((name) => name.startsWith('few')).toSorted((a, b) => a.localeCompare(b))).toEqual(

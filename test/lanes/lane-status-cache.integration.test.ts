@@ -17,9 +17,7 @@ describe('The cache of lane statuses', () => {
 
   afterAll(() => ledgers?.stop())
 
-  /**
-   * A lane whose ledger has seen an account. `minimumBalance`: the lowest balance with which the lane takes work, wei.
-   */
+  /** `minimumBalance`: the lowest balance with which the lane takes work, wei. */
   async function lane(minimumBalance = '0'): Promise<string> {
     const config = { lane: laneOf(devnetAccount(keys++)), window: 8, fillAfterBlocks: 100, minimumBalance }
     const line = ledgers.client(config)
@@ -51,7 +49,7 @@ describe('The cache of lane statuses', () => {
     expect(await all.open()).toEqual([open, young])
     expect(await cacheOf([paused, broke]).open()).toEqual([])
     await ledgers.order(paused, { kind: 'activate', id: 'o' })
-    // Another process has its own cache, so it reads the status.
+    // Another process has its own cache.
     expect(await cacheOf([paused, broke]).open()).toEqual([paused])
   })
 
@@ -67,7 +65,7 @@ describe('The cache of lane statuses', () => {
       await until(async () => !(await both.status(dead)).open, { timeoutMs: 120_000, everyMs: 1_000, what: 'the dead lane to be missed' })
       expect(await both.status(dead)).toMatchObject({ why: 'unserved', detail: expect.stringContaining(laneQueue(dead)) })
       expect(await both.open()).toEqual([quiet])
-      // If all lanes lack a worker, they still take work, because their queues keep it until a worker comes.
+      // The queues of lanes without a worker keep the work until a worker comes.
       expect(await cacheOf([dead]).open()).toEqual([dead])
     } finally {
       worker.shutdown()

@@ -64,7 +64,7 @@ describe('The client of a ledger', () => {
     const nonces = (await Promise.all(asks)).map(nonceOf)
     expect(nonces.toSorted((a, b) => a - b)).toEqual(upTo(400))
     expect(counting.mostAtOnce).toBe(1)
-    // An update has 64 asks, so 400 need 7 updates. One more is needed if late asks came when an update was half full.
+    // An update has 64 asks, so 400 need 7 updates, or 8 if an update was sent half full.
     expect(counting.sent - before).toBeLessThanOrEqual(8)
   })
 
@@ -74,7 +74,7 @@ describe('The client of a ledger', () => {
     const answers = await Promise.all([client.ask(grant('same')), client.ask(grant('other'))])
     const other = ledgers.client(one)
     const ask: Ask = { ...(grant('same') as Extract<Ask, { kind: 'grant' }>) }
-    // The hash identifies a call: a payment to another address is another call.
+    // A payment to another address is another call.
     expect(await other.ask(ask)).toMatchObject({ kind: 'refused', why: 'conflict' })
     const [same] = answers
     if (same.kind !== 'granted' || !same.entry.owner) throw new Error('no nonce')

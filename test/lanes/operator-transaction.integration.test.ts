@@ -45,7 +45,7 @@ describe('An operator transaction', () => {
       agent.stop()
     }
   }
-  /** The same key in a KMS, which signs the same transaction differently each time. */
+  /** A KMS signs the same transaction differently each time. */
   const inKms = () => {
     Object.assign(process.env, kmsEnvironment)
     const account = devnetAccount(20)
@@ -149,7 +149,7 @@ describe('An operator transaction', () => {
     const operatorTransaction = await start({ to, value: '11' })
     await inPool(1)
     const nonce = (await pooled(setting.anvil, signer.address))[0]?.nonce ?? -1
-    // A no-op uses the payment's first nonce, so the payment gets another nonce.
+    // A no-op uses the payment's first nonce.
     await setting.ledgers.order(laneOf(signer), { kind: 'cancelNonce', id: 'c', nonce })
     const again = async () => {
       const [first] = await pooled(setting.anvil, signer.address)

@@ -131,10 +131,10 @@ describe('A pending transaction under a policy', () => {
     let blocks = 0
     for (; blocks < 12 && transactions.some(({ attempts }) => attempts === 1); blocks++) {
       await passDear()
-      // Nonces in flight are reported with every block. So a reported block was also checked for raises.
+      // Nonces in flight are reported with every block, so a reported block was also checked for raises.
       const height = setting.chain.heads.current?.latest.height ?? 0
       await until(() => (agent.view?.height ?? 0) >= height, { timeoutMs: 10_000, what: 'the block to be reported' }).catch(() => {})
-      // From the fifth block on, the transactions count as stuck. A slow machine needs time to sign the raises.
+      // From the fifth block on, the transactions are stuck. A slow machine needs time to sign the raises.
       const repriced = () => transactions.every(({ attempts }) => attempts > 1)
       if (blocks >= 4) await until(repriced, { timeoutMs: 15_000, what: 'new prices' }).catch(() => {})
     }
@@ -156,7 +156,7 @@ describe('A pending transaction under a policy', () => {
     const [sent] = await pool()
     before.stop()
     const after = await setting.agent(setting.signer, { fillAfterBlocks: 1_000, bumpAfterBlocks: 1_000 })
-    // The block must contain the old transaction, before the new process sends its own bytes.
+    // The block must contain the old transaction.
     await setting.mine()
     const again = await after.find(one)
     if (again.kind !== 'acquired') throw new Error(again.detail)
@@ -214,7 +214,7 @@ describe('A pending transaction under a policy', () => {
     await setting.mineUntil(() => agent.view?.latest === 1, 'the no-op to be mined')
   })
 
-  /** A signer that uses a random number for each signature, as AWS KMS does. */
+  /** AWS KMS also uses a random number for each signature. */
   function randomSigner(index: number, address: string): Signer {
     const { privateKey } = devnetAccount(index)
     return verified({ address, sign: async ({ digest }) => signWithRandom(digest, privateKey) })

@@ -62,7 +62,7 @@ describe('A pending transaction', () => {
     await pending.bump()
     const [second] = await pool()
     expect(second?.hash).not.toBe(first?.hash)
-    // The block contains only the first transaction, as a block builder can choose. The pool loses the second.
+    // A block builder may choose the first transaction. The pool loses the second.
     await setting.anvil.rpc('anvil_dropTransaction', [second!.hash])
     await setting.anvil.rpc('eth_sendRawTransaction', [raw])
     await setting.mine()
@@ -83,7 +83,7 @@ describe('A pending transaction', () => {
   })
 
   test('a transaction that falls out of its block in a reorganisation is mined again', async () => {
-    // The test waits for the same bytes, so no fee may be raised, however many blocks pass.
+    // The test waits for the same bytes, so no fee may be raised.
     const agent = await fresh({ bumpAfterBlocks: 1_000 })
     const pending = await signedAndSent(agent, request('reorganised'))
     await setting.mine()
@@ -129,7 +129,7 @@ describe('A pending transaction', () => {
     const dear = { maxFee: '90000000000', tip: '20000000000' }
     expect(await setting.sendOutside({ nonce: pending.nonce, ...dear })).toEqual({ kind: 'accepted' })
     await setting.mine()
-    // The stranger's block is not final, so the nonce is not given up yet.
+    // The stranger's block is not final yet.
     expect(pending.state.kind).toBe('pending')
     await setting.mineUntil(() => pending.state.kind !== 'pending', 'a verdict')
     expect(pending.state).toEqual({ kind: 'spent', by: 'external' })
@@ -182,7 +182,7 @@ describe('A pending transaction', () => {
   test('a transaction gives its nonce back if the key cannot sign, and the next call gets it', async () => {
     const key = await setting.key()
     let locked = true
-    // A real signer that the test can lock, like a KMS that cannot be reached for a while.
+    // Like a KMS that cannot be reached for a while.
     const lockable: Signer = {
       address: key.address,
       sign: (transaction) => (locked ? Promise.reject(new Error('the key is out of reach')) : key.sign(transaction)),
@@ -196,7 +196,7 @@ describe('A pending transaction', () => {
     locked = false
     const next = await signedAndSent(agent, request('signed'))
     expect(next.nonce).toBe(pending.nonce)
-    // The signed transaction may have been sent, so the agent does not give its nonce back.
+    // The signed transaction may have been sent.
     await agent.release(next)
     expect(await ledger()).toMatchObject({ next: 1, entries: { 0: { owner: { intentId: 'signed/1' } } } })
     await setting.mine()

@@ -3,9 +3,8 @@ import { until } from '../../lab/devnet/until.ts'
 import type { Temporal } from '../../workers/process/temporal.ts'
 
 /**
- * Resets a workflow like `temporal workflow reset`. With `first`, the new run repeats the first task. With
- * `afterUpdates`, it continues after the task that answered the update with this number (from 1). Temporal applies
- * later requests again.
+ * With `first`, the new run repeats the first task. With `afterUpdates`, it continues after the task that answered the
+ * update with this number (from 1). Temporal applies later requests again.
  */
 export async function resetRun(
   { client, connection }: Temporal,

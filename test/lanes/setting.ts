@@ -25,7 +25,7 @@ import { devnetSigner, networkId, startManualAnvil, testChain } from '../helpers
 import { afterAll, beforeAll } from 'vitest'
 
 const logger = silentLogger()
-/** First attempt of every request. Its fees are far above a devnet's base fee. */
+/** The fees are far above a devnet's base fee. */
 const first: Attempt = { kind: 'call', gasLimit: '30000', maxFee: '5000000000', tip: '1000000000' }
 
 export interface Ledgers {
@@ -109,23 +109,20 @@ export function countingClient({ connection, namespace }: Temporal): {
   return Object.assign(count, { client: new Client({ connection, namespace, interceptors: { workflow: [interceptor] } }) })
 }
 
-/** A chain whose blocks come when a test mines them, and lanes on this chain. */
+/** Blocks come when a test mines them. */
 export interface LaneSetting {
   readonly ledgers: Ledgers
   readonly anvil: Anvil & { mine(blocks?: number): Promise<void> }
   readonly chain: EvmChain
-  /** Starts the agent of a lane. Waits until the agent is synced, unless `synced` is false. */
+  /** Waits until the agent is synced, unless `synced` is false. */
   agent(signer: Signer, options?: AgentOptions): Promise<LaneAgent>
   /** Mines a block without transactions. Resolves when the chain's head tracker has the block. */
   passBlock(): Promise<void>
-  /** Mines blocks without transactions until `isSo` holds, and returns their number. Throws after 100 blocks. */
+  /** Mines blocks without transactions, and returns their number. Throws after 100 blocks. */
   passUntil(what: string, isSo: () => Promise<boolean> | boolean): Promise<number>
   /** Mines a block with the whole pool. Resolves when the chain's head tracker has the block. */
   mine(blocks?: number): Promise<void>
-  /**
-   * Mines until the condition holds, perhaps more than once: an agent that is reading its account when a block comes
-   * checks that block only at the next one.
-   */
+  /** Mines repeatedly: an agent that reads its account when a block comes checks that block only at the next one. */
   mineUntil(look: () => Promise<boolean | undefined> | boolean | undefined, what: string): Promise<unknown>
   stop(): Promise<void>
 }
@@ -208,12 +205,11 @@ export async function startLaneSetting(): Promise<LaneSetting> {
 /** `signer` is the key of the newest agent. */
 export interface LaneTests extends LaneSetting {
   signer: Signer
-  /** A key that no other test uses. */
   key(): Promise<Signer>
   fresh(options?: AgentOptions): Promise<LaneAgent>
   pool(): ReturnType<typeof pooled>
   ledger(): Promise<LaneState>
-  /** Sends a transaction of the key without Portage. Default: a payment of 0 to the key itself. */
+  /** Sends a transaction without Portage. Default: a payment of 0 to the key itself. */
   sendOutside(transaction: Partial<UnsignedTransaction> & Pick<UnsignedTransaction, 'nonce' | 'maxFee'>): Promise<SendOutcome>
 }
 
@@ -249,14 +245,14 @@ export function laneOf(signer: Pick<Signer, 'address'>): string {
   return laneId('evm', networkId, signer.address)
 }
 
-/** A request for a payment of 1 wei to a new address. Its intent is `<name>/1`. */
+/** A payment of 1 wei to a new address. Its intent is `<name>/1`. */
 export function request(name: string, changes: Partial<NonceRequest> = {}): NonceRequest {
   const intent = { to: freshAddress(), data: '0x', value: '1' }
   const owner = { intentId: `${name}/1`, callHash: callHash(intent), value: intent.value }
   return { owner, intent, first, priority: 3, source: 'test', ...changes }
 }
 
-/** The pending transaction of a request. Throws Error with the reason if the request gets no nonce. */
+/** Throws Error with the reason if the request gets no nonce. */
 export async function acquired(agent: LaneAgent, one: NonceRequest, timeoutMs = 60_000): Promise<PendingTransaction> {
   const result = await agent.acquire(one, { timeoutMs })
   if (result.kind === 'refused') throw new Error(`${one.owner.intentId} was refused: ${result.why}, ${result.detail}`)
@@ -269,7 +265,7 @@ export async function signedAndSent(agent: LaneAgent, one: NonceRequest): Promis
   return pending
 }
 
-/** Resolves with the first state of a transaction that satisfies the condition. Throws after a minute. */
+/** Throws after a minute. */
 export async function becomes(
   pending: PendingTransaction,
   done: (state: PendingTransactionState) => boolean,

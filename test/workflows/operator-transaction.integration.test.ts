@@ -20,7 +20,7 @@ let worker: Worker
 let running: Promise<void>
 
 const noSlot: SendOperatorTransactionResult = { kind: 'no-slot', code: 'LANE_NONE', reason: 'a test' }
-/** The lane takes no work at the first check, and takes work at the second. */
+/** The lane takes work only at the second check. */
 const atSecondLook = (): SendOperatorTransactionResult =>
   asked.length % 2 === 1 ? noSlot : { kind: 'final', nonce: 0, ok: true, txHash: '0x', blockHeight: 1, blockHash: '0x', gasPaid: '1' }
 let answer: (input: SendOperatorTransactionInput) => SendOperatorTransactionResult = atSecondLook

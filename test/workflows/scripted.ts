@@ -68,9 +68,9 @@ export const sound: Script = {
   withdraw: () => ({ kind: 'free' }),
 }
 
-/** Transfer workflows whose steps answer by a script. */
+/** The steps answer by a script. */
 export interface Scripted {
-  /** The answers of the steps. Each test begins with a copy of `sound`. */
+  /** Each test begins with a copy of `sound`. */
   script: Script
   readonly asked: {
     admit: AdmitInput[]
@@ -81,38 +81,29 @@ export interface Scripted {
     withdraw: WithdrawInput[]
     expedite: { lane: string; intentId: string }[]
   }
-  /** The headers of every step of this test in order, and the ended runs that the workflows reported for spans. */
+  /** The headers of every step in order, and the ended runs that the workflows reported for spans. */
   readonly traced: { readonly headers: Headers[]; readonly runs: TracedRun[] }
   logged(handle: WorkflowHandle): Record<string, unknown>[]
-  /**
-   * @param headers of the start
-   * @param workflowTaskTimeout absent: the server's 10 s. A local step that takes most of this time outlasts its
-   * workflow task
-   */
+  /** `headers`: those of the start. With 1 s instead of the server's 10 s, a local step outlasts its workflow task. */
   start(options?: Omit<TransferInput, 'transfer'>, headers?: Headers, workflowTaskTimeout?: '1s'): Promise<WorkflowHandle>
   /**
-   * Starts a transfer whose deadline passes after its first steps, for which `asked` returns true, and before its first
-   * wait of ten seconds is over. On a busy machine the deadline may pass earlier: then starts another transfer with
-   * twice the time.
+   * The deadline passes after the steps for which `asked` returns true, and before the first wait of ten seconds is
+   * over. If it passes earlier, starts another transfer with twice the time.
    */
   startWithDeadline(asked: (steps: Scripted['asked']) => boolean): Promise<{ handle: WorkflowHandle; deadline: number }>
-  /** Sends the signal `retry`, unless the transfer has ended. */
+  /** Does nothing if the transfer has ended. */
   retry(handle: WorkflowHandle): Promise<void>
   status(handle: WorkflowHandle): Promise<TransferStatus>
   reaches(handle: WorkflowHandle, look: (status: TransferStatus) => boolean, what: string): Promise<unknown>
-  /** `server` runs the workflows. `temporal` is a connection to it. */
   readonly server: TemporalServer
   readonly temporal: Temporal
-  /** Number of the transfer's runs that have continued as new. */
+  /** Counts the transfer's runs that have continued as new. */
   runs(handle: WorkflowHandle): Promise<number>
   /** Ends the transfer's waits one after another, until a second run continues. */
   nextRun(handle: WorkflowHandle): Promise<void>
 }
 
-/**
- * For the calling suite, starts a real server, and workers with the real workflow and scripted steps.
- * @param tracing whether the process sends traces
- */
+/** Starts a real server and workers with the real workflow. `tracing`: whether the process sends traces. */
 export function scriptedTransfers(tracing = false): Scripted {
   let server: TemporalServer
   let temporal: Temporal

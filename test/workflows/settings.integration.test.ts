@@ -149,9 +149,8 @@ describe('The settings', () => {
 
   test('the end of a halt wakes the transfers that wait for it, and no others', async () => {
     const { TransferState, Bridge } = searchAttributes
-    // Unhalts of earlier tests may still be waking transfers by chain. So the transfers of this test have no chain,
-    // only a bridge, by which this test's unhalt finds them. No worker serves their queue, so the signals stay in their
-    // history.
+    // Unhalts of earlier tests may still be waking transfers by chain, so these transfers have only a bridge. No worker
+    // serves their queue, so the signals stay in their history.
     const waiting = (id: string, bridge: string) =>
       client().workflow.start('transfer', {
         workflowId: id,

@@ -66,10 +66,7 @@ describe('The trace of a transfer', () => {
     run_id: expect.any(String),
     time: expect.any(String),
   }
-  /**
-   * The transfer's log lines in order. A task that took too long is repeated and writes its lines again, so each line
-   * counts once.
-   */
+  /** A task that took too long is repeated and writes its lines again, so each line counts once. */
   const said = (handle: Parameters<typeof on.logged>[0]) => {
     const told = on.logged(handle)
     return told.filter(({ message, code }, index) => index === told.findIndex((one) => one['message'] === message && one['code'] === code))
@@ -94,7 +91,7 @@ describe('The trace of a transfer', () => {
       await handle.fetchHistory(),
       handle.workflowId,
     )
-    // If the replay wrote lines, they would come before those of a later transfer, so the test waits for these.
+    // Lines of the replay would come before those of a later transfer.
     const next = await on.start()
     await next.result()
     await until(() => said(next).length >= 2, { ...waiting, what: 'the lines of the next one' })

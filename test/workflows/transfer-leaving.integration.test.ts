@@ -15,18 +15,14 @@ describe('A transfer', () => {
   describe('past its deadline', () => {
     const admitted = (asked: Scripted['asked']) => asked.admit.length > 0
     const broadcast = (asked: Scripted['asked']) => asked.broadcast.length > 0
-    /**
-     * Starts a transfer that holds nonce 7. The lane gets an order for a no-op, and the transfer a retry. The lane's
-     * step answers only after that, so that the retry cannot come after the answer.
-     */
+    /** The transfer holds nonce 7. While the lane gets an order for a no-op, the transfer gets a retry. */
     async function startHolding(answer: Script['broadcast']) {
       let started = (_: WorkflowHandle): void => {}
       let told: Promise<void> | undefined
       const running = new Promise<WorkflowHandle>((resolve) => (started = resolve))
       on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
       on.script.withdraw = async () => {
-        // A retry before the lane's answer only ends the wait. After the answer, it would order the transfer to
-        // continue.
+        // A retry after the lane's answer would order the transfer to continue.
         const signalled = (told ??= running.then((handle) => handle.signal(retrySignal)))
         on.script.broadcast = async (input) => signalled.then(() => answer(input))
         await signalled
@@ -164,10 +160,7 @@ describe('A transfer', () => {
 
     describe('and that leaves it', () => {
       const order = { by: 'night-shift', reason: 'a test' }
-      /**
-       * Starts a transfer. It leaves the forbidden lane, which still holds the transfer's first nonce. The other lane
-       * grants no nonce.
-       */
+      /** The transfer leaves the forbidden lane, which still holds its first nonce. The other lane grants none. */
       async function left(changes: Partial<Script> = {}) {
         on.script.broadcast = ({ lane }) =>
           lane === lanes[0] ? stuck({ lane } as BroadcastInput) : { kind: 'no-slot', code: 'LANE_FULL', reason: 'full' }
@@ -254,8 +247,7 @@ describe('A transfer', () => {
         return { kind: 'delivered', landed: { ...landed, nonce: 8, txHash: '0xd', tried: [{ ...signed('0xd', 'mined'), ...times }] } }
       if (!isOver)
         return { kind: 'pending', nonce: 7, attempts: 2, reason: 'blocks are full', tried: [signed('0xa', 'open'), signed('0xb', 'open')] }
-      // The answer of another process, whose signer makes other hashes. The transfer must keep the hashes that this
-      // answer lacks.
+      // Another process has a signer that makes other hashes. The transfer must keep the hashes that this answer lacks.
       return { kind: 'spent', nonce: 7, by: 'noop', tried: [signed('0xb', 'outbid'), signed('0xc', 'mined', 'noop')] }
     }
     const handle = await on.start()
@@ -288,7 +280,7 @@ describe('A transfer', () => {
       gasPaid: '1',
       ...times,
     })
-    // The last broadcast ended as delivered at once. The timeline must still show its steps in order.
+    // The last broadcast ended as delivered at once.
     expect(status.timeline.slice(-3)).toEqual([
       { at: times.at, state: 'broadcasting', note: 'nonce 8 assigned, max fee 2 wei, tip 1 wei' },
       { at: times.acceptedAt, state: 'pending', note: 'sent: a node accepted 0xd…0xd' },

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Worker } from '@temporalio/worker'
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { until } from '../../lab/devnet/until.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { chainQueue, laneQueue, searchAttributes } from '../../temporal/contracts/names.ts'
 import { retrySignal, type TransferInput, type TransferStatus } from '../../temporal/contracts/transfer.ts'
@@ -13,6 +14,7 @@ import { landed, lanes, ready, sound, transfer } from './scripted.ts'
 /** The type Keyword in Temporal's API of search attributes. */
 const keyword = 2
 const day = 24 * 3_600_000
+const soon = { timeoutMs: 30_000, everyMs: 20 }
 
 /** The waits between rounds take up to half an hour. Temporal's test server skips them. */
 describe('A transfer whose rounds fail', () => {
@@ -20,6 +22,7 @@ describe('A transfer whose rounds fail', () => {
   let round: () => BroadcastResult
   let parkAfter: Ready['parkAfter']
   let broadcasts = 0
+  const admitted: AdmitInput['reverted'][] = []
   const workers: Worker[] = []
   let running: Promise<unknown>
 
@@ -30,7 +33,10 @@ describe('A transfer whose rounds fail', () => {
     await admin.operatorService.addSearchAttributes({ namespace: 'default', searchAttributes: Object.fromEntries(keywords) })
     const activities = {
       ...sound,
-      admit: async (input: AdmitInput) => ({ ...(ready(input) as Ready), parkAfter }),
+      admit: async (input: AdmitInput) => {
+        admitted.push(input.reverted)
+        return { ...(ready(input) as Ready), gasLimit: '70', parkAfter }
+      },
       broadcast: async () => (broadcasts++, round()),
     }
     const bundle = await workflowBundle(silentLogger())
@@ -45,6 +51,7 @@ describe('A transfer whose rounds fail', () => {
   beforeEach(() => {
     parkAfter = undefined
     broadcasts = 0
+    admitted.length = 0
   })
 
   const reverted = (): BroadcastResult => ({ kind: 'reverted', landed, reason: 'transaction 0x07 reverted' })
@@ -108,6 +115,24 @@ describe('A transfer whose rounds fail', () => {
     await handle.signal(retrySignal, { order: { by: 'night-shift', reason: 'a test' } })
     expect((await afterADay()).state).toBe('parked')
     expect(broadcasts).toBe(2)
+    await handle.terminate()
+  })
+
+  test('an admission learns the gas of the reverted calls: a gate keeps it, a retry by a person clears it', async () => {
+    parkAfter = { reverts: 2, spentNonces: 20 }
+    const { handle, afterADay } = await started(reverted)
+    await until(async () => (await handle.query<TransferStatus>('status')).state === 'waiting', { what: 'the first wait', ...soon })
+    await handle.signal(retrySignal, { gate: true })
+    expect((await afterADay()).state).toBe('parked')
+    const [first, ...gated] = admitted.splice(0)
+    expect(first).toBeUndefined()
+    expect(gated).toEqual([
+      { calls: 0, gas: 70 },
+      { calls: 1, gas: 140 },
+    ])
+    await handle.signal(retrySignal, { order: { by: 'night-shift', reason: 'a test' } })
+    expect((await afterADay()).state).toBe('parked')
+    expect(admitted).toEqual([undefined, { calls: 1, gas: 70 }])
     await handle.terminate()
   })
 

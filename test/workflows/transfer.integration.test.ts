@@ -15,10 +15,7 @@ import type { Admission, AdmitInput, Ready } from '../../temporal/contracts/tran
 import { toRow } from '../../temporal/client/transfers/transfer-list.ts'
 import { landed, lanes, waiting, ready, scriptedTransfers, sound, transfer } from './scripted.ts'
 
-/**
- * With scripted steps, because on real chains each case would need hours of a stalled chain. test/e2e has transfers
- * over real chains.
- */
+/** On real chains, each case would need hours of a stalled chain. test/e2e has transfers over real chains. */
 describe('The transfer workflow', () => {
   const on = scriptedTransfers()
 
@@ -28,7 +25,7 @@ describe('The transfer workflow', () => {
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
     const { startedAt } = toRow(await handle.describe())
     await on.nextRun(handle)
-    // The list shows the start of the first run, not of the present run.
+    // The start of the first run, not of the present run.
     const now = await handle.describe()
     expect(toRow(now).startedAt).toBe(startedAt)
     expect(now.startTime.getTime()).toBeGreaterThan(Date.parse(startedAt))
@@ -156,7 +153,7 @@ describe('The transfer workflow', () => {
     expect(await on.status(handle)).toMatchObject({ code: 'TARGET_CHAIN_UNSUPPORTED', reason: 'the config has no such chain' })
     on.script = { ...sound }
     await handle.signal(retrySignal)
-    // The transfer may hold a nonce, so it continues with the same intent.
+    // The transfer may hold a nonce.
     expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 1 })
     expect(on.asked.broadcast.map(({ mode }) => mode)).toEqual(['new', 'follow'])
   })

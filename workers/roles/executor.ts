@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import { createProvider, type ExecutorProvider } from '../../bridges/executor/provider.ts'
+import { pricedDataBytes } from '../../bridges/executor/quote.ts'
 import { executor } from '../../bridges/executor/requests.ts'
 import { createQuoteSigner } from '../../chains/registry.ts'
 import { executorOf } from '../../config/executor.ts'
@@ -17,6 +19,9 @@ import { readTransfer } from '../../temporal/client/transfers/transfers.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { ProcessContext } from './context.ts'
 import { openKey } from './signer.ts'
+
+/** A call for the estimate of a fee for data. Its data cannot be compressed, because signatures cannot. */
+const usualCall = { to: `0x${'0'.repeat(40)}`, data: `0x${randomBytes(pricedDataBytes).toString('hex')}`, value: '0' }
 
 /** The relay provider of the config. Undefined without a quoter's key. Throws SIGNER_UNAVAILABLE. */
 export async function openProvider({
@@ -38,7 +43,7 @@ export async function openProvider({
   const chains = new Map([...settings.chains].filter(([, { name }]) => network.served.includes(name)))
   const prices = new Map([...settings.chains.values()].map(({ name, price }) => [name, price]))
   const priceOf: PriceOf = network.priceOf ?? (async (chain) => ofChain(prices, { chain }))
-  return createProvider({ ...settings, chains, sign, priceOf, gasPriceOf, assertOpen })
+  return createProvider({ ...settings, chains, sign, priceOf, gasPriceOf, dataFeeOf, assertOpen })
 
   function assertOpen(sourceChain: ChainName, targetChain: ChainName): void {
     if (haltOf(now(), { bridge: executor, sourceChain, targetChain }))
@@ -47,6 +52,10 @@ export async function openProvider({
 
   async function gasPriceOf(chain: ChainName): Promise<bigint> {
     return costNow({ gasLimit: '1' }, await ofChain(network.chains, { chain }).quote())
+  }
+
+  async function dataFeeOf(chain: ChainName): Promise<bigint> {
+    return BigInt(await ofChain(network.chains, { chain }).dataFee(usualCall))
   }
 }
 

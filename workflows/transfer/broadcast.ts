@@ -61,8 +61,7 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
         return afterWithdrawal(run, lane, underway.nonce)
       case 'seen':
       case 'cancelled':
-        // If the intent held a nonce, `seen` means that the nonce is used up, so a new round begins. An intent without
-        // a nonce stays in its round.
+        // `seen` with a nonce means that the nonce is used up. An intent without a nonce stays in its round.
         if (result.kind === 'seen' && underway.nonce !== undefined) run.nextRound()
         run.stopFollowing()
         return
@@ -85,6 +84,7 @@ export async function failRound(run: TransferRun, how: 'reverted' | 'spent', rea
   const { progress } = run
   const { reverts, spentNonces } = progress.underway?.ready.parkAfter ?? defaultParkAfter
   progress[how === 'reverted' ? 'failures' : 'spent'] += 1
+  if (how === 'reverted') progress.failedGas = (progress.failedGas ?? 0) + Number(progress.underway?.ready.gasLimit ?? 0)
   run.nextRound()
   if (run.ending) return
   const { failures, spent } = progress
@@ -100,10 +100,7 @@ async function afterWithdrawal(run: TransferRun, lane: LaneIntent, nonce: number
   run.nextRound()
 }
 
-/**
- * Turns the transfer away from the lane. After the first quarantine of a transfer, the next admission at once tries a
- * call that runs no code of the recipient. After any other refusal with `retryInMs`, the transfer waits.
- */
+/** After the first quarantine, the next admission at once tries a call that runs no code of the recipient. */
 async function holdBack(run: TransferRun, lane: LaneIntent, refusal: Extract<BroadcastResult, { kind: 'no-slot' }>): Promise<undefined> {
   const { code, retryInMs } = refusal
   const reason = `${lane.ready.lane}: ${refusal.reason}`
@@ -200,7 +197,7 @@ export class LaneIntent {
     return { code: refusalCodes[why], reason: `${this.ready.lane} is ${why}${detail ? `: ${detail}` : ''}` }
   }
 
-  /** True if the intent had no nonce. Then the ledger refuses this intent, so the next try must be a new round. */
+  /** True if the intent had no nonce. The ledger then refuses this intent, so the next try must be a new round. */
   async leave(): Promise<boolean> {
     return (await this.#withdraw('leave')).kind === 'free'
   }

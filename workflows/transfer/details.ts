@@ -7,7 +7,7 @@ import { code as asCode, foreign, paragraphs, timeText, workflowLink } from '../
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import type { TransferProgress } from '../../temporal/contracts/transfer.ts'
 
-/** This limit is low, because the Web UI passes the details on in a URL. */
+/** Low, because the Web UI passes the details on in a URL. */
 const linesShown = 20
 
 export function detailsOf(

@@ -80,8 +80,7 @@ export async function awaitFinality(
       return result
     }
     if (run.isDue) await run.continueAsNew()
-    // Each wait is longer than the one before, because all transfers of a chain may wait here for a long time, for
-    // example while one of two nodes is down. Frequent checks would then be wasted.
+    // All transfers of a chain may wait here for a long time, for example while one of two nodes is down.
     waitMs = Math.max(result.finalInMs, backoffMs(checks, waits.firstCheckMs, waits.longestCheckMs))
   }
 }

@@ -29,7 +29,7 @@ interface StateFacts {
 /** Highest number of entries in the timeline. The first entry stays, and the oldest of the others are dropped. */
 const timelineLimit = 40
 
-/** State that all steps of a transfer share. A round has one intent: one call on one lane, with at most one nonce. */
+/** A round has one intent: one call on one lane, with at most one nonce. */
 export class TransferRun {
   transfer: Transfer
   readonly id = workflowInfo().workflowId
@@ -149,13 +149,12 @@ export class TransferRun {
       if (this.overdue) this.deadline = undefined
     }
     Object.assign(this.progress, { failures: 0, spent: 0, waits: 0, quarantined: undefined })
+    // A gate may open at a stranger's wish. Only a person can have more gas bought than was paid for.
+    if (!onlyIfWaiting) this.progress.failedGas = undefined
     this.signals.woken = true
   }
 
-  /**
-   * Waits. Returns true if a signal or the deadline ended the wait.
-   * @param what reason of the wait, for the Web UI
-   */
+  /** Returns true if a signal or the deadline ended the wait. `what`: reason of the wait, for the Web UI. */
   async pause(ms: number, what: string): Promise<boolean> {
     const { signals } = this
     this.#show(Date.now() + ms)
@@ -196,7 +195,7 @@ export class TransferRun {
   /** Begins the next round after the final call of a stage. Failures and waits are counted from 0 again. */
   passStage(stage = '', { txHash, blockHeight }: Partial<Pick<Landed, 'txHash' | 'blockHeight'>>): undefined {
     this.nextRound()
-    Object.assign(this.progress, { failures: 0, spent: 0, waits: 0 })
+    Object.assign(this.progress, { failures: 0, failedGas: undefined, spent: 0, waits: 0 })
     this.enter('admitting', `stage ${stage} is final${blockHeight === undefined ? '' : ` in block ${blockHeight}`}`, { txHash })
   }
 
@@ -264,7 +263,7 @@ export class TransferRun {
       // A parked transfer waits for an operator even past its deadline.
       if (this.overdue && this.state !== 'parked') this.signals.woken = true
     } catch {
-      // Temporal has cancelled the workflow. Nothing is left to do, because the cancel has woken the run already.
+      // Temporal has cancelled the workflow, and the cancel has woken the run already.
     }
   }
 }
@@ -273,10 +272,7 @@ export function includedAt({ txHash, tried }: Pick<Landed, 'txHash' | 'tried'>):
   return tried.find(({ hash }) => hash === txHash)?.includedAt
 }
 
-/**
- * Reasons that usually pass within minutes. A transfer that waits for one of them tries again after at most a minute,
- * unless `retryInMs` is longer.
- */
+/** These reasons usually pass within minutes, so the wait is at most a minute, unless `retryInMs` is longer. */
 const passing: readonly ErrorCode[] = ['LANE_NONE', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT', 'NONCE_NOT_FINAL']
 
 export async function wait(run: TransferRun, { code, reason, retryInMs }: Waiting): Promise<undefined> {

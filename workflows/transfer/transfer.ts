@@ -32,7 +32,7 @@ async function tryUntilDone(run: TransferRun): Promise<contract.TransferStatus> 
   }
 }
 
-/** Makes one try. Returns undefined if the try brought no outcome: the next try continues from `run.progress`. */
+/** Undefined if the try brought no outcome: the next try continues from `run.progress`. */
 async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
   if (run.isDue) await run.continueAsNew()
   if (run.state === 'parked' && !run.called) return watchWhileParked(run)
@@ -57,7 +57,7 @@ async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
   return undefined
 }
 
-/** Steps 1 to 3: `validate`, `checkDelivered`, `prepare`. Returns undefined if the transfer has waited or is parked. */
+/** Steps 1 to 3: `validate`, `checkDelivered`, `prepare`. Undefined if the transfer has waited or is parked. */
 async function admit(run: TransferRun): Promise<Ready | Outcome | undefined> {
   const { adopted } = run.signals
   if (adopted !== undefined) return admitCopy(run, { ...run.transfer, message: adopted })
@@ -65,7 +65,7 @@ async function admit(run: TransferRun): Promise<Ready | Outcome | undefined> {
   return admission.kind === 'ready' ? admission : act(run, admission)
 }
 
-/** Admits a copy of the message. Once its signatures are verified, the copy replaces the transfer's message. */
+/** Once the copy's signatures are verified, the copy replaces the transfer's message. */
 async function admitCopy(run: TransferRun, copy: Transfer): Promise<Ready | Outcome | undefined> {
   delete run.signals.adopted
   const admission = await askAdmission(run, copy).catch((error: unknown) => {
@@ -82,9 +82,10 @@ async function admitCopy(run: TransferRun, copy: Transfer): Promise<Ready | Outc
 }
 
 function askAdmission({ progress, label, retriedAt, freshSince }: TransferRun, transfer: Transfer): Promise<Admission> {
-  const { turnedAway, disputed, failures, quarantined } = progress
+  const { turnedAway, disputed, failures, failedGas, quarantined } = progress
   const wrapped = quarantined || failures > 0 || undefined
-  return steps.admit({ transfer, avoid: turnedAway?.lanes ?? [], disputed, retriedAt, wrapped, startedAt: freshSince }, label)
+  const reverted = failedGas === undefined ? undefined : { calls: failures, gas: failedGas }
+  return steps.admit({ transfer, avoid: turnedAway?.lanes ?? [], disputed, retriedAt, wrapped, reverted, startedAt: freshSince }, label)
 }
 
 async function act(run: TransferRun, admission: Admission): Promise<Ready | Outcome | undefined> {

@@ -18,15 +18,15 @@ const leastTip = 1n
 const noopGas = 21_000
 const leastArbitrumNoopGas = 50_000
 
-/** The GasPriceOracle contract of OP stack chains (ethereum-optimism, Predeploys.sol). */
+/** The GasPriceOracle of OP stack chains (ethereum-optimism, Predeploys.sol). */
 const gasPriceOracle = '0x420000000000000000000000000000000000000f'
 /** `getL1Fee(bytes)` takes an unsigned serialised transaction, adds the size of the signature, and returns wei. */
 const getL1Fee = '0x49948e0e'
 
-/** The L1 base fee rises by at most 1/8 per block, so 150 % of the data fee suffices for three L1 blocks. */
+/** The L1 base fee rises by at most 1/8 per block, so 150 % suffices for three L1 blocks. */
 const roomPercent = 150n
 
-/** Typical values of the other fields, because the data fee depends on the size of the whole transaction. */
+/** Typical values of the other fields. The data fee depends on the size of the whole transaction. */
 const stuffing = { nonce: 1_000_000, gasLimit: '1000000', maxFee: '100000000000', tip: '1000000001' }
 
 export interface FeeModelOptions {
@@ -46,7 +46,7 @@ interface Market extends Price {
   readonly baseFees: readonly bigint[]
 }
 
-/** Reads the market's fees (once per head, the median of the nodes' answers) and the data fees of L2s. */
+/** Reads fees once per head, as the median of the nodes' answers, and the data fees of L2s. */
 export function createFees(
   chain: HeadSource & Pick<Chain, 'networkId'>,
   nodes: Nodes,
@@ -72,10 +72,7 @@ export function createFees(
     return first ?? middleOf(await readMarkets(feeHistory.blocks), baseFee) ?? (await marketByPrice(baseFee))
   }
 
-  /**
-   * Begins the samples of the usual fee with a node's fee history. If too few nodes answer, begins them with `baseFee`,
-   * and returns undefined.
-   */
+  /** Seeds the usual fee. Undefined if too few nodes answer. */
   async function readHistory(baseFee: bigint): Promise<Price | undefined> {
     const markets = await readMarkets(historyBlocks)
     const enough = markets.length >= nodes.needed
@@ -117,7 +114,7 @@ export function createFees(
   }
 }
 
-/** Returns medians. Limits the base fee to between half and twice `baseFee`: no chain moves it further in one block. */
+/** Returns medians. No chain moves its base fee beyond half or twice `baseFee` in one block. */
 function middleOf(markets: readonly Market[], baseFee: bigint): Price | undefined {
   const next = medianOf(markets.map((market) => market.next))
   const tip = medianOf(markets.map((market) => market.tip))
@@ -126,7 +123,7 @@ function middleOf(markets: readonly Market[], baseFee: bigint): Price | undefine
   return { next: next > most ? most : next < baseFee / 2n ? baseFee / 2n : next, tip }
 }
 
-/** Reads a fee history. Ignores the tips of empty blocks. Throws NODE_REFUSED. */
+/** Ignores the tips of empty blocks. Throws NODE_REFUSED. */
 export function readFeeHistory(value: unknown, blocks: number): Market {
   const raw = toRecord(value, 'fee history')
   const baseFees = toList(raw['baseFeePerGas'], 'base fees').map((fee) => BigInt(toDecimal(fee, 'base fee')))
@@ -144,8 +141,8 @@ export function readFeeHistory(value: unknown, blocks: number): Market {
 const plausibleDataFee = { lowest: 0.5, highest: 2 }
 
 /**
- * Asks one node for the data fee. Asks all nodes if this fee is far from the last agreed fee per byte, or if the node
- * reports a revert. If no majority then gives a fee, the last agreed fee is used, if there is one.
+ * Asks one node. Asks all nodes if this node reports a revert, or a fee per byte far from the last agreed one. Without
+ * a majority, the last agreed fee per byte counts.
  */
 function createDataFee(chain: HeadSource & Pick<Chain, 'networkId'>, nodes: Nodes) {
   const known = createPlausible(plausibleDataFee)
@@ -185,16 +182,13 @@ function oracleCall(networkId: string, { to, data, value }: Intent) {
 
 const gwei = 10n ** 9n
 
-/** Number of blocks in the largest history that go-ethereum returns with tips (maxBlockHistory). */
+/** The largest history that go-ethereum returns with tips (maxBlockHistory). */
 const historyBlocks = 1_024
-/** Time (ms) between two samples of the fee. 1,024 samples cover almost three hours. */
+/** At this interval (ms), 1,024 samples cover almost three hours. */
 const sampleEveryMs = 10_000
 const mostSamples = 1_024
 
-/**
- * Wei per gas. The cap of fees is `absolute + factor × usual fee`. The factor is high, because Ethereum's fee once rose
- * 20 times in 3 hours.
- */
+/** Wei per gas. The factor is high, because Ethereum's fee once rose 20 times in 3 hours. */
 const absolute = 50n * gwei
 const factor = 20n
 

@@ -10,7 +10,7 @@ export interface EvmBlock extends Block {
   readonly gasLimit: bigint
   /** Whether the header hashes to `hash` by Ethereum's rules. */
   readonly fits: boolean
-  /** Present only if `fits`, because otherwise the block hash does not prove the bloom filter. */
+  /** Absent unless `fits`, because only a fitting block hash proves the bloom filter. */
   readonly logsBloom?: string
 }
 
@@ -41,7 +41,7 @@ export function readBlockIfAny(value: unknown): EvmBlock | undefined {
   return value === null ? undefined : readBlock(value)
 }
 
-/** Asks one node for a block. Undefined if the node has no such block. Throws the errors of `Nodes.request`. */
+/** Undefined if the node has no such block. Throws the errors of `Nodes.request`. */
 export function fetchBlock(nodes: Pick<Nodes, 'request'>, at: BlockAt, check?: HeaderCheck) {
   const { method, params } = blockCall(at)
   return nodes.request(method, params(), (value) => {
@@ -51,7 +51,7 @@ export function fetchBlock(nodes: Pick<Nodes, 'request'>, at: BlockAt, check?: H
   })
 }
 
-/** Asks all nodes for a block, until `isEnough` returns true. The answer of a node without the block is undefined. */
+/** Asks all nodes, until `isEnough` returns true. The answer of a node without the block is undefined. */
 export async function fetchBlockOfAll(
   nodes: Pick<Nodes, 'askAll'>,
   at: BlockAt,
@@ -71,7 +71,7 @@ const first = [
   ...bytes('extraData mixHash nonce'),
 ]
 
-/** Fields that forks added: EIP-1559, 4895, 4844 (two fields), 4788, 7685 (go-ethereum, core/types/block.go). */
+/** Fields of EIP-1559, 4895, 4844 (two fields), 4788, 7685, in this order (go-ethereum, core/types/block.go). */
 const later = [
   ...numbers('baseFeePerGas'),
   ...bytes('withdrawalsRoot'),
@@ -79,7 +79,7 @@ const later = [
   ...bytes('parentBeaconBlockRoot requestsHash'),
 ]
 
-/** Returns the hash of a header by Ethereum's rules. Undefined if a field is missing or malformed. */
+/** Undefined if a field is missing or malformed. */
 export function headerHash(raw: Readonly<Record<string, unknown>>): string | undefined {
   const fields = [...first, ...later.filter(({ name }) => raw[name] != null)]
   const bytesOf = (name: string) => string(Buffer.from(toBytes(raw[name], name).slice(2), 'hex'))

@@ -44,7 +44,7 @@ export function createFinalityTag(
   }
 
   return {
-    /** Asks all nodes when one node shows a rise, and at intervals, so that one node cannot stop finality. */
+    /** Also asks all nodes at intervals, so that one node cannot stop finality. */
     async update(own: BlockRef | undefined): Promise<number | undefined> {
       const isRise = own !== undefined && isAbove(own)
       idle = isRise ? 0 : idle + 1

@@ -5,10 +5,7 @@ import { type EvmBlock, fetchBlock, fetchBlockOfAll } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 import type { BlockRef } from '../../port.ts'
 
-/**
- * Number of polls before a lower head is accepted. A lower head on the cached branch needs more polls than a head on
- * another branch, because the nodes may only lag.
- */
+/** Polls before a lower head is accepted. On the cached branch, nodes may only lag, so more polls are needed. */
 const pollsOfFork = 3
 const pollsOfRetreat = 10
 const batchSize = 50
@@ -24,10 +21,7 @@ export interface Step {
 
 export const nothingNew: Step = { applied: [], rolledBack: [], replaced: false, broken: false }
 
-/**
- * Makes the cached blocks end with a new head, and rolls back blocks of another branch. A doubtful head changes
- * nothing. `isSupported`: more than half of the nodes have reached this head.
- */
+/** Makes the cached blocks end with a new head. A doubtful head changes nothing. */
 export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck, finalized: () => number, onLate: () => void) {
   let lowerPolls = 0
   let brokenPolls = 0
@@ -56,8 +50,7 @@ export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck,
     if (!head || target.height >= head.height) lowerPolls = 0
     else if (!(await isRetreat(target, head))) return nothingNew
     if (head?.hash === target.hash) return nothingNew
-    // A distant head counts only if most nodes have reached it. The first head always counts, because most nodes may be
-    // down at the start.
+    // A distant head needs most nodes. The first head does not, because most nodes may be down at the start.
     if (head && !isSupported && target.height - head.height > longestGap) return nothingNew
     const path = await findPath(nodes, kept, target, check)
     if (!path || signal.aborted) return nothingNew
@@ -137,7 +130,7 @@ export interface ShownHead {
   readonly block: EvmBlock
 }
 
-/** Returns the head of the majority's height with the most votes. At a tie, prefers a child of a cached block. */
+/** At a tie of votes, prefers a child of a cached block. */
 export function chooseHead(shown: readonly ShownHead[], readers: number, kept: Pick<BlockCache, 'at'>): EvmBlock | undefined {
   const blocks = shown.map(({ block }) => block)
   const heights = blocks.map(({ height }) => height)
@@ -153,10 +146,7 @@ function votesFor({ hash, height }: EvmBlock, blocks: readonly EvmBlock[]): numb
   return blocks.filter((other) => other.hash === hash || (other.height === height + 1 && other.parentHash === hash)).length
 }
 
-/**
- * Counts blocks with this hash and content. The content is compared too, because without header checks a true hash may
- * come with false content.
- */
+/** Also compares the content, because without header checks a true hash may come with false content. */
 export function sameContent(block: EvmBlock, blocks: readonly EvmBlock[]): number {
   const content = contentOf(block)
   return blocks.filter((other) => other.hash === block.hash && contentOf(other) === content).length
@@ -166,10 +156,7 @@ function contentOf({ height, parentHash, timestamp, baseFee, gasLimit, transacti
   return [height, parentHash, timestamp, baseFee, gasLimit, ...transactions].join()
 }
 
-/**
- * Records the highest cached block that each node has shown. Other blocks do not count, because a single node may
- * invent blocks.
- */
+/** Records the highest cached block that each node has shown. A single node may invent other blocks. */
 export function createShownHeads(nodes: Pick<Nodes, 'readers' | 'needed'>, kept: Pick<BlockCache, 'isCanonical' | 'latest'>) {
   const shared = new Map<string, number>()
   const above = new Map<string, readonly BlockRef[]>()

@@ -12,7 +12,7 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
   const lags: number[] = []
   const events = {
     current: undefined as HeadEvent | undefined,
-    /** Number of times that blocks were skipped, or that a rollback went further back than the cached blocks. */
+    /** Counts skipped blocks, and rollbacks that go further back than the cached blocks. */
     breaks: 0,
     /** ms since the epoch. */
     latestSeenAt: 0,
@@ -43,7 +43,7 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
   return events
 }
 
-/** Makes a listener's error a warning of the process, so that the other listeners are still called. */
+/** Turns a listener's error into a warning, so that the other listeners are still called. */
 export function isolate(listener: () => void): void {
   try {
     listener()

@@ -1,9 +1,6 @@
 import type { Logger } from '../../../observability/logger.ts'
 
-/**
- * If the headers of most nodes do not match their hashes in this number of polls in a row, the format must have
- * changed, so the checks end.
- */
+/** If most nodes' headers mismatch in this number of polls in a row, the format must have changed. */
 const mostOddPolls = 10
 
 interface HashedBlock {

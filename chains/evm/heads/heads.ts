@@ -145,7 +145,7 @@ function createPoll(options: PollOptions) {
     if (step.replaced) tag.reset()
     const agreed = finality.kind === 'tag' ? await tag.update(tagged) : undefined
     if (signal.aborted) return
-    // After final blocks were replaced, the tag of one node is used until the nodes agree.
+    // After final blocks were replaced, the tag of one node counts until the nodes agree.
     const own = step.replaced && tagged && kept.isCanonical(tagged) ? tagged.height : undefined
     events.publish(step, agreed ?? own, shared)
   }

@@ -26,10 +26,7 @@ export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<Header
   }
 
   return {
-    /**
-     * Whether the filters prove that no block of the range has a log of the address with the topics. Only filters of
-     * final blocks with a checked hash count, because the hash proves the filter.
-     */
+    /** Only filters of final blocks with a checked hash count, because the hash proves the filter. */
     proveNone({ address, topics, fromBlock, toBlock }: LogRange): boolean {
       if (check.kind !== 'checked' || toBlock > finalized()) return false
       const values = [address, ...topics].map((value) => value.toLowerCase())

@@ -1,10 +1,7 @@
 const longestMs = 4_000
 const shortestMs = 100
 const regularFrom = 3
-/**
- * A head is regular if it is one block higher than the previous head, and came after a time between these multiples of
- * the expected time. The range is wide, because a poll may notice a head late.
- */
+/** A head is regular if it came within these multiples of the expected time. A poll may notice a head late. */
 const usual = { least: 0.4, most: 1.7 } as const
 const mostHeads = 9
 /** Share of a block time by which the next poll comes earlier, if a poll finds its block at once. */
@@ -13,10 +10,7 @@ const step = 1 / 32
 const retries = [1 / 8, 1 / 8, 1 / 4]
 const leastRetryMs = 50
 
-/**
- * Plans two polls per block. If the chain is regular, plans one poll per block, for the time when the next block is
- * due. `now` returns ms.
- */
+/** On a regular chain, plans one poll per block, when the block is due. Otherwise plans two. `now` returns ms. */
 export function createPollPace(blockTimeMs: number, now: () => number) {
   const intervalMs = Math.min(longestMs, Math.max(shortestMs, blockTimeMs / 2))
   let heads: { readonly at: number; readonly height: number }[] = []

@@ -49,7 +49,7 @@ export interface NodeTarget {
   readonly authorization?: string | undefined
 }
 
-/** JSON-RPC over HTTP. Calls that are made within a few ms share one request. */
+/** Calls that are made within a few ms share one request. */
 export function createJsonRpcClient(node: NodeTarget, timeoutMs: number, closing: AbortSignal, count: (method: string) => void) {
   const { origin, redact, post } = createPost(node, timeoutMs, closing)
   const batches = createBatchSize(() => performance.now())
@@ -80,7 +80,7 @@ export function createJsonRpcClient(node: NodeTarget, timeoutMs: number, closing
     } catch (error) {
       if (error instanceof MalformedAnswer && calls.length > 1) {
         batches.refused(calls.length)
-        // The calls are sent in smaller batches, so that the long answer of one call does not fail the other calls.
+        // In smaller batches, the long answer of one call does not fail the others.
         if (error.isTooLong) return postAll(calls)
       }
       for (const { reject } of calls) reject(error as Error)

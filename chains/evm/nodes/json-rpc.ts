@@ -80,7 +80,7 @@ function redactDeep(data: unknown, redact: (text: string) => string): unknown {
 const mostCalls = 100
 const growEveryMs = 60_000
 
-/** Halves the batch size after a refusal, and doubles it again every minute. `now` returns ms (monotonic). */
+/** Halves the batch size after a refusal, and doubles it every minute. `now` returns monotonic ms. */
 export function createBatchSize(now: () => number) {
   let size = mostCalls
   let changedAt = 0

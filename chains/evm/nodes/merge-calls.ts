@@ -59,7 +59,7 @@ function createCallMerger(send: Send, nextId: () => number) {
     refusals++
   }
 
-  /** Sends the calls without merging them. If a call succeeds, merging was the problem, so merging pauses. */
+  /** Sends each call by itself. If one succeeds, merging was the problem, so merging pauses. */
   function sendEach(calls: readonly PendingCall[]): void {
     let isKnown = false
     const noted = (one: PendingCall): PendingCall => ({
@@ -89,7 +89,7 @@ function createCallMerger(send: Send, nextId: () => number) {
       reject(error) {
         const isLimited = error instanceof RpcError && error.limited
         if (!isLimited && (error instanceof RpcError || error instanceof MalformedAnswer)) return sendEach(all)
-        // The gateway may have refused the call because it was merged, so merging pauses.
+        // The gateway may have refused the call because it was merged.
         if (!isLimited) refused()
         for (const { reject } of all) reject(error)
       },
@@ -134,14 +134,13 @@ function contractCallOf(pending: PendingCall): ContractCall | undefined {
 }
 
 /**
- * Creation code that makes the calls appended to it (viem's "deployless" calls). It runs on any EVM with STATICCALL.
- * Form of a call: a word with the address, a word with the length of the data, the data. Form of a result: a word with
- * 1 (success) or 0, a word with the length of the bytes, the bytes. The output begins with a zero byte, so EIP-3541,
- * which forbids only output that begins with 0xEF, does not apply.
+ * Creation code that makes the calls appended to it (viem's "deployless" calls), on any EVM with STATICCALL. Form of a
+ * call: address (a word), length of the data (a word), data. Form of a result: success (a word, 1 or 0), length (a
+ * word), bytes. EIP-3541 does not apply, because the output begins with a zero byte and not with 0xEF.
  */
 const code = [
-  // Copies the code and the calls to memory. The stack then has the offset of the next result (first: the end of the
-  // calls) and that of the next call (first: 0x4d, the end of the code).
+  // Copies code and calls to memory. The stack has the offset of the next result (first: the end of the calls) and of
+  // the next call (first: 0x4d, the end of the code).
   '38600060003938604d',
   // 0x09: goes to 0x45 if no call is left.
   '5b80381115604557',

@@ -19,7 +19,7 @@ export type NodeClient = ReturnType<typeof createNodeClient>
 
 export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: number, count: (method: string) => void) {
   const closing = new AbortController()
-  // Each waiting call adds a listener, and by default Node warns of more than ten.
+  // By default, Node warns of more than ten listeners. Each waiting call adds one.
   setMaxListeners(0, closing.signal)
   const client = createJsonRpcClient(spec, timeoutMs, closing.signal, count)
   const now = () => performance.now()
@@ -115,7 +115,7 @@ export function createLimiter(perSecond: number | undefined, now: () => number) 
     get waitMs() {
       return waitMs()
     },
-    /** Takes one request's place in the rate limit, and returns the time (ms) to wait before the request is sent. */
+    /** Returns the time (ms) to wait before the request is sent. */
     take() {
       const wait = waitMs()
       tokens--
@@ -182,9 +182,7 @@ export function createNodeHealth(now: () => number) {
       pauseNode(retryAfterMs)
     },
     /**
-     * `mustSay`: whether the node must name its network. False for a node that only sends: if such a node refuses to
-     * name its network, this counts as the right network, unless a rate limit is the cause. This is safe, because an
-     * EIP-155 signature is valid on one network only.
+     * A node that only sends need not name its network (`mustSay`): an EIP-155 signature is valid on one network only.
      */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       phase = 'probing'

@@ -1,6 +1,6 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 
-/** A node's error. `rpcMessage` and `data` contain no secrets of the node's URL. */
+/** `rpcMessage` and `data` contain no secrets of the node's URL. */
 export class RpcError extends RelayerError {
   readonly rpcCode: number | undefined
   readonly rpcMessage: string
@@ -30,9 +30,9 @@ const limits = /rate ?limit|too many requests|request (rate|limit)|requests per 
 const failures = /revert|vm execution error|evm error|invalid opcode|stack underflow|stack limit|out of gas|gas required exceeds/i
 const unpaid = /insufficient (funds|balance)|outoffunds/i
 
-/** Whether the execution failed. Use only for errors of eth_call and eth_estimateGas. */
+/** Use only for errors of eth_call and eth_estimateGas. */
 export function isExecutionFailure(error: RpcError): boolean {
-  // Code 3: go-ethereum. -32015: OpenEthereum, Nethermind. Error data proves nothing: gateways send data too.
+  // Code 3: go-ethereum. -32015: OpenEthereum, Nethermind. Error data proves nothing, because gateways send data too.
   return error.rpcCode === 3 || error.rpcCode === -32015 || failures.test(error.rpcMessage)
 }
 
@@ -59,7 +59,7 @@ export class TransportError extends Error {
 
 export class MalformedAnswer extends TransportError {
   readonly refusal: RelayerError
-  /** The answer is too long. The node may be honest, because strangers choose the length of some answers. */
+  /** The node may be honest, because strangers choose the length of some answers. */
   readonly isTooLong: boolean
 
   constructor(node: string, method: string, refusal: RelayerError, isTooLong = false) {
@@ -78,5 +78,5 @@ export class NotKnown extends TransportError {
   }
 }
 
-/** Reads a node's answer. Throws NODE_REFUSED for a malformed answer, and NotKnown. */
+/** Throws NODE_REFUSED for a malformed answer, and NotKnown. */
 export type ReadAnswer<T> = (result: unknown) => T

@@ -9,7 +9,7 @@ export function createNodeSet(specs: readonly NodeSpec[], make: (spec: NodeSpec)
   const configured = specs.map(make)
   const names = new Set(specs.map(({ name }) => name))
   let added: readonly NodeClient[] = []
-  /** Removed nodes stay in this list, because close() must close them too. */
+  /** Includes removed nodes, because close() must close them too. */
   const made = [...configured]
   let broken: readonly NodeStatus[] = []
 

@@ -7,13 +7,9 @@ import { createNodeClient, type NodeClient, type NodeSpec } from './node-client.
 import { isVerdict, MalformedAnswer, type ReadAnswer, RpcError, TransportError } from './node-errors.ts'
 import { createNodeSet } from './node-set.ts'
 
-/** Time (ms) that slower nodes get after one node has answered. The same as in chainlink-evm. */
+/** Time (ms) that slower nodes get after one node has answered, as in chainlink-evm. */
 const graceMs = 5_000
-/**
- * After the first answer, a call to several nodes waits for the other nodes at most this time (ms) longer than their
- * time-out. A time-out that is shorter than `graceMs` thus counts as a node's failure before the call ends, so that the
- * next call does not wait for this node.
- */
+/** A call waits up to this time (ms) beyond a node's time-out, so that the time-out counts as the node's failure. */
 const noticeMs = 250
 
 export type NodeAnswer<T> =
@@ -60,26 +56,25 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   const needed = Math.floor(voters.length / 2) + 1
   const askOne = createAskOne(name, readers, timeoutMs, closing.signal)
 
-  /** Probes nodes in parallel with calls, so that no call waits for a dead node. */
+  /** Runs in parallel with calls, so that no call waits for a dead node. */
   function probe(): void {
     for (const node of enabled()) if (node.due) node.check().catch(() => undefined)
   }
 
   return {
     callsByNode,
-    /** Number of voters. A disabled voter counts as a node that does not answer. */
+    /** Number of voters, including disabled ones. */
     readers: voters.length,
     needed,
-    /** Throws CHAIN_ID_MISMATCH. Throws NODE_UNAVAILABLE if no reading node answers. */
+    /** Throws CHAIN_ID_MISMATCH, and NODE_UNAVAILABLE if no reading node answers. */
     verify: () => verify(enabled(), name, networkId),
-    /** Asks one node. If it fails, asks the next. Throws RpcError, the error of `read`, or NODE_UNAVAILABLE. */
+    /** Asks one node after another, until one answers. Throws RpcError, the error of `read`, or NODE_UNAVAILABLE. */
     request<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>): Promise<T> {
       probe()
       return askOne({ method, params, read })
     },
     /**
-     * Asks the voters that are up and, if these are no majority, also voters that are down and may be tried again now.
-     * Never throws.
+     * Asks the voters that are up and, if these are no majority, also voters that may be tried again. Never throws.
      * @param mostGraceMs time (ms) that slower nodes get once more than half have answered
      */
     askAll<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>, onAnswer?: OnAnswer<T>, mostGraceMs?: number) {
@@ -95,7 +90,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       const up = all.filter((node) => node.up)
       return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), { method, params, read }, timeoutMs, onAnswer)
     },
-    /** Measures how far nodes lag, for the choice of nodes. `known`: height of the tracked head. Never throws. */
+    /** Measures lags, for the choice of nodes. `known`: height of the tracked head. Never throws. */
     rank: (known?: number) => rank(readers(), voters, known),
     status: set.status,
     adjust(changes: readonly NodeChange[]) {
@@ -177,7 +172,7 @@ async function ask<T>(node: NodeClient, { method, params, read }: Call<T>): Prom
   }
 }
 
-/** A failed round is repeated after this time (ms), so that one reset connection does not fail a lone node's call. */
+/** After this time (ms), a failed round is repeated, so that one reset connection does not fail a lone node's call. */
 const secondRoundMs = 150
 
 function createAskOne(chain: string, readers: () => readonly NodeClient[], timeoutMs: number, closing: AbortSignal) {
@@ -231,7 +226,7 @@ function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
 
 const executing = new Set(['eth_call', 'eth_estimateGas'])
 
-/** Returns NODE_REFUSED if a node refused or its answer was malformed. Otherwise returns NODE_UNAVAILABLE. */
+/** NODE_REFUSED if a node refused or its answer was malformed, or else NODE_UNAVAILABLE. */
 export function noAnswer(chain: string, answers: readonly NodeAnswer<unknown>[]): RelayerError {
   const errors = answers.flatMap((answer) => (answer.ok ? [] : [answer.error]))
   return refusalOf(errors) ?? unavailable(chain, errors)

@@ -19,7 +19,7 @@ export interface Question<T> {
   /** True: throws NODE_REFUSED if most nodes refused, or if some refused and no other node gave a result. */
   readonly refusable?: boolean
   readonly key?: (value: T) => string
-  /** An answer that is too long counts as a vote for this value. Absent: such an answer is no vote. */
+  /** An answer that is too long counts as a vote for this value. Absent: it is no vote. */
   readonly tooLong?: T
 }
 
@@ -31,8 +31,8 @@ interface Round<T> {
 }
 
 /**
- * Asks until more than half of the nodes agree. A single node must give the same answer twice, a block apart. Throws an
- * agreed revert as RpcError, NODES_DISAGREE, and NODE_UNAVAILABLE if no node answers.
+ * Asks until most nodes agree. A single node must give the same answer twice, a block apart. Throws an agreed revert as
+ * RpcError, NODES_DISAGREE, and NODE_UNAVAILABLE if no node answers.
  */
 export type Quorum = ReturnType<typeof createQuorum>
 

@@ -13,7 +13,7 @@ export interface AwsKmsSpec {
 
 const timeoutMs = 10_000
 
-/** A key in AWS KMS. Throws SIGNER_OFFLINE if KMS does not answer, SIGNER_UNAVAILABLE if it has no such key. */
+/** Throws SIGNER_OFFLINE if KMS does not answer, SIGNER_UNAVAILABLE if it has no such key. */
 export async function createAwsKmsKey(spec: AwsKmsSpec): Promise<Key> {
   const { KMSClient: Client, GetPublicKeyCommand, SignCommand } = await import('@aws-sdk/client-kms')
   const client = new Client({ region: spec.region, endpoint: spec.endpoint })

@@ -9,16 +9,16 @@ import { type Key, signatureBy, verified } from './verified.ts'
 
 export type SignerSpec = KeystoreSpec | EnvironmentSpec | RemoteSpec | AwsKmsSpec
 
-/** Opens a key. Without a policy, the signer signs everything. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
+/** Without a policy, the signer signs everything. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
 export async function createSigner(spec: SignerSpec, address?: string, policy?: SigningPolicy): Promise<Signer> {
   const signer = verified(await openKeyOf(spec, address))
   return policy ? withPolicy(signer, policy) : signer
 }
 
-/** Returns the key's signature of a message: r, s, v (27 or 28) over its keccak256, without the prefix of EIP-191. */
+/** Returns r, s, v (27 or 28) over the message's keccak256, without the prefix of EIP-191. */
 export type MessageSigner = (message: Uint8Array) => Promise<Uint8Array>
 
-/** Opens a key for messages, which must never be the bytes of a transaction. Throws the errors of `createSigner`. */
+/** A message must never be the bytes of a transaction. Throws the errors of `createSigner`. */
 export async function createMessageSigner(spec: SignerSpec, address: string): Promise<MessageSigner> {
   const key = await openKeyOf(spec, address)
   return async (message) => {

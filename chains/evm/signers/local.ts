@@ -17,7 +17,7 @@ export interface KeystoreSpec {
   readonly passwordVariable?: string | undefined
 }
 
-/** A private key in an environment variable, for development. Throws SIGNER_UNAVAILABLE. */
+/** For development. Throws SIGNER_UNAVAILABLE. */
 export function createEnvironmentKey({ variable }: EnvironmentSpec): Key {
   const key = process.env[variable]?.trim()
   if (!key) throw unavailable('The environment variable is not set.', { variable })
@@ -29,7 +29,7 @@ export function createEnvironmentKey({ variable }: EnvironmentSpec): Key {
   }
 }
 
-/** A key in a keystore file. Deriving the key takes about a second. Throws SIGNER_UNAVAILABLE. */
+/** Deriving the key takes about a second. Throws SIGNER_UNAVAILABLE. */
 export async function createKeystoreKey(spec: KeystoreSpec): Promise<Key> {
   const { file } = spec
   const json = await readText(file)

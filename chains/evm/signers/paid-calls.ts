@@ -4,7 +4,7 @@ import type { Proposed, ProvedRoute, SigningPolicy } from '../../signing-port.ts
 
 const mostHeld = 4_096
 
-/** A payment for the coins of a call. `final` is the `finalNonce` from before the call was proved. */
+/** `final` is the `finalNonce` from before the call was proved. */
 export interface Payment {
   readonly id: string
   readonly final: number
@@ -16,15 +16,11 @@ type Call = Pick<Proposed, 'data' | 'value'>
 const isPaid = ({ data, value }: Call) => data !== '0x' && BigInt(value) > 0n
 
 /**
- * Signs a paid call for one nonce at a time: a call signed for two nonces could be mined twice, and pay its coins
- * twice. The call may be signed for another nonce only if the earlier nonce was final before the call was proved again.
- * The new proof then shows whether the earlier nonce delivered.
+ * Signs a paid call for one nonce at a time, because a call signed for two nonces could pay its coins twice. Another
+ * nonce needs a new proof, made after the earlier nonce became final: the proof shows whether that nonce delivered.
  */
 export function createPaidCalls({ finalNonce, lane }: Pick<SigningPolicy, 'finalNonce' | 'lane'>) {
-  /**
-   * Payment → the nonce for which its call is signed. `users`: signatures for this nonce that are done or under way.
-   * Failed ones are not counted.
-   */
+  /** Payment → its nonce. `users`: signatures for this nonce that succeeded or are under way. */
   const calls = new LRUCache<string, { readonly nonce: number; users: number }>({ max: mostHeld })
 
   function demandFree({ id, final }: Payment, nonce: number | undefined): void {
@@ -43,10 +39,7 @@ export function createPaidCalls({ finalNonce, lane }: Pick<SigningPolicy, 'final
       demandFree({ id, final }, call.nonce)
       return { id, final }
     },
-    /**
-     * Binds the payment to the nonce while `sign` runs, and afterwards unless every attempt to sign for this nonce
-     * failed. Throws NONCE_NOT_FINAL.
-     */
+    /** Binds the payment to the nonce, unless every attempt to sign for this nonce failed. Throws NONCE_NOT_FINAL. */
     async hold<T>(payment: Payment | undefined, nonce: number, sign: () => Promise<T>): Promise<T> {
       if (!payment) return sign()
       demandFree(payment, nonce)

@@ -12,10 +12,9 @@ import { createPaidCalls, type Payment } from './paid-calls.ts'
 /** ERC-20 `transfer(address,uint256)`. */
 const tokenTransfer = '0xa9059cbb'
 
-/** `delivery` needs a proof. `own` needs none. An object is a refusal: `by` is the config field that decides. */
+/** `delivery` needs a proof, `own` needs none. An object is a refusal: `by` is the config field that decides. */
 type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'calls' | 'payees' | 'topUps' }
 
-/** Wraps a signer with the last check before signing. Throws the errors of `Signer`. */
 export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => number = Date.now): Signer {
   const { limits, topUpLimits } = policy
   const proofs = rememberProofs(policy, clock)
@@ -37,7 +36,7 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     refuse(transaction, `${what} exceeds ${fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed), ...facts })
   }
 
-  /** Checks everything except spending. Resolves to the maximum cost without the call's coins, wei. */
+  /** Checks everything except spending. `cost`: the maximum cost without the call's coins, wei. */
   async function allow(transaction: Proposed): Promise<{ readonly cost: bigint; readonly payment: Payment | undefined }> {
     const { to, data, value } = transaction
     const judged = judge(transaction, signer.address, policy)
@@ -47,7 +46,7 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
       const found = exceededLimit(transaction, 0n, { ...limits, maxPaymentWei: topUpLimits.maxPaymentWei })
       refuseBeyond(transaction, found, { fieldOf: () => `${policy.fieldOf('topUpLimits')}.maxPaymentWei` })
     }
-    // A no-op uses a fraction of its gas limit, but spending counts the whole limit. So the limit must be low.
+    // Spending counts the whole gas limit of a no-op, so the limit must be low.
     const noopGas = isNoop(transaction, signer.address) ? BigInt(transaction.gasLimit) : 0n
     if (noopGas > mostNoopGas) refuse(transaction, `A no-op is signed with at most ${mostNoopGas} gas.`, { wanted: String(noopGas) })
     const dataFee = BigInt(await policy.dataFee({ to, data, value }))
@@ -118,8 +117,7 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   const data = transaction.data.toLowerCase()
   if (data === '0x') return judgeCoins(to, transaction.value, self, policy)
   const { calls, openCalls, operatorCalls, tokens, payees } = policy
-  // `calls` and `operatorCalls` are plain objects, in which the text `constructor` would find an inherited property, so
-  // `to` must be an address.
+  // `to` must be an address: in the plain objects below, `constructor` would find an inherited property.
   if (!isOf(forms.address, to)) return { reason: 'This contract is not allowed.', by: 'calls' }
   const selector = selectorOf(data)
   if (selector === undefined) return { reason: 'The call names no function.', by: 'calls' }
@@ -171,9 +169,7 @@ function selectorOf(data: string): string | undefined {
   return /^0x[0-9a-f]{8}/i.exec(data)?.[0].toLowerCase()
 }
 
-/**
- * Undefined unless the data is exactly ABI-encoded: from other data, the token's contract might read another address.
- */
+/** Undefined unless the data is exactly encoded: from other data, the token might read another address. */
 function recipientOf(data: string): string | undefined {
   const recipient = /^0x[0-9a-f]{8}0{24}([0-9a-f]{40})[0-9a-f]{64}$/.exec(data)?.[1]
   return recipient === undefined ? undefined : `0x${recipient}`
@@ -181,10 +177,7 @@ function recipientOf(data: string): string | undefined {
 
 const mostProved = 4_096
 
-/**
- * Time (ms) for which a proof counts. It is limited, because a proof may become void, for example when a guardian set
- * expires.
- */
+/** Time (ms) for which a proof counts. A proof may become void, for example when a guardian set expires. */
 const rememberMs = 10 * 60_000
 
 interface Proof {
@@ -193,10 +186,7 @@ interface Proof {
   readonly routes: readonly ProvedRoute[]
 }
 
-/**
- * Remembers proofs. A call that was signed for a nonce is not checked again for this nonce, because fee raises sign the
- * call again. For another nonce, a call with coins is proved again, because its coins may have been paid since.
- */
+/** A fee raise needs no new proof. For another nonce, a call with coins is proved again: they may have been paid. */
 function rememberProofs(policy: Pick<SigningPolicy, 'proveCall' | 'settings' | 'packages'>, clock: () => number) {
   const proved = new LRUCache<string, Proof>({ max: mostProved })
   return {
@@ -216,7 +206,7 @@ function rememberProofs(policy: Pick<SigningPolicy, 'proveCall' | 'settings' | '
   }
 }
 
-/** Checks halts and denials for the signed call itself, because a transfer or an order in Temporal may be forged. */
+/** Checks halts and denials for the call itself, because a transfer or an order in Temporal may be forged. */
 function demandOpen(
   { settings, packages }: Pick<SigningPolicy, 'settings' | 'packages'>,
   routes: readonly ProvedRoute[],
@@ -233,7 +223,7 @@ function demandOpen(
   }
 }
 
-/** The key of a proof contains the gas limit. A fee raise keeps the gas limit, so a raised attempt has the same key. */
+/** A fee raise keeps the gas limit, so a raised attempt has the same key. */
 function keyOf({ to, value, data, gasLimit }: Pick<Proposed, 'to' | 'value' | 'data' | 'gasLimit'>): string {
   return fingerprint(`${to}|${value}|${gasLimit}|${data}`.toLowerCase())
 }

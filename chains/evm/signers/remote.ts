@@ -7,7 +7,7 @@ export interface RemoteSpec {
   readonly kind: 'remote'
   /** URL of a web3signer in eth1 mode. User info in it becomes HTTP basic authentication. */
   readonly url: string
-  /** Public key of the key in web3signer. Default: the key of the lane's address. */
+  /** Public key in web3signer. Default: the key of the lane's address. */
   readonly identifier?: string | undefined
   readonly timeoutMs: number
 }

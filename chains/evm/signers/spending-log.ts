@@ -25,7 +25,7 @@ export function firstExceeded(limits: SigningLimits, values: readonly (readonly 
   return found && { limit: found[0], value: found[1], allowed: BigInt(limits[found[0]]) }
 }
 
-/** Counts what a key's signatures cost. Each nonce counts once, with its most expensive attempt. */
+/** Each nonce counts once, with its most expensive attempt. */
 export class SpendingCounter {
   /** Start of the bucket (ms since the epoch) → wei. */
   readonly #buckets = new Map<number, bigint>()
@@ -51,10 +51,7 @@ export class SpendingCounter {
     return sum
   }
 
-  /**
-   * Also checks an attempt that adds nothing to the sum. Its nonce may be counted only because of a parallel attempt
-   * that was then refused: refused attempts stay counted, so the sum may exceed the limit already.
-   */
+  /** Also checks an attempt that adds nothing: refused attempts stay counted, so the sum may exceed the limit. */
   exceeded(limits: SigningLimits, cost: bigint, nonce: number | undefined, nowMs: number): Exceeded | undefined {
     const added = this.added(cost, nonce)
     return firstExceeded(limits, [
@@ -66,7 +63,7 @@ export class SpendingCounter {
 
 const hourMs = windows.hour
 const readMs = windows.day + 2 * hourMs
-/** This number of newest files is always kept, because files that still count look old if the clock runs ahead. */
+/** Number of newest files that are always kept, because files that still count look old if the clock runs ahead. */
 const keptFiles = 200
 
 const freshMs = 1_000
@@ -75,19 +72,18 @@ const freshMs = 1_000
 const comparedBytes = 80
 
 interface SpendingLog {
-  /** Returns the wei that were spent in the hour or day before now, as far as the log was read. */
+  /** Wei that were spent, as far as the log was read. */
   spent(window: Window): bigint
   /** Records an attempt unless it exceeds a limit. Calls run one after another. Throws SPENDING_UNRECORDED. */
   charge(cost: bigint, nonce: number): Promise<Exceeded | undefined>
-  /** Checks an attempt and records nothing. Reads the log at most once per second. Throws SPENDING_UNRECORDED. */
+  /** Records nothing. Reads the log at most once per second. Throws SPENDING_UNRECORDED. */
   check(cost: bigint, nonce: number | undefined): Promise<Exceeded | undefined>
 }
 
 /**
- * A log with one file per hour. Each attempt is a line (`<ms since the epoch> <nonce> <wei>`), written before the
- * attempt is signed. Each process that shares the folder appends its line, reads all lines and checks again. A refused
- * attempt stays counted. A broken line may have been an attempt, so nothing is signed until the line is repaired or a
- * day old.
+ * A log with one file per hour. Before an attempt is signed, its line (`<ms since the epoch> <nonce> <wei>`) is
+ * appended. Each process that shares the folder then reads all lines and checks again. A refused attempt stays counted.
+ * A broken line may have been an attempt, so nothing is signed until the line is repaired or a day old.
  */
 export function createSpendingLog(folder: string, limits: SigningLimits, clock: () => number): SpendingLog {
   const files = createSpendingFiles(folder, clock)
@@ -162,8 +158,7 @@ function createSpendingFiles(folder: string, clock: () => number) {
     const whole = text.slice(end.length, text.lastIndexOf('\n') + 1)
     const attempts = whole.split('\n').flatMap((line) => {
       const [, at, nonce, cost] = /^(\d{1,16}) (\d{1,16}) (\d{1,40})$/.exec(line) ?? []
-      // A crash may have cut off digits of the cost, so that the line counts with too low a cost. This is harmless,
-      // because the attempt of such a line was never signed.
+      // After a crash, the cost in a line may lack digits. This is harmless: such an attempt was never signed.
       if (at && nonce && cost) return [{ at: Number(at), nonce: Number(nonce), cost: BigInt(cost) }]
       if (!/^[\d ]{0,60}$/.test(line)) throw unreadable(folder, hour)
       return []

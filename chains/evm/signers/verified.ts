@@ -13,7 +13,7 @@ export interface Key {
   sign(signable: Signable): Promise<Signature | SignatureNumbers>
 }
 
-/** Makes a signer of a key. The signer throws SIGNER_UNAVAILABLE for bad fields, SIGNER_OFFLINE for bad signatures. */
+/** The signer throws SIGNER_UNAVAILABLE for bad fields, SIGNER_OFFLINE for bad signatures. */
 export function verified(key: Key): Signer {
   const { address } = key
   return {
@@ -25,7 +25,7 @@ export function verified(key: Key): Signer {
   }
 }
 
-/** Returns the key's signature. Throws SIGNER_UNAVAILABLE, and SIGNER_OFFLINE also if another key has signed. */
+/** Throws SIGNER_UNAVAILABLE, and SIGNER_OFFLINE also if another key has signed. */
 export async function signatureBy(key: Key, signable: Signable): Promise<Signature> {
   const { digest, nonce } = signable
   const { address } = key
@@ -64,7 +64,7 @@ function signatureOf(address: string, digest: Uint8Array, { r, s }: SignatureNum
   return yParity === undefined ? undefined : { compact, yParity }
 }
 
-/** Reads an ECDSA-Sig-Value in DER (RFC 3279, §2.2.3): SEQUENCE { r INTEGER, s INTEGER }. Undefined if malformed. */
+/** An ECDSA-Sig-Value in DER (RFC 3279, §2.2.3): SEQUENCE { r INTEGER, s INTEGER }. Undefined if malformed. */
 export function readDerSignature(bytes: Uint8Array): SignatureNumbers | undefined {
   if (bytes[0] !== 0x30 || bytes[1] !== bytes.length - 2) return undefined
   const r = readInteger(bytes, 2)

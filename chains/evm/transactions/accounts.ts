@@ -7,9 +7,9 @@ import { createPlausible } from '../plausible.ts'
 import { type Nodes, resultsOf } from '../nodes/nodes.ts'
 import { RpcError } from '../nodes/node-errors.ts'
 
-/** Number of states that full nodes keep (go-ethereum TriesInMemory). Older states need an archive node. */
+/** Number of states that full nodes keep (go-ethereum TriesInMemory). */
 export const statesKept = 128
-/** After this number of lower counts in a row, the higher count is dropped, because it must have been wrong. */
+/** After this number of lower counts in a row, the higher count must have been wrong. */
 const mostLowerReads = 5
 
 const plausibleBalance = { lowest: 0.9, highest: 1.1 }

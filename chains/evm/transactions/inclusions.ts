@@ -11,7 +11,7 @@ const mostUnknown = 2
 /** After this many reads without a receipt, all nodes are asked. A node that only lags has the receipt by then. */
 const mostMisses = 3
 
-/** Undefined if there is nothing to read, because the receipt was read, or because a later block will list the hash. */
+/** Undefined: nothing to read, because the receipt was read, or because a later block will list the hash. */
 type Due =
   | undefined
   | { readonly kind: 'lookup'; readonly unknown: number }
@@ -62,10 +62,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
   heads.onPoll(reads.all)
 
   return {
-    /**
-     * Call this when a node has accepted a new transaction. No block has it yet, so its receipt is read only after a
-     * block lists the hash.
-     */
+    /** For a new transaction that a node accepted: its receipt is read only once a block lists the hash. */
     accepted(hash: string): void {
       accepted.set(hash, true)
       const watched = watches.byHash.get(hash)
@@ -137,8 +134,8 @@ function createReceiptReads(heads: EvmHeads, receipts: Receipts, hashes: Readonl
   }
 
   /**
-   * A success that a cached block lists needs only one node's receipt. If the block is cached and does not list
-   * the hash, the receipt is ignored. For anything else, most nodes must agree.
+   * One node suffices for a success that a cached block lists. A receipt that a cached block does not list is ignored.
+   * For anything else, most nodes must agree.
    */
   async function judge(watched: WatchedHash, receipt: Receipt): Promise<void> {
     const listed = kept.lists(receipt.block, receipt.hash)

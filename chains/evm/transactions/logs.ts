@@ -14,9 +14,9 @@ import { readLog } from './receipts.ts'
 type LogsAt = 'agreed' | 'majority'
 
 /**
- * Maximum JSON characters of the logs in an answer. Below the node client's limit of 24 MiB, so that all nodes agree
- * which answers are too long, whatever fields they add. No transaction of 2^24 gas (EIP-7825) exceeds it: 8 gas buy a
- * byte of data, which is two characters, and 375 gas buy a log.
+ * Maximum JSON characters of the logs in an answer. It is below the node client's limit of 24 MiB, so that all nodes
+ * agree which answers are too long. No transaction of 2^24 gas (EIP-7825) exceeds it: 8 gas buy a byte of data, which
+ * is two characters, and 375 gas buy a log.
  */
 const mostCharacters = 20 * 1_024 * 1_024
 const perLog = 450
@@ -31,10 +31,7 @@ const mostKept = 4
 const keepMs = 60_000
 const mostLogged = 1_000
 
-/**
- * Reads the logs of a contract. Strangers choose how long the logs of a block are, so a single block that nodes refuse
- * is read by its receipts.
- */
+/** Strangers choose how long a block's logs are, so a single block that nodes refuse is read by its receipts. */
 export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agree: Quorum, logger?: Pick<Logger, 'warn'>) {
   const kept = new LRUCache<string, Promise<readonly PlacedLog[]>>({ max: mostKept, ttl: keepMs })
   const logged = boundedMap<string, true>(mostLogged)
@@ -95,8 +92,7 @@ export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agr
       const isLimited = error instanceof RpcError && error.limited
       const isRefused = error instanceof RelayerError && error.code === 'NODE_REFUSED' && !isLimited
       if (!isRefused || range.fromBlock !== range.toBlock) throw error
-      // Without `at`, the block may not be final, so nodes may know different blocks. If they disagree, the refusal of
-      // the range is thrown.
+      // Without `at`, the block may not be final, so nodes may know different blocks.
       return keptByReceipts(range, at ?? 'majority').catch((other: unknown) => {
         throw at === undefined ? error : other
       })

@@ -10,7 +10,7 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** Number of heights that one round reads in parallel. Two rounds suffice for 128 blocks. */
+/** Heights that one round reads in parallel. Two rounds suffice for 128 blocks. */
 const probes = 15
 
 export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree: Quorum) {
@@ -50,7 +50,7 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
     }
   }
 
-  /** One node searches, and most nodes confirm the transaction that it finds. If it finds none, most nodes search. */
+  /** One node searches, and most nodes confirm what it finds. If it finds nothing, most nodes search. */
   return async function mined(account: string, nonce: number): Promise<MinedTransaction | undefined> {
     const address = account.toLowerCase()
     const method = 'eth_getTransactionCount'
@@ -106,10 +106,7 @@ function readMined(raw: Record<string, unknown>) {
   return { hash: toHash(raw['hash'], 'transaction hash'), signingHash: signingHashOf(raw), call }
 }
 
-/**
- * Returns the signing hash or, for types that Portage never signs, the transaction's hash. Throws if the fields do not
- * match the hash.
- */
+/** For types that Portage never signs, returns the transaction's hash. Throws if the fields do not match the hash. */
 export function signingHashOf(raw: Record<string, unknown>): string {
   const hash = toHash(raw['hash'], 'transaction hash')
   const type = raw['type'] == null ? 0 : toNumber(raw['type'], 'transaction type')

@@ -5,10 +5,10 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** If at least this number of a block's receipts are wanted, and at least a quarter of all, the whole block is read. */
+/** The whole block is read if at least this number of its receipts are wanted, and at least a quarter of all. */
 const wholeBlockFrom = 4
 
-/** Number of blocks for which receipts are read one by one, after a node lacked eth_getBlockReceipts. */
+/** Blocks for which receipts are read one by one, after a node lacked eth_getBlockReceipts. */
 const singlyBlocks = 1_000
 
 function toStatus(value: unknown): Receipt['status'] {

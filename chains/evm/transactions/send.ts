@@ -6,9 +6,8 @@ import { RpcError } from '../nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
 
 /**
- * Refusals, the most important first: statements about the nonce, then `ambiguous`. A silent node may have the
- * transaction, so no refusal after `ambiguous` may free, keep or re-price the nonce. `fatal` counts only if no node
- * says anything else.
+ * The most important refusal first. A silent node may have the transaction, so no refusal after `ambiguous` may free,
+ * keep or re-price the nonce.
  */
 const order: readonly SendErrorClass[] = [
   'nonce-too-low',
@@ -68,10 +67,10 @@ function refused(error: SendErrorClass, message: string): SendOutcome & { kind: 
 }
 
 /**
- * Patterns in lower case, with the clients that use the text. A semicolon separates the clients of a pattern's
- * alternatives. The first match wins. Gateways come first, because they may quote anything. Sources: chainlink-evm
- * @0569f34c `pkg/client/errors.go`, go-ethereum core/txpool/errors.go, reth rpc-eth-types, foundry
- * anvil/src/eth/error.rs, Nethermind TxPoolErrorMessages, Besu's TransactionInvalidReason.
+ * Lower case. The first match wins. Gateways come first, because they may quote anything. The comments name the clients
+ * with the text; a semicolon separates the clients of a pattern's alternatives. Sources: chainlink-evm @0569f34c
+ * `pkg/client/errors.go`, go-ethereum core/txpool/errors.go, reth rpc-eth-types, foundry anvil/src/eth/error.rs,
+ * Nethermind TxPoolErrorMessages, Besu's TransactionInvalidReason.
  */
 const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
   [
@@ -191,15 +190,12 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
 /** Code of EIP-1474. Other codes are unclear, because nodes use −32000, −32003, −32010 and −32603 for any error. */
 const limitExceeded = -32005
 
-/** Class → error texts of the chain's own nodes. Ignores case. */
+/** Error texts of the chain's own nodes. Case is ignored. */
 export type ErrorTexts = Readonly<Partial<Record<SendErrorClass, readonly string[] | undefined>>>
 
 type Classify = ReturnType<typeof createClassifier>
 
-/**
- * Classifies the text of a node's error, but reads no revert data. Compares `overrides` first. `ambiguous` if nothing
- * matches.
- */
+/** Reads no revert data. Compares `overrides` first. `ambiguous` if nothing matches. */
 export function createClassifier(overrides: ErrorTexts = {}) {
   const order = new Set(classes.map(([errorClass]) => errorClass))
   const own = [...order].flatMap((errorClass) => (overrides[errorClass] ?? []).map((text) => [errorClass, text.toLowerCase()] as const))

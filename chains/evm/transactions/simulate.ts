@@ -28,23 +28,14 @@ const panics: Readonly<Record<string, string>> = {
 
 const method = 'eth_estimateGas'
 
-/**
- * An estimate is plausible between these multiples of estimates on which most nodes agreed. A call with less gas may
- * run out of gas.
- */
+/** Multiples of agreed estimates between which one node's estimate counts. With less gas, a call may run out of gas. */
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
 /** Time (ms) for which all nodes are asked after an estimate was too low. */
 const distrustMs = 600_000
-/**
- * Maximum calls that are remembered. A call that is estimated again may have run out of gas the first time, so all
- * nodes are asked about it.
- */
+/** A call that is estimated again may have run out of gas, so all nodes are asked about it. */
 const mostCalls = 4_096
 
-/**
- * With several nodes, one node's estimate counts only if it is near earlier agreed estimates. Otherwise all nodes are
- * asked. Throws TRANSACTION_REFUSED if the sender cannot pay the value, NODE_REFUSED, NODE_UNAVAILABLE.
- */
+/** One node's estimate counts only near agreed ones. Throws TRANSACTION_REFUSED, NODE_REFUSED, NODE_UNAVAILABLE. */
 export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undefined) {
   const known = createPlausible(plausibleGas)
   const estimated = new LRUCache<string, { readonly limit?: bigint }>({ max: mostCalls })
@@ -112,7 +103,7 @@ export function withFactor(estimate: number, factor: number, blockGasLimit: bigi
   return capped > BigInt(estimate) ? capped : BigInt(estimate)
 }
 
-/** Reads the revert from a node's error. Undefined for other errors. Use only for `eth_call` and `eth_estimateGas`. */
+/** Undefined for errors that are no reverts. Use only for `eth_call` and `eth_estimateGas`. */
 export function revertOf(error: unknown): Revert | undefined {
   if (!(error instanceof RpcError) || !isExecutionFailure(error)) return undefined
   const data = findData(error.data)
@@ -132,7 +123,7 @@ export function decodeReason(data: string): string | undefined {
   }
 }
 
-/** The revert data may be in a string after `Reverted` (Nethermind, OpenEthereum), or in a nested object (gateways). */
+/** The data may be in a string after `Reverted` (Nethermind, OpenEthereum), or in a nested object (gateways). */
 function findData(data: unknown): string {
   if (typeof data === 'string') return /0x(?:[0-9a-f]{2})*(?![0-9a-f])/i.exec(data)?.[0].toLowerCase() ?? '0x'
   if (typeof data !== 'object' || data === null) return '0x'

@@ -93,7 +93,7 @@ describe('native and pure secp256k1', () => {
   })
 
   test('both libraries recover nothing if the key would be the point at infinity', () => {
-    // With R = G (r is the x of G) and s = z, s·R − z·G is the point at infinity, so there is no public key.
+    // With R = G (r is the x of G) and s = z, s·R − z·G is the point at infinity.
     const r = Buffer.from('79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798', 'hex')
     for (const z of [1n, 5n, curveOrder - 1n]) {
       for (const one of [quick, slow]) expect(one.recover(toWord(z), joined(r, toWord(z)), 0)).toBeUndefined()
