@@ -18,7 +18,6 @@ interface CallToPrice extends Pick<FeeSubject, 'deliveries' | 'terms'> {
   readonly gasAtMost?: bigint | undefined
 }
 
-/** Simulates the call, and sets its gas limit and fee. Throws the errors of these reads. */
 export async function priceCall(
   { chain, fees }: { readonly chain: Chain; readonly fees: FeePolicyResolver },
   { lane, owner, intent, deliveries, gasAtMost, terms }: CallToPrice,

@@ -97,11 +97,7 @@ interface Prepared {
   readonly call: AdmittedCall
 }
 
-/**
- * Step 3. If the contract reverts a second delivery, the effect is read only after a simulation that reverts, because a
- * successful one proves that the effect is absent.
- * @param firstStage see `Stages.first`
- */
+/** Step 3. If the contract reverts a second delivery, a successful simulation proves that the effect is absent. */
 async function prepareUnless(
   isThere: () => Promise<boolean>,
   deps: StepDeps,
@@ -215,10 +211,7 @@ async function nextCall(
   return { kind: 'waiting', code, reason, retryInMs: Math.max(waitMs, opensInMs) }
 }
 
-/**
- * Chooses the call. After a revert, or in a quarantine, this is the call that runs no code of the recipient, if the
- * bridge has such a call.
- */
+/** After a revert, or in a quarantine, chooses a call that runs no code of the recipient, if the bridge has one. */
 async function chooseCall(
   { losses }: StepDeps,
   { retriedAt, wrapped: isNeeded }: AdmitInput,
@@ -242,8 +235,7 @@ export async function promiseSlot(
   const height = chain.heads.current?.latest.height
   const isFast = height !== undefined && chain.blockTimeMs + chain.msToFinality(height + 1) <= fastFinalityMs
   if (!slots || !isFast || endpoint.batches?.groupOf(transfer)) return ready
-  // The call of a stage or of a plan has another endpoint, so the call is not kept, and the broadcast asks the bridge
-  // for it.
+  // The call of a stage or of a plan is not kept, because it has another endpoint.
   const kept = ready.stage === undefined && ready.plan === undefined ? call : undefined
   return (await slots.promise(transferId(transfer), kept)) ? { ...ready, local: true } : ready
 }

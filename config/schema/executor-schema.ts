@@ -69,7 +69,7 @@ export const executorSchema = z.strictObject({
     'Surcharge on the price of gas and coins of the target, percent. The surcharge must cover the changes of prices while a quote can be used.',
   ),
   honourExpired: usually(z.boolean(), false).describe(
-    'Whether Portage delivers a request, with its coins, after its quote has expired, if the request was made in time. Portage then pays the coins at old prices.',
+    'Whether Portage delivers a request, and pays its coins, after its quote has expired. The request must have been made before that. Portage then pays the coins at old prices.',
   ),
   chains: z
     .record(chainName, executorChainSchema)

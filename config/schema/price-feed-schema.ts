@@ -2,10 +2,7 @@ import { z } from 'zod'
 import { address, chainName, path, text, url, usually, whole } from '../load/values.ts'
 import { originToken } from './bridge-schema.ts'
 
-/**
- * A price has at most 8 digits before the point, so that it fits into a quote (less than 2^64 / 10^10 dollars) even
- * after the margin has multiplied it by up to 11.
- */
+/** At most 8 digits, so that a price fits into a quote (below 2^64 / 10^10 dollars) even times 11 with the margin. */
 export const dollars = text(
   /^[0-9]{1,8}(\.[0-9]{1,10})?$/,
   'must be dollars in quotes, like 3000.25: at most 8 digits, and 10 after the point',

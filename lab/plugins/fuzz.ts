@@ -7,9 +7,7 @@ const rounds = 2_000
 /** Longest time that all functions together may take for one message, ms. */
 const longestMs = 250
 
-/**
- * Runs the plug-in on messages with changed payloads. Throws Error with the first payload on which the plug-in fails.
- */
+/** Changes payloads at random. Throws Error with the first payload on which the plug-in fails. */
 export async function fuzzPlugin(plugin: Plugin<unknown>, messages: Messages, sent: readonly Sent[]): Promise<void> {
   const random = createRandom(1)
   for (let round = 0; round < rounds; round++) {

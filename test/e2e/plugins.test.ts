@@ -25,10 +25,7 @@ describe('Plug-in packages', () => {
   let changed: { readonly module: string; readonly text: string }
   let receivers: readonly [string, string]
 
-  /**
-   * Source of a plug-in that delivers a payload by two calls, one to each receiver. It handles payloads whose first
-   * byte is `byte`.
-   */
+  /** A plug-in that delivers payloads with the first byte `byte` by two calls, one to each receiver. */
   const source = (name: string, byte: string, decode: string) => `import { appendFileSync } from 'node:fs'
 import { plugin, z } from 'portage/plugin'
 appendFileSync(${JSON.stringify(loads)}, process.argv.at(-1) + '\\n')

@@ -34,10 +34,7 @@ export interface Network {
 interface NetworkOptions {
   readonly only?: readonly ChainName[] | undefined
   readonly stopping?: AbortSignal
-  /**
-   * Called for each unreachable chain, if at least one connects. Without this function, all chains must connect.
-   * `close` aborts `closing`.
-   */
+  /** Called for each unreachable chain, if at least one connects. Absent: all chains must connect. */
   readonly onAway?: (chain: Chain, closing: AbortSignal) => void
   readonly logger?: Logger
   /** Whether the config's plug-ins are loaded. Never true in a process with a key. */

@@ -46,7 +46,7 @@ test('a key file that others can read, or that is malformed, is refused and not 
 test.runIf(process.getuid)('a file of another user is refused; one of root is good', async () => {
   await makeKeys(file)
   const self = process.getuid!()
-  // Only root can change the owner of a file. Without root, the test changes the user id of the process.
+  // Only root can change the owner of a file.
   if (self === 0) await chown(file, 12_345, 12_345)
   const getuid = vi.spyOn(process, 'getuid').mockReturnValue(self === 0 ? 0 : self + 1)
   try {
@@ -72,7 +72,7 @@ test('after a rotation the new key signs and the old one verifies, until it is r
   const before = await verifyToken(await ring.keys(), 'default', old)
   expect(before.kid).not.toBe(kid)
   await expect(removeKey(file, kid)).rejects.toMatchObject({ code: 'ACCESS_KEYS', message: expect.stringContaining('This key signs') })
-  // The private part of the old key is gone, so a reader of the file cannot sign with the key.
+  // The private part of the old key is gone.
   expect((await readFile(file, 'utf8')).match(/"d"/g)).toHaveLength(1)
   await removeKey(file, before.kid)
   await expect(verifyToken(await ring.keys(), 'default', old)).rejects.toMatchObject({ code: 'ACCESS_TOKEN_INVALID' })
@@ -89,7 +89,7 @@ test('another machine verifies with the public key in its config and cannot sign
 })
 
 test('no key has a name that a command line would read as an option', async () => {
-  // A random name begins with `-` in 1 of 64 cases, so 400 names include such a name with a chance of 99.8 %.
+  // A random name begins with `-` in 1 of 64 cases.
   const kids: string[] = []
   for (let made = 0; made < 400; made++) {
     await rm(file, { force: true })
