@@ -8,16 +8,12 @@ export const originToken = text(/^[1-9][0-9]{0,4}\/(0x)?[0-9a-fA-F]{64}$/, 'must
   .transform((value) => value.toLowerCase().replace('/0x', '/'))
 
 const ofTokens = <Value extends z.ZodType<string, string>>(value: Value) => prefault(z.record(chainName, z.record(originToken, value)), {})
-/** A decimal number, or a text of another form. */
-const decimalOr = (form: RegExp, what: string) => {
+const decimalOr = (form: RegExp, end: string, what: string) => {
   const rule = `must be ${forms.decimal.what} in quotes, or ${what}`
-  return text(new RegExp(`${forms.decimal.pattern.source}|${form.source}`), rule).refine(
-    (value) => form.test(value) || isOf(forms.decimal, value),
-    rule,
-  )
+  return text(form, rule).refine((value) => value.endsWith(end) || isOf(forms.decimal, value), rule)
 }
-const minimumFee = decimalOr(/^[0-9]{1,8}(\.[0-9]{1,10})? dollars$/, "dollars, like '0.5 dollars'")
-const price = decimalOr(/^feed$/, "'feed'")
+const minimumFee = decimalOr(/^([0-9]{1,78}|[0-9]{1,8}(\.[0-9]{1,10})? dollars)$/, ' dollars', "dollars, like '0.5 dollars'")
+const price = decimalOr(/^([0-9]{1,78}|feed)$/, 'feed', "'feed'")
 
 const wormholeChainNumber = text(/^[1-9][0-9]{0,4}$/, "must be Wormhole's number of a chain").refine(
   (value) => Number(value) <= 65_535,
