@@ -41,9 +41,9 @@ export type Gate =
   | { readonly kind: 'route'; readonly code: ErrorCode; readonly reason: string; readonly opensAt?: number }
 
 /**
- * Returns the price of a chain's coin or of a token (`<wormhole chain id>/<64 hex digits>`), dollars with 10 decimals. Of
- * two equally good prices, it is the one that is worse for the payer: the lower of what is paid (`source`), the upper of
- * what the delivery costs (`target`). Throws PRICE_MISSING.
+ * Returns the price of a chain's coin or of a token (`<wormhole chain id>/<64 hex digits>`), dollars with 10 decimals.
+ * Of two equally good prices, it is the one that is worse for the payer: the lower of what is paid (`source`), the
+ * upper of what the delivery costs (`target`). Throws PRICE_MISSING.
  */
 export type PriceOf = (name: string, end: 'source' | 'target') => Promise<bigint>
 

@@ -122,7 +122,7 @@ describe('After the quote has expired', () => {
     const { earned } = at(expiry).delivery(both, 'receive')
     expect(await earned?.()).toBe(100_000n)
     const inTime = at(expiry - 1).delivery(both, 'receive')
-    expect(await Promise.all([undefined, 2_000, 2_001].map((bytes) => inTime.earned?.(bytes)))).toEqual([undefined, undefined, 100_000n])
+    expect([await inTime.earned?.(), await inTime.earned?.(2_000), await inTime.earned?.(2_001)]).toEqual([undefined, undefined, 100_000n])
   })
 
   test('the key signs a call without coins, and one with coins only if it was planned in time', async () => {

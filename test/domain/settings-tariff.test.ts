@@ -97,7 +97,9 @@ describe('the token bridge under tariff of operators', () => {
     expect(await delivery.earned?.()).toBe(earned)
   })
 
-  /** A token of 6 decimals for 0.5 dollars, on a chain whose coin costs 2,000 dollars: 1 unit is worth 250,000,000 wei. */
+  /**
+   * A token of 6 decimals for 0.5 dollars, on a chain whose coin costs 2,000 dollars: 1 unit is worth 250,000,000 wei.
+   */
   const feed = (name: string, end: string) => {
     if (name === token && end === 'source') return Promise.resolve(5n * 10n ** 9n)
     if (name === 'bsc' && end === 'target') return Promise.resolve(2_000n * 10n ** 10n)
