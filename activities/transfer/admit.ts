@@ -17,6 +17,8 @@ import type { Refuse } from './confirm-end.ts'
 
 const waitMs = 15_000
 const dearMs = 5_000
+/** Longest time until the next call is asked for again, ms, whatever time a contract or a plug-in names. */
+const longestWaitMs = 7 * 86_400_000
 /** Finality is fast if a transaction in the next block would be final within this time, ms. */
 const fastFinalityMs = 10_000
 
@@ -208,7 +210,7 @@ async function nextCall(
   const { code, reason } = next
   if (next.kind === 'never') return { kind: 'impossible', code, reason }
   const opensInMs = next.opensAt === undefined ? 0 : next.opensAt * 1000 - Date.now()
-  return { kind: 'waiting', code, reason, retryInMs: Math.max(waitMs, opensInMs) }
+  return { kind: 'waiting', code, reason, retryInMs: Math.min(Math.max(waitMs, opensInMs), longestWaitMs) }
 }
 
 /** After a revert, or in a quarantine, chooses a call that runs no code of the recipient, if the bridge has one. */

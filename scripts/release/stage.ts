@@ -36,8 +36,8 @@ const shipped = [
   { name: 'node-gyp-build', files: ['index.js', 'node-gyp-build.js', 'LICENSE'] },
 ]
 const texts = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'config/portage.example.yaml', 'config/portage.schema.json']
-/** Folders of files that a module reads at run time from its own folder. */
-const resources = ['intake/spy/protos', 'bridges/packages/template']
+/** Files and folders that a module reads at run time from its own folder. */
+const resources = ['intake/spy/protos', 'bridges/packages/template', 'bridges/packages/thread.mjs']
 
 /** Makes the folder of a release. Throws Error for a licence that is not allowed. */
 export async function stage(folder: string): Promise<Staged> {

@@ -64,7 +64,7 @@ test('oracles on a chain give prices of coins and tokens, each with its own age'
   expect(await price('ethereum', 'source')).toBe(31_005n * (unit / 10n))
   expect(await price(token, 'source')).toBe(2n * unit)
   await expect(price('bsc', 'source')).rejects.toThrow('bsc: NODES_DISAGREE')
-  await expect(price('base', 'source')).rejects.toThrow('base: its price is not above 0')
+  await expect(price('base', 'source')).rejects.toThrow('base: PRICE_MISSING')
   clock.seconds = at + 61
   await expect(price('ethereum', 'source')).rejects.toThrow('oracles on ethereum: its price is 61 s old')
   const elsewhere = feedOf({ kind: 'oracle', chain: 'bsc', feeds })

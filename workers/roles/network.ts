@@ -66,7 +66,7 @@ export async function connectNetwork(
     const fatal =
       errors.find(({ code }) => !onAway || code !== 'NODE_UNAVAILABLE') ?? (errors.length === chains.size ? errors[0] : undefined)
     if (fatal) throw fatal
-    const loaded = runsPlugins ? await readPlugins(config, logger) : undefined
+    const loaded = runsPlugins ? await readPlugins(config, closing.signal, logger) : undefined
     const vaaLookup = createVaaLookup(signedApis(config))
     const { cctp } = config.bridges
     const readerOf = (name: ChainName) => chains.get(name)
@@ -88,10 +88,10 @@ export async function connectNetwork(
   }
 }
 
-async function readPlugins(config: Config, logger?: Logger): Promise<LoadedPlugins | undefined> {
+async function readPlugins(config: Config, closing: AbortSignal, logger?: Logger): Promise<LoadedPlugins | undefined> {
   const { plugins } = config.bridges
   if (!plugins) return undefined
-  const loaded = await loadPlugins(plugins, pluginContext(config))
+  const loaded = await loadPlugins(plugins, pluginContext(config), { closing })
   for (const [plugin, one] of loaded)
     if (one instanceof RelayerError) logger?.error('a plug-in is not loaded: its messages wait', { plugin, ...problemOf(one) })
     else logger?.info('a plug-in is loaded', { plugin, sha256: plugins[plugin]?.sha256 })

@@ -1,23 +1,16 @@
 import { readFile, stat } from 'node:fs/promises'
-import { Interface } from 'ethers'
-import { type ContractReader, read } from '../../bridges/kit/contract-reader.ts'
+import type { ContractReader } from '../../bridges/kit/contract-reader.ts'
+import { type Price, readOracle } from '../../bridges/kit/oracle.ts'
 import type { PriceOf } from '../../bridges/port.ts'
 import { readPrices } from '../../config/prices.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
-import { dollarDecimals } from '../../domain/text/amounts.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { httpText } from '../../intake/submit/http.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 
 type Feed = NonNullable<Config['priceFeed']>
 type Source = Feed['sources'][number]
-
-/** `at`: seconds since the epoch. `dollars`: with 10 decimals. */
-interface Price {
-  readonly at: number
-  readonly dollars: bigint
-}
 
 interface Answer {
   readonly prices: ReadonlyMap<string, Price>
@@ -100,25 +93,12 @@ async function readBounded(path: string) {
   )
 }
 
-/** AggregatorV3Interface of Chainlink. `updatedAt` is in seconds since the epoch. */
-const abi = new Interface([
-  'function decimals() view returns (uint8)',
-  'function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)',
-])
-
 async function askOracles({ feeds }: Extract<Source, { kind: 'oracle' }>, chain: ContractReader | undefined): Promise<Answer> {
   if (!chain) return { prices: new Map(), problem: 'this process is not connected to the chain' }
   const problems: string[] = []
   const readOne = async ([name, to]: readonly [string, string]): Promise<readonly (readonly [string, Price])[]> => {
     try {
-      const view = { abi, to, at: 'majority-latest' } as const
-      const [round, [decimals]] = await Promise.all([
-        read(chain, { ...view, method: 'latestRoundData' }),
-        read(chain, { ...view, method: 'decimals' }),
-      ])
-      const dollars = (BigInt(round['answer']) * 10n ** BigInt(dollarDecimals)) / 10n ** BigInt(decimals)
-      if (dollars > 0n) return [[name, { at: Number(round['updatedAt']), dollars }]]
-      problems.push(`${name}: its price is not above 0`)
+      return [[name, await readOracle(chain, to)]]
     } catch (error) {
       problems.push(`${name}: ${toRelayerError(error).code}`)
     }
