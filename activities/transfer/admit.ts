@@ -1,5 +1,6 @@
 import type { Endpoint, PlannedDelivery } from '../../bridges/port.ts'
 import type { Revert } from '../../chains/port.ts'
+import { type ErrorCode, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Attempt, Intent, LaneId } from '../../domain/lane/lane.ts'
 import { denialOf } from '../../domain/settings/settings.ts'
 import { defaultParkAfter, type Transfer } from '../../domain/transfer/transfer.ts'
@@ -132,19 +133,10 @@ async function prepareUnless(
   if (priced.kind === 'reverts' && begun) return prepareUnless(isThere, deps, input, target, first, '')
   if (priced.kind === 'reverts') return afterRevert(deps, target.endpoint, transfer, priced.revert)
   if (quarantine) return quarantine
-  const earned = earnedBy(delivery, intent, priced.first)
-  if (earned !== undefined && earned < priced.cost) {
-    const reason = `the fee is worth ${earned} wei, the delivery costs ${priced.cost} wei now`
-    return { kind: 'waiting', code: 'FEE_BELOW_COST', reason, retryInMs: waitMs }
-  }
+  const poor = await waitsForFee(delivery, intent, priced)
+  if (poor) return poor
   const call = { endpoint: target.endpoint, parties: delivery.parties, message: transfer.message, intent, isWrapped }
   return prepared(deps, transfer, { lane, stage, priced, call, reverts: paidGas?.revertsAt(priced.first) })
-}
-
-/** Worth that must cover the cost of the call. Undefined: the call is sent at any cost. */
-function earnedBy({ earned, forLongData }: PlannedDelivery, { data }: Intent, { dataFee }: Attempt): bigint | undefined {
-  if (earned !== undefined || forLongData === undefined || dataFee === undefined) return earned
-  return data.length > 2 + 2 * forLongData.bytes ? forLongData.earned : undefined
 }
 
 /** The gas of a payment that the reverted calls have left. Undefined if nobody pays for gas. */
@@ -155,6 +147,24 @@ function paidGasOf({ gasAtMost }: PlannedDelivery, { reverted = { calls: 0, gas:
   const revertsAt = ({ gasLimit, dataFee }: Attempt) =>
     reverted.calls + (dataFee === undefined ? Math.max(1, Number(left / BigInt(gasLimit))) : 1)
   return { left, revertsAt }
+}
+
+/** Undefined if the fee is worth the delivery, or if its worth does not matter. */
+async function waitsForFee(
+  { earned }: PlannedDelivery,
+  { data }: Intent,
+  { first, cost }: Preparing['priced'],
+): Promise<Waiting | undefined> {
+  const waiting = (code: ErrorCode, reason: string): Waiting => ({ kind: 'waiting', code, reason, retryInMs: waitMs })
+  try {
+    const worth = await earned?.(first.dataFee === undefined ? 0 : (data.length - 2) / 2)
+    if (worth === undefined || worth >= cost) return undefined
+    return waiting('FEE_BELOW_COST', `the fee is worth ${worth} wei, the delivery costs ${cost} wei now`)
+  } catch (thrown) {
+    const { code, about } = toRelayerError(thrown)
+    if (code !== 'PRICE_MISSING') throw thrown
+    return waiting(code, about)
+  }
 }
 
 interface Preparing {
