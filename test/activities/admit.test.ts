@@ -4,6 +4,7 @@ import { createAdmit } from '../../activities/transfer/admit.ts'
 import type { Endpoint, NextStage } from '../../bridges/port.ts'
 import type { At, Simulation } from '../../chains/port.ts'
 import { type Config, configSchema } from '../../config/schema/schema.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { callHash } from '../../lanes/deps.ts'
 import type { AdmitInput } from '../../temporal/contracts/transfer-steps.ts'
@@ -13,8 +14,8 @@ import { unused } from '../helpers/unused.ts'
 import { bridgesWith, fakeDelivery, fakeEndpoint, fakeParties } from './fake-bridge.ts'
 
 interface Scene {
-  /** `null`: the simulation fails, because no node answers. */
-  readonly simulation?: Simulation | null
+  /** An error: the simulation fails with it. */
+  readonly simulation?: Simulation | Error
   /** States of the target chain that show the transfer's effect. */
   readonly shows?: Partial<Record<At, boolean>>
   readonly revertsOnceDelivered?: boolean
@@ -26,6 +27,7 @@ interface Scene {
   readonly dataFee?: string
 }
 
+const noNode = new Error('no node')
 const reverts: Simulation = { ok: false, revert: { data: '0x', reason: 'a reason' } }
 
 async function admit({
@@ -52,7 +54,7 @@ async function admit({
     blockTimeMs: 1_000,
     heads: { current: undefined },
     msToFinality: () => 5_000,
-    simulate: async () => simulation ?? Promise.reject(new Error('no node')),
+    simulate: async () => (simulation instanceof Error ? Promise.reject(simulation) : simulation),
     quote: async () => ({ maxFee: '19', tip: '1', baseFee: '9' }),
     dataFee: async () => dataFee,
   }
@@ -80,6 +82,12 @@ test('the effect is read before any revert is explained: a spent budget hides it
   expect([there.answer.kind, there.read]).toEqual(['unsettled', ['latest', 'finalized']])
   const absent = await admit({ simulation: reverts })
   expect([absent.answer, absent.read]).toEqual([expect.objectContaining({ kind: 'waiting', code: 'BRIDGE_BUDGET' }), ['latest']])
+})
+
+test('a call whose coins no node finds at the lane waits for funds, and may be cancelled or expire', async () => {
+  const simulation = new RelayerError('TRANSACTION_REFUSED', { detail: 'insufficient funds for transfer' })
+  const { answer } = await admit({ simulation })
+  expect(answer).toMatchObject({ kind: 'waiting', code: 'LANE_FUNDS', reason: expect.stringContaining('evm-1:0xa cannot pay the 0 wei') })
 })
 
 test('the effect is read if the call may succeed a second time', async () => {
@@ -198,7 +206,7 @@ test.each<[string, Scene, readonly string[]]>([
   ['stays while the transfer goes on', {}, ['reserve for 0xa']],
   ['is released where the transfer waits', { simulation: reverts }, ['reserve for 0xa', 'release']],
   ['of an earlier step is released by a halt, which asks for nothing', { halted: true }, ['release']],
-  ['stays with a step that throws: it is tried again', { simulation: null }, ['reserve for 0xa']],
+  ['stays with a step that throws: it is tried again', { simulation: noNode }, ['reserve for 0xa']],
 ])('a reservation %s', async (_, scene, wanted) => {
   const calls: string[] = []
   const endpoint: Scene['endpoint'] = {
@@ -206,5 +214,5 @@ test.each<[string, Scene, readonly string[]]>([
     release: () => void calls.push('release'),
   }
   const [ended] = await Promise.allSettled([admit({ ...scene, endpoint })])
-  expect([ended.status, calls]).toEqual([scene.simulation === null ? 'rejected' : 'fulfilled', wanted])
+  expect([ended.status, calls]).toEqual([scene.simulation === noNode ? 'rejected' : 'fulfilled', wanted])
 })
