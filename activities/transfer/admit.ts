@@ -132,7 +132,7 @@ async function prepareUnless(
   if (priced.kind === 'impossible') return priced
   if (priced.kind === 'wait') return { ...priced, kind: 'waiting', retryInMs: dearMs }
   if (priced.kind === 'reverts' && begun) return prepareUnless(isThere, deps, input, target, first, '')
-  if (priced.kind === 'reverts') return afterRevert(deps, target.endpoint, transfer, priced.revert)
+  if (priced.kind === 'reverts') return afterRevert(deps, target.endpoint, input, priced.revert)
   if (quarantine) return quarantine
   const earned = earnedBy(delivery, intent, priced.first)
   if (earned !== undefined && earned < priced.cost) {
@@ -179,9 +179,14 @@ function prepared(deps: StepDeps, transfer: Transfer, { lane, stage, priced, cal
   return { kind: 'prepared', ready, call: { ...call, callHash: ready.callHash } }
 }
 
-function afterRevert(deps: StepDeps, endpoint: Endpoint, transfer: Transfer, revert: Revert): Promise<Stopped> | Stopped {
+/** A contract may revert with any text or error, so only the effect itself shows that the transfer is delivered. */
+async function afterRevert(deps: StepDeps, endpoint: Endpoint, { transfer, disputed }: AdmitInput, revert: Revert): Promise<Stopped> {
   const meaning = endpoint.explainRevert(revert, transfer)
-  if (meaning.kind === 'delivered') return settled(deps, transfer)
+  if (meaning.kind === 'delivered') {
+    if (await showsEffect(deps, transfer, disputed)) return settled(deps, transfer)
+    const reason = `it reverts as if it were delivered, and the chain does not show that: ${revert.reason}`
+    return { kind: 'waiting', code: 'DELIVERY_REVERTED', reason, retryInMs: waitMs }
+  }
   const { code, reason } = meaning
   return meaning.kind === 'permanent' ? { kind: 'impossible', code, reason } : { kind: 'waiting', code, reason, retryInMs: waitMs }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createAdmit } from '../../activities/transfer/admit.ts'
+import { createAdmit, createPrepare } from '../../activities/transfer/admit.ts'
 import type { Endpoint, NextStage } from '../../bridges/port.ts'
 import type { At, Simulation } from '../../chains/port.ts'
 import { type Config, configSchema } from '../../config/schema/schema.ts'
@@ -25,6 +25,7 @@ interface Scene {
   readonly halted?: boolean
   readonly reverted?: AdmitInput['reverted']
   readonly dataFee?: string
+  readonly step?: typeof createAdmit | typeof createPrepare
 }
 
 const noNode = new Error('no node')
@@ -40,6 +41,7 @@ async function admit({
   halted = false,
   reverted,
   dataFee = '0',
+  step: create = createAdmit,
 }: Scene) {
   const read: At[] = []
   const endpoint = fakeEndpoint({
@@ -68,7 +70,7 @@ async function admit({
     abandonAfterMs: 0,
     parkAfter: parkAfterOf(configSchema.parse({ chains: {}, bridges: {}, transfers })),
   }
-  const step = createAdmit(deps as never, undefined as never)
+  const step = create(deps as never, undefined as never)
   return { answer: await step({ transfer: nativeTransfer(), avoid: [], ...(reverted && { reverted }) }), read }
 }
 
@@ -82,6 +84,21 @@ test('the effect is read before any revert is explained: a spent budget hides it
   expect([there.answer.kind, there.read]).toEqual(['unsettled', ['latest', 'finalized']])
   const absent = await admit({ simulation: reverts })
   expect([absent.answer, absent.read]).toEqual([expect.objectContaining({ kind: 'waiting', code: 'BRIDGE_BUDGET' }), ['latest']])
+})
+
+describe('A revert that says that the transfer is delivered', () => {
+  const says: Scene = { simulation: { ok: false, revert: { data: '0x', reason: 'already completed' } } }
+  const endpoint: Scene['endpoint'] = { explainRevert: () => ({ kind: 'delivered' }) }
+  const waits = { kind: 'waiting', code: 'DELIVERY_REVERTED', reason: expect.stringContaining('already completed') }
+
+  test.each([
+    ['admit', createAdmit],
+    ['prepare', createPrepare],
+  ] as const)('is believed in %s only if the effect shows: a recipient may choose the text', async (_, step) => {
+    for (const revertsOnceDelivered of [true, false])
+      expect((await admit({ ...says, revertsOnceDelivered, endpoint, step })).answer).toMatchObject(waits)
+    expect((await admit({ ...says, endpoint, step, shows: { latest: true } })).answer.kind).toBe('unsettled')
+  })
 })
 
 test('a call whose coins no node finds at the lane waits for funds, and may be cancelled or expire', async () => {

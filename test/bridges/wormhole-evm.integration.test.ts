@@ -10,6 +10,7 @@ import { governance, type Message, signVaa as signBy, toUniversal } from '../../
 import { artifact } from '../../lab/devnet/chain/contracts.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 import { tokenBridgeMessages } from '../../lab/devnet/wormhole/token-bridge-messages.ts'
+import { deployReverting } from '../helpers/reverting.ts'
 import { startTokenBridge, type TokenBridgeNetwork } from '../helpers/token-bridge.ts'
 import { transferPayload } from '../helpers/vaa.ts'
 import { chainTime } from '../../chains/heads.ts'
@@ -189,6 +190,20 @@ describe('the token bridge on a real chain', () => {
     test('a token without a wrapper waits', async () => {
       expect(await meaning(network.message({ token: 'cd'.repeat(32) }))).toMatchObject({ kind: 'wait', code: 'WRAPPER_MISSING' })
     })
+
+    test.each(['transfer already completed', '0xa792dfa3'])(
+      'a recipient that reverts with %s says nothing about the bridge',
+      async (says) => {
+        const { address } = await deployReverting(network.ethereum.anvil, says)
+        const coin = { to: toUniversal(address), token: toUniversal(network.ethereum.weth), tokenChain: 2, amount: 7n }
+        const { transfer, endpoint } = decode(network.message(coin))
+        const simulation = await network.chain.simulate(await endpoint.delivery(transfer).call(), network.signer.address)
+        const revert = simulation.ok ? { data: '', reason: '' } : simulation.revert
+        expect(says.startsWith('0x') ? revert.data : revert.reason).toBe(says)
+        expect(endpoint.explainRevert(revert, transfer).kind).toBe(says.startsWith('0x') ? 'unknown' : 'delivered')
+        expect(await endpoint.delivered(transfer, 'latest')).toBe(false)
+      },
+    )
 
     test('a transfer of more native tokens than the bridge holds waits', async () => {
       const token = { token: toUniversal(network.ethereum.token), tokenChain: 2, amount: 10n ** 20n }
