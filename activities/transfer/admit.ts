@@ -1,6 +1,6 @@
 import type { Endpoint, PlannedDelivery } from '../../bridges/port.ts'
 import type { Revert } from '../../chains/port.ts'
-import type { Attempt, Intent, LaneId } from '../../domain/lane/lane.ts'
+import { type Attempt, type Intent, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 import { denialOf } from '../../domain/settings/settings.ts'
 import { defaultParkAfter, type Transfer } from '../../domain/transfer/transfer.ts'
 import { callHash } from '../../lanes/deps.ts'
@@ -114,7 +114,7 @@ async function prepareUnless(
   const next = begun || (await nextCall(isThere, deps, target.endpoint, transfer))
   if (next && 'kind' in next) return next
   const { stage, delivery } = next ?? { delivery: first }
-  const choice = await chooseLane(deps, input, target)
+  const choice = await chooseLane(deps, input, target, paying(delivery, target.chain))
   if (choice.kind !== 'lane') {
     if (await isThere()) return settled(deps, transfer)
     return choice.kind === 'none' ? noLane(deps, transfer, target.lanes) : waitForGate(deps, transfer, choice.gate, target.chain)
@@ -147,6 +147,13 @@ async function prepareUnless(
 function earnedBy({ earned, forLongData }: PlannedDelivery, { data }: Intent, { dataFee }: Attempt): bigint | undefined {
   if (earned !== undefined || forLongData === undefined || dataFee === undefined) return earned
   return data.length > 2 + 2 * forLongData.bytes ? forLongData.earned : undefined
+}
+
+/** Whether a lane holds the coins of a paid call. If the balance cannot be read, the simulation decides. */
+function paying({ payment }: PlannedDelivery, chain: Target['chain']) {
+  const coins = BigInt(payment?.coins ?? 0)
+  const holds = (balance: string) => BigInt(balance) >= coins
+  return coins > 0n ? (lane: LaneId) => chain.balanceOf(laneAddress(lane)).then(holds, () => true) : undefined
 }
 
 /** The gas of a payment that the reverted calls have left. Undefined if nobody pays for gas. */

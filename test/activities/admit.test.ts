@@ -25,6 +25,7 @@ interface Scene {
   readonly halted?: boolean
   readonly reverted?: AdmitInput['reverted']
   readonly dataFee?: string
+  readonly balances?: Readonly<Record<string, string | undefined>>
   readonly step?: typeof createAdmit | typeof createPrepare
 }
 
@@ -41,6 +42,7 @@ async function admit({
   halted = false,
   reverted,
   dataFee = '0',
+  balances = {},
   step: create = createAdmit,
 }: Scene) {
   const read: At[] = []
@@ -59,6 +61,7 @@ async function admit({
     simulate: async () => (simulation instanceof Error ? Promise.reject(simulation) : simulation),
     quote: async () => ({ maxFee: '19', tip: '1', baseFee: '9' }),
     dataFee: async () => dataFee,
+    balanceOf: async (address: string) => balances[address] ?? Promise.reject(noNode),
   }
   const statuses = lanes.map((lane) => ({ lane, open: true }))
   const deps = {
@@ -99,6 +102,19 @@ describe('A revert that says that the transfer is delivered', () => {
       expect((await admit({ ...says, revertsOnceDelivered, endpoint, step })).answer).toMatchObject(waits)
     expect((await admit({ ...says, endpoint, step, shows: { latest: true } })).answer.kind).toBe('unsettled')
   })
+})
+
+test.each([
+  ['holds them', ['5', '4'], 'evm-1:0xa'],
+  ['holds them, in any sequence', ['4', '5'], 'evm-1:0xb'],
+  ['has a balance that nobody can read', ['4', undefined], 'evm-1:0xb'],
+])('a paid call with coins goes to a lane that %s', async (_, [a, b], lane) => {
+  const balances = { '0xa': a, '0xb': b }
+  const payment = { paid: '1', worth: '9', coins: '5' }
+  const call = async () => ({ to: `0x${'ab'.repeat(20)}`, data: '0x12345678', value: '5' })
+  const endpoint = { delivery: fakeDelivery({ call, payment }) }
+  const { answer } = await admit({ lanes: ['evm-1:0xa', 'evm-1:0xb'], endpoint, balances })
+  expect(answer).toMatchObject({ kind: 'ready', lane })
 })
 
 test('a call whose coins no node finds at the lane waits for funds, and may be cancelled or expire', async () => {
