@@ -48,7 +48,7 @@ describe('explainRevert', () => {
   )
 
   test.each(meanings)(
-    'explainRevert believes a stranger who reverts with "%s" or %s nothing about bridge and guardians',
+    'explainRevert believes a stranger who reverts with %s or %s nothing about bridge and guardians',
     (text, selector) => {
       for (const revert of [
         ...(text ? [{ data: error(text), reason: text }] : []),

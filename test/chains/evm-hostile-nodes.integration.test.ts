@@ -88,7 +88,7 @@ describe('one node of three is hostile, and is asked first', () => {
   })
 
   test.each(['rate limit exceeded', 'too many requests'])(
-    'a call that reverts with "%s" makes no node fail, and its bytes are kept',
+    'a call that reverts with %s makes no node fail, and its bytes are kept',
     async (reason) => {
       const { chain } = await connectBehind(3)
       chain.heads.stop()
