@@ -11,7 +11,7 @@ interface NotifyDeps extends NotifyRoundDeps {
   readonly stopping: AbortSignal
 }
 
-/** Notifies one receiver. Heartbeats carry the state, so that another process can continue after a crash. */
+/** Heartbeats carry the state, so that another process can continue after a crash. */
 export function createNotify(deps: NotifyDeps): NotifierSteps['notify'] {
   const byReceiver = new Map<string, NotifiedRuns>()
   return async ({ receiver: name, state }) => {

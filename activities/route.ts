@@ -10,7 +10,7 @@ import type { RoundCall, StepDeps } from './deps.ts'
 
 const haltedMs = 5_000
 
-/** Bridge of a transfer on its target. A stage brings its own call and effect. Throws TARGET_CHAIN_UNSUPPORTED. */
+/** A stage brings its own call and effect. Throws TARGET_CHAIN_UNSUPPORTED. */
 export function endpointOf({ bridges }: Pick<StepDeps, 'bridges'>, transfer: Transfer, { stage, plan }: RoundCall = {}): Endpoint {
   const { bridge, targetChain: chain } = transfer
   const own = ofChain(bridges.get(bridge)?.endpoints, { bridge, chain })
@@ -47,7 +47,6 @@ export function sourceOf(deps: Pick<StepDeps, 'bridges'>, transfer: Transfer): C
   return readMessage(deps, transfer, (bridge, bytes) => bridge.decode(bytes).sourceChain) ?? transfer.sourceChain
 }
 
-/** Routes of other bridges' messages that the transfer's message asks to deliver. */
 function routesWithin(deps: Pick<StepDeps, 'bridges'>, transfer: Transfer): readonly TransferRoute[] {
   const routes = readMessage(deps, transfer, (bridge, bytes) => bridge.within?.(bytes)) ?? []
   return routes.map((route) => ({ ...route, targetChain: transfer.targetChain }))

@@ -32,7 +32,6 @@ export function withHeartbeats<Input, Result>(step: BeatingStep<Input, Result>):
   }
 }
 
-/** Turns an error into a Temporal failure. The type of the failure is the error's code. */
 export function toFailure(error: unknown): TemporalFailure {
   if (error instanceof TemporalFailure) return error
   const { code, message, retriable, facts } = toRelayerError(error)

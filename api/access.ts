@@ -37,10 +37,7 @@ export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promis
   }
 }
 
-/**
- * Makes each route that is added afterwards check the token before Fastify reads the body, unless the route is `open`.
- * Adding a route that does not name its access throws an Error.
- */
+/** Makes each later route check the token before Fastify reads the body. A route without `access` throws an Error. */
 export function guardRoutes(app: Api, check: TokenCheck): void {
   app.decorateRequest('principal', undefined)
   app.decorateRequest('identity', undefined)
@@ -72,7 +69,7 @@ export function tokenCheckOf({ access, config, settings }: Pick<ApiDeps, 'config
 
 const refusals = { 400: errorSchema, 401: errorSchema, 403: errorSchema, 429: errorSchema, 431: errorSchema, 503: errorSchema }
 
-/** Returns the name of the token that gives the order. Throws ACCESS_SCOPE unless the token's scope covers `about`. */
+/** Throws ACCESS_SCOPE unless the token's scope covers `about`. */
 export function orderedBy({ principal, routeOptions }: FastifyRequest, about: OrderSubject): string {
   const { access } = routeOptions.config
   if (!principal || access === undefined || access === 'open' || access === 'read') throw new RelayerError('ACCESS_TOKEN_MISSING')

@@ -27,7 +27,6 @@ const statusByCode = new Map(Object.entries(codesByStatus).flatMap(([status, cod
 
 const retryAfterSeconds = '10'
 
-/** Converts an error to the status, headers and body of an answer without secrets. */
 export function toErrorAnswer(thrown: unknown) {
   const { error, errors } = fromFastify(thrown)
   const status = statusByCode.get(error.code) ?? (error.retriable ? 503 : 422)

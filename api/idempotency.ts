@@ -21,9 +21,8 @@ interface Answer<Body> {
 }
 
 /**
- * Runs `work` once per idempotency key, and repeats the answer of `work` for later requests with the key. If `work`
- * fails, the next request with the key runs it again. A request without a key always runs `work`. Throws
- * IDEMPOTENCY_KEY_*, TEMPORAL_UNAVAILABLE and the errors of `work`.
+ * Runs `work` once per idempotency key, and repeats its answer. After an error, `work` runs again. Without a key,
+ * `work` always runs. Throws IDEMPOTENCY_KEY_*, TEMPORAL_UNAVAILABLE and the errors of `work`.
  */
 export async function once<Body>(
   { client, logger }: Pick<ApiDeps, 'client' | 'logger'>,

@@ -75,10 +75,7 @@ async function readPageFile(folder: string, { file, type }: (typeof served)[numb
   return { type, etag, plain, zipped: await promisify(gzip)(plain, { level: 9 }) }
 }
 
-/**
- * Returns the folder of the page's files. A release contains the files. In a checkout, a process of bin/page.js builds
- * them, because the compiled code of this process has no builder.
- */
+/** The folder of the page's files. In a checkout, bin/page.js builds it, because compiled code has no builder. */
 async function builtFolder(): Promise<string> {
   const released = join(root, 'dist/page')
   if (existsSync(released)) return released

@@ -72,8 +72,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
 
   const causes = stuckRoute(app, deps)
   for (const add of routes) add(app, deps)
-  // Added last: preClose hooks run one after another, and this route's hook waits for a poll of Temporal, so it must
-  // not delay the hooks of other routes.
+  // Last, because preClose hooks run one after another, and this route's hook waits for a poll of Temporal.
   eventRoute(app, deps, { check, causes })
   await app.ready()
   return app

@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { resolve } = createRequire(import.meta.url)
-/** Finds packages as Temporal's worker finds them. */
 const fromWorker = (name) => resolve(name, { paths: [resolve('@temporalio/worker/package.json')] })
 
 /** Replaces `import.meta.url` by the URL of the source file, so that compiled code finds protos and package.json. */
@@ -31,8 +30,8 @@ const tracing = /^@opentelemetry\/|^@temporalio\/interceptors-opentelemetry(\/|$
 const late = new Set(['string-width', 'log-update'])
 
 /**
- * Returns a loader that replaces a module by code which takes the module from the compiled file `file`. An ECMAScript
- * module becomes ECMAScript code, because importers of other code would get the whole module as the default export.
+ * Returns a loader that takes modules from the compiled file `file`. An ECMAScript module stays one, because importers
+ * of CommonJS would get the whole module as the default export.
  */
 const partOf =
   (file) =>
@@ -147,10 +146,7 @@ function placeMap(path) {
   writeFileSync(path, JSON.stringify({ ...map, sources }))
 }
 
-/**
- * Escapes the characters outside ASCII that esbuild leaves in comments and regular expressions, because load.cjs reads
- * compiled files as ASCII.
- */
+/** Escapes characters outside ASCII in comments and regular expressions, because load.cjs reads files as ASCII. */
 function keepAscii(path) {
   const text = readFileSync(path, 'utf8')
   const escaped = text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
@@ -188,10 +184,7 @@ async function compileSources(folder) {
   return Object.fromEntries(Object.entries(found).map(([kind, names]) => [kind, [...names].toSorted((a, b) => (a < b ? -1 : 1))]))
 }
 
-/**
- * Compiles the imported packages into packages.cjs, aws.cjs and otlp.cjs, and the threads of workflows into thread.cjs.
- * Resolves with the bundled files.
- */
+/** Compiles packages into packages.cjs, aws.cjs and otlp.cjs, and the threads of workflows into thread.cjs. */
 async function compilePackages(folder, { packages, ofTracing, ofAws }) {
   const { build } = await import('esbuild')
   const all = (names) => `module.exports = { ${names.map((name) => `get '${name}'() { return require('${name}') }`).join(', ')} }`
@@ -231,8 +224,7 @@ function addLoader(folder, rootCode, packagesCode = '__dirname') {
 }
 
 /**
- * Compiles the command line into one folder for a release, because a few files load faster than a thousand. load.cjs
- * runs main.cjs (sources), packages.cjs and thread.cjs (threads of workflows).
+ * Compiles the command line for a release, because a few files load faster than a thousand.
  * @param {string} folder
  * @param {string} rootCode an expression for the path of the folder with package.json
  * @returns {Promise<string[]>} the bundled files of packages
@@ -246,8 +238,7 @@ export function compileAll(folder, rootCode) {
 }
 
 /**
- * Like `compileAll`, but with a separate folder for the packages: one build of the packages serves many versions of the
- * sources.
+ * Like `compileAll`, but many versions of the sources share one build of the packages.
  * @param {string} folder
  * @param {(names: readonly string[]) => string} packagesFolder returns the folder for packages with these names
  */

@@ -54,9 +54,8 @@ export function dropOld(folder = cache) {
 }
 
 /**
- * Returns the folder of the command line that compile.js has compiled, because loading 1,000 source files would take
- * most of a command's time. The first start after a change compiles the code within a second. Returns undefined if the
- * code cannot be compiled (node_modules is read-only, or esbuild is missing). Then tsx runs the sources.
+ * Returns the folder of the compiled command line, because loading 1,000 source files takes most of a command's time.
+ * Undefined if the code cannot be compiled (read-only node_modules, no esbuild): tsx then runs the sources.
  */
 export async function compiledFolder() {
   if (existsSync(released)) return released

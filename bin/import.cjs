@@ -1,2 +1,2 @@
-// Node's own `import`, which compiled code (compile.js) lacks.
+// Imports a file whose URL is known only when the code runs.
 module.exports = (url) => import(url)

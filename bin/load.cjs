@@ -1,6 +1,5 @@
 'use strict'
-// Runs the compiled code in the folder into which this file is copied. Packages that are not compiled are found from
-// the root of the sources or of the released package.
+// Runs the compiled code of the folder into which this file is copied.
 const { createHash } = require('node:crypto')
 const { readFileSync, renameSync, rmSync, writeFileSync } = require('node:fs')
 const { createRequire, SourceMap } = require('node:module')
@@ -18,9 +17,9 @@ const digestBytes = 32
 let kind = isMainThread ? 'command' : 'thread'
 
 /**
- * Runs a compiled file and returns its exports. V8 reuses code that an earlier process cached (`keepCode`), which saves
- * a third of the start. V8 would run damaged cached code, so cached code begins with a digest, which `read` checks. The
- * digest does not stop attackers: one who can write to this folder could change the code itself.
+ * Runs a compiled file and returns its exports. V8 reuses the code that `keepCode` cached, which saves a third of the
+ * start. V8 would run damaged code, so `read` checks a digest. The digest does not stop attackers, who could change the
+ * code itself.
  */
 function load(name) {
   const folder = name === mainFile ? __dirname : packages
@@ -39,7 +38,6 @@ function load(name) {
 
 const loaded = new Map()
 
-/** The `require` of compiled files, which finds other compiled files and installed packages. */
 function requireFor(wanted) {
   if (wanted === './root.cjs') return root
   if (!wanted.startsWith('./')) return fromRoot(wanted)
@@ -50,7 +48,6 @@ requireFor.resolve = fromRoot.resolve
 
 const digest = (data) => createHash('sha256').update(data).digest()
 
-/** Returns the cached code that `keepCode` wrote, or undefined if the code is missing or damaged. */
 function read(path) {
   try {
     const kept = readFileSync(path)
@@ -102,17 +99,13 @@ function mapStacks(name) {
     if (originalSource === undefined) return text
     return text.replace(`${path}:${line}:${column}`, `${join(root, originalSource)}:${originalLine + 1}:${originalColumn + 1}`)
   }
-  // An error of another V8 context is no `Error` here, so its places are not mapped. The SDK causes such errors by
-  // design, and reading the map only for them would take a twentieth of the start.
+  // The SDK causes errors of other V8 contexts by design. Reading the map for them takes a twentieth of the start.
   const placeOf = (error) => (error instanceof Error ? place : String)
   Error.prepareStackTrace = (error, frames) =>
     [Error.prototype.toString.call(error), ...frames.map((frame) => `    at ${placeOf(error)(frame)}`)].join('\n')
 }
 
-/**
- * Loads `main` of cli/main.ts, the command line.
- * @param which `run`, or `command` for all other commands. The two need different code, so each has a cache of its own
- */
+/** Loads `main` of cli/main.ts. `which`: `run`, or `command` for all other commands, which have their own cache. */
 function loadMain(which) {
   kind = which
   mapStacks(mainFile)

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// Runs the compiled sources or, if they cannot be compiled, the sources with tsx. Finds both relative to this file, not
-// to the working directory.
+// Runs the compiled sources or, if they cannot be compiled, the sources with tsx.
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { compiledFolder } from './compiled.js'

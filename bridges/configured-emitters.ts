@@ -17,7 +17,7 @@ import type { PluginContext, Route } from './kit/plugin.ts'
 import { streamOf as nativeStreamOf } from './native-bridge/streams.ts'
 import { createNtt } from './ntt/ntt.ts'
 import { createReceivers } from './receivers/receivers.ts'
-import { wormholeTokenBridge } from './wormhole-token-bridge/token-bridge.ts'
+import { routesOf as tokenBridgeRoutes, wormholeTokenBridge } from './wormhole-token-bridge/token-bridge.ts'
 import { tokenBridgeEmitters } from './wormhole-token-bridge/emitters.ts'
 
 /** `chains` includes chains that are not connected. */
@@ -121,6 +121,49 @@ export function packagesOf({
   bridges,
 }: Pick<BridgesOptions, 'bridges'>): readonly { readonly name: BridgeName; readonly routes: readonly Route[] }[] {
   return Object.entries(bridges.plugins ?? {}).map(([name, { routes }]) => ({ name, routes }))
+}
+
+/**
+ * A package that fails keeps every message that fits its routes. So no such message may fit a route of a bridge that
+ * reads messages after the package: a later package, or the token bridge. Throws CONFIG_INVALID.
+ */
+export function demandOwnMessages(options: BridgesOptions): void {
+  const packages = packagesOf(options)
+  if (packages.length === 0) return
+  const later = [...packages, { name: wormholeTokenBridge, routes: routesOfTokenBridge(options) }]
+  for (const [place, { name, routes }] of packages.entries())
+    for (const [index, route] of routes.entries()) {
+      const other = later.slice(place + 1).find((one) => one.routes.some((their) => shareMessages(route, their)))
+      if (!other) continue
+      const shared = `bridges.plugins.${name}.routes[${index}] fits messages that fit a route of ${other.name}, too.`
+      const detail = `${shared} If ${name} failed, it would hold these messages up. Give each route a \`where\` with other bytes at one offset.`
+      throw new RelayerError('CONFIG_INVALID', { detail, facts: { plugin: name } })
+    }
+}
+
+/** The routes of messages that the token bridge delivers. */
+function routesOfTokenBridge(options: BridgesOptions): Route[] {
+  const settings = options.bridges[wormholeTokenBridge]
+  if (!settings) return []
+  const from = emittersOf(options)
+    .filter(({ bridge }) => bridge === wormholeTokenBridge)
+    .map(({ sourceChain: source, emitter }) => ({ source, emitter }))
+  return Object.entries(options.chains)
+    .flatMap(([name, chain]) => tokenBridgeRoutes({ name, ...wormholeOf(name, chain), calls: settings.calls[name] }))
+    .flatMap((route) => (route.calls.length > 0 ? [{ ...route, from }] : []))
+}
+
+function shareMessages(a: Route, b: Route): boolean {
+  const emitters = ({ from }: Route) => (from === 'accepted' ? [] : from)
+  const isShared = emitters(a).some((one) => emitters(b).some(({ source, emitter }) => source === one.source && emitter === one.emitter))
+  const bytes = bytesOf(a)
+  return isShared && bytesOf(b).every(([offset, byte]) => bytes.every(([at, other]) => at !== offset || other === byte))
+}
+
+function bytesOf({ where = {} }: Route): (readonly [offset: number, byte: string])[] {
+  return Object.entries(where).flatMap(([start, hex]) =>
+    [...hex.matchAll(/../g)].map(([byte], index) => [Number(start) + index, byte] as const),
+  )
 }
 
 export function pluginContext(options: BridgesOptions): PluginContext {

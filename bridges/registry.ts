@@ -7,6 +7,7 @@ import type { BridgeName, ChainName } from '../domain/transfer/transfer.ts'
 import {
   type BridgesOptions,
   type ConfiguredEmitter,
+  demandOwnMessages,
   emittersOf,
   namesOf,
   packagesOf,
@@ -177,13 +178,17 @@ const makers: { readonly [Name in keyof Made]: (settings: Made[Name], options: B
   },
 }
 
-/** Only `served` chains (default: all connected) get endpoints. `connected` must contain the chains of `sourcesOf`. */
+/**
+ * Only `served` chains (default: all connected) get endpoints. `connected` must contain the chains of `sourcesOf`.
+ * Throws the errors of `demandOwnMessages`.
+ */
 export function createBridges(
   options: BridgesOptions,
   connected: Chains,
   served: Iterable<ChainName> = connected.keys(),
   { loaded, findVaa = findNone, attestations = noAttestations, tariff }: Partial<Omit<Links, 'connected' | 'served' | 'signed'>> = {},
 ): Bridges {
+  demandOwnMessages(options)
   const names = new Set(served)
   const bridges = new Map<BridgeName, Bridge>()
   const signed = createSigned(options, bridges)

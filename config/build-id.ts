@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Config } from './schema/schema.ts'
 
-/**
- * Returns the version of a fleet: the build id of the config and, if the config has plug-ins, `-p` and a digest of the
- * plug-ins. Undefined if the config has no build id.
- */
+/** The build id of the config and, with plug-ins, `-p` and a digest of them. Undefined without a build id. */
 export function buildIdOf({ worker, bridges }: Pick<Config, 'worker' | 'bridges'>): string | undefined {
   const buildId = worker.deployment?.buildId
   const plugins = Object.entries(bridges.plugins ?? {}).map(([name, { sha256 }]) => `${name} ${sha256}\n`)

@@ -77,10 +77,7 @@ export function configRules(config: Config): FeeRule[] {
   return rules
 }
 
-/**
- * Multiplies the default gas limit on Arbitrum, where the gas of a delivery includes the data fee, but a unit of gas
- * costs only a hundredth of Ethereum's price.
- */
+/** On Arbitrum, the gas of a delivery includes the data fee. A unit of gas costs a hundredth of Ethereum's price. */
 const arbitrumGasFactor = 10
 
 export function feeDefaults(config: Config): FeeDefaults {
@@ -89,10 +86,7 @@ export function feeDefaults(config: Config): FeeDefaults {
   return { rules: configRules(config), maxGas: config.transfers.maxGas, gasFactors }
 }
 
-/**
- * Returns the environment variables that URLs of nodes added at runtime may use. Only the config may list such
- * variables, because the host of a node receives their values.
- */
+/** Variables for URLs of nodes added later. Only the config may list them, because the nodes' hosts get the values. */
 export function nodeVariables(
   { urlVariables }: Pick<ChainConfig, 'urlVariables'>,
   env: Readonly<Record<string, string | undefined>>,
@@ -106,10 +100,7 @@ export function signingLimits({ signing: ofChain }: Pick<ChainConfig, 'signing'>
   return { ...limits, maxGasPerTransaction: String(limits.maxGasPerTransaction) }
 }
 
-/**
- * Returns the name, network id and Wormhole chain id of each chain that has `given` as one of them: the forms of a
- * source chain in transfer ids.
- */
+/** `given` is a name, network id or Wormhole chain id. Returns all of these of each chain that it fits. */
 export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): readonly string[] {
   return Object.entries(chains).flatMap(([name, { networkId, wormholeChainId }]) => {
     const ids = [name, String(networkId), ...(wormholeChainId === undefined ? [] : [String(wormholeChainId)])]
@@ -117,10 +108,7 @@ export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): 
   })
 }
 
-/**
- * Finds a lane by id or address, in full or shortened as in lists. Only a full id may be that of a lane outside the
- * config. Throws LANE_NOT_FOUND, INPUT_INVALID.
- */
+/** Only a full id may be that of a lane outside the config. Throws LANE_NOT_FOUND, INPUT_INVALID. */
 export function resolveLane(config: Pick<Config, 'chains'>, name: string, chain?: string): LaneId {
   if (forms.lane.pattern.test(name)) {
     const lane = name.toLowerCase()
@@ -133,7 +121,7 @@ export function resolveLane(config: Pick<Config, 'chains'>, name: string, chain?
   return theOnlyLane(lanes, { lane: name, chain })
 }
 
-/** Returns the only lane of the list. Throws LANE_NOT_FOUND if there is none, or more than one. */
+/** Throws LANE_NOT_FOUND unless the list has exactly one lane. */
 export function theOnlyLane(lanes: readonly LaneId[], about: { readonly lane: string; readonly chain: string | undefined }): LaneId {
   const [one, ...more] = new Set(lanes)
   if (one !== undefined && more.length === 0) return one

@@ -23,10 +23,7 @@ export function checkpointPlaceOf({ dataFolder, streams: { checkpoints } }: Pick
   return checkpoints.kind === 'none' ? undefined : checkpoints
 }
 
-/**
- * Where a process keeps its copy of the settings. A process that handles no streams does not have the authorization of
- * an HTTP store, because it could then change the streams' checkpoints. Its copy is in its own data folder.
- */
+/** A process without streams uses its data folder: with an HTTP store, it could change the streams' checkpoints. */
 export function settingsPlaceOf(config: Pick<Config, 'dataFolder' | 'streams'>, handlesStreams: boolean) {
   const place = checkpointPlaceOf(config)
   if (place?.kind !== 'http' || handlesStreams) return place

@@ -22,10 +22,7 @@ export interface ResolvedTemporal extends TemporalAccess {
   readonly settings: readonly { readonly name: string; readonly value?: string; readonly from: string }[]
 }
 
-/**
- * Precedence: TEMPORAL_* variables, then a profile of temporal.toml, then the config. If `useEnvironment` is false,
- * only the config counts. Throws CONFIG_INVALID.
- */
+/** TEMPORAL_* variables override a profile of temporal.toml, which overrides the config. Throws CONFIG_INVALID. */
 export function resolveTemporal(config: TemporalConfig, env: NodeJS.ProcessEnv): ResolvedTemporal {
   const layers = [configLayer(config, env)]
   if (config.useEnvironment) layers.push(profileLayer(config, set(env)), variableLayer(set(env)))

@@ -1,26 +1,26 @@
 import type { LaneId } from './lane/lane.ts'
 import type { ChainName } from './transfer/transfer.ts'
 
-/** Levels of access tokens. Each level includes all levels before it. */
+/** Each level includes all levels before it. */
 export const accessLevels = ['read', 'write', 'sign', 'admin'] as const
 export type AccessLevel = (typeof accessLevels)[number]
 
-/** Longest lifetime of a token, ms. An older revocation may be deleted, because its token has expired. */
+/** A revocation older than this may be deleted, because its token has expired. */
 export const longestTokenMs = 366 * 24 * 3_600_000
 
-/** The chains and lanes that a token's orders may concern. Without a list, all chains or all lanes are allowed. */
+/** An absent list allows all chains or all lanes. */
 export interface AccessScope {
   readonly chains?: readonly ChainName[] | undefined
   readonly lanes?: readonly LaneId[] | undefined
 }
 
-/** The chains and the lane that an order concerns. An order without `chains` concerns all chains. */
+/** An order without `chains` concerns all chains. */
 export interface OrderSubject {
   readonly chains?: readonly ChainName[] | undefined
   readonly lane?: LaneId | undefined
 }
 
-/** The person to whom a valid token was issued. Times are ms since the epoch. */
+/** Times are ms since the epoch. */
 export interface Principal extends AccessScope {
   readonly name: string
   readonly level: AccessLevel
@@ -34,10 +34,7 @@ export function reaches(level: AccessLevel, needed: AccessLevel): boolean {
   return accessLevels.indexOf(level) >= accessLevels.indexOf(needed)
 }
 
-/**
- * Whether a token may give an order about this subject. An order without `chains` needs a token without `chains`, and
- * an order without `lane` needs a token without `lanes`.
- */
+/** An order without `chains` needs a token without `chains`. An order without `lane` needs one without `lanes`. */
 export function covers({ chains, lanes }: AccessScope, about: OrderSubject): boolean {
   const inChains = chains === undefined || (about.chains !== undefined && about.chains.every((one) => chains.includes(one)))
   const inLanes = lanes === undefined || (about.lane !== undefined && lanes.includes(about.lane))

@@ -4,7 +4,6 @@ type Defined<T> = T extends unknown
     }
   : never
 
-/** Returns a copy without the fields whose value is undefined. */
 export function defined<T extends object>(value: T): Defined<T> {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Defined<T>
 }

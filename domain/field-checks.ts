@@ -19,7 +19,7 @@ export function ofForm(form: Form): Check {
 
 const isWhole = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 export const whole = rule(isWhole, 'a whole number')
-/** A time, ms since the epoch, up to ECMAScript's latest Date, because formatting a later time would throw. */
+/** ms since the epoch, up to ECMAScript's latest Date, because formatting a later time would throw. */
 export const time = rule((value) => isWhole(value) && value <= 8_640_000_000_000_000, 'a time in ms')
 export const anyText = pattern(/^/, 'a text')
 export const flag = rule((value) => typeof value === 'boolean', 'true or false')
@@ -51,7 +51,7 @@ export function listOf(one: Check, longest = Infinity): Check {
   }
 }
 
-/** Checks the named fields and ignores all others. A value that is no object counts as an object without fields. */
+/** Ignores fields without a check. A value that is no object counts as an object without fields. */
 export function fields(checks: Readonly<Record<string, Check>>): Check {
   return (value, path) => {
     for (const [name, one] of Object.entries(checks)) one(fieldOf(value, name), at(path, name))

@@ -1,7 +1,4 @@
-/**
- * The rule by which blocks are final. `tag`: a node names the newest final block. `depth`: a block is final once the
- * chain has `blocks` newer blocks. `instant`: every block is final at once.
- */
+/** `tag`: a node names the newest final block. `depth`: a block with `blocks` newer blocks is final. */
 export type FinalityPolicy = { readonly kind: 'tag' } | { readonly kind: 'depth'; readonly blocks: number } | { readonly kind: 'instant' }
 
 /** @param tagged height of the block that the node names as final. Undefined: the node has named no block yet */

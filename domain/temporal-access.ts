@@ -1,6 +1,6 @@
 import type { StreamNames } from './stream/stream.ts'
 
-/** A secret or certificate, read at each use. Printing the object does not show the text. */
+/** A secret or certificate, which is read at each use. Printing the object does not show the text. */
 export interface CredentialSource {
   readonly from: string
   /** Absolute path. Absent: the text is in an environment variable or in the setting, and cannot change. */
@@ -17,7 +17,7 @@ export interface TlsSettings {
   readonly key?: CredentialSource | undefined
 }
 
-/** A 256-bit key for payloads. Each payload has the key's id in plain text. */
+/** The key has 256 bits. Each payload has its id in plain text. */
 export interface PayloadKeySource {
   readonly id: string
   readonly source: CredentialSource
@@ -26,7 +26,7 @@ export interface PayloadKeySource {
 /** The first key encrypts payloads. The other keys only decrypt earlier payloads. */
 export interface PayloadEncryption {
   readonly keys: readonly PayloadKeySource[]
-  /** Whether Portage refuses plain payloads. A signal without arguments has no payload, and is always accepted. */
+  /** True: plain payloads are refused. A signal without arguments has no payload, and is always accepted. */
   readonly required: boolean
 }
 
@@ -40,9 +40,6 @@ export interface TemporalAccess {
   readonly headers?: Readonly<Record<string, string>>
   readonly encryption?: PayloadEncryption | undefined
   readonly streamNames?: StreamNames | undefined
-  /**
-   * Never set. Because of this field, the compiler refuses the config's map `temporal`, which lacks the values of
-   * temporal.toml and of the variables TEMPORAL_*.
-   */
+  /** Never set. The compiler thus refuses the config's map `temporal`, which lacks the environment's values. */
   readonly useEnvironment?: never
 }

@@ -6,7 +6,7 @@ export interface GuardianSignature {
   readonly signature: Uint8Array
 }
 
-/** A VAA of version 1. Parsing does not check the signatures: that needs a guardian set and a hash function. */
+/** Version 1. Parsing does not check the signatures: that needs a guardian set and a hash function. */
 export interface Vaa {
   readonly guardianSetIndex: number
   readonly signatures: readonly GuardianSignature[]

@@ -3,7 +3,6 @@ import { run } from './devnet/run.ts'
 /** Time limit for about a hundred megabytes of packages, ms. */
 const installMs = 600_000
 
-/** Installs Debian packages if this process is root. Returns the reason if the installation failed. Never throws. */
 export async function aptInstall(...packages: string[]): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return `only root can install it: apt-get install ${packages.join(' ')}`
   const install = () => apt('install', '--yes', '--no-install-recommends', ...packages)

@@ -1,6 +1,5 @@
 /**
- * Places where crash tests kill or stop a process. PORTAGE_FAILPOINTS=`after-grant=kill@3` kills the process at the
- * third `after-grant`.
+ * Where crash tests kill or stop a process. PORTAGE_FAILPOINTS=`after-grant=kill@3` kills at the third `after-grant`.
  */
 export type Failpoint =
   | 'after-grant'

@@ -16,10 +16,7 @@ const basicPattern = /\bbasic\s+([\w+/-]+=*)/gi
 /** Names of secret fields, except names that say where a secret is (`whereaboutsName`). */
 const secretName = /pass(word|phrase)|secret|mnemonic|private|credential|authorization|api[-_]?key|bearer|cookie/i
 const whereaboutsName = /(file|variable|path)$/i
-/**
- * Fields that are secret if the value has the form of a private key. Other fields may have hashes of this form, which
- * are no secrets.
- */
+/** Fields that are secret if their value looks like a private key. In other fields, such values are hashes. */
 const keyName = /key|seed|signer/i
 const keyLike = /^(0x)?[0-9a-f]{64}$/i
 
@@ -53,7 +50,6 @@ function endOfUrl(url: string): number {
   return end
 }
 
-/** Converts log fields to plain JSON without secrets: bigints to decimal strings, errors to objects. */
 export function redactFields(fields: Record<string, unknown>, depth = 0): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, redactValue(name, value, depth)]))
 }

@@ -4,17 +4,13 @@ export interface Line {
   readonly fields: Record<string, unknown>
 }
 
-/**
- * Lines with equal level, message and these fields are repetitions. Nonces and heights are left out, because they
- * nearly always differ.
- */
+/** Equal lines with equal values here are repetitions. Nonces and heights are left out: they nearly always differ. */
 const identity = [
   ...['code', 'class', 'status', 'field', 'state'],
   ...['chain', 'node', 'lane', 'stream', 'source', 'target', 'contract', 'taskQueue'],
   ...['transfer', 'workflow', 'batch', 'id', 'by', 'address', 'file', 'route'],
   ...['from', 'to', 'numbers', 'bridge', 'receiver', 'place', 'name'],
-  // The lowest stream number, in a line about several transfers. If `lowest` differs, the line is about other
-  // transfers, and is no repetition.
+  // The lowest stream number in a line about several transfers. Another number means other transfers.
   ...['lowest'],
 ] as const
 
@@ -64,7 +60,6 @@ export function createRepeatedLines(write: (line: Line) => void) {
       kinds.set(key, first)
       lookLater(key, first)
     },
-    /** Writes the repetitions that wait for the end of their interval. */
     flush: () => kinds.forEach(writeRepetitions),
   }
 }

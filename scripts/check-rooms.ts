@@ -1,7 +1,4 @@
-/**
- * Checks every import of the repository against scripts/rooms.ts. Prints one line for each broken rule. A broken rule
- * makes the exit code 1.
- */
+/** Checks every import against scripts/rooms.ts. Prints the broken rules, which make the exit code 1. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,8 +6,8 @@ import { parseSync } from 'oxc-parser'
 import { checkImport, type ImportStatement } from './rooms.ts'
 
 /**
- * Every import, re-export and `import()` in a text. An `import()` without a literal counts as an import of
- * `(computed)`. Throws if the text does not parse.
+ * All imports, re-exports and `import()`. An `import()` without a literal counts as `(computed)`. Throws if the text
+ * does not parse.
  */
 export function importsOf(file: string, text: string): ImportStatement[] {
   const { module, errors } = parseSync(file, text)
@@ -38,7 +35,6 @@ export function checkFile(file: string, text: string): string[] {
   return importsOf(file, text).flatMap((statement) => checkImport(file, statement) ?? [])
 }
 
-/** Every source file of the repository, as relative paths with slashes. */
 export function sourceFiles(root: string): string[] {
   return readdirSync(root, { withFileTypes: true })
     .filter((entry) => !entry.name.startsWith('.') && entry.name !== 'node_modules')

@@ -3,10 +3,9 @@ import { relative } from 'node:path'
 import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node'
 
 /**
- * Ends every test run with the line `N passed, N failed`, for people and `.ci/run`. Also writes the files that two
- * environment variables name, for `.ci/run`. PORTAGE_FAILED_FILES gets a line `project path` for each failed test file,
- * and a line `unhandled` for errors outside tests. PORTAGE_RERUN gets the failed tests and the commands that run them
- * alone.
+ * Ends every test run with the line `N passed, N failed`. For `.ci/run`, PORTAGE_FAILED_FILES names a file for one line
+ * `project path` per failed test file, and a line `unhandled` for errors outside tests. PORTAGE_RERUN names a file for
+ * the commands that run the failed tests alone.
  */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly SerializedError[]): void {

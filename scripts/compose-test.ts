@@ -1,7 +1,6 @@
 /**
- * Runs the Temporal of docker-compose.temporal.yml without Docker, on a PostgreSQL of this machine. The commands and
- * environment of the services `schema`, `temporal` and `set-up` get other addresses, and programs of the same version
- * that Go builds. Then runs all three again, as a second `up` would. Prints NOT RUN where that is not possible.
+ * Runs the commands of docker-compose.temporal.yml without Docker, twice, as a second `up` would. PostgreSQL is this
+ * machine's, and Go builds the programs in the same versions. Prints NOT RUN where that is not possible.
  */
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
@@ -108,7 +107,6 @@ async function main(): Promise<number> {
 interface Stack {
   readonly shell: ReturnType<typeof shellOf>
   readonly frontend: number
-  /** Port of PostgreSQL. */
   readonly port: string
   readonly cli: string
 }

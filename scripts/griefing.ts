@@ -1,6 +1,6 @@
 /**
  * Prints what a day of each griefing attack costs under Portage's own limits: `npx tsx scripts/griefing.ts`. The
- * attacker always has a transfer that Portage may deliver next. Portage's class `Losses` decides which calls are sent.
+ * attacker always has another transfer to deliver. The class `Losses` decides which calls Portage sends.
  */
 import { fileURLToPath } from 'node:url'
 import { budgetsPerChain, Losses } from '../activities/checks/losses.ts'
@@ -56,10 +56,7 @@ export interface Day {
   readonly waits: { readonly accounts: number; readonly contracts: number }
 }
 
-/**
- * A day of an attack. Each minute, Portage sends calls for up to `pendingCalls` of the attacker's transfers. `Losses`
- * counts the losses of these calls only afterwards.
- */
+/** A day of an attack. Each minute, Portage sends up to `pendingCalls` calls, whose losses count only afterwards. */
 export function dayOf({ target, isContract = false, unwraps, outruns, price }: Attack): Day {
   const losses = new Losses(transfers.quarantineSeconds * 1_000, budget)
   const parties = (given: Pick<Parties, 'recipient' | 'token'>): Parties => ({ bridge: 'b', targetChain: 'target', ...given })

@@ -1,8 +1,7 @@
 /**
- * Builds the image of the Dockerfile with buildah, on a base of this machine's own Debian, and checks its contents.
- * Then starts every role of the image on a devnet as an orchestrator would (not root, read only, one key for each
- * lane's process), and demands that transfers are delivered. Prints NOT RUN where that is not possible. `--keep` keeps
- * the folder with logs. `--json` prints only the figures.
+ * Builds the image with buildah, on a base of this machine's own Debian, and checks its contents. Then starts every
+ * role of the image on a devnet as an orchestrator would, and demands that transfers are delivered. Prints NOT RUN
+ * where that is not possible. `--keep` keeps the logs. `--json` prints only the figures.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -31,7 +30,6 @@ function expect(what: string, holds: boolean, detail: unknown = ''): void {
   if (!holds) problems.push(what)
 }
 
-/** The reason why the test cannot run here, or undefined. */
 async function hindrance(): Promise<string | undefined> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'it needs root on Linux'
   for (const program of ['buildah', 'debootstrap', 'unshare', 'setpriv']) {

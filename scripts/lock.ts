@@ -1,7 +1,4 @@
-/**
- * Updates package-lock.json for package.json. npm resolves the packages, then this script adds optional packages of
- * other platforms that the registry does not have, and prints their number.
- */
+/** Updates package-lock.json, and adds optional packages of other platforms that the registry does not have. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { completedPackages, type LockedPackage, missingPackages } from './release/lock.ts'

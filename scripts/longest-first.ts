@@ -1,9 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/**
- * The slowest test files: first unit tests, then the others, each part from slow to fast. The list is fixed, because a
- * fresh clone has no times of an earlier run.
- */
+/** Unit tests first, then the others, each part from slow to fast. Fixed, because a fresh clone has no times. */
 const longest = [
   'domain/lane.property',
   'chains/evm-answer-memory',
@@ -92,8 +89,8 @@ const longest = [
 ].map((name) => `/test/${name}.test.ts`)
 
 /**
- * Within each group of projects, runs unit tests before tests with servers. Of each of these two parts, runs the files
- * of `longest` first, then fault runs and end-to-end tests, then the rest, so that no long file runs alone at the end.
+ * Runs unit tests before tests with servers. In each part, runs `longest` first, then fault runs and end-to-end tests,
+ * so that no long file runs alone at the end.
  */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -15,10 +15,7 @@ async function installFromNpm(version: string, folder: string): Promise<void> {
   await npm(['install', ...quiet, `${packageName}@${version}`], folder, timeoutMs)
 }
 
-/**
- * Path of the binary of another version of Node (24, 20.3.0). Uses the binary in `folder` if it runs, or else gets one
- * from npm. Throws Error if npm cannot be reached, has no such binary, or has one that does not run here.
- */
+/** The binary of another Node (24, 20.3.0), from `folder` or else npm. Throws Error if npm has none that runs here. */
 export async function nodeBinary(version: string, folder: string, install = installFromNpm): Promise<string> {
   const binary = join(folder, place)
   if ((await problemOf(binary, version)) === undefined) return binary

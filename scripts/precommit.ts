@@ -1,7 +1,6 @@
 /**
  * Checks the changed files in less than 20 seconds: types, lint, import rules, format, prose, and the unit tests of the
- * changed folders. The git hook of `npm run hooks` runs this script. Changed files are the staged ones or, if none is
- * staged, those that differ from the last commit.
+ * changed folders. Changed files are the staged ones or, if none is staged, those that differ from the last commit.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'

@@ -1,7 +1,6 @@
 /**
- * Lists prose that the project's style bans: `npx tsx scripts/prose.ts [folders or files…]`. By default, reads the
- * whole repository: comments, messages, test names and Markdown. `--wrap` first wraps comments that are too wide. The
- * style in CONTRIBUTING.md has more rules than patterns can check.
+ * Lists prose that the style bans: `npx tsx scripts/prose.ts [folders or files…]`. `--wrap` first wraps comments that
+ * are too wide. CONTRIBUTING.md has more rules than patterns can check.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -73,10 +72,7 @@ function textFindings(file: string, { kind, line, text }: Text): Finding[] {
   return findings
 }
 
-/**
- * Whether a sentence starts with What or Who and is no question (`What to do` is allowed). In lower case, this counts
- * only at the start of a text.
- */
+/** `What to do` is allowed. In lower case, only the start of a text counts. */
 function isRelativeStart(sentence: string, first: boolean): boolean {
   const trimmed = sentence.replace(/^[\s"'(*_]+/, '')
   return (

@@ -1,7 +1,7 @@
 /**
- * Import rules. A room is a folder, or a file with its own rules. `<family>` matches one folder name, which is the same
- * in the whole row. A file belongs to the longest path that matches it. The outer rooms (`all`) may import everything,
- * and no other room may import them. docs/ARCHITECTURE.md has this table, and a test compares the two.
+ * Import rules. A room is a folder, or a file with its own rules. `<family>` matches one folder name, the same in the
+ * whole row. A file belongs to the longest path that matches it. The outer rooms (`all`) may import everything, and no
+ * other room may import them.
  */
 export interface Room {
   readonly path: string
@@ -213,7 +213,7 @@ export interface ImportStatement {
   readonly names: readonly string[]
 }
 
-/** A text that names the file, the import and the broken rule. Undefined if no rule is broken. */
+/** Undefined if no rule is broken. */
 export function checkImport(file: string, statement: ImportStatement): string | undefined {
   const found = roomOf(file)
   if (!found) return `${file}: no room has this path. Put the file into a room, or add a row to scripts/rooms.ts.`
@@ -241,8 +241,7 @@ function roomOf(file: string): { room: Room; bound: Record<string, string> } | u
     const match = new RegExp(`^${patternOf(room.path)}(?:/|$)`).exec(file)
     return match ? [{ room, bound: { ...match.groups } }] : []
   })
-  // Paths without placeholders go first: chains/port.ts before chains/<family>, bridges/gates before
-  // bridges/<protocol>/<family>.ts.
+  // Paths without placeholders go first: chains/port.ts before chains/<family>.
   const exactness = (path: string) => path.split('/').length + (path.includes('<') ? 0 : 100)
   return candidates.sort((a, b) => exactness(b.room.path) - exactness(a.room.path))[0]
 }

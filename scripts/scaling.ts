@@ -1,8 +1,7 @@
 /**
- * Prints what 10, 1,000 and 100,000 transfers per second need, computed from figures of the bench: `npx tsx
- * scripts/scaling.ts [figures.json…] [--json]`. Each file is an output of `npm run bench -- … --json`, and replaces the
- * kept figures of its kind (docs/operate/scaling-figures.json). `--keep <commit>` keeps the result. `--chain
- * name:blockMs:blockGas:finalitySeconds` (repeatable) replaces the example chains.
+ * Prints what 10, 1,000 and 100,000 transfers per second need: `npx tsx scripts/scaling.ts [figures.json…] [--json]`.
+ * Each file is an output of `npm run bench -- … --json`, and replaces the kept figures of its kind. `--keep <commit>`
+ * keeps the result. `--chain name:blockMs:blockGas:finalitySeconds` (repeatable) replaces the example chains.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

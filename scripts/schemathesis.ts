@@ -1,7 +1,7 @@
 /**
- * Sends requests that schemathesis makes from the API's OpenAPI document, for half a minute, with a real Temporal.
- * Fails if an answer is not in the document, or is a fault of Portage. `--seed N` repeats a run. `--seconds N` sets the
- * length. Prints NOT RUN without Python 3.10 or the package.
+ * Sends requests that schemathesis makes from the API's OpenAPI document, to an API with a real Temporal. Fails if an
+ * answer is not in the document, or is a fault of Portage. `--seed N` repeats a run. `--seconds N` sets the length.
+ * Prints NOT RUN without Python 3.10 or the package.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,10 +20,7 @@ const version = '4.32.5'
 /** Seconds. The API gives up orders for lanes and streams after 10 s, and this run must see the answer. */
 const requestTimeout = '60'
 
-/**
- * A 503 says that a node, a guardian API, a lane or a stream does not answer, which is no fault of the API. The
- * document has the status, so its body is checked.
- */
+/** A 503 says that a node, guardian API, lane or stream does not answer, which is no fault of the API. */
 const settings = `
 [checks.not_a_server_error]
 expected-statuses = ["2xx", "3xx", "4xx", "503"]

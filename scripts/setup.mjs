@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Makes a fresh clone ready: packages, then the Temporal CLI. Uses only node builtins, because nothing is installed
-// yet. Prints to stderr, because commands with --json need stdout for themselves.
+// Makes a fresh clone ready. Uses only node builtins, because nothing is installed yet. Prints to stderr, because
+// commands with --json need stdout for themselves.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -37,18 +37,11 @@ function stop(what, why, todo) {
   process.exit(1)
 }
 
-/**
- * Runs a command with its output on stderr. `shell` is only for Windows, where npm and tsx are .cmd files.
- * @param out stdout of the command; 'ignore' for a program that prints the same on stderr
- */
+/** Output goes to stderr. `shell` is only for Windows, where npm and tsx are .cmd files. */
 function run(command, args, out = 2) {
   return spawnSync(command, args, { cwd: root, stdio: ['ignore', out, 2], shell: process.platform === 'win32' })
 }
 
-/**
- * A hash of everything that decides about installed packages: the lock file, the dependencies in package.json, Node's
- * ABI version, the platform.
- */
 function wantedStamp() {
   const hash = createHash('sha256')
   for (const file of ['package.json', 'package-lock.json']) {
@@ -74,9 +67,8 @@ function checkNode() {
   )
 }
 
-/** Installs packages if needed. Returns true if packages were installed. */
 function installPackages(force) {
-  // npm ci first empties the folder. If the folder is a link, npm ci would empty the folder of another clone.
+  // npm ci empties the folder first. If it is a link, the folder belongs to another clone.
   if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) {
     console.error('set-up: node_modules is a link: its packages are those of another clone, and are left as they are')
     return false
@@ -124,7 +116,6 @@ function checkAnvil() {
   )
 }
 
-/** Folder of a Temporal CLI that was downloaded or built. */
 const cacheFolder = () => join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'portage', 'bin')
 
 /** Path of a Temporal CLI of the user or of an earlier set-up. Only checks that the file exists. */
@@ -168,12 +159,10 @@ function findTemporalServer() {
   run(process.execPath, ['--import', 'tsx', `${root}lab/devnet/temporal/find-temporal-server.ts`])
 }
 
-/** Looks for a browser, and ignores failures like `findTemporalServer`. */
 function findBrowser() {
   run(process.execPath, ['--import', 'tsx', `${root}lab/browser/find-chromium.ts`])
 }
 
-/** Looks for shells, and ignores failures like `findTemporalServer`. */
 function findShells() {
   run(process.execPath, ['--import', 'tsx', `${root}lab/shells/find-shells.ts`])
 }

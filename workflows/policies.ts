@@ -42,6 +42,8 @@ export const waits = {
   firstBackoffMs: 2_000,
   longestBackoffMs: 30 * 60_000,
   longestLaneBackoffMs: 60_000,
+  /** Longest pause, ms. An activity could name a time that is no date, and the code would throw for it. */
+  longestPauseMs: 30 * 86_400_000,
   /** Longest run, ms. Without a limit, old builds of the workflow would have to run for months. */
   continueAsNewMs: 60 * 60_000,
   firstCheckMs: 1_000,

@@ -38,7 +38,6 @@ const heartbeatMs = 5_000
 /** Age above which runs are checked for being stuck, ms, because nearly all runs end earlier. */
 const youngestMs = 30_000
 const readsAtOnce = 20
-/** Highest number of transfers in the cache. A transfer never changes, so a later audit need not read it again. */
 const mostCached = 20_000
 const blocksToWait = 5
 const leastWaitMs = 10_000
@@ -109,16 +108,12 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
   for (const { run } of missing.filter((_, index) => reads[index] === false)) {
     const latest = await latestRun(deps.client, run.workflowId)
     if (latest === 'running') report.underway += 1
-    // If the newest run has no outcome, the next phase checks it. An outcome other than delivered stays: an operator or
-    // a policy decided it.
+    // Other outcomes stay, because an operator or a policy decided them.
     if (latest === 'delivered') await recoverFound(deps, report, run, 'effectGone', 'undone')
   }
 }
 
-/**
- * Returns undefined if only this transfer cannot be read, because anyone with access to Temporal can start an
- * unreadable transfer. Throws NODE_UNAVAILABLE.
- */
+/** Undefined for an unreadable transfer, which anyone with access to Temporal can start. Throws NODE_UNAVAILABLE. */
 async function unlessUnreadable<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading
@@ -128,10 +123,7 @@ async function unlessUnreadable<T>(reading: Promise<T>): Promise<T | undefined> 
   }
 }
 
-/**
- * Reads effects again a block later, because a reorg hides them for a time. Undefined for a transfer if nodes disagree
- * or a read fails, and for all transfers if no block comes.
- */
+/** Reads effects again a block later, because a reorg can hide an effect for a time. Undefined: still not known. */
 async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): Promise<(boolean | undefined)[]> {
   const [first] = missing
   if (!first) return []
@@ -145,7 +137,7 @@ async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): P
   return blockCame ? Promise.all(missing.map((one) => unlessUnreadable(read(one)))) : missing.map(() => undefined)
 }
 
-/** Recovers a run. If the recovery fails, the run is counted in `unsure`. Throws only errors that concern all runs. */
+/** Counts a failed recovery in `unsure`. Throws only errors that concern all runs. */
 async function recoverFound(deps: AuditDeps, report: AuditReport, run: RunId, finding: Finding, found: Found): Promise<void> {
   try {
     await recover(deps.client, run, finding)
@@ -171,7 +163,7 @@ function begin({ chain, hours, graceMs }: AuditInput, now: number): Progress {
   return { page: { kind: 'delivered', chain, from: now - hours * 3_600_000, to: now - graceMs, token: '' }, report }
 }
 
-/** Loads transfers. Leaves out runs without an input, or with an input that no key decrypts. */
+/** Leaves out runs without an input, or with an input that no key decrypts. */
 function createLoader(client: TemporalClient) {
   const cache = new LRUCache<string, Transfer>({ max: mostCached })
   const load = async (run: RunId): Promise<StoredTransfer[]> => {

@@ -75,14 +75,13 @@ function pricedRefusal({ endpoint }: BatchBuilderDeps, priced: Exclude<Priced, {
   return meaning.kind === 'delivered' ? { code: 'DELIVERY_REVERTED', reason: 'delivered already' } : meaning
 }
 
-/** Returns the code and the reason of a permanent error. Throws retriable errors. */
 function permanentOnly(error: unknown): NoSlotReason {
   const { code, message: reason, retriable } = toRelayerError(error)
   if (retriable) throw error
   return { code, reason }
 }
 
-/** Why the key refuses the batch's call for good. The key may still sign half of the batch. Throws retriable errors. */
+/** Undefined if the key would sign the call. Throws retriable errors. */
 function signerRefusal({ agent }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<NoSlotReason | undefined> {
   return agent.checkSigning(call).then(() => undefined, permanentOnly)
 }
@@ -103,8 +102,7 @@ async function send(
   const sent = await deps.batches.send(call, {
     timeoutMs: nonceMs,
     async unfit() {
-      // If an earlier try may have sent a call, a block since the last read may contain the call. So the effects are
-      // read again after a new block.
+      // If an earlier try may have sent a call, a newer block may contain it.
       const passed = ready.some(({ maybeSent }) => maybeSent) && latestBlock(deps) !== lastRead.block
       const late = passed || ready.some(({ trustedMs }) => Date.now() - lastRead.at > trustedMs)
       const fit = new Set(await check(deps, ready, answers, late))
@@ -133,10 +131,7 @@ async function check(deps: BatchBuilderDeps, candidates: readonly BatchCandidate
   return found.flatMap(({ candidate, answer }) => (answer ? [] : [candidate]))
 }
 
-/**
- * Returns undefined if the candidate stays. After a permanent error, the candidate leaves the batch, and its own
- * admission judges the error.
- */
+/** Undefined keeps the candidate in the batch. After a permanent error, its own admission judges the error. */
 async function effectAnswer({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer): Promise<BatchAnswer | undefined> {
   const shown = await isDelivered(chain, endpoint, transfer).catch(permanentOnly)
   if (shown === false) return undefined

@@ -45,9 +45,8 @@ export async function isDelivered(chain: Chain, endpoint: Endpoint, transfer: Tr
 }
 
 /**
- * Whether a node shows the effect. Halts the route and throws if no honest contract can have the state that most nodes
- * show. Also throws NODES_DISAGREE and read errors.
- * @param disputed true if most nodes have denied an effect that one node showed: one node then does not suffice
+ * Whether a node shows the effect. With `disputed`, most nodes must not deny it. If most nodes show a state that no
+ * honest contract can have, halts the route and throws. Also throws NODES_DISAGREE and read errors.
  */
 export async function showsEffect(deps: Pick<StepDeps, 'bridges' | 'chains' | 'haltRoute'>, transfer: Transfer, disputed = false) {
   const endpoint = endpointOf(deps, transfer)

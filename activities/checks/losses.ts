@@ -30,7 +30,7 @@ export interface Loss {
   readonly now: number
 }
 
-/** A wait: nothing is sent before `until`, ms since the epoch. */
+/** `until`: ms since the epoch. */
 interface Wait {
   readonly until: number
   readonly reason: string
@@ -68,10 +68,7 @@ export class Losses {
   readonly reports: LossReports | undefined
   #changes = 0
 
-  /**
-   * @param tokenBudget wei per hour that a token may lose, counted separately for recipients without code, for
-   * contracts, for batches, and for calls that other relayers outran
-   */
+  /** @param tokenBudget wei per hour, for each of: accounts without code, contracts, batches, outrun calls */
   constructor(firstWaitMs: number, tokenBudget: bigint, reports?: LossReports) {
     this.#firstWaitMs = firstWaitMs
     this.#budget = tokenBudget
@@ -83,10 +80,7 @@ export class Losses {
     return this.#changes
   }
 
-  /**
-   * Adds a loss. Contracts can choose to revert, so a token's losses to contracts are counted apart from its other
-   * losses. The chain's budget counts both.
-   */
+  /** Losses to contracts are counted apart, because contracts can choose to revert. The chain's budget counts both. */
   add(parties: Parties, loss: Loss, hadCode = false): readonly Quarantine[] {
     if (!this.#isNew(parties, loss, 'reverted')) return []
     const { paid, now } = loss
@@ -105,10 +99,7 @@ export class Losses {
     return found
   }
 
-  /**
-   * Whether contracts have had to wait since `since`. If so, a recipient that was admitted after `since` had no code at
-   * its admission, even if it has code now (EIP-7702).
-   */
+  /** Recipients that are admitted while contracts wait have no code then, but may get code later (EIP-7702). */
   #haveContractsWaited(parties: Parties, since: number, now: number): boolean {
     const costs = lastHour(this.#tokens.get(tokenKey(parties, true))?.costs, now)
     const before = costs.filter(([minute]) => (minute + 1) * minuteMs <= since)
@@ -242,7 +233,7 @@ function costOf(batches: readonly BatchLoss[]): bigint {
   return batches.reduce((sum, { paid }) => sum + paid, 0n)
 }
 
-/** Undefined if the last hour's `sum` (wei) is within the budget. `until`: when it will be, ms since the epoch. */
+/** Undefined if the last hour's `sum` (wei) is within the budget. `until` (ms since the epoch): when it is again. */
 function aboveBudget(costs: HourlyCosts | undefined, budget: bigint, now: number) {
   const minutes = lastHour(costs, now)
   const sum = minutes.reduce((total, [, paid]) => total + paid, 0n)

@@ -25,7 +25,7 @@ interface PriceDeps {
   readonly fees: FeePolicyResolver
 }
 
-/** Simulates the call, and sets its gas limit and fee. Throws the errors of these reads. */
+/** Waits for funds if the lane does not hold the value. Throws the errors of the other reads. */
 export async function priceCall(deps: PriceDeps, call: CallToPrice): Promise<Priced> {
   try {
     return await price(deps, call)

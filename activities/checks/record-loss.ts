@@ -5,10 +5,7 @@ import type { RoundCall, StepDeps } from '../deps.ts'
 import { endpointOf } from '../route.ts'
 import { agreed } from './effect.ts'
 
-/**
- * Counts the loss of a useless transaction, unless a closed gate of the bridge explains it. Decides by reads only,
- * because strangers can write the revert's text. Never throws.
- */
+/** Decides by reads whether the loss counts, because strangers can write the revert's text. Never throws. */
 export async function recordLoss(
   deps: Pick<StepDeps, 'bridges' | 'losses'> & { readonly chain: Pick<Chain, 'hasCode'> },
   transfer: Transfer,
@@ -35,8 +32,7 @@ export async function recordLoss(
     const found = shared ? deps.losses.addBatch(parties, loss) : deps.losses.add(parties, loss, isContract)
     for (const quarantine of found) deps.losses.reports?.quarantined(transfer, receipt.hash, quarantine)
   } catch (error) {
-    // If a read fails, the loss is not counted now. If the transfer waits for the call to be final, the loss is counted
-    // then.
+    // If the transfer waits until the call is final, the loss is counted then.
     deps.losses.reports?.uncounted(transfer, receipt.hash, error)
   }
 }

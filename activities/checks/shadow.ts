@@ -10,13 +10,10 @@ import type { Ready, Waiting } from '../../temporal/contracts/transfer-steps.ts'
 const mostKept = 10_000
 const waitMs = 60_000
 
-/**
- * Holds back a ready transfer, because its chain is in shadow mode.
- * @param costWei current cost of the call
- */
+/** Holds back a ready transfer in shadow mode. `costWei` is the current cost of the call. */
 export type Shadow = (transfer: Transfer, ready: Ready, call: { readonly intent: Intent; readonly costWei: bigint }) => Waiting
 
-/** Makes a `Shadow` that counts each transfer once per process. */
+/** Counts each transfer once per process. */
 export function createShadow(
   logger: Logger,
   metrics: Pick<Metrics, 'portage_shadow_deliveries_total' | 'portage_shadow_cost_wei_total'>,

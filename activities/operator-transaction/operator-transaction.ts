@@ -54,14 +54,13 @@ async function run(one: Try): Promise<Result> {
   if (acquired.kind !== 'acquired') return acquired
   const { pending } = acquired
   if (pending.unsigned && input.members && (await agent.notFree(input.members)).length > 0) {
-    // The process that got this nonce died before it checked the members. Now a member was withdrawn or holds another
-    // nonce, and a withdrawn member must not be delivered.
+    // The process that got this nonce died before it checked the members, and now not all of them are free.
     await agent.cancel(input.intentId)
     return resultOf(one, pending)
   }
   await pending.signAndSend().catch(async (error: unknown) => {
     await agent.giveUp(pending, error)
-    // If the key refuses the transaction for good, but an earlier try may have sent it, this try waits for its result.
+    // If an earlier try may have sent the transaction, this try waits for its result.
     const maybeSent = input.lookUpOnly || input.held !== undefined || context.info.attempt > 1
     if (!maybeSent || toRelayerError(error).retriable) throw error
   })
@@ -131,11 +130,9 @@ async function acquire(one: Try): Promise<Exclude<Acquired, Refused> | Result> {
   if (lookUpOnly || info.attempt > 1) {
     const found = await agent.find(call, signal)
     if (found.kind === 'acquired') return (await madeInstead(one, found.pending)) ?? found
-    // The ledger may have forgotten the nonce, because it is final or because an earlier ledger granted it. So the
-    // result is read from the chain.
+    // The ledger forgets final nonces, and does not know those of an earlier ledger. So the chain gives the result.
     if (lookUpOnly && (found.why === 'none' || (found.why === 'withdrawn' && found.later === undefined && held))) return findFinal(one)
-    // A transaction of an earlier try may be final already. Only the workflow knows whether one was signed, so the
-    // workflow decides what to do.
+    // A transaction of an earlier try may be final, which only the workflow knows. So the workflow decides.
     if (found.why === 'none') return { kind: 'none' }
     return refused(found)
   }
@@ -161,10 +158,7 @@ async function isStillBelow({ chain, input: { onlyBelow } }: Try): Promise<boole
   return !onlyBelow || BigInt(await chain.balanceOf(onlyBelow.address)) < BigInt(onlyBelow.minimum)
 }
 
-/**
- * Finds a payment under an earlier ledger, so that Portage does not pay twice. A batch needs no search, because its
- * contract delivers only once.
- */
+/** An earlier ledger may have paid already. A batch needs no search, because its contract delivers only once. */
 async function madeBefore({ chain, known, agent: { view }, input, context }: Try): Promise<Result | undefined> {
   const { lane, intent, orderedAt } = input
   if (orderedAt === undefined) return undefined

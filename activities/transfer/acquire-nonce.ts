@@ -35,10 +35,7 @@ export type Acquisition =
 
 type TryInfo = Pick<Context['info'], 'attempt' | 'currentAttemptScheduledTimestampMs' | 'heartbeatTimeoutMs'>
 
-/**
- * Gets a nonce. Checks restrictions before the wait for the nonce, and again after it if they may have changed. If the
- * transfer already holds a nonce, uses this nonce without these checks.
- */
+/** Checks restrictions before the wait for a nonce, and after it if they may have changed. A held nonce skips them. */
 export async function acquire(
   deps: AcquireDeps,
   input: BroadcastInput,
@@ -59,8 +56,7 @@ export async function acquire(
   const restriction = () => restrictionOf(deps, endpoint, candidate, lane)
 
   if (await isSeen()) return { kind: 'seen' }
-  // The nonce to follow is gone: it is final without the effect, or was lost with the ledger. So a new round simulates
-  // the call again.
+  // The nonce is final without the effect, or was lost with the ledger. So a new round simulates the call again.
   if (mode === 'follow') return { kind: 'withdrawn' }
   // The values that can bring new restrictions, apart from the bridge's gate. Time alone only ends restrictions.
   const basis = () => [deps.settings(), deps.losses?.changes]
@@ -82,7 +78,6 @@ export async function acquire(
   return stop
 }
 
-/** Finds the nonce or the batch that an earlier step of this round got. */
 async function findHeld(
   { agent, batchRouting }: AcquireDeps,
   { transfer, intentId }: BroadcastInput,
@@ -97,7 +92,7 @@ async function findHeld(
   return batch && { kind: 'acquired', pending: batch.pending, batch }
 }
 
-/** Delivers in a batch. Undefined if the transfer must go alone. */
+/** Undefined if the transfer must go alone. */
 async function share(
   { batchRouting, losses }: AcquireDeps,
   endpoint: Endpoint,
@@ -138,10 +133,7 @@ function requestOf(input: BroadcastInput, intent: Intent): NonceRequest {
   }
 }
 
-/**
- * Returns a reader of the effect. After a read, it answers false without another read for `trustedMs`. If an unrecorded
- * call may have been sent, it reads at each new block.
- */
+/** Returns a reader of the effect. It trusts a read for `trustedMs`, or for one block if a call may have been sent. */
 function effectReader(
   chain: Chain,
   endpoint: Endpoint,
@@ -158,10 +150,7 @@ function effectReader(
   }
 }
 
-/**
- * Turns the key's refusal because of a halt or a deny rule into a wait. The key judges by the call alone. A call
- * without a message may come from several sources, so a halt of any of them makes it wait. Throws other errors.
- */
+/** Turns a refusal by the key because of a halt or a deny rule into a wait. Throws other errors. */
 export function noSlotIfOrdered(error: unknown): NoSlot {
   if (!(error instanceof RelayerError) || signingRefusal(error) !== 'order') throw error
   return { kind: 'no-slot', code: error.code, reason: error.about }

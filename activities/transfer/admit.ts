@@ -16,6 +16,8 @@ import type { Refuse } from './confirm-end.ts'
 
 const waitMs = 15_000
 const dearMs = 5_000
+/** Longest time until the next call is asked for again, ms, whatever time a contract or a plug-in names. */
+const longestWaitMs = 7 * 86_400_000
 /** Finality is fast if a transaction in the next block would be final within this time, ms. */
 const fastFinalityMs = 10_000
 
@@ -96,11 +98,7 @@ interface Prepared {
   readonly call: AdmittedCall
 }
 
-/**
- * Step 3. If the contract reverts a second delivery, the effect is read only after a simulation that reverts, because a
- * successful one proves that the effect is absent.
- * @param firstStage see `Stages.first`
- */
+/** Step 3. If the contract reverts a second delivery, a successful simulation proves that the effect is absent. */
 async function prepareUnless(
   isThere: () => Promise<boolean>,
   deps: StepDeps,
@@ -214,13 +212,10 @@ async function nextCall(
   const { code, reason } = next
   if (next.kind === 'never') return { kind: 'impossible', code, reason }
   const opensInMs = next.opensAt === undefined ? 0 : next.opensAt * 1000 - Date.now()
-  return { kind: 'waiting', code, reason, retryInMs: Math.max(waitMs, opensInMs) }
+  return { kind: 'waiting', code, reason, retryInMs: Math.min(Math.max(waitMs, opensInMs), longestWaitMs) }
 }
 
-/**
- * Chooses the call. After a revert, or in a quarantine, this is the call that runs no code of the recipient, if the
- * bridge has such a call.
- */
+/** After a revert, or in a quarantine, chooses a call that runs no code of the recipient, if the bridge has one. */
 async function chooseCall(
   { losses }: StepDeps,
   { retriedAt, wrapped: isNeeded }: AdmitInput,
@@ -244,8 +239,7 @@ export async function promiseSlot(
   const height = chain.heads.current?.latest.height
   const isFast = height !== undefined && chain.blockTimeMs + chain.msToFinality(height + 1) <= fastFinalityMs
   if (!slots || !isFast || endpoint.batches?.groupOf(transfer)) return ready
-  // The call of a stage or of a plan has another endpoint, so the call is not kept, and the broadcast asks the bridge
-  // for it.
+  // The call of a stage or of a plan is not kept, because it has another endpoint.
   const kept = ready.stage === undefined && ready.plan === undefined ? call : undefined
   return (await slots.promise(transferId(transfer), kept)) ? { ...ready, local: true } : ready
 }

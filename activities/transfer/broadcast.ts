@@ -31,10 +31,7 @@ const laneCheckMs = 3_000
 
 type Included = Extract<PendingTransactionState, { kind: 'included' }>
 
-/**
- * Step 4: gets a nonce, signs, sends, and follows the transaction into a block or to finality. After a crash, signs the
- * same bytes.
- */
+/** Step 4: gets a nonce, signs, sends and follows the transaction. After a crash, signs the same bytes. */
 export function createBroadcast(deps: BroadcastDeps): BeatingStep<BroadcastInput, BroadcastResult> {
   return async (input, context, enter) => {
     const { slots } = deps
@@ -102,9 +99,8 @@ async function deliver(deps: BroadcastDeps, input: BroadcastInput, { context, en
 }
 
 /**
- * Signs and sends. After a failure, gives the nonce back. Returns undefined if the nonce cannot be given back, and the
- * key refused because of an order that is newer than the admission. The nonce is then followed, because an earlier
- * process may have sent the call before the order. Throws all other errors.
+ * Gives the nonce back after a failure. Undefined if the nonce cannot be given back and the key refused because of an
+ * order: the nonce is then followed, because an earlier process may have sent the call. Throws other errors.
  */
 async function signAndSend(agent: LaneAgent, pending: PendingTransaction): Promise<NoSlot | undefined> {
   try {
@@ -143,10 +139,9 @@ async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Fol
     const { state } = pending
     if (state.kind !== 'included') return unincluded(pending, state)
     const includedAt = reached('included')
-    // The loss is recorded before the block is final. Otherwise many more calls to the same recipient could revert
-    // until then.
+    // Recorded before the block is final, because many more calls to the recipient could revert until then.
     if (!state.noop) await recordLoss(deps, transfer, state.receipt, { shared: batch !== undefined, call: input })
-    // The batch used its nonce without an effect. So its members are admitted again, and need not wait for finality.
+    // The batch had no effect, so its members are admitted again without a wait for finality.
     if (batch && (state.noop || endpointOf(deps, transfer).hasEffect(state.receipt, transfer) === false)) return { kind: 'seen' }
     if (!state.final && Date.now() + deps.chain.msToFinality(state.receipt.block.height) <= until)
       await pending.until((now) => now.kind !== 'included' || now.final, until - Date.now(), signal)

@@ -96,8 +96,7 @@ export function createGetLaneStatus(deps: Pick<StepDeps, 'lanes' | 'abandonAfter
     const lanes = lanesOf(deps, { targetChain: chain })
     const others = (await lanes.statuses()).filter((one) => one.open && one.lane !== lane).length
     const unserved = { lane, open: false, why: 'unserved', detail: 'the config has no such lane' } as const
-    // A worker with an older config may still serve a lane that this config lacks. So the transfer leaves it only after
-    // `abandonAfterMs`.
+    // A worker with an older config may still serve a lane that this config lacks.
     return { lane: lanes.lanes.includes(lane) ? await lanes.status(lane) : unserved, others, abandonAfterMs: deps.abandonAfterMs }
   }
 }

@@ -34,9 +34,8 @@ type Rejection = Extract<Stopped, { kind: 'rejected' | 'declined' }>
 export type Refuse = (transfer: Transfer, refusal: Rejection) => Promise<Stopped>
 
 /**
- * Refuses a transfer only when none of its nonces can be mined any more, because a run that Temporal has forgotten may
- * have sent a call. For an invalid message, no effect is read and nothing is withdrawn, because strangers choose its
- * fields. A message with outdated signatures (`awaitNewSignatures`) is refused at once.
+ * Refuses a transfer only when none of its nonces can be mined, because a run that Temporal has forgotten may have sent
+ * a call. Reads nothing for an invalid message, because strangers choose its fields.
  */
 export function createRefuse(deps: EndDeps): Refuse {
   return async (transfer, refusal) => {
@@ -51,8 +50,7 @@ export function createRefuse(deps: EndDeps): Refuse {
     const open = await openNonces(chain, [], ledgers)
     if (!open) return wait(`${what} once the nodes agree on what is final of its lanes`)
     if (refusal.kind === 'declined') {
-      // With a single node, no agreement is required: the node would have to answer twice, a block apart, and
-      // strangers' messages could fill all admissions meanwhile.
+      // A single node would have to answer twice, a block apart. Meanwhile strangers could fill all admissions.
       const effect = await withdrawAndConfirm(deps, transfer, ledgers, !hasOneNode(chain))
       if (effect.kind === 'delivered') return effect
       if (effect.kind === 'unsettled' && open.length === 0)

@@ -6,10 +6,7 @@ import { recordLoss } from '../checks/record-loss.ts'
 import type { StepDeps } from '../deps.ts'
 import { chainOf, endpointOf } from '../route.ts'
 
-/**
- * Step 5: whether the finalized state shows the effect. Most nodes must agree on `reverted` and, with
- * `requireAgreement`, on `gone`. Until then, the answer is `unsettled`.
- */
+/** Step 5. Most nodes must agree on `reverted` and, with `requireAgreement`, on `gone`. Until then: `unsettled`. */
 export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
   return async (input) => {
     const { transfer, stage } = input

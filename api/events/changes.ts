@@ -24,10 +24,7 @@ export function createChanges(client: TemporalClient, readCauses: () => Promise<
   return async () => [...(await pollTransfers()), ...(await pollCauses())]
 }
 
-/**
- * The poll's first answer is only `ready`. Later answers have the causes that began, changed or ended since the
- * previous call.
- */
+/** The poll's first answer is only `ready`. Later answers have the causes that began, changed or ended. */
 export function causeChanges(readCauses: () => Promise<Pick<CauseReport, 'causes'>>): Poll {
   let known: ReadonlyMap<string, Cause> | undefined
   return async () => {
@@ -45,18 +42,12 @@ export function causeChanges(readCauses: () => Promise<Pick<CauseReport, 'causes
   }
 }
 
-/**
- * Returns the parts of a cause that are compared to notice a change: its count and its examples. Its texts are not
- * compared, because they contain heights and ages, which change at every read.
- */
+/** Texts are not compared, because they contain heights and ages, which change at every read. */
 function markOf(cause: Cause | undefined): string | undefined {
   return cause && `${cause.count} ${cause.examples.join(' ')}`
 }
 
-/**
- * Returns at once the news of finished polls. Starts a poll if none runs and the last one began at least `everyMs` (ms)
- * ago. `poll` must never throw, because no other poll would follow.
- */
+/** Returns the news of finished polls at once. `poll` must never throw, because no other poll would follow. */
 function inBackground(poll: Poll, everyMs: number): Poll {
   const found: News[] = []
   let isReading = false

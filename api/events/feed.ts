@@ -8,10 +8,7 @@ export interface FeedEvent {
 }
 
 export type News = Omit<FeedEvent, 'id'>
-/**
- * Returns the changes since the previous call. The event `ready` names a kind of data, of which the feed reports every
- * change from then on.
- */
+/** Returns the changes since the previous call. From the event `ready` on, no change of its kind of data is missing. */
 export type Poll = () => Promise<readonly News[]>
 
 interface FeedOptions {

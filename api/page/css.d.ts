@@ -1,2 +1,1 @@
-/** The builder bundles all imported style sheets into page.css. */
 declare module '*.css'

@@ -13,17 +13,13 @@ const usualHeartbeatMs = 15_000
 const mostBuffered = 1_000_000
 const longestTimer = 2 ** 31 - 1
 
-/**
- * `GET /v1/events` sends events until the token is invalid, the listener reads too slowly, or the API closes. An
- * unknown `Last-Event-ID` gets the event `reset`.
- */
+/** The stream ends if the token is invalid or the listener is too slow. An unknown `Last-Event-ID` gets `reset`. */
 export function eventRoute(
   app: Api,
   { client, heartbeatMs = usualHeartbeatMs }: ApiDeps,
   { check, causes }: { readonly check: TokenCheck; readonly causes: Parameters<typeof createChanges>[1] },
 ): void {
   const feed = new EventFeed(createChanges(client, causes))
-  /** The name of the token of each listener. */
   const listening: string[] = []
   app.addHook('preClose', () => feed.close())
   const schema = {

@@ -18,10 +18,7 @@ const chainId = z.number().int().min(1).max(65_535)
 const decimal = z.string().describe('Decimal.')
 const hexBytes = (about: string) => z.string().describe(`${about}, 0x hex.`)
 const time = z.string().describe('ISO 8601.')
-/**
- * Only a hash is passed on to nodes. The error of a node may quote its input, so a caller could otherwise choose words
- * that Portage takes for the words of the node.
- */
+/** Only a hash reaches nodes. A node's error may quote its input, so a caller could choose the words of the error. */
 const transactionHash = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be 0x and 64 hex digits')
 
 const failure = z.object({ message: z.string(), statusCode: z.number().int() }).meta({ id: 'ExecutorFailure' })
@@ -138,8 +135,7 @@ export function executorRoutes(app: Api, deps: ApiDeps): void {
 function openTo({ logger }: Pick<ApiDeps, 'logger'>) {
   const errorHandler = (error: Error, request: FastifyRequest, reply: FastifyReply) => {
     const { status: usual, headers, body } = toErrorAnswer(error)
-    // On these routes, no request can cause an error whose usual status is 422. Only a fault of this server can, such
-    // as a missing key.
+    // No request can cause a 422 here. Only a fault of this server can, such as a missing key.
     const status = usual === 422 ? 503 : usual
     logFailure(logger, request, { status, error })
     void reply

@@ -62,10 +62,7 @@ function createStreamMetrics({ client, metrics, network }: ApiDeps): () => Promi
   })
 }
 
-/**
- * Refreshes at most every `everyMs` (ms). A call waits at most `timeoutMs` (ms) for the refresh, so during a slower
- * refresh a scrape gets the last figures.
- */
+/** Refreshes at most every `everyMs` (ms). If a refresh takes longer than `timeoutMs` (ms), the last figures stay. */
 function atMostEvery(everyMs: number, refresh: () => Promise<void>): () => Promise<void> {
   const refreshed = keptRead(() => refresh().catch(() => {}), { fromAnswer: everyMs })
   return () => Promise.race([refreshed(), delay(timeoutMs, undefined, { ref: false })])

@@ -112,10 +112,7 @@ export function flowRoute(app: Api, { client }: ApiDeps): void {
   })
 }
 
-/**
- * `GET /v1/spending` shows only lanes whose keys this process has. The spending of other lanes is in the metrics of the
- * processes that have their keys.
- */
+/** The spending of other lanes is in the metrics of the processes that have their keys. */
 export function spendingRoute(app: Api, { spending }: ApiDeps): void {
   const schema = { summary: 'Recent spending of the keys of this process, and their limits', response: { 200: spendingSchema } }
   app.get('/v1/spending', { ...access, schema }, () => ({

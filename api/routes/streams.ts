@@ -79,10 +79,7 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
   auditRoute(app, deps)
 }
 
-/**
- * Runs one audit at a time, because audits read tables and logs. During an audit, requests for the same stream share
- * its result, and requests for other streams are refused (API_BUSY).
- */
+/** One audit runs at a time. Requests for its stream share the result. Other requests are refused (API_BUSY). */
 function auditRoute(app: Api, { client, logger, auditStream }: ApiDeps): void {
   const audits = createSharedReads<StreamAudit>(0, createReadGate({ atOnce: 1, waiting: 0 }))
   const stopping = new AbortController()

@@ -223,7 +223,6 @@ export function relayVaaRoute(app: Api, deps: ApiDeps): void {
   })
 }
 
-/** Throws INPUT_INVALID if no bridge is configured. */
 function defaultBridge(bridges: Bridges): string {
   const [first] = bridges.keys()
   if (first === undefined) throw new RelayerError('INPUT_INVALID', { detail: 'No bridge is configured.' })

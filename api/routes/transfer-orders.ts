@@ -73,8 +73,7 @@ function manyRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
     const { ids, filter, limit, dryRun, reason: why } = request.body
     if ((ids === undefined) === (filter === undefined))
       throw new RelayerError('INPUT_INVALID', { detail: 'body: give either `ids` or `filter`' })
-    // A dry run must not reveal transfers outside the scope. So the scope is checked before `filter` is read and, for
-    // `ids`, before the answer.
+    // A dry run must not reveal transfers outside the scope, so the scope is checked before the answer.
     const by = filter ? orderedBy(request, aboutTransfer(filter.targetChain)) : (request.principal?.name ?? '')
     const found = filter
       ? await selectTransfers(deps.client, kind, await filterOf(deps, filter, 'order'), limit)

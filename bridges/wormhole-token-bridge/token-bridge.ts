@@ -61,7 +61,7 @@ const redeemedEvent = id('TransferRedeemed(uint16,bytes32,uint64)')
 /** Offsets in bytes: the last 20 bytes of the recipient, and the target chain's u16. */
 const [recipientAt, targetChainAt] = [79, 99]
 
-function routesOf({ name, wormholeChainId, tokenBridge: contract, calls = {} }: Target): readonly Route[] {
+export function routesOf({ name, wormholeChainId, tokenBridge: contract, calls = {} }: Target): readonly Route[] {
   const chain = { [targetChainAt]: wormholeChainId.toString(16).padStart(4, '0') }
   const accepts = { contract, view: 'bridgeContracts(uint16)', args: ['$emitterChain'], is: '$emitter' }
   const route = (where: Route['where'], own: readonly CallRule[]): Route => ({

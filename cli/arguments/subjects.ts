@@ -117,7 +117,7 @@ export type LaneOptions = { readonly chain?: string }
 
 export function laneArgument(command: Command): Command {
   return command
-    .argument('<lane>', 'lane id (evm-1:0x…), the address of a configured lane, or either as portage lane list shortens it')
+    .argument('<lane>', 'lane id (evm-1:0x…) or the address of a configured lane, in full or as portage lane list shortens it')
     .option('--chain <name>', 'the chain, if several chains have a lane with this address')
 }
 

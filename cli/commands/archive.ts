@@ -98,8 +98,7 @@ async function pass(client: TemporalClient, store: ArchiveStore, since: number |
   const transfers = await archiveTransfers(client, store, { since, ordersThrough, oldest, now })
   const from = Date.parse(transfers.from)
   const kept = await readKeptOrders(client, from)
-  // The log is complete only if this pass begins no later than the end of the last export, or no later than the oldest
-  // record that Temporal still has.
+  // The log is complete only if `from` is not after the last export, or not after Temporal's oldest record.
   const through = from > Math.max(oldest, ordersThrough) ? undefined : now
   return { transfers, orders: await exportOrders(store, [...kept, ...transfers.orders], through) }
 }

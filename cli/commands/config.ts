@@ -8,6 +8,7 @@ import { ended, type KnownChain, knownChains, type Network, networks } from '../
 import { collect, writing } from '../arguments/options.ts'
 import { createInterface } from 'node:readline'
 import type { CliContext } from '../context.ts'
+import { demandOwnMessages } from '../../bridges/configured-emitters.ts'
 import { bridgeNames } from '../../config/chains.ts'
 import { configJsonSchema } from '../../config/schema/fields.ts'
 import { checkNodeCounts } from '../doctor/chains.ts'
@@ -125,6 +126,7 @@ export const configCommand: CommandSpec = {
       examples: ['portage config check --config portage.yaml'],
       run: async ({ config, temporalOf, configFile: file }) => {
         const loaded = await config()
+        demandOwnMessages(loaded)
         const { chains, bridges } = loaded
         const temporal = temporalOf(loaded).settings
         const lanes = Object.values(chains).reduce((count, chain) => count + chain.lanes.length, 0)

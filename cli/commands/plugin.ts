@@ -4,10 +4,11 @@ import { existsSync } from 'node:fs'
 import { cp, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { pluginContext } from '../../bridges/configured-emitters.ts'
-import { asData, type ConfiguredPlugin, createPlugin, readPlugin } from '../../bridges/packages/load.ts'
+import { demandOwnMessages, pluginContext } from '../../bridges/configured-emitters.ts'
+import { asData, type ConfiguredPlugin, createPlugin, type PluginFile, readPlugin } from '../../bridges/packages/load.ts'
 import { parseConfig } from '../../config/load/load.ts'
 import { editYaml, readYaml } from '../../config/load/yaml.ts'
+import type { Config } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { invalid, textOfFile, writing } from '../arguments/options.ts'
@@ -64,21 +65,30 @@ processes again. The config file keeps its comments.`,
   },
 }
 
-async function addPlugin(call: Call<{ settings?: string }>, module: string): Promise<Outcome> {
-  const { context, configFile, options } = call
+type AddCall = Call<{ settings?: string }>
+
+async function addPlugin(call: AddCall, module: string): Promise<Outcome> {
   const config = await call.config()
-  const path = resolve(context.cwd(), module)
+  const path = resolve(call.context.cwd(), module)
   const file = await readPlugin(path)
+  try {
+    return await addFile(call, config, path, file)
+  } finally {
+    file.thread.close()
+  }
+}
+
+async function addFile({ context, configFile, options }: AddCall, config: Config, path: string, file: PluginFile): Promise<Outcome> {
   const { name, version } = file.definition
   const settings =
     options.settings === undefined
       ? (config.bridges.plugins?.[name]?.settings ?? {})
       : readYaml(await textOfFile(context, options.settings, 'The settings cannot be read.'), options.settings)
-  const { routes } = createPlugin(file, settings, pluginContext(config))
+  const { routes } = await createPlugin(file, settings, pluginContext(config))
   const entry = { module: relative(dirname(configFile), path), sha256: file.sha256, settings: asData(settings), routes }
   const edits = Object.entries(entry).map(([field, value]) => [['bridges', 'plugins', name, field], value] as const)
   const text = editYaml(await readFile(configFile, 'utf8'), edits)
-  parseConfig(text, context.env, configFile)
+  demandOwnMessages(parseConfig(text, context.env, configFile))
   await replaceFile(configFile, text)
   const json = { name, version, ...entry, config: configFile }
   const signed = ['Keys will sign these calls, and no others, for its messages:', verbatim(routes.map(routeText).join('\n'))]

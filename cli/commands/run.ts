@@ -70,8 +70,7 @@ export const runCommand: CommandSpec = {
       }
       const version = deploymentOf(loaded)
       const isNeeded = async () => version && mustStartAgain(() => withTemporal((client) => versionStatus(client, version)), { stopping })
-      // Without a signal, `serve` ends only if the version of this process is drained. The process serves again if its
-      // version is promoted after that.
+      // Without a signal, `serve` ends only if this version is drained. After a promotion, the process serves again.
       do await serve()
       while (await isNeeded())
       await listed
@@ -83,9 +82,8 @@ export const runCommand: CommandSpec = {
 const firstTokenMs = 24 * 3_600_000
 
 /**
- * Makes the keys of access tokens, unless the config or the data folder has some. With new keys, makes the first token,
- * but only on a terminal, because a log would keep the token. Returns the first token while it is not on the list of
- * tokens.
+ * Makes the keys of access tokens if there are none. With new keys, makes the first token, but only on a terminal,
+ * because a log would keep the token. Returns the first token while it is not on the list of tokens.
  */
 async function prepareAccess(
   config: Config,

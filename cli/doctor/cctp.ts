@@ -12,7 +12,6 @@ import { checkApi } from './services.ts'
 const area = 'bridge cctp'
 const remedy = "Correct the contracts or the domain of this chain in bridges.cctp. Circle's documents list them."
 
-/** Makes one check for each API, and one for each version of CCTP on each chain. */
 export async function checkCctp(config: Config): Promise<Check[]> {
   const { cctp } = config.bridges
   if (!cctp) return []
@@ -38,7 +37,6 @@ interface Compared {
   readonly ends: readonly CctpChain[]
 }
 
-/** Compares the contracts on the reader's chain with the config. */
 export async function cctpFinding(
   reader: Pick<Reader, 'name' | 'call' | 'hasCode'>,
   { domain }: Pick<CctpChain, 'domain'>,

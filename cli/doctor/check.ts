@@ -32,10 +32,7 @@ export function ifReachable(temporal: TemporalAccess, use: (client: TemporalClie
   return withTemporalClient(temporal, use).catch(() => [])
 }
 
-/**
- * Returns an error with one of these codes instead of throwing it. A check can then make its own finding of the error,
- * for example the warning that no worker answers yet.
- */
+/** Returns an error with one of these codes instead of throwing it, so that a check can make a finding of it. */
 export function orError<Answer>(answer: Promise<Answer>, ...codes: readonly ErrorCode[]): Promise<Answer | RelayerError> {
   return answer.catch((error: unknown) => {
     if (error instanceof RelayerError && codes.includes(error.code)) return error
@@ -63,7 +60,6 @@ export function lookOn(reader: ConfiguredChain, area: string, name: string, at: 
   return look(area, name, () => reader.connect().then(at))
 }
 
-/** Returns a function that reads the first value of a view at the latest block. It throws the errors of `readView`. */
 export function viewsOf(reader: ContractReader) {
   return async (contract: string, view: string, returns: string, ...args: readonly unknown[]): Promise<unknown> =>
     (await readView(reader, { contract, view, returns, args }, 'latest'))[0]

@@ -8,7 +8,6 @@ import { type Check, fail, type Finding, lookOn, viewsOf, warn } from './check.t
 
 const remedy = 'Correct peers of this token in bridges.ntt. Until then its messages revert, or are not delivered.'
 
-/** Makes one check per token and chain, for the chains that have a node. */
 export async function checkTokens(config: Config): Promise<Check[]> {
   const tokens = config.bridges.ntt?.tokens ?? []
   const numberOf = (chain: string) => Number(numberOfUnconfigured(chain) ?? config.chains[chain]?.wormholeChainId)
@@ -25,7 +24,6 @@ export async function checkTokens(config: Config): Promise<Check[]> {
   )
 }
 
-/** Compares the contracts on the reader's chain with the config. */
 export async function tokenFinding(
   reader: Pick<Reader, 'name' | 'call' | 'hasCode'>,
   { peers }: NttDeployment,

@@ -144,10 +144,7 @@ function noCode(contract: string, field: string): Finding {
   return fail(`${contract} has no code on this network`, `Correct ${field} of this route.`)
 }
 
-/**
- * Compares the sources without a node with the emitters that are registered at the token bridge of each target, because
- * a token bridge rejects the messages of all other emitters.
- */
+/** Compares sources without a node with the emitters registered at each target, which rejects other emitters. */
 export async function checkSources(config: Config): Promise<Check[]> {
   const sources = sourcesWithoutNode(config)
   if (sources.length === 0) return []

@@ -18,7 +18,6 @@ export async function checkTemporal(_: Config, temporal: ResolvedTemporal): Prom
   return [reached, payloads, ...(await checkServer(temporal))]
 }
 
-/** Throws ENCRYPTION_KEY. */
 function checkPayloads(temporal: ResolvedTemporal): Finding {
   const { encryption } = temporal
   if (encryption) {

@@ -22,8 +22,7 @@ export async function checkStreams(config: Config, temporal: TemporalAccess): Pr
   return ifReachable(temporal, async (client) => {
     const own = await Promise.all(sources.map((source) => look('streams', source.config.stream, () => checkStream(client, source))))
     const all = [...own, ...(await checkWithoutSource(client, sources))]
-    // Most sources without a node have no messages, so one line counts them. Only a source whose stream needs attention
-    // has a line of its own.
+    // Most sources without a node have no messages, so one line counts all that need no attention.
     const quiet = new Set(sources.flatMap((source) => (source.kind === 'signed' && source.withoutNode ? [source.config.stream] : [])))
     const isQuiet = ({ name, status }: Check) => quiet.has(name) && status === 'ok'
     const some = all.filter(isQuiet).length

@@ -60,10 +60,7 @@ const bsc: ChainAdvice = { finality: { kind: 'depth', blocks: 50 }, source: "cha
 const avalanche: ChainAdvice = { finality: { kind: 'instant' }, source: 'Snowman accepts a block once' }
 const kaia: ChainAdvice = { finality: { kind: 'instant' }, source: 'docs.kaia.io, "Consensus Mechanism": immediate finality' }
 
-/**
- * Advice about finality and fees by EIP-155 chain id. Source: docs/operate/chains.md ("Finality"). A test network has
- * the advice of its main network.
- */
+/** By EIP-155 chain id. Source: docs/operate/chains.md ("Finality"). A test network has its main network's advice. */
 const advised: Readonly<Record<number, ChainAdvice>> = {
   ...{ 1: ethereum, 11155111: ethereum, 17000: ethereum },
   ...{ 42161: arbitrum, 421614: arbitrum },

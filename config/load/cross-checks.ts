@@ -227,8 +227,7 @@ function checkNativeRoutes(routes: readonly Fields[], chains: Chains): Problem[]
     const pathOf = (index: number) => `${path}[${index}].${field}`
     return repeated(keys, pathOf, (_, first) => `${problem} routes[${first}]`, remedy)
   }
-  // Each contract belongs to one route, because transfer ids lack the source chain: equal transfers from two sources
-  // would have the same id.
+  // A contract has one route, because transfer ids lack the source chain: two sources would make equal ids.
   const counterpart = 'A contract has one counterpart: correct one of the two addresses.'
   const oneDirection = 'One direction between two chains is one route: remove one of them.'
   return [

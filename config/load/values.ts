@@ -33,10 +33,7 @@ export const selector = lowerCase(ofForm(forms.selector))
 export const lane = lowerCase(ofForm(forms.lane))
 export const decimal = ofForm(forms.decimal, quoted)
 
-/**
- * Returns decimal wei for decimal wei or a number with its unit (`50 gwei`), and undefined for anything else.
- * Cross-checks of the config also use it, because they see the values before the schema changes them.
- */
+/** Returns decimal wei, or undefined for other text. Cross-checks use it before the schema changes the values. */
 export function weiOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || !amountForm.test(value)) return undefined
   return /^[0-9]+$/.test(value) ? value : parseAmount(value)?.wei

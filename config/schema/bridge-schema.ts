@@ -135,7 +135,9 @@ export const deliveredViewSchema = z
       .array(z.union([z.enum(['$digest', '$emitter', '$emitterChain', '$sequence']), oneWord]))
       .refine((args) => args.includes('$digest'), 'must have $digest, because only the digest names one message')
       .default(['$digest'])
-      .describe('Arguments of the view: `$digest` and, if needed, `$emitter`, `$emitterChain`, `$sequence` of the message, and values.'),
+      .describe(
+        'Arguments of the view, in order: `$digest` (required), `$emitter`, `$emitterChain` or `$sequence` of the message, or a literal of one word (32 bytes).',
+      ),
     is: usually(oneWord, 'true').describe('The answer of the view when the message is delivered.'),
   })
   .refine(({ view, args }) => {

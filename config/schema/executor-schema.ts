@@ -4,10 +4,7 @@ import { address, amount, chainName, gasUnits, path, text, url, usually, whole }
 import { deliveredViewSchema, maxOpen } from './bridge-schema.ts'
 import { signerSchema } from './lane-schema.ts'
 
-/**
- * A price has at most 8 digits before the point, so that it fits into a quote (less than 2^64 / 10^10 dollars) even
- * after the margin has multiplied it by up to 11.
- */
+/** At most 8 digits, so that a price fits into a quote (below 2^64 / 10^10 dollars) even times 11 with the margin. */
 export const dollars = text(
   /^[0-9]{1,8}(\.[0-9]{1,10})?$/,
   'must be dollars in quotes, like 3000.25: at most 8 digits, and 10 after the point',
@@ -74,7 +71,7 @@ export const executorSchema = z.strictObject({
     'Surcharge on the price of gas and coins of the target, percent. The surcharge must cover the changes of prices while a quote can be used.',
   ),
   honourExpired: usually(z.boolean(), false).describe(
-    'Whether Portage delivers a request, with its coins, after its quote has expired, if the request was made in time. Portage then pays the coins at old prices.',
+    'Whether Portage delivers a request, and pays its coins, after its quote has expired. The request must have been made before that. Portage then pays the coins at old prices.',
   ),
   priceFeed: z
     .strictObject({

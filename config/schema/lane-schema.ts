@@ -30,7 +30,7 @@ const feePolicyOf = <Wei extends z.ZodType<string, string>>(wei: Wei) =>
   })
 
 export const feePolicySchema = feePolicyOf(amount)
-/** The policy in orders and answers of the API: decimal wei only, because an answer cannot be changed back. */
+/** Decimal wei only: answers are serialized with this schema, and zod cannot reverse the transform of `amount`. */
 export const orderedFeePolicySchema = feePolicyOf(decimal)
 
 /** `environment` is only for development, because keys in environment variables leak easily. */

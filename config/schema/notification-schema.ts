@@ -10,10 +10,7 @@ function isReceiverUrl(text: string): boolean {
 }
 
 const credentialHosts = new Set(['metadata.google.internal', 'metadata.goog', 'metadata'])
-/**
- * Addresses that a receiver may not have: unspecified ones (0.0.0.0, ::), link-local ones, and those where clouds (AWS,
- * Google, Alibaba) keep credentials.
- */
+/** Forbidden addresses: unspecified, link-local, and those where clouds (AWS, Google, Alibaba) keep credentials. */
 const credentialAddresses = new BlockList()
 const ipv4 = { '169.254.0.0': 16, '100.100.100.200': 32 }
 const ipv6 = { '::': 128, 'fe80::': 10, 'fd00:ec2::254': 128, 'fd20:ce::254': 128 }

@@ -4,7 +4,7 @@ import { shellWord } from '../text/printable.ts'
 
 export const causePlaces = ['chain', 'node', 'lane', 'stream', 'settings', 'worker', 'spy', 'receiver', 'temporal', 'transfers'] as const
 
-/** A row of `portage stuck`. Times are ISO 8601. */
+/** Times are ISO 8601. */
 export interface Cause {
   readonly code: string
   readonly severity: Severity
@@ -35,7 +35,7 @@ function typed(name: string, value: string | undefined): string | undefined {
   return words.includes(undefined) ? undefined : value
 }
 
-/** Whether any cause blocks work. A code that this version does not know counts as blocking. */
+/** A code that this version does not know counts as blocking. */
 export function isStuck(causes: readonly Pick<Cause, 'code'>[]): boolean {
   return causes.some(({ code }) => !isCauseCode(code) || causeCatalogue[code].severity !== 'note')
 }

@@ -3,10 +3,9 @@ import type { ErrorRow } from './row.ts'
 
 export { type ErrorCode, errorCatalogue, isErrorCode }
 
-/** The transfer, chain, lane or field that an error concerns. People see these values, which must contain no secret. */
+/** People see these values, so they must contain no secret. */
 export type Facts = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** The error type of Portage. `message` names the problem, the facts and what to do. */
 export class RelayerError extends Error {
   readonly code: ErrorCode
   readonly retriable: boolean
@@ -61,7 +60,6 @@ function aboutOf({ detail, facts = {} }: { detail?: string; facts?: Facts }): st
   return [detail, listed && `(${listed})`].filter(Boolean).join(' ')
 }
 
-/** Whether a plug-in caused the error. Then only the messages of this plug-in wait. */
 export function isPluginFailure(error: unknown): error is RelayerError {
   return error instanceof RelayerError && ['PLUGIN_INVALID', 'PLUGIN_CHANGED', 'PLUGIN_FAILED'].includes(error.code)
 }

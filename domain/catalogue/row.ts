@@ -6,7 +6,7 @@ export interface Row {
 
 export interface ErrorRow extends Row {
   readonly retriable: boolean
-  /** The message's signatures have expired. A copy of the message with newer signatures may replace the message. */
+  /** The message's signatures have expired. A copy with newer signatures may replace the message. */
   readonly awaitNewSignatures?: true
   /** Only this transfer waits, not its route. */
   readonly waitsForItself?: true
@@ -34,7 +34,7 @@ export interface CauseRow extends Row {
   /** `portage stuck` shows a `note` too, but a `note` is no fault: the exit code stays 0. */
   readonly severity: Severity
   readonly does: string
-  /** Commands for the operator in the order of use. Each `<name>` becomes the value with this name in `CauseValues`. */
+  /** Each `<name>` becomes the value with this name in `CauseValues`. */
   readonly next: readonly string[]
 }
 
@@ -49,17 +49,15 @@ export function retry(title: string, remedy: string, facts: Pick<ErrorRow, 'wait
   return { title, remedy, retriable: true, ...facts }
 }
 
-/** An error that a retry can cure, and for which only this transfer waits, not its route. */
 export function retryAlone(title: string, remedy: string): ErrorRow {
   return retry(title, remedy, { waitsForItself: true })
 }
 
-/** An error that a retry can cure: Portage, or a service that Portage needs, does not work. */
 export function outage(title: string, remedy: string): ErrorRow {
   return retry(title, remedy, { isOutage: true })
 }
 
-/** An error that no retry can cure, so it may park the transfer. If a retry could help, use `retry`. */
+/** An error that no retry can cure, so it may park the transfer. */
 export function fatal(title: string, remedy: string, facts: Omit<ErrorRow, keyof Row | 'retriable' | 'waitsForItself'> = {}): ErrorRow {
   return { title, remedy, retriable: false, ...facts }
 }

@@ -102,7 +102,7 @@ export const transferRows = {
   FEE_LIMIT: {
     ...retryAlone(
       'The transaction would cost more than the fee limits allow.',
-      'Wait until fees fall, or raise the limit that the reason names: run `portage fees set`. To end a limit of the submission (see `portage transfer show`), cancel the transfer and retry it.',
+      'Wait until fees fall, or raise the limit that the reason names: run `portage fees set`. To remove a limit that was set with the submission (see `portage transfer show`), cancel the transfer, then retry it.',
     ),
     ...cause('transfers', does.rechecks, [
       fees,

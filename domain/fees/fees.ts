@@ -8,7 +8,7 @@ export interface Fees {
   readonly tip: string
 }
 
-/** The market's fees. `baseFee` is decimal wei, and absent on legacy chains. */
+/** `baseFee` is decimal wei, and absent on legacy chains. */
 export interface FeeQuote extends Fees {
   readonly baseFee?: string
   /** Highest maxFee of an attempt if the policy has no `maxFeePerGas`, decimal wei per gas. */
@@ -20,25 +20,25 @@ export const mostNoopGas = 5_000_000n
 /** go-ethereum accepts a replacement only if its fees are at least 10 percent higher (PriceBump). */
 const defaultBumpPercent = 20
 
-/** Gas limit and data fee of a call, decimal. `dataFee` is an L2's charge for the calldata in wei. Absent: 0. */
+/** Decimal. `dataFee` is an L2's charge for the calldata, wei. Absent: 0. */
 export interface CallCost {
   readonly gasLimit: string
   readonly dataFee?: string | undefined
 }
 
-/** The fees to offer. `wait`: the call gets no nonce until fees fall. `impossible`: the policy forbids the call. */
+/** `wait`: the call gets no nonce until fees fall. `impossible`: the policy forbids the call. */
 export type Offer =
   | ({ readonly kind: 'offer' } & Fees)
   | { readonly kind: 'wait'; readonly code: 'FEE_CEILING' | 'FEE_LIMIT'; readonly reason: string }
   | { readonly kind: 'impossible'; readonly code: 'GAS_LIMIT'; readonly reason: string }
 
-/** Multiplies the market's tip by the policy's `tipFactor`. On legacy chains the tip is the whole gas price. */
+/** On legacy chains the tip is the whole gas price. */
 export function marketFor(quote: FeeQuote, { tipFactor = 1 }: FeePolicy): FeeQuote {
   const tip = (BigInt(quote.tip) * BigInt(Math.round(tipFactor * 100)) + 99n) / 100n
   return { ...quote, maxFee: String(BigInt(quote.maxFee) - BigInt(quote.tip) + tip), tip: String(tip) }
 }
 
-/** First attempt's fees: the market's, within the policy. On legacy chains, `baseFeeCeiling` limits the gas price. */
+/** On legacy chains, `baseFeeCeiling` limits the gas price. */
 export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost): Offer {
   const { gasLimit, baseFeeCeiling } = policy
   if (gasLimit !== undefined && BigInt(cost.gasLimit) > BigInt(gasLimit)) {
@@ -54,8 +54,7 @@ export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost)
   const cap = least(configured, terms)
   const tip = legacy ? BigInt(market.tip) : least(BigInt(market.tip), capFrom(policy.maxTip))
   const needed = legacy ? tip : BigInt(base) + tip
-  // If the submission's limit is the lowest one, it must leave room for one raise. Otherwise each rise of the base fee
-  // would cost a no-op, which replaces a call whose fee may not be raised.
+  // If a submission's limit left no room for a raise, each rise of the base fee would cost a no-op.
   const wanted = terms < configured ? raise(String(needed), policy.bumpPercent ?? defaultBumpPercent) : needed
   if (cap < wanted) {
     const room = wanted > needed ? ` (${wanted} wei with room for a raise)` : ''
@@ -83,8 +82,7 @@ export interface Raising extends CallCost {
 }
 
 /**
- * Returns the fees of the next attempt: `bumpPercent` above all earlier attempts, or the market's fees if higher.
- * Returns undefined if a limit is reached. No-ops may exceed the caps, because an unused nonce blocks higher nonces.
+ * Undefined: a limit is reached. No-ops may exceed the caps, because an unused nonce blocks higher nonces.
  * @param offered fees of all attempts for the nonce that a pool may hold, oldest first
  */
 export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: Raising): Fees | undefined {
@@ -112,17 +110,16 @@ function beyondLimit(fees: Fees, market: Fees, raising: Raising & { isCapped: bo
   return balance !== undefined && worstCost({ ...cost, ...offer }) > BigInt(balance) ? undefined : offer
 }
 
-/** Returns fees `percent` (at least 1 wei) above the highest previous fees, or the market's fees if they are higher. */
 export function bumpFees(previous: readonly Fees[], market: Fees, percent = defaultBumpPercent): Fees {
   const maxFee = highest([market.maxFee, ...previous.map((fees) => raise(fees.maxFee, percent))])
   const tip = highest([market.tip, ...previous.map((fees) => raise(fees.tip, percent))])
   return { maxFee: String(maxFee < tip ? tip : maxFee), tip: String(tip) }
 }
 
-/** Raises end at this multiple of the market's fee or the first attempt's, the higher one (as in Optimism's txmgr). */
+/** Raises end at this multiple of the market's fee or the first attempt's, if that is higher (Optimism's txmgr). */
 const limitFactor = 5n
 
-/** Whether raises must end. Without a limit, a nonce that is stuck for other reasons than fees would cost ever more. */
+/** Without a limit, a nonce that is stuck for other reasons than fees would cost ever more. */
 export function feeLimitReached(offered: readonly Fees[], market: Fees): boolean {
   const [first] = offered
   if (!first) return false
@@ -134,7 +131,6 @@ export function pricedOut(offered: readonly Fees[], baseFee: string | undefined)
   return baseFee !== undefined && offered.every(({ maxFee }) => BigInt(maxFee) < BigInt(baseFee))
 }
 
-/** Highest cost of an attempt, wei: gas limit × maxFee + data fee + value. */
 export function worstCost(attempt: Fees & CallCost & { readonly value?: string }): bigint {
   return BigInt(attempt.gasLimit) * BigInt(attempt.maxFee) + BigInt(attempt.dataFee ?? '0') + BigInt(attempt.value ?? '0')
 }
@@ -154,7 +150,7 @@ function defaultCap({ cap }: FeeQuote, { maxFeePerGas }: FeePolicy): bigint {
   return maxFeePerGas === undefined ? capFrom(cap) : uncapped
 }
 
-/** Names of the limits that the reason of a FEE_LIMIT can contain. */
+/** A reason of FEE_LIMIT names one of these limits. */
 export const limits = { submission: 'its submission', transaction: 'maxFeePerTransaction', gas: 'maxFeePerGas' } as const
 
 function limitText({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, cost: CallCost, cap: bigint): string {
@@ -170,7 +166,7 @@ function capOf({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, { gasLimit, da
   return least(perGas, capFrom(maxFeePerGas))
 }
 
-/** Returns the limit of the submission's terms, wei per gas. A malformed limit of a forged input is ignored. */
+/** A malformed limit of a forged input is ignored. */
 function termsCap({ terms = {} }: CallPolicy, cost: CallCost): bigint {
   const limit = (wei: unknown) => (typeof wei === 'string' && isOf(forms.decimal, wei) ? wei : undefined)
   return capOf({ maxFeePerGas: limit(terms.maxFeePerGas), maxFeePerTransaction: limit(terms.maxFeePerTransaction) }, cost)
@@ -194,7 +190,7 @@ function least(a: bigint, b: bigint): bigint {
   return a < b ? a : b
 }
 
-/** Limits of fees, and rules to choose fees. Wei and gas are decimal. */
+/** Wei and gas are decimal. */
 export interface FeePolicy {
   /** Maximum wei per gas: EIP-1559's maxFeePerGas, or the legacy gas price. */
   readonly maxFeePerGas?: string | undefined
@@ -230,7 +226,6 @@ export interface FeeSubject {
   readonly transfer?: string | undefined
   readonly lane?: string | undefined
   readonly contract?: string | undefined
-  /** First four bytes of the calldata, hex with 0x. */
   readonly selector?: string | undefined
   readonly deliveries?: number | undefined
   readonly terms?: Terms | undefined
@@ -248,10 +243,7 @@ export interface FeeDefaults {
   readonly gasFactors: ReadonlyMap<ChainName, number>
 }
 
-/**
- * Each call gets a gas limit, because a stranger's token may burn gas. If the config and the settings have a rule for
- * the same scope, the settings' rule applies.
- */
+/** Each call has a gas limit, because a stranger's token may burn gas. The settings' rules override the config's. */
 export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => { readonly fees: readonly FeeRule[] }): FeePolicyResolver {
   const { rules, maxGas, gasFactors } = defaults
   return (about) => {
@@ -260,7 +252,7 @@ export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => {
   }
 }
 
-/** Takes each policy field from the most specific scope that sets it. Among rules of one scope, the last wins. */
+/** A more specific scope overrides each field that it sets. Among rules of one scope, the last wins. */
 export function resolveFees(rules: readonly FeeRule[], about: FeeSubject): FeePolicy {
   const matching = rules.flatMap(({ scope, policy }) => {
     const rank = specificity(scope, about)

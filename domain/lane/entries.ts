@@ -3,9 +3,9 @@ import { fnv1a } from '../hash.ts'
 import { type Broke, type LaneState, roundOf, workflowOf, type Entry, type LaneCounts } from './lane.ts'
 import type { LaneAnswer, Refusal } from './messages.ts'
 
-/** Highest number of nonces, enough for 20 per second with 15 minutes to finality. A full ledger grants none. */
+/** Enough for 20 nonces per second with 15 minutes to finality. A full ledger grants no nonces. */
 const mostKept = 20_000
-/** Limit of packed entries, bytes. Fee raises and a deep reorg need the rest of the 2 MiB that a state may have. */
+/** Fee raises and a deep reorg need the rest of the 2 MiB that a state may have. */
 const mostBytes = 1_572_864
 
 const looseBytes = 600
@@ -29,7 +29,7 @@ export function inFlight(state: LaneState): number {
   return Math.max(0, state.next - (state.observed?.latest ?? state.next))
 }
 
-/** Returns the unmined entries by ascending nonce, normally without a visit to the thousands of mined entries. */
+/** Sorted by nonce. Normally, the thousands of mined entries are not visited. */
 export function unmined(state: LaneState): Entry[] {
   const latest = state.observed?.latest ?? 0
   // JavaScript sorts keys that are whole numbers, so the entries have ascending nonces.
@@ -50,7 +50,7 @@ export function reusable(entry: Entry): boolean {
   return entry.fill === 'released' && entry.attempts.length === 0
 }
 
-/** Cost of the entry's most expensive attempt, wei, because any of its attempts may be mined. */
+/** Any attempt of the entry may be mined, so the most expensive one counts. */
 export function entryCost(entry: Entry): bigint {
   const value = BigInt(entry.owner?.value ?? entry.value ?? '0')
   return entry.attempts.map((one) => worstCost(one) + (one.kind === 'call' ? value : 0n)).reduce((a, b) => (a > b ? a : b), 0n)
@@ -64,10 +64,7 @@ export function isWithdrawn({ tombstones }: LaneState, intentId: string): boolea
   return tombstones.includes(tombstone(intentId))
 }
 
-/**
- * 64 bits of FNV-1a, base 36. If two intents have the same hash, the ledger refuses the second one, and its transfer
- * begins a new round.
- */
+/** If two intents have the same hash, the ledger refuses the second one, and its transfer begins a new round. */
 export function tombstone(intentId: string): string {
   return `${fnv1a(intentId).toString(36)}-${fnv1a(intentId, 0x2f0b4c47).toString(36)}`
 }
@@ -79,16 +76,11 @@ export function intentOf({ owner, abandonedBy }: Entry): string | undefined {
 /** A lane without a report for this time has no process with its key. Processes report every few seconds. */
 export const withoutWorkerMs = 30_000
 
-/** @param now ms since the epoch */
 export function isReported({ observed }: LaneState, now: number): boolean {
   return now - (observed?.at ?? 0) <= withoutWorkerMs
 }
 
-/**
- * Whether the ledger granted each nonce that is not final. A new ledger lacks the nonces of its predecessor. A restored
- * ledger lacks the nonces that were granted after the copy was made, until a process reports them.
- * @param now ms since the epoch
- */
+/** A new ledger lacks its predecessor's nonces. A restored ledger lacks nonces that were granted after the backup. */
 export function knowsAllNonces(state: LaneState, now: number): boolean {
   const { synced, observed, next, entries } = state
   if (!isReported(state, now)) return false
@@ -97,10 +89,7 @@ export function knowsAllNonces(state: LaneState, now: number): boolean {
   return synced && !isInherited && known.length >= next - (observed?.finalized ?? 0)
 }
 
-/**
- * Finds the nonce that a later round of the workflow holds for the same call, because a late step of an earlier round
- * must not get a second nonce.
- */
+/** A late step of an earlier round must not get a second nonce for the same call. */
 export function laterRound(state: LaneState, intentId: string, callHash: string): Entry | undefined {
   const [workflow, round] = [workflowOf(intentId), roundOf(intentId)]
   return unmined(state).find(({ owner, fill }) => {
@@ -136,10 +125,7 @@ function tooLow({ config, observed }: LaneState): string | undefined {
   return `balance ${observed.balance} wei, minimum ${minimumBalance} wei`
 }
 
-/**
- * Whether the balance pays for one more grant. If not, `detail` has the reason.
- * @param cost highest gas cost of the grant, wei
- */
+/** @param cost highest gas cost of the grant, wei */
 export function funded(
   state: LaneState,
   { cost, value, operatorTransaction }: { cost: bigint; value: bigint; operatorTransaction: boolean },
@@ -153,8 +139,7 @@ export function funded(
 }
 
 /**
- * Marks the lane as broke while its balance is below the minimum, below the cost of its lowest nonce, or below the cost
- * of a refused grant.
+ * The lane is broke if its balance is below the minimum, the cost of its lowest nonce, or the cost of a refused grant.
  */
 export function reviewFunds(state: LaneState): LaneState {
   if (!state.observed) return state
@@ -169,7 +154,7 @@ export function reviewFunds(state: LaneState): LaneState {
 }
 
 function cheapest(broke: Broke | undefined, cost: bigint): string {
-  // `0` means that no grant was refused: the lane is broke for another reason.
+  // `0` means that no grant was refused.
   const known = BigInt(broke?.cost ?? '0')
   return String(known > 0n && known < cost ? known : cost)
 }

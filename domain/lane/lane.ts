@@ -14,7 +14,7 @@ export function roundOf(intentId: string): number {
   return Number(/[/]([0-9]+)$/.exec(intentId)?.[1] ?? 0)
 }
 
-/** Id of a lane, `evm-1337:0x…`: family, network id and lower-case address. */
+/** `evm-1337:0x…`: family, network id and lower-case address. */
 export type LaneId = string
 
 export function laneId(family: string, networkId: string | number, address: string): LaneId {
@@ -37,14 +37,11 @@ export interface LaneConfig {
   readonly window: number
   /** A no-op fills the lowest unmined nonce if no process has driven the nonce for this number of blocks. */
   readonly fillAfterBlocks: number
-  /**
-   * Below this balance (decimal wei) the lane grants nonces only to operator transactions. In any case, the balance
-   * must cover the nonces in flight and the new one.
-   */
+  /** Below this balance (decimal wei) the lane grants nonces only to operator transactions. */
   readonly minimumBalance?: string
 }
 
-/** One transaction for a nonce. The ledger records an attempt before it is signed, so any process can sign it again. */
+/** The ledger records an attempt before it is signed, so any process can sign it again. */
 export interface Attempt extends Fees {
   readonly kind: 'call' | 'noop'
   readonly gasLimit: string
@@ -52,7 +49,7 @@ export interface Attempt extends Fees {
   readonly dataFee?: string
 }
 
-/** The intent that holds a nonce. A nonce without an owner belongs to the lane. */
+/** A nonce without an owner belongs to the lane. */
 export interface Owner {
   readonly intentId: string
   readonly callHash: string
@@ -71,7 +68,6 @@ export interface Entry {
   /** Value of an abandoned call, decimal wei. A block may still include the call. */
   readonly value?: string
   readonly callHash?: string
-  /** The intent that abandoned the nonce. A block may still include the intent's call. */
   readonly abandonedBy?: string
   /** Height at which the nonce was granted, was given back, or fell out of its block. 0 while it is in a block. */
   readonly sinceBlock: number
@@ -98,10 +94,7 @@ export interface FinalBlock {
   readonly hash: string
 }
 
-/**
- * The account at the newest block (`height`, `hash`). `latest`: its nonce at this block. `finalized`: its nonce at the
- * newest final block.
- */
+/** `latest`: the account's nonce at block `height`. `finalized`: its nonce at the newest final block. */
 export interface Observed {
   readonly latest: number
   readonly finalized: number
@@ -125,10 +118,7 @@ export interface Remembered extends Observed {
   readonly reportedSince?: number
 }
 
-/**
- * Only an operator ends an `operator` pause. Portage ends an `unauthorized` pause when the key has the missing role,
- * and an operator may end it earlier.
- */
+/** Only an operator ends an `operator` pause. Portage ends an `unauthorized` pause when the key gets its role. */
 export type PauseKind = 'operator' | 'unauthorized'
 
 export interface Pause {
@@ -139,7 +129,7 @@ export interface Pause {
 
 export type PauseReason = Omit<Pause, 'by'>
 
-/** Entries in packed form: 70 bytes each instead of 320. All fields are kept, because a deep reorg needs them. */
+/** 70 bytes per entry instead of 320. All fields are kept, because a deep reorg needs them. */
 export interface PackedEntries {
   readonly words: readonly string[]
   /**
@@ -170,7 +160,7 @@ export interface Broke {
   readonly cost: string
 }
 
-/** The nonce ledger, plain JSON: less than 64 KiB with fast finality. Pages hold most entries of a large ledger. */
+/** Plain JSON: less than 64 KiB with fast finality. Pages hold most entries of a large ledger. */
 export interface LaneState {
   /** The config in force: `configured`, which a process sent last, with the changes of operators. */
   readonly config: LaneConfig
@@ -187,7 +177,7 @@ export interface LaneState {
   /** A final block that the chain lost. The lane grants and sends nothing until an operator resets the lane. */
   readonly replaced?: FinalBlock
   readonly republish?: Republish
-  /** Number of resets. When it has changed, processes forget their knowledge of the ledger. */
+  /** Number of resets. When it changes, processes forget what they know of the ledger. */
   readonly era: number
   /** Hashes of the newest 1,024 withdrawn intents. The ledger refuses a late request for such an intent. */
   readonly tombstones: readonly string[]

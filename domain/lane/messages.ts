@@ -2,14 +2,14 @@ import type { ErrorCode } from '../catalogue/errors.ts'
 import type * as ledger from './lane.ts'
 import type { Order } from '../order.ts'
 
-/** A process's report on the account, at most once per block. */
+/** A process reports at most once per block. */
 export interface Observation extends ledger.Observed {
   readonly claims: readonly number[]
   /** The process has seen every block since this height. `claims` says nothing about earlier blocks. */
   readonly since: number
   /** Most nodes' transaction count of the account, including the pool. Absent if the ledger is `synced` already. */
   readonly pending?: number
-  /** True if most nodes show a reorg of final blocks. Only then may `finalized` fall, but `next` still does not. */
+  /** Most nodes show a reorg of final blocks. Only then may `finalized` fall. */
   readonly undone?: boolean
 }
 
@@ -18,16 +18,9 @@ export type LaneRequest = { readonly id: string } & Ask
 export type Ask =
   /** Requests a nonce. A lane that drains or is below its minimum balance grants it only to operator transactions. */
   | { readonly kind: 'grant'; readonly owner: ledger.Owner; readonly attempt: ledger.Attempt; readonly operatorTransaction?: boolean }
-  /**
-   * Finds the intent's nonce. With `callHash`, the caller wants to sign: from then on the ledger assumes that the call
-   * may have been sent (`maybeSent`), and it answers `conflict` if the nonce has another call. Without `callHash`, the
-   * caller only looks.
-   */
+  /** With `callHash`, the caller wants to sign. If the nonce has another call, the answer is `conflict`. */
   | { readonly kind: 'find'; readonly intentId: string; readonly callHash?: string }
-  /**
-   * Records the attempt, unless the nonce has one with this `index`, or needs the other kind of attempt (call, no-op).
-   * The answer lists all attempts.
-   */
+  /** If the nonce has an attempt of this `index`, or needs the other kind of attempt, nothing is recorded. */
   | { readonly kind: 'attempt'; readonly nonce: number; readonly index: number; readonly attempt: ledger.Attempt }
   | { readonly kind: 'release'; readonly intentId: string; readonly grantedTo: string }
   /**
@@ -36,7 +29,7 @@ export type Ask =
    * `withoutWorkerMs`. On a replaced chain, `leave` and `abandon` withdraw every intent.
    */
   | { readonly kind: 'withdraw'; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
-  /** Fills this nonce with a no-op. For a nonce with an owner, an operator's request is refused: see `cancelNonce`. */
+  /** An operator's request is refused for a nonce with an owner: see `cancelNonce`. */
   | ({ readonly kind: 'fill'; readonly nonce: number; readonly reason: ledger.FillReason } & Named)
   | OperatorAsk
   /** A process sends its config. A window that `setWindow` set stays until the window in the config changes. */
@@ -88,14 +81,14 @@ export interface ApplyRequest {
   readonly requests: readonly LaneRequest[]
 }
 
-/** An order to a process to fill a nonce with a no-op. Every answer repeats the order until the nonce is in a block. */
+/** Every answer repeats the order until the nonce is in a block. */
 export interface FillOrder extends Pick<ledger.Entry, 'nonce' | 'attempts'> {
   readonly reason: ledger.FillReason
   /** The call that the no-op replaces, if known. If this call is mined, the nonce was not used outside Portage. */
   readonly callHash?: string
 }
 
-/** An order to raise the fees of a nonce. Every answer repeats the order until the new attempt is recorded. */
+/** Every answer repeats the order until the new attempt is recorded. */
 export interface RaiseOrder extends ledger.Raise {
   readonly nonce: number
 }

@@ -1,6 +1,5 @@
 import { scaled } from '../text/amounts.ts'
 
-/** An ERC-20 token whose balance is shown for each lane of a chain. */
 export interface WatchedToken {
   readonly token: string
   readonly symbol?: string | undefined
@@ -18,10 +17,7 @@ export function isLow({ balance, minimum }: TokenReading): boolean {
   return minimum !== undefined && BigInt(balance) < BigInt(minimum)
 }
 
-/**
- * An amount of a token as people read it: `12.5 USDC`.
- * @param units smallest units, decimal
- */
+/** @param units smallest units, decimal */
 export function tokenText({ token, symbol = token, decimals }: WatchedToken, units: string): string {
   return decimals === undefined ? `${units} units of ${symbol}` : `${scaled(units, decimals)} ${symbol}`
 }

@@ -21,10 +21,7 @@ export function view(state: LaneState): LaneView {
   }
 }
 
-/**
- * Number of blocks in which a process has driven this nonce with its last attempt. 0: not known, or not the lowest
- * unmined nonce.
- */
+/** Blocks in which a process drove this nonce with its last attempt. 0: unknown, or not the lowest unmined nonce. */
 export function blocksWaited({ nonce, sinceBlock, claimedBlock }: Entry, { latest, lowestSince }: LaneView): number {
   if (nonce !== latest || lowestSince === undefined) return 0
   return Math.max(0, claimedBlock - Math.max(lowestSince, sinceBlock))
@@ -39,7 +36,7 @@ export function closedFor({ paused, closing, broke, replaced }: LaneState, opera
   return broke && { why: 'funds', detail: broke.detail }
 }
 
-/** The orders to fill nonces. Released and inherited nonces wait until `fillDueAt`, because they may still be used. */
+/** Released and inherited nonces wait until `fillDueAt`, because they may still be used. */
 export function fillOrders(state: LaneState): FillOrder[] {
   if (state.replaced) return []
   const height = state.observed?.height ?? 0

@@ -15,16 +15,10 @@ export const attemptSchedule: AttemptSchedule = {
   restsMs: [5 * secondMs, minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs],
 }
 const longestRestMs = hourMs
-/**
- * When the receiver answers again, notifications with fewer tries than this are sent at once. The others keep their
- * wait, because one of them may have caused the failure.
- */
+/** A notification with this number of tries may have caused the failure, so it waits even if the receiver answers. */
 const triesUntilAlone = 3
 
-/**
- * A receiver's answer. `taken`: 2xx. `gone`: 410. `failed`: no answer, a status that asks to wait (5xx, 408, 425, 429),
- * or an unreadable secret. `refused`: another status.
- */
+/** `taken`: 2xx. `gone`: 410. `failed`: no answer, 5xx, 408, 425, 429, or an unreadable secret. `refused`: the rest. */
 export type SendAnswer =
   | { readonly kind: 'taken' }
   | { readonly kind: 'gone'; readonly why: string }
@@ -38,7 +32,7 @@ export interface AttemptFacts {
   readonly schedule?: AttemptSchedule | undefined
 }
 
-/** Records a try. Portage gives up a notification after enough refusals, but never because of missing answers. */
+/** Portage gives up a notification after enough refusals, but never because of missing answers. */
 export function afterAttempt(state: NotifierState, notification: Notification, answer: SendAnswer, facts: AttemptFacts): NotifierState {
   const { now, jitter, schedule: { triesMs } = attemptSchedule } = facts
   const others = state.unsent.filter((one) => one.notification.id !== notification.id)

@@ -15,7 +15,7 @@ export interface Condition {
   readonly data: NotificationData
 }
 
-/** The conditions of a source now. Absent `conditions` mean that the source was not read: its known conditions stay. */
+/** Without `conditions`, the source was not read, and its known conditions stay. */
 export interface ConditionSource {
   readonly source: string
   readonly conditions?: readonly Condition[]

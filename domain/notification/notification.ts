@@ -32,7 +32,7 @@ export interface NotificationSubject extends OrderSubject {
   readonly bridge?: BridgeName | undefined
 }
 
-/** The events that a receiver wants. An absent list allows all. */
+/** An absent list allows all. */
 export interface NotificationFilter {
   readonly events: readonly NotificationType[]
   readonly chains?: readonly ChainName[] | undefined
@@ -44,17 +44,14 @@ export function wantsType({ events }: NotificationFilter, type: NotificationType
   return events.includes(type) || (type === 'transfer.reversed' && events.includes('transfer.delivered'))
 }
 
-/** Whether the filter passes this subject. A halt of everything has no chains, so it passes every filter of chains. */
+/** A halt of everything has no chains, so it passes every filter of chains. */
 export function wantsSubject({ chains, bridges, lanes }: NotificationFilter, about: NotificationSubject): boolean {
   const ofChain = chains === undefined || about.chains === undefined || about.chains.some((one) => chains.includes(one))
   const ofBridge = bridges === undefined || about.bridge === undefined || bridges.includes(about.bridge)
   return ofChain && ofBridge && (lanes === undefined || about.lane === undefined || lanes.includes(about.lane))
 }
 
-/**
- * A number by which receivers can sort notifications: µs since the epoch, with the last three digits from the id. It is
- * the same at each try.
- */
+/** For sorting: µs since the epoch, with the last three digits from the id. The number is the same at each try. */
 export function sequenceOf({ at, id }: Pick<Notification, 'at' | 'id'>): number {
   return at * 1_000 + (fnv1a(id) % 1_000)
 }

@@ -8,10 +8,7 @@ export interface NotifierCursor {
   /** The receiver was notified of all transfers that closed before this time, or the notification waits for a retry. */
   readonly from: number
   readonly seen: number
-  /**
-   * Temporal lists some transfers late, so `from` must not rise at once. `since` is a time by the process's clock, and
-   * `seen` is the latest closing time that was listed by then. Some time after `since`, `from` becomes `seen`.
-   */
+  /** Temporal lists some transfers late, so `from` becomes `seen` only some time after `since` (process's clock). */
   readonly settling: { readonly since: number; readonly seen: number }
   /** Notified transfers that closed since `from`. Without this list, a crash would repeat their notifications. */
   readonly notified: readonly (readonly [run: string, closedAt: number])[]
@@ -27,7 +24,7 @@ export interface UnsentNotification {
 
 type FailureState = Omit<UnsentNotification, 'notification'> & { readonly since: number }
 
-/** A receiver that gets no notifications. `gone`: the receiver answered 410. `ordered`: an operator disabled it. */
+/** `gone`: the receiver answered 410. `ordered`: an operator disabled it. */
 export type DisabledReceiver = { readonly at: number } & (
   | { readonly why: 'gone' }
   | { readonly why: 'ordered'; readonly by: string; readonly reason: string }
@@ -57,10 +54,7 @@ export interface NotifierState {
   readonly orders?: readonly GivenOrder[] | undefined
 }
 
-/**
- * Highest numbers of items. `holding` takes up to 100 KB, enough for a thousand parked transfers and all other
- * conditions.
- */
+/** `holding` takes up to 100 KB: enough for a thousand parked transfers and all other conditions. */
 export const notifierLimits = { notified: 1_000, holding: 1_500, pending: 200, unsent: 100, recent: 100, tests: 5 } as const
 
 export function newNotifier(from: number): NotifierState {
@@ -90,10 +84,7 @@ export function silentSince({ disabled, failure, recordedAt, cursor, orders = []
   return now - last > silentMs ? last : undefined
 }
 
-/**
- * Number of notifications that wait.
- * @param closed number of closed transfers that Temporal lists and the notifier has not read
- */
+/** @param closed number of closed transfers that Temporal lists and the notifier has not read */
 export function waitingCount({ pending, unsent, cursor }: NotifierState, closed: number): number {
   const isListed = ({ type, at }: Notification) => (type === 'transfer.delivered' || type === 'transfer.reversed') && at > cursor.seen
   const both = unsent.filter(({ notification }) => isListed(notification)).length
@@ -168,10 +159,7 @@ function raised(state: NotifierState, notification: Notification): NotifierState
   return { ...state, pending: [...state.pending, notification], recent }
 }
 
-/**
- * Refuses a notification from far in the future, which would wait for ever and block all other notifications.
- * @param now ms, workflow time
- */
+/** A notification from far in the future would wait for ever and block all other notifications. */
 function isRaised(given: unknown, now: number): given is Notification {
   try {
     fields({ id: pattern(/^[\w-]{1,64}$/, 'an id'), type: oneOf(...raisedTypes), at: whole })(given, '')

@@ -2,7 +2,7 @@ import { type Check, fields, listOf, optional, rule, time, whole } from '../fiel
 import { assertSettingsFit, assertSettingsOrders } from './request.ts'
 import { applySettingsOrders, type SettingsOrders, type Halt, noSettings, type Settings } from './settings.ts'
 
-/** A copy of the settings outside Temporal. Halts, deny-list and revocations thus survive a loss of Temporal. */
+/** A copy outside Temporal. Halts, the deny-list and revocations survive a loss of Temporal. */
 export interface SettingsCheckpoint {
   readonly version: 1
   readonly namespace: string
@@ -18,10 +18,7 @@ export interface KeptSettings extends Pick<SettingsCheckpoint, 'settings' | 'at'
 const row = rule((given) => typeof given === 'object' && given !== null, 'a row')
 const list = listOf(row, 2_000)
 
-/**
- * Reads the settings of a checkpoint. Each row is checked like an order and left out if it is invalid, because a
- * checkpoint may be forged. Throws an Error that names the field if the checkpoint itself is malformed.
- */
+/** A checkpoint may be forged, so each row is checked like an order. Throws an Error that names a malformed field. */
 export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptSettings {
   fields({
     version: rule((version) => version === 1, '1'),
@@ -48,7 +45,7 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
   return { settings: { ...kept, version: Math.max(kept.version, settings.version) }, at, refused }
 }
 
-/** Returns the orders that make these settings out of empty ones. `at` is the time of rows that have no time. */
+/** @param at time of rows that have no time */
 export function ordersOf(
   { halts, denied, fees, nodes, tariff, tokens }: Settings,
   at: number,
@@ -68,7 +65,6 @@ export function ordersOf(
   ]
 }
 
-/** Returns the checkpoint's orders that restrict transfers or tokens, and that the present settings lack. */
 export function missingRestrictions(kept: Settings, settings: Settings, at: number): readonly SettingsOrders[] {
   const tariff = kept.tariff.filter(({ tariff: { delivered } }) => delivered === false)
   const restricting = { ...kept, fees: [], nodes: [], tariff, tokens: kept.tokens.filter(({ revoked }) => revoked) }

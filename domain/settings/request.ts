@@ -12,7 +12,7 @@ export function assertSettingsOrders(request: SettingsOrders): void {
   if (length === 0 || length > 100) throw new Error('orders: must have 1 to 100 orders')
 }
 
-/** Highest numbers of rows. They keep answers, which contain all settings, far below the server's limit of 2 MB. */
+/** Answers contain all settings, and must stay far below the server's limit of 2 MB. */
 const most = { halts: 100, denied: 1_000, fees: 500, nodes: 100, tariff: 500, tokens: 200 } as const
 
 export function assertSettingsFit(settings: Settings): void {
@@ -30,7 +30,6 @@ const haltScope = object({ bridge: maybe, chain: maybe, sourceChain: maybe, targ
 
 /** The form of `Parties.token`. A number with a leading zero, or with more digits, would match no token. */
 const deniedToken = pattern(/^[1-9][0-9]{0,15}\/(0x)?[0-9a-f]{64}$/i, '<wormhole chain id or network id>/<64 hex digits>')
-/** An address of 20 bytes, or its form in a message: 32 bytes that begin with 12 zero bytes. */
 const recipient = pattern(
   /^([a-z][a-z0-9-]{0,30}\/)?0x(0{24})?[0-9a-f]{40}$/i,
   '<address> or <target chain>/<address>; an address is 0x and 40 hex digits (or 64, as a message has it: 24 zeros first)',
@@ -73,7 +72,7 @@ const use = optional(oneOf('all', 'read', 'send', 'private'))
 const nodeChange = object({ chain: name, name, disabled: flag, url: optional(assertNodeUrl), use })
 
 const jti = pattern(/^[A-Za-z0-9-]{1,64}$/, 'the id of a token: letters, digits and dashes')
-/** Ids of lanes are compared in lower case, so the scope of a token must have them in lower case. */
+/** Ids of lanes are compared in lower case. */
 const lane = rule((value) => isOf(forms.lane, value) && value === value.toLowerCase(), `${forms.lane.what}, in lower case`)
 const token = object({
   name: text(64),
@@ -116,7 +115,7 @@ const settingsOrder = byKind({
 } satisfies Record<SettingsOrder['kind'], Check>)
 
 const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
-/** Private-use character that no URL has. This character replaces each variable during the checks. */
+/** A private-use character, which no URL has. It replaces each variable during the checks. */
 const hole = '\uE000'
 
 /** Groups: scheme, user info, host with port, path, query with fragment. */
@@ -141,7 +140,7 @@ export function assertNodeUrl(url: unknown, path: string): void {
   if (rest !== '' && (literal || !/^\?[a-z_-]{1,20}=\uE000(&[a-z_-]{1,20}=\uE000)*$/i.test(rest))) return fail('must not hold a query')
 }
 
-/** Replaces the variables of a URL. The problem names a variable without its value, which may be a key. */
+/** `problem` names a variable without its value, which may be a key. */
 export function resolveNodeUrl(
   url: string,
   environment: Readonly<Record<string, string | undefined>>,

@@ -5,7 +5,7 @@ import type { Order } from '../order.ts'
 import type { BridgeName, ChainName, TransferRoute } from '../transfer/transfer.ts'
 import { lowerTariffScope, type TariffRule, type Tariff, type TariffScope } from './tariff.ts'
 
-/** The transfers to halt: all that match each given field. A scope without fields covers everything. */
+/** A halt covers the transfers that match each given field. A scope without fields covers everything. */
 export interface HaltScope {
   readonly bridge?: BridgeName | undefined
   readonly chain?: ChainName | undefined
@@ -13,7 +13,7 @@ export interface HaltScope {
   readonly targetChain?: ChainName | undefined
 }
 
-/** An order with its time, ms since the epoch. */
+/** `at`: ms since the epoch. */
 interface Given extends Order {
   readonly at: number
 }
@@ -39,10 +39,10 @@ export interface NodeChange {
   readonly use?: NodeUse | undefined
 }
 
-/** Use of a node. `read`: only reads. `send`: only sends. `private`: only sends, for lanes that send privately. */
+/** `private`: the node only sends, for lanes that send privately. */
 export type NodeUse = 'all' | 'read' | 'send' | 'private'
 
-/** An access token. A revoked token that was never listed has only `jti` and `revoked`. */
+/** A revoked token that was never listed has only `jti` and `revoked`. */
 export interface IssuedToken extends Partial<Omit<Principal, 'jti'>> {
   readonly jti: string
   readonly revoked?: Given
@@ -58,9 +58,9 @@ export type SettingsOrder =
   | { readonly kind: 'unhalt'; readonly scope: HaltScope }
   | { readonly kind: 'deny'; readonly what: DenyRule['kind']; readonly value: string }
   | { readonly kind: 'allow'; readonly what: DenyRule['kind']; readonly value: string }
-  /** Replaces the rule of this scope. A `policy` without fields removes the rule. */
+  /** A `policy` without fields removes the rule. */
   | { readonly kind: 'setFees'; readonly scope: FeeScope; readonly policy: FeePolicy }
-  /** Replaces the rule of this scope. A `tariff` without fields removes the rule. */
+  /** A `tariff` without fields removes the rule. */
   | { readonly kind: 'setTariff'; readonly scope: TariffScope; readonly tariff: Tariff }
   | { readonly kind: 'setNode'; readonly change: NodeChange }
   | { readonly kind: 'clearNode'; readonly chain: ChainName; readonly name: string }
@@ -100,7 +100,7 @@ export interface DenySubject {
   readonly bytes?: string
 }
 
-/** The deny rule that declines this transfer. The transfer is not rejected, because an operator may lift the rule. */
+/** The transfer is declined, not rejected, because an operator may lift the rule. */
 export function denialOf(
   { denied }: Pick<Settings, 'denied'>,
   { targetChain, recipient, payee = recipient, token, bytes = '' }: DenySubject,
@@ -116,13 +116,10 @@ export function denialOf(
   return { kind: 'declined', code, reason: `${kind} ${value} was denied by ${by}: ${reason}` } as const
 }
 
-/** Fewest hex digits of an address that is searched for. A shorter one occurs by chance: 0x…01 is also the number 1. */
+/** A shorter address occurs by chance: 0x…01 is also the number 1. */
 const leastSearched = 24
 
-/**
- * Whether the bytes contain the rule's address. If a recipient's rule names a chain, this chain must be the target. The
- * chain of a token's rule is the token's origin, so it is not compared.
- */
+/** The chain of a token's rule is the token's origin, so it is not compared with the target. */
 function isAmong(bytes: string, { kind, value }: DenyRule, targetChain: ChainName): boolean {
   if (bytes === '') return false
   const [, chain, digits = ''] = /^(?:([a-z0-9-]{1,64})\/)?(?:0x)?([0-9a-f]{40,64})$/.exec(value) ?? []
@@ -139,7 +136,7 @@ export interface SettingsOrders extends Order {
 
 const auditLength = 200
 
-/** Applies orders. An order that changes nothing does not raise the version, so a request can be repeated. */
+/** An order that changes nothing does not raise the version, so a request can be repeated. */
 export function applySettingsOrders(settings: Settings, { by, reason, orders }: SettingsOrders, at: number): Settings {
   return orders.map(canonical).reduce<Settings>((before, order) => {
     const changed = apply(before, order, { by, reason, at })
@@ -187,7 +184,7 @@ function apply(settings: Settings, order: SettingsOrder, author: Given): Setting
   }
 }
 
-/** Removes expired tokens. A revoked token that was never listed expires after the longest lifetime of a token. */
+/** A revoked token that was never listed expires after the longest lifetime of a token. */
 function withoutExpired(settings: Settings, at: number): Settings {
   const { tokens } = settings
   const left = tokens.filter(({ expiresAt, revoked }) => (expiresAt ?? (revoked?.at ?? Infinity) + longestTokenMs) > at)
@@ -196,7 +193,7 @@ function withoutExpired(settings: Settings, at: number): Settings {
 
 type Lists = Omit<Settings, 'version' | 'audit'>
 
-/** Replaces the row that has all fields of `key` by the result of `edit`, which may also add or remove the row. */
+/** Replaces, adds or removes the row that has all fields of `key`. */
 function edited<Name extends keyof Lists>(
   settings: Settings,
   name: Name,
@@ -234,7 +231,7 @@ function canonical(order: SettingsOrder): SettingsOrder {
 
 const lowerValue = (value: string) => value.toLowerCase().replace(/^([0-9]+\/)0x/, '$1')
 
-/** Reduces a recipient of 32 bytes to its last 20 bytes, the form that bridges use. */
+/** Bridges use the last 20 bytes of a recipient of 32 bytes. */
 function comparable({ what, value }: Extract<SettingsOrder, { kind: 'deny' | 'allow' }>) {
   const lower = lowerValue(value)
   return { what, value: what === 'recipient' ? lower.replace(/0x0{24}(?=[0-9a-f]{40}$)/, '0x') : lower }

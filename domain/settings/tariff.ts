@@ -1,13 +1,13 @@
 import type { ChainName } from '../transfer/transfer.ts'
 
-/** The transfers that a rule covers. `token`, on its native chain: `<wormhole chain id>/<64 lower-case hex digits>`. */
+/** `token`, on its native chain: `<wormhole chain id>/<64 lower-case hex digits>`. */
 export type TariffScope =
   | { readonly kind: 'asset'; readonly token: string }
   | { readonly kind: 'fee'; readonly chain: ChainName; readonly token: string }
   /** Without `source`, the rule covers every source chain that has no rule of its own. */
   | { readonly kind: 'route'; readonly source?: ChainName | undefined; readonly target: ChainName }
 
-/** The values of a tariff rule. Only the fields for the rule's kind are set. The config decides about absent fields. */
+/** Only the fields for the rule's kind are set. The config decides about absent fields. */
 export interface Tariff {
   /** For `asset`: whether Portage delivers the token. */
   readonly delivered?: boolean | undefined

@@ -6,7 +6,7 @@ import { clip, limits } from './gaps.ts'
 import { initialStream, completedHeight, completedNumber } from './reducer.ts'
 import type { ScannedBlock, StreamConfig, StreamException, StreamState } from './stream.ts'
 
-/** A copy of a stream's progress outside Temporal. The copy shortens the backfill after Temporal was wiped. */
+/** A copy outside Temporal, which shortens the backfill after Temporal was wiped. */
 export interface StreamCheckpoint {
   readonly version: 1
   readonly stream: string
@@ -29,10 +29,7 @@ export function checkpointOf(state: StreamState): StreamCheckpoint {
   }
 }
 
-/**
- * Begins a stream from its checkpoint (MIP-61's BOOTSTRAP), with a backfill from `completedHeight`. Throws an Error
- * that names the field.
- */
+/** MIP-61's BOOTSTRAP from a checkpoint. Throws an Error that names the malformed field. */
 export function fromCheckpoint(config: StreamConfig, value: unknown): StreamState {
   assertCheckpoint(value, config.stream)
   // In another contract or network, the same numbers belong to other transfers.

@@ -27,7 +27,7 @@ export function withoutCounted(gaps: readonly Gap[], number: bigint): readonly G
   return gaps.map((one) => (one === gap && one.counted ? withGapCounted(one, one.counted - 1) : one))
 }
 
-/** Replaces the part of each gap that is within `from` … `to` by `into(part)`. Without `into`, the part is removed. */
+/** Without `into`, the part of each gap within `from` … `to` is removed. */
 export function punch(gaps: readonly Gap[], from: string, to: string, into?: (part: Gap) => Gap): readonly Gap[] {
   return gaps.flatMap((one) => {
     if (BigInt(one.to) < BigInt(from) || BigInt(one.from) > BigInt(to)) return [one]
@@ -39,11 +39,7 @@ export function punch(gaps: readonly Gap[], from: string, to: string, into?: (pa
   })
 }
 
-/**
- * Keeps the lists within `limits`. If there are too many gaps, the two closest become one gap that includes the open
- * numbers between them, and an audit corrects this gap later. A placed stream instead reads the blocks of its lowest
- * gap again.
- */
+/** The two closest of too many gaps become one. A placed stream instead reads the blocks of its lowest gap again. */
 export function bounded(state: StreamState): StreamState {
   let { gaps, open } = { ...state, gaps: joined(state.gaps) }
   let kept = state
@@ -93,7 +89,7 @@ function narrowest(gaps: readonly Gap[]): number {
   return best
 }
 
-/** Adds a mark. A height keeps its first and last mark. A full list drops every other mark of its older half. */
+/** A height keeps its first and last mark. A full list drops every other mark of its older half. */
 export function mark(marks: Marks, number: string, height: number): Marks {
   const [before, last] = marks.slice(-2)
   const isHigher = !last || compare(last[0], number) < 0
@@ -105,13 +101,13 @@ export function mark(marks: Marks, number: string, height: number): Marks {
   return all.length <= limits.marks ? all : [...all.slice(0, half).filter((_, index) => index % 2 === 0), ...all.slice(half)]
 }
 
-/** The lowest block that can contain the number. Outside placed streams: the block of the nearest lower mark. */
+/** The lowest block that can contain the number. */
 export function heightAt({ marks, config }: Pick<StreamState, 'marks' | 'config'>, number: bigint): number | undefined {
   if (config.placed) return heightOf(number)
   return marks.findLast(([known]) => BigInt(known) < number)?.[1] ?? config.start
 }
 
-/** Adds blocks below the live scan to the list of blocks that any process may read (MIP-61's BOOTSTRAP). */
+/** Any process may read these blocks below the live scan (MIP-61's BOOTSTRAP). */
 export function backfill(state: StreamState, from: number, to: number, by: string): StreamState {
   const end = Math.min(to, state.cursor?.height ?? to)
   if (from > end) return state

@@ -34,7 +34,6 @@ export function subtractIntervals(intervals: Intervals, others: readonly Interva
 export function withoutInterval(intervals: Intervals, from: bigint, to: bigint): Intervals {
   const [first, last] = [indexAt(intervals, from), indexAt(intervals, to + 1n)]
   const [low, high] = [intervals[first]?.[0] ?? to, intervals[last]?.[0] ?? to + 1n]
-  // The interval at `last` is cut only if it begins at or below `to`.
   const end = high <= to ? last + 1 : last
   const highest = intervals[end - 1]?.[1] ?? to
   const below: readonly Interval[] = end > first && low < from ? [[low, from - 1n]] : []
@@ -42,7 +41,7 @@ export function withoutInterval(intervals: Intervals, from: bigint, to: bigint):
   return [...intervals.slice(0, first), ...below, ...above, ...intervals.slice(end)]
 }
 
-/** Adds one number, with the same result as `joinIntervals`, but faster. */
+/** Same result as `joinIntervals`, but faster. */
 export function withNumber(intervals: Intervals, number: bigint): Intervals {
   const first = indexAt(intervals, number - 1n)
   const [one, two] = [intervals[first], intervals[first + 1]]

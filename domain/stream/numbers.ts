@@ -14,10 +14,7 @@ export const done = (state: StreamState): StreamStep => ({ state, answer: { kind
 export const present = (state: StreamState): StreamStep => ({ state, answer: { kind: 'present' } })
 export const refused = (state: StreamState, detail: string): StreamStep => ({ state, answer: { kind: 'refused', detail } })
 
-/**
- * Number of transfers that may still be opened. Parked numbers in `open` do not count against `maxOpen`, only against
- * the limit of the list. Numbers outside the window count against neither.
- */
+/** Parked numbers in `open` count only against the limit of the list. Numbers outside the window do not count. */
 export function room({ open, maxOpen }: StreamState): number {
   const active = open.filter(({ parked }) => parked === undefined).length
   return Math.max(0, Math.min(maxOpen - active, limits.open - open.length))
@@ -55,7 +52,6 @@ export function isResolved(state: StreamState, number: string): boolean {
   return isKnown && !isUnresolved(state, number) && !isExcepted(state, number)
 }
 
-/** Returns `counted` (see `OpenNumber`) of a number that is in `open`, in a gap, or outside the window. */
 export function countedOf({ open, gaps, outside }: StreamState, number: string): OpenNumber['counted'] {
   const holder = open.find((one) => one.number === number) ?? gapAt(gaps, BigInt(number)) ?? outsideReason({ outside }, number)
   return holder?.counted === undefined ? undefined : holder.counted > 0 ? 1 : 0
@@ -81,7 +77,7 @@ interface Draft {
   readonly open: Map<string, OpenNumber>
 }
 
-/** Opens or resolves a finding's numbers, and adds gaps between them. Returns undefined if the stream has no room. */
+/** Undefined: the stream has no room. */
 export function learn(state: StreamState, finding: Finding, at: number): StreamState | undefined {
   const draft: Draft = { state, open: new Map(state.open.map((one) => [one.number, one])) }
   for (const [number, height] of [...finding.numbers].sort(([a], [b]) => compare(a, b))) learnOne(draft, number, height, finding, at)
@@ -97,8 +93,7 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
   const isNew = hasNumber(unread(draft.state), number) || hasGap(draft.state.gaps, BigInt(number))
   if (!isNew && !known && !isOutside) return
   const { placed } = draft.state.config
-  // The stream has read this block before and may have counted this number's outcome then. So the outcome is not
-  // counted again.
+  // The stream may have counted this number's outcome when it read the block before.
   const isAgain = placed && isNew && compare(number, draft.state.next) < 0
   const end = endOf(finding, number)
   const counted = known ? known.counted : countedOf(draft.state, number)
@@ -111,7 +106,7 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
     open.delete(number)
     draft.state = count(bringBack(draft.state, number, number, end === 'completed'), end, isCounted || isAgain ? 0 : 1)
   } else if (isNew && isExcepted(draft.state, number)) {
-    // The number is not opened, because it is an exception: a checkpoint lists it, or a merge of gaps has included it.
+    // An exception is not opened: a checkpoint lists the number, or a merge of gaps has included it.
     open.delete(number)
   } else if (known) {
     if (height !== undefined) open.set(number, { ...known, height: known.height ?? height })
@@ -137,10 +132,7 @@ function endOf({ delivered, ignored }: Finding, number: string): 'completed' | '
   return hasNumber(ignored ?? [], number) ? 'ignored' : undefined
 }
 
-/**
- * Turns resolved numbers into gaps, also below a trusted watermark. Exceptions stay. Call `bounded` afterwards, because
- * the result may exceed limits.
- */
+/** Also reopens numbers below a trusted watermark. Call `bounded` afterwards, because the result may exceed limits. */
 export function reopen(state: StreamState, from: string, to: string, at: number, why: GapState = 'undone'): StreamState {
   const [low, high] = [max(BigInt(from), BigInt(state.config.first)), min(BigInt(to), BigInt(state.next) - 1n)]
   if (low > high) return state

@@ -26,7 +26,7 @@ interface Unpacked {
   readonly size: bigint
 }
 
-/** Caches an object's unpacked intervals, because each request needs them several times, and objects never change. */
+/** Each request needs the intervals several times, and an `OutsideNumbers` object never changes. */
 const unpacked = new WeakMap<OutsideNumbers, Unpacked>()
 
 function unpackedOf(numbers: OutsideNumbers): Unpacked {
@@ -41,10 +41,7 @@ function unpackedOf(numbers: OutsideNumbers): Unpacked {
 const intervalsOf = (numbers: OutsideNumbers): Intervals => unpackedOf(numbers).intervals
 const sizeOf = (numbers: OutsideNumbers): number => Number(unpackedOf(numbers).size)
 
-/**
- * Sets `counted`, but never above `size`, the count of the numbers. A `counted` of 0 is kept, because it does not mean
- * the same as an absent one (see `OutsideNumbers`).
- */
+/** `counted` is at most `size`. A `counted` of 0 differs from an absent one (see `OutsideNumbers`). */
 export function withCounted<Numbers extends { readonly counted?: number }>(
   numbers: Numbers,
   counted: number | undefined,
@@ -54,7 +51,7 @@ export function withCounted<Numbers extends { readonly counted?: number }>(
   return left === numbers.counted ? numbers : { ...numbers, counted: left }
 }
 
-/** Sum of the `counted` of several parts. Undefined if no part has numbers that `counts` may already include. */
+/** Undefined if no part has numbers that `counts` may already include. */
 export function sumCounted(...parts: readonly { readonly counted?: number }[]): number | undefined {
   return parts.reduce<number | undefined>((sum, { counted }) => (counted === undefined ? sum : (sum ?? 0) + counted), undefined)
 }
@@ -86,10 +83,7 @@ export function moveOutside(state: StreamState, number: string, { code, waits }:
   return boundedOutside({ ...state, open: state.open.filter((one) => one.number !== number), outside })
 }
 
-/**
- * Limits the bytes, because strangers can cause parked transfers. Joins near intervals, and an audit later reads which
- * of their numbers are resolved.
- */
+/** Strangers can cause parked transfers, so the bytes are limited. An audit later corrects joined intervals. */
 export function boundedOutside(state: StreamState): StreamState {
   const { outside, open, gaps, exceptions } = state
   if (bytesOf(outside) <= maxOutsideBytes) return state
@@ -123,7 +117,7 @@ function bridge(intervals: Intervals, between: Intervals, reach: bigint): Interv
   return joined
 }
 
-/** Removes numbers from `outside`. If the numbers were completed (`areCompleted`), `counted` falls by their count. */
+/** @param areCompleted if true, `counted` falls by the count of the removed numbers */
 export function bringBack(state: StreamState, from: string, to: string, areCompleted = false): StreamState {
   if (!isAnyOutside(state, from, to)) return state
   const left = state.outside.flatMap((one) => {
@@ -141,10 +135,7 @@ export function lowestOutside({ outside }: Outside): { readonly number: string; 
   return lowest && { number: String(lowest.number), why: lowest.why }
 }
 
-/**
- * Counts the numbers of each item outside the window. In a condensed item of a placed stream, the `counted` numbers are
- * subtracted: they include the places between joined intervals, and few of these places are logs.
- */
+/** In a placed stream, the `counted` numbers of a condensed item are mostly places without a log. */
 export function countOutside({ outside, config }: Pick<StreamState, 'outside' | 'config'>) {
   const nothing = ({ condensed, counted = 0 }: OutsideNumbers) => (config.placed && condensed ? counted : 0)
   return outside.map((why) => ({ why, count: sizeOf(why) - nothing(why) }))

@@ -9,7 +9,7 @@ export function heightOf(number: bigint | string): number {
   return Number(BigInt(number) / placesPerBlock)
 }
 
-/** The number of a log: block height × 1,000,000 + index of the log in its block. */
+/** Block height × 1,000,000 + index of the log in its block. */
 export function placeOf(height: number, index: number): string {
   return String(firstIn(height) + BigInt(index))
 }

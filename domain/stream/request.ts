@@ -12,8 +12,8 @@ export const words = text(1_000)
 const errorCode = pattern(/^[A-Z_]{1,32}$/, 'an error code')
 
 /**
- * Highest count of numbers in a finding, and of intervals in a list: numbers of a placed stream never adjoin. More
- * would bring an update near Temporal's size limits.
+ * Maximum numbers in a finding, and intervals in a list. More would bring an update near Temporal's size limits. A list
+ * may need an interval per number, because numbers of a placed stream never adjoin.
  */
 const mostNumbers = 5_000
 

@@ -8,10 +8,8 @@ import { firstIn, heightOf } from './places.ts'
 import type { Distrusted, RequestOf, StreamState, Gap, GapState } from './stream.ts'
 
 /**
- * The only request that raises the cursor (MIP-61's CONTINUOUS_BLOCK_PROCESSING). Before sending it, the agent has
- * started all transfers of the range. A request that passes over a wanted number comes from an old view, and changes
- * nothing. The first range must reach the checkpoint's block, because a fork between the range and this block would
- * otherwise go unseen.
+ * The only request that raises the cursor (MIP-61's CONTINUOUS_BLOCK_PROCESSING). A request that passes over a wanted
+ * number comes from an old view. The first range must reach the checkpoint's block, or a fork below it would go unseen.
  */
 export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: number): StreamStep {
   const { cursor, start, config } = state
@@ -29,8 +27,7 @@ export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: n
   const next = config.placed ? String(max(BigInt(rest.next), firstIn(request.to + 1))) : rest.next
   const moved: StreamState = { ...rest, next, start: start ?? request.from, cursor: { height: request.to, hash: request.hash } }
   if (cursor) return done(moved)
-  // The live scan may begin inside a backfill that was ordered earlier. Then the backfill drops the blocks that the
-  // live scan reads.
+  // If the live scan begins inside an ordered backfill, the backfill drops the blocks that the live scan reads.
   const begun: StreamState = { ...moved, backfill: { ...moved.backfill, left: leftBelow(moved, request.from) } }
   return done(start === undefined ? begun : backfill(begun, start, request.from - 1, 'bootstrap'))
 }
@@ -40,8 +37,7 @@ const leftBelow = ({ backfill: { left } }: StreamState, height: number) => witho
 export function seen(state: StreamState, request: RequestOf<'seen'>, at: number): StreamStep {
   const learnt = learn(state, request, at)
   if (!learnt) return { state, answer: { kind: 'full', room: room(state) } }
-  // In a placed stream, an ignored place is no transfer. Condensed intervals may include such a place, so it is removed
-  // from them.
+  // In a placed stream, an ignored place is no transfer, but condensed intervals may include it.
   const nothing = state.config.placed ? (request.ignored ?? []) : []
   const cleared = nothing.reduce((known, [from, to]) => bringBack(known, from, to, true), learnt)
   return done(withSpy(cleared, request, at))
@@ -96,15 +92,14 @@ function trustedBelow(state: StreamState, height: number, marks: StreamState['ma
   return { first: held.first, ...defined({ start: held.start }) }
 }
 
-/** Applies the source's count and table. Unseen numbers become gaps: `hidden` in scanned blocks, else `unasked`. */
+/** Unseen numbers become gaps: `hidden` in scanned blocks, else `unasked`. */
 export function audited(state: StreamState, request: RequestOf<'audited'>, at: number): StreamStep {
   const { cursor, start, backfill: unread } = state
   const { upTo, height, present: table } = request
   if (state.config.placed) return done(bounded(table.reduce((known, [from, to]) => reopen(known, from, to, at, 'hidden'), state)))
   const isBehind = cursor !== undefined && height <= cursor.height
   const found: Gap['state'] = isBehind && unread.left.length === 0 ? 'hidden' : 'unasked'
-  // The scan will read the blocks above the cursor, so the numbers of these blocks become no gap. But a stream without
-  // a scan learns new numbers only from the count.
+  // The scan will read the blocks above the cursor. A stream without a scan learns new numbers only from the count.
   const isTail = (isBehind || start === undefined) && BigInt(upTo) >= BigInt(state.next)
   const tail = isTail ? [newGap(state, BigInt(state.next), BigInt(upTo), found, at)] : []
   const next = isTail ? String(BigInt(upTo) + 1n) : state.next
@@ -128,14 +123,14 @@ function counted(state: StreamState, { upTo, height }: RequestOf<'audited'>, at:
   return vanished && height < vanished.height ? state : rest
 }
 
-/** Records why numbers are missing. The states `hidden` and `undone` are more precise, and stay. */
+/** The states `hidden` and `undone` are more precise, and stay. */
 export function classified(state: StreamState, { from, to, state: name, code, chain }: RequestOf<'classified'>): StreamStep {
   const reason = code === undefined ? {} : defined({ code, chain })
   const named = (part: Gap): Gap => (part.state === 'hidden' || part.state === 'undone' ? part : { ...renamed(part, name), ...reason })
   return done(bounded({ ...state, gaps: punch(state.gaps, from, to, named) }))
 }
 
-/** An operator's order to read blocks again. In a placed stream, the order outranks a trusted watermark. */
+/** In a placed stream, an operator's order outranks a trusted watermark. */
 export function orderBackfill(state: StreamState, request: RequestOf<'backfill'>): StreamStep {
   const { from, to } = request
   const lowest = firstIn(from)

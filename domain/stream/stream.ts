@@ -2,37 +2,29 @@ import type { Order, GivenOrder } from '../order.ts'
 import type { IntervalSet, PackedIntervals } from './intervals.ts'
 
 /**
- * State of one numbered source: a route of a native bridge, a Wormhole emitter, or the logs of a contract
- * (docs/concepts/streams.md). Numbers are u64 as decimal strings, heights are blocks, times are ms since the epoch. The
- * state stays below 104 KiB.
+ * The source is a route of a native bridge, a Wormhole emitter, or a contract's logs (docs/concepts/streams.md).
+ * Numbers are u64 as decimal strings, heights are blocks, times are ms since the epoch. The state stays below 104 KiB.
  */
 export interface StreamState {
   readonly config: StreamConfig
   /** The config, a checkpoint or an operator says that all lower numbers are resolved. */
   readonly first: string
-  /**
-   * One above the highest known number. Each number from `first` to below `next` is open, in a gap, or resolved. In a
-   * placed stream, `next` is the first number above the cursor's block, or one above a later known number: lower
-   * numbers may be unread.
-   */
+  /** One above the highest known number. In a placed stream, at least the first number above the cursor's block. */
   readonly next: string
   readonly cursor?: ScannedBlock
   readonly open: readonly OpenNumber[]
   /** Numbers of transfers that are parked or retry by themselves. `maxOpen` does not count them. */
   readonly outside: readonly OutsideNumbers[]
   readonly gaps: readonly Gap[]
-  /**
-   * Numbers that were completed before the source showed them. A number stays here until the source shows it, because
-   * only then can its id be compared.
-   */
+  /** The target completed these numbers, but the source does not show them yet, so their ids cannot be compared. */
   readonly unknownCompletions: IntervalSet
-  /** The latest numbers that were resolved without a delivery. Cancelled and skipped numbers are dropped last. */
+  /** Numbers that were resolved without a delivery. Cancelled and skipped numbers are dropped last. */
   readonly exceptions: readonly StreamException[]
   /** Heights of some numbers, fewer among old numbers. A higher number never has a lower height. */
   readonly marks: readonly (readonly [number: string, height: number])[]
   /** First block to read. A checkpoint or an operator vouches for earlier blocks. Absent: no blocks are read. */
   readonly start?: number
-  /** Height of the checkpoint with which the stream began. The first scan must reach this height. */
+  /** Height of the checkpoint with which the stream began. The first scan must reach it. */
   readonly base?: number
   readonly backfill: Backfill
   readonly target?: number
@@ -79,26 +71,21 @@ export interface OpenNumber {
 
 export interface OutsideNumbers {
   readonly code: string
-  /** The transfers are not parked: they retry by themselves. */
   readonly waits?: true
-  /**
-   * Near intervals were joined to save bytes (`boundedOutside`), so some of the numbers are resolved or, in a placed
-   * stream, no logs.
-   */
+  /** Near intervals were joined to save bytes, so some of the numbers are resolved, or are no logs. */
   readonly condensed?: true
   /**
-   * How many of these numbers `counts` may already include as completed. The state does not show which ones they are.
-   * The next completions lower `counted` and are not counted again. At 0, `counts` may still include numbers under
-   * other outcomes. Absent: `counts` includes none of the numbers.
+   * `counts.completed` may already include this number of them. Later completions of them lower `counted`, and are not
+   * counted again. Absent: `counts` includes none of them. 0: it may include some under other outcomes.
    */
   readonly counted?: number
   readonly packed: PackedIntervals
 }
 
 /**
- * Reasons for a gap. `unasked`: no server was asked yet. `unstarted`: a process has the message but cannot start the
- * transfer. `not-final`: the message is in no final block. `held`: Wormhole's Governor holds the message. `unobserved`:
- * the message is final, but no server has it. `hidden`: the number is in the source's table but in no log. `undone`: a
+ * `unasked`: no server was asked yet. `unstarted`: a process has the message but cannot start the transfer.
+ * `not-final`: the message is in no final block. `held`: Wormhole's Governor holds the message. `unobserved`: the
+ * message is final, but no server has it. `hidden`: the number is in the source's table but in no log. `undone`: a
  * reorg removed the completion, or an operator wants the transfer again.
  */
 export const gapStates = ['unasked', 'unstarted', 'not-final', 'held', 'unobserved', 'hidden', 'undone'] as const
@@ -113,7 +100,7 @@ export interface Gap {
   readonly chain?: string
   /** The lowest block that can have a number of the gap. */
   readonly height?: number
-  /** Set after two gaps were merged, with the meaning of `counted` in `OutsideNumbers`. */
+  /** Set after gaps were merged, with the meaning of `counted` in `OutsideNumbers`. */
   readonly counted?: number
   readonly at: number
 }
@@ -132,7 +119,7 @@ export type StreamCount = Closing | 'completed' | 'ignored' | 'undone' | 'forks'
 
 export interface Backfill {
   readonly left: IntervalSet
-  /** Number of blocks that were ordered since the list was last empty, to measure the progress. */
+  /** Blocks that were ordered since the list was last empty, to measure the progress. */
   readonly ordered: number
   readonly by?: string
 }
@@ -144,7 +131,7 @@ export interface Distrusted {
   readonly at: number
 }
 
-/** The next block has another parent than the last scanned block, although the scanned block was final. */
+/** The next block has another parent than the last scanned block, which was final. */
 export interface ForkAlarm {
   readonly height: number
   readonly known: string
@@ -160,47 +147,38 @@ export interface Finding {
   readonly ignored?: IntervalSet
 }
 
-/** The numbers in the logs of a range of blocks. Each is in `numbers` or in `passed`. */
+/** Each number in the logs of a range of blocks is in `numbers` or in `passed`. */
 export interface Reading extends Finding {
-  /**
-   * Numbers that the agent passed over, because its view of the stream does not want them (`isWanted`). If the stream
-   * does want one, it rejects the reading.
-   */
+  /** Numbers that the agent passed over as not wanted (`isWanted`). If the stream wants one, it rejects the reading. */
   readonly passed: IntervalSet
 }
 
 export type StreamRequest =
   | (Reading & { readonly kind: 'scanned'; readonly from: number; readonly to: number; readonly parentHash: string; readonly hash: string })
-  /**
-   * Numbers from the spy (`received`), an audit or the source's table. `missedBySpy` has the numbers that the spy
-   * should have sent, but did not.
-   */
+  /** `missedBySpy`: numbers that the spy should have sent, but did not. */
   | (Finding & { readonly kind: 'seen'; readonly received?: true; readonly missedBySpy?: IntervalSet })
   | (Reading & { readonly kind: 'backfilled'; readonly from: number; readonly to: number })
   /** After a fork, reads again all blocks above `block`, which most nodes still have. */
   | (Named & { readonly kind: 'reread'; readonly block: ScannedBlock })
   /**
    * `upTo`: the source's highest number at the final block `height`. `present`: numbers that the source's table has. In
-   * a placed stream: numbers of logs in the read blocks, if the transfers of these logs are neither under way nor over.
+   * a placed stream: numbers of logs whose transfers are neither under way nor over.
    */
   | { readonly kind: 'audited'; readonly upTo: string; readonly height: number; readonly present: IntervalSet }
   | (Pick<Gap, 'from' | 'to' | 'code' | 'chain'> & {
       readonly kind: 'classified'
       readonly state: 'not-final' | 'held' | 'unobserved' | 'unstarted'
     })
-  /**
-   * Numbers completed by any account in the target's final blocks. For known transfers, the agent has compared the ids
-   * of the completions.
-   */
+  /** Completions by any account in the target's final blocks. */
   | { readonly kind: 'completed'; readonly numbers: IntervalSet; readonly from: number; readonly to: number }
   | { readonly kind: 'undone'; readonly numbers: IntervalSet }
   | (Omit<StreamException, 'outcome' | 'at'> & { readonly kind: 'closed'; readonly outcome: Exclude<Closing, 'skipped'> })
-  /** `waits`: the transfer waits for a reason that concerns only this transfer, and leaves its place to another one. */
+  /** `waits`: the transfer waits for a reason of its own, and leaves its place to another one. */
   | { readonly kind: 'parked'; readonly number: string; readonly code: string; readonly waits?: true }
   | { readonly kind: 'unparked'; readonly number: string }
   | (Named & { readonly kind: 'skip' | 'unskip'; readonly number: string })
   | (Named & { readonly kind: 'backfill'; readonly from: number; readonly to: number })
-  /** Orders the stream to treat all numbers up to `number` as resolved, and to read no block up to `height`. */
+  /** All numbers up to `number` count as resolved. No block up to `height` is read. */
   | (Named & { readonly kind: 'trust'; readonly number: string; readonly height?: number })
   | (Named & { readonly kind: 'setMaxOpen'; readonly maxOpen?: number })
   | { readonly kind: 'configured'; readonly stream: string; readonly origin: string; readonly maxOpen: number }
@@ -252,10 +230,10 @@ export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'count
   readonly alarms: readonly StreamAlarm[]
 }
 
-/** Alarms. `distrusted`: a watermark was too high. `crowded`: numbers outside the window take half of their space. */
+/** `distrusted`: a watermark was too high. `crowded`: numbers outside the window take half of their space. */
 export type StreamAlarm = 'forked' | 'vanished' | 'hidden' | 'unknown-completion' | 'distrusted' | 'crowded'
 
-/** Two names of a stream: `id` with the chains' numbers, which never change, and `name` with the config's names. */
+/** `id` has the chains' numbers, which never change. `name` has the config's names. */
 export interface StreamName {
   readonly id: string
   readonly name: string

@@ -6,14 +6,13 @@ import { count, countedOf, done, except, isUnresolved, present, refused, reopen,
 import { bringBack, moveOutside, outsideReason, uncounted } from './outside-window.ts'
 import type { OpenNumber, RequestOf, StreamState } from './stream.ts'
 
-/** Records deliveries by any account (MIP-61's COMPLETE_EVENT_PROCESSING), with an alarm for an unknown number. */
+/** MIP-61's COMPLETE_EVENT_PROCESSING. Includes completions by any account. */
 export function completed(state: StreamState, { numbers, from, to }: RequestOf<'completed'>): StreamStep {
   const open = state.open.filter(({ number }) => !hasNumber(numbers, number))
   const exceptions = state.exceptions.filter(({ number }) => !hasNumber(numbers, number))
   const unknownCompletions = union(state.unknownCompletions, unseen(state, numbers)).slice(0, limits.unknownCompletions)
   const more = unknownCompletions.flatMap(([low, high]) => missingBetween(state.unknownCompletions, low, high))
-  // Several agents report the same blocks. Only the first report of a range counts unknown numbers:
-  // `unknownCompletions` is limited, so a number may have been dropped from it, and would be counted again.
+  // Several agents report the same blocks. A number that the limited list has dropped must not be counted again.
   const isFirst = state.target === undefined || from === state.target + 1
   const follows = state.target === undefined || from <= state.target + 1
   const target = follows ? Math.max(to, state.target ?? 0) : state.target
@@ -36,7 +35,7 @@ function overlap(a: string, b: string, from: string, to: string): IntervalSet {
   return low > high ? [] : [[String(low), String(high)]]
 }
 
-/** Handles a reorg of the target's final blocks. Only such a reorg, or an operator's order, lowers the watermark. */
+/** A reorg of the target's final blocks. Only such a reorg, or an operator's order, lowers the watermark. */
 export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at: number): StreamStep {
   const unknownCompletions = numbers.reduce((set, [from, to]) => without(set, from, to), state.unknownCompletions)
   const reopened = numbers.reduce((known, [from, to]) => reopen(known, from, to, at), { ...state, unknownCompletions })
@@ -45,14 +44,14 @@ export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at:
 
 const inGaps = ({ gaps }: StreamState) => gaps.reduce((sum, gap) => sum + gapSize(gap), 0n)
 
-/** Records an exception. An `undone` number cannot become an exception before the source shows it again. */
+/** An `undone` number cannot become an exception before the source shows it again. */
 export function closed(state: StreamState, { number, outcome, by, reason }: RequestOf<'closed'>, at: number): StreamStep {
   const undone = state.gaps.some((gap) => gap.state === 'undone' && hasNumber([[gap.from, gap.to]], number))
   if (undone || !isUnresolved(state, number)) return present(state)
   return done(except(state, { number, outcome, ...defined({ by }), reason, at }))
 }
 
-/** Moves a parked number outside the window. An `early` one stays in `open`, because its delivery must be checked. */
+/** An `early` number stays in `open`, because its delivery must be checked. */
 export function park(state: StreamState, { number, code, waits }: Omit<RequestOf<'parked'>, 'kind'>): StreamStep {
   const known = state.open.find((one) => one.number === number)
   const outside = outsideReason(state, number)

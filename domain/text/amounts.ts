@@ -10,10 +10,10 @@ export interface Amount {
   readonly coin?: string
 }
 
-/** Highest number of digits before the point: one fewer than 2^256 has. */
+/** 2^256 has 78 digits. */
 const mostDigits = 77
 
-/** Parses `5gwei`, `0.05 ETH` or a number of wei. Returns undefined for a fraction of a wei or any other text. */
+/** Parses `5gwei`, `0.05 ETH` or a number of wei. Undefined for a fraction of a wei or any other text. */
 export function parseAmount(text: string): Amount | undefined {
   const [, whole, fraction = '', unit = 'wei'] = /^([0-9]+)(?:\.([0-9]+))?\s*((?:native )?[a-z]{1,10})?$/i.exec(text.trim()) ?? []
   if (whole === undefined || whole.length > mostDigits) return undefined
@@ -30,10 +30,7 @@ const leastGwei = 10n ** 6n
 const leastCoins = 10n ** 14n
 const mostSignificant = 6
 
-/**
- * `3.2 gwei`: at most six significant digits, never rounded up.
- * @param wei decimal
- */
+/** `3.2 gwei`: at most six significant digits, never rounded up. */
 export function amountText(wei: string, coin: string | undefined): string {
   return inUnit(wei, coin, significant)
 }

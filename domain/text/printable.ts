@@ -1,8 +1,8 @@
 const longest = 300
 
 /**
- * Matches characters that control a terminal, reorder or end a line, or cannot be seen (Unicode 15 ch. 23; UAX 9). Each
- * call makes a new RegExp, because workflows freeze what modules export, and a global RegExp writes its `lastIndex`.
+ * Characters that control a terminal, reorder or end a line, or cannot be seen (Unicode 15 ch. 23; UAX 9). Each call
+ * makes a new RegExp, because workflows freeze exports, and a global RegExp writes its `lastIndex`.
  */
 export const invisible = (): RegExp => /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
@@ -11,12 +11,12 @@ export function printable(text: string): string {
   return cut(visible.trim(), longest)
 }
 
-/** Shortens a text without cutting a surrogate pair in half. */
+/** Does not cut a surrogate pair in half. */
 export function cut(text: string, most: number): string {
   return text.slice(0, most).replace(/[\ud800-\udbff]$/, '')
 }
 
-/** Makes a line safe for a terminal. Each invisible character becomes its code point (`<U+1B>`). */
+/** Each invisible character becomes its code point (`<U+1B>`), so that the line is safe for a terminal. */
 export function harmless(line: string): string {
   return line.replaceAll(invisible(), (sign) => `<U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(2, '0')}>`)
 }
@@ -25,12 +25,12 @@ export function harmlessLines(text: string): string {
   return text.split('\n').map(harmless).join('\n')
 }
 
-/** Returns the text if a shell reads it as one argument that is no option: strangers can choose workflow ids. */
+/** Undefined unless a shell reads the text as one argument that is no option. Strangers can choose workflow ids. */
 export function shellWord(text: string): string | undefined {
   return /^[\w./:][\w./:-]*$/.test(text) ? text : undefined
 }
 
-/** Makes one line of a text, or of any other value's JSON: a workflow that a person started may lack fields. */
+/** Takes any value, because a workflow that a person started may lack fields. */
 export function oneLine(given: unknown): string {
   const text = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
   return text.replaceAll(invisible(), ' ').replaceAll(/\s+/g, ' ').trim()

@@ -19,7 +19,7 @@ export function shortLane(lane: LaneId): string {
 const longestPart = 40
 const longestBridge = 16
 
-/** Shortens a stream's id: `wormhole…:ethereum:0000…a585`. */
+/** Example: `wormhole…:ethereum:0000…a585`. */
 export function shortStream(id: string): string {
   const [bridge = '', ...rest] = id.split(':')
   const first = bridge.length > longestBridge ? bridge.replace(/^([^-]*)-.*$/s, `$1${leftOut}`) : bridge
@@ -34,7 +34,7 @@ export function lastPart(id: string): string {
   return id.slice(id.lastIndexOf(':') + 1)
 }
 
-/** Whether the short form fits the id. `…` or `...` in the short form means omitted characters. Ignores case. */
+/** `…` or `...` in the short form means omitted characters. Ignores case. */
 export function isShortFor(short: string, id: string): boolean {
   const whole = id.toLowerCase()
   const [begin = '', ...middle] = short.toLowerCase().split(/…|\.{3}/)
@@ -50,7 +50,7 @@ export function isShortFor(short: string, id: string): boolean {
   return whole.length - end.length >= at && whole.endsWith(end)
 }
 
-/** Fewest characters of a short form, apart from `…`, because fewer characters would match nearly every id. */
+/** Fewer characters would match nearly every id. */
 const fewestLeft = 8
 
 export function isShort(text: string): boolean {

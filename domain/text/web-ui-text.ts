@@ -13,7 +13,7 @@ const instead: Readonly<Record<string, string>> = {
   ...{ '`': "'", '*': '·', '\\': '/' },
 }
 
-/** Makes one line without markup or links, of at most 200 bytes, because a longer text would fail a workflow task. */
+/** A longer text would fail a workflow task. */
 export function summaryText(text: unknown): string {
   const plain = withoutLinks(oneLine(text).replaceAll(/[[\]{}<>`*\\]/g, (character) => instead[character] ?? ' '))
   let bytes = 0
@@ -26,7 +26,7 @@ export function summaryText(text: unknown): string {
   return short
 }
 
-/** Makes a stranger's text safe in Markdown: one line without markup, links, HTML or placeholders of the Web UI. */
+/** One line without markup, links, HTML or placeholders of the Web UI, because a stranger wrote the text. */
 export function foreign(text: unknown, longest = longestForeign): string {
   const line = oneLine(text)
   const short = withoutLinks(line.length > longest ? `${cut(line, longest)}…` : line)
@@ -37,7 +37,7 @@ export function code(text: unknown): string {
   return `\`${oneLine(text).replaceAll('`', "'").replaceAll(/[{}]/g, ' ')}\``
 }
 
-/** A link within Temporal's Web UI, which works only if the Web UI is at the root of its host. */
+/** The link works only if Temporal's Web UI is at the root of its host. */
 export function workflowLink(namespace: string, workflowId: string, text: string): string {
   return `[${foreign(text)}](/namespaces/${pathPart(namespace)}/workflows/${pathPart(workflowId)})`
 }

@@ -1,20 +1,20 @@
 import type { LaneId } from '../lane/lane.ts'
 
-/** A signed transaction. `signed`: not accepted by a node. `open`: accepted. `outbid`: another attempt was mined. */
+/** `signed`: not accepted by a node. `open`: accepted. `outbid`: another attempt was mined. */
 export interface SignedAttempt extends Omit<TransferTransaction, 'lane' | 'nonce' | 'round' | 'hash' | 'fate' | 'gasPaid'> {
   readonly hash: string
   readonly fate: 'signed' | 'open' | 'mined' | 'reverted' | 'outbid'
 }
 
 /**
- * The state of a transaction. `recorded`: in the ledger, but no process has reported it. `signed`: no node has accepted
- * it. `pending`: a node has accepted it. `reverted`: mined without effect. `replaced`: another attempt for the nonce
- * was mined. `reorged`: its block left the chain, and it may be mined again. `dropped`: the lane took over the nonce,
- * or another transaction used it.
+ * `recorded`: in the ledger, but no process has reported it. `signed`: no node has accepted it. `pending`: a node has
+ * accepted it. `reverted`: mined without effect. `replaced`: another attempt for the nonce was mined. `reorged`: its
+ * block left the chain, and it may be mined again. `dropped`: the lane took over the nonce, or another transaction used
+ * it.
  */
 export type TransactionFate = 'recorded' | 'signed' | 'pending' | 'mined' | 'reverted' | 'replaced' | 'reorged' | 'dropped'
 
-/** A transfer's transaction. Times: ms since the epoch by the reporting process's clock. Wei and gas: decimal. */
+/** Times: ms since the epoch by the reporting process's clock. Wei and gas: decimal. */
 export interface TransferTransaction {
   readonly lane: LaneId
   readonly nonce: number
@@ -32,10 +32,7 @@ export interface TransferTransaction {
   readonly gasUsed?: string
   /** Wei. For a batch, the share of this transfer. Absent while the transaction is in no block. */
   readonly gasPaid?: string
-  /**
-   * Time when the attempt was recorded, which is before its signature. After a takeover: time when the new process read
-   * the attempt.
-   */
+  /** When the attempt was recorded, before its signature. After a takeover: when the new process read the attempt. */
   readonly at?: number
   readonly acceptedAt?: number | undefined
   readonly includedAt?: number
@@ -91,7 +88,7 @@ export function dropAttempts(known: readonly TransferTransaction[], round: numbe
   return known.map((one) => (one.round === round && unmined.includes(one.fate) ? { ...one, fate: 'dropped' } : one))
 }
 
-/** @param nonces nonces that may still be mined. An item without `nonce` means all earlier grants of its lane */
+/** @param nonces an item without `nonce` means all earlier grants of its lane */
 export function waitsForNonces(what: string, nonces: readonly { readonly lane: LaneId; readonly nonce?: number }[]): string {
   const held = nonces.map(({ lane, nonce }) =>
     nonce === undefined ? `the earlier grants of ${lane}, whose ledger began anew` : `nonce ${nonce} of ${lane}`,

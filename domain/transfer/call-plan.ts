@@ -1,11 +1,11 @@
-/** A view call, and its answer once the effect is there: 0x, lower case. */
+/** `is`: the answer once the effect is there, 0x and lower case. */
 export interface ViewCall {
   readonly to: string
   readonly data: string
   readonly is: string
 }
 
-/** A call and its effect as data, because a process with a key runs no code of a plug-in package. */
+/** Plain data, because a process with a key runs no code of a plug-in package. */
 export interface CallPlan {
   readonly to: string
   /** Signature `name(bytes)`. Its argument is the signed message, which the history already contains. */

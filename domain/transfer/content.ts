@@ -2,7 +2,7 @@ import { scaled } from '../text/amounts.ts'
 import type { TransferTransaction } from './attempts.ts'
 import type { Delivery } from './transfer.ts'
 
-/** Amount, token and recipient of a transfer, to show to people. No decision depends on them. */
+/** Shown to people. No decision depends on it. */
 export interface TransferContent {
   /** Decimal. Token bridge: at most 8 decimals, as in the message. Native bridge: smallest units of the token. */
   readonly amount: string
@@ -13,7 +13,7 @@ export interface TransferContent {
   readonly recipient: string
 }
 
-/** A payment for the delivery, made on the source. Numbers are decimal. */
+/** Made on the source, for the delivery. Numbers are decimal. */
 export interface Payment {
   /** Wei of the source's coin. */
   readonly paid: string
@@ -44,7 +44,7 @@ const shapes = {
   coins: digits,
 } as const satisfies Record<keyof KnownContent, RegExp>
 
-/** Reads a memo's content without malformed fields: anyone with access to Temporal can write a memo. */
+/** Anyone with access to Temporal can write a memo, so malformed fields are left out. */
 export function contentIn(memo: unknown): KnownContent {
   const given = Object(memo) as Readonly<Record<string, unknown>>
   const known = Object.entries(shapes).flatMap(([name, shape]) => {
@@ -54,7 +54,6 @@ export function contentIn(memo: unknown): KnownContent {
   return Object.fromEntries(known) as KnownContent
 }
 
-/** The content in a memo, with the amount as people read it. */
 export function shownContent(memo: unknown): KnownContent & { readonly tokenAmount?: string } {
   const content = contentIn(memo)
   const { amount, decimals } = content
@@ -62,10 +61,7 @@ export function shownContent(memo: unknown): KnownContent & { readonly tokenAmou
   return { ...content, tokenAmount: decimals === undefined ? `${amount} raw units` : scaled(amount, Number(decimals)) }
 }
 
-/**
- * Payment minus the coins that the delivery passes on and the gas of Portage's transactions, wei of the target.
- * Undefined without payment or delivery.
- */
+/** Payment minus passed-on coins and gas, wei of the target. Undefined without payment or delivery. */
 export function profitOf(
   { worth, coins = '0' }: KnownContent,
   { delivery, transactions = [] }: { readonly delivery?: Delivery; readonly transactions?: readonly TransferTransaction[] },

@@ -1,6 +1,6 @@
 import { exactAmountText, gweiText, parseAmount } from '../text/amounts.ts'
 
-/** The call that Portage would send to a chain in shadow mode. Numbers are decimal. */
+/** Numbers are decimal. */
 export interface ShadowCall {
   readonly lane: string
   readonly to: string
@@ -12,7 +12,7 @@ export interface ShadowCall {
   readonly cost: string
 }
 
-/** Why the transfer waits. `shadowCallIn` reads the call from this text: a status has no other place for it. */
+/** `shadowCallIn` reads the call from this text, because a status has no other place for it. */
 export function shadowReason({ lane, to, selector, gasLimit, maxFee, cost }: ShadowCall): string {
   const price = `${gasLimit} gas at up to ${gweiText(maxFee)}`
   return `${lane} would call ${selector} of ${to} with ${price}; it costs ${exactAmountText(cost, undefined)} now`
@@ -20,7 +20,6 @@ export function shadowReason({ lane, to, selector, gasLimit, maxFee, cost }: Sha
 
 const form = /^(\S+) would call (0x[0-9a-f]{0,8}) of (0x\w{1,64}) with (\d{1,20}) gas at up to ([\d.]{1,99} gwei); it costs (.{1,99}) now$/i
 
-/** Reads the call from a text of `shadowReason`. Returns undefined for any other text. */
 export function shadowCallIn(reason: string): ShadowCall | undefined {
   const [, lane = '', selector = '', to = '', gasLimit = '', price = '', paid = ''] = form.exec(reason) ?? []
   const [maxFee, cost] = [parseAmount(price)?.wei, parseAmount(paid)?.wei]

@@ -1,6 +1,6 @@
 import { groupBy } from '../group-by.ts'
 
-/** A transfer in Temporal's visibility store. Times are ms since the epoch. */
+/** Times are ms since the epoch. */
 export interface TransferTraffic {
   readonly bridge: string
   readonly source: string
@@ -15,7 +15,7 @@ const stepsOfWindow = 60
 /** Anyone with access to Temporal can invent names of chains, so only the busiest routes are listed. */
 const mostRoutes = 100
 
-/** Cuts the last `minutes` into steps. The last step contains `now`. All steps begin at multiples of their length. */
+/** All steps begin at multiples of their length. The last step contains `now`. */
 export function trafficWindow(minutes: number, now: number) {
   const stepMs = (minutes * 60_000) / stepsOfWindow
   return { from: (Math.floor(now / stepMs) + 1 - stepsOfWindow) * stepMs, stepMs, steps: stepsOfWindow }

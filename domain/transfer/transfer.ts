@@ -3,10 +3,10 @@ export type BridgeName = string
 /** Name of a chain in the config: `ethereum`. All processes of a fleet use the same names. */
 export type ChainName = string
 
-/** Highest size of a message: every step carries the message as base64, and Temporal accepts only 2 MiB per value. */
+/** Every step carries the message as base64, and Temporal accepts only 2 MiB per value. */
 export const mostMessageBytes = 200_000
 
-/** A message to deliver, plain JSON. Its signatures, or its row in the source contract's table, have been checked. */
+/** Plain JSON. The message's signatures, or its row in the source contract's table, have been checked. */
 export interface Transfer {
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
@@ -27,7 +27,7 @@ export interface Transfer {
 
 export type TransferRoute = Pick<Transfer, 'bridge' | 'sourceChain' | 'targetChain'>
 
-/** Limits that a submission sets. A submission can only lower the limits of the config and of the signer. */
+/** A submission can only lower the limits of the config and of the signer. */
 export interface Terms {
   /** Wei per gas, decimal. */
   readonly maxFeePerGas?: string
@@ -51,7 +51,7 @@ const next = {
   cancelled: [],
 } as const
 
-/** The states that may follow each state. The lifecycle document is generated from this table. */
+/** The lifecycle document is generated from this table. */
 export const transitions: Readonly<Record<TransferState, readonly TransferState[]>> = next
 export const transferStates = Object.keys(transitions) as readonly TransferState[]
 
@@ -59,7 +59,7 @@ export function isOutcome(state: TransferState): boolean {
   return transitions[state].length === 0
 }
 
-/** Parks a transfer after `reverts` reverts, or after something else has used `spentNonces` of its nonces. */
+/** `spentNonces`: number of the transfer's nonces that something else has used. */
 export interface ParkLimits {
   readonly reverts: number
   readonly spentNonces: number
@@ -85,7 +85,6 @@ const byState = {
   admitting: 'transfer_initiated',
   waiting: 'transfer_initiated',
   parked: 'transfer_initiated',
-  // Once the transfer has requested a nonce, the completion may have been sent.
   broadcasting: 'transfer_pending',
   pending: 'transfer_pending',
   included: 'transfer_pending_executed',
@@ -96,13 +95,10 @@ const byState = {
   cancelled: undefined,
 } as const satisfies Record<TransferState, string | undefined>
 
-/** A state of MIP-61. `transfer_pending_failed`: the delivery reverted and will be sent again. */
+/** `transfer_pending_failed`: the delivery reverted and will be sent again. */
 export type Mip61State = NonNullable<(typeof byState)[TransferState]> | 'transfer_pending_failed'
 
-/**
- * MIP-61's state. Undefined for another bridge, and for a transfer that ended without a delivery. Without `code`, a
- * revert is not recognised.
- */
+/** Undefined for another bridge, and for a transfer that ended without a delivery. */
 export function mip61Of(transfer: { bridge: BridgeName; state: TransferState; code?: ErrorCode | undefined }): Mip61State | undefined {
   const { bridge, state, code } = transfer
   if (bridge !== mip61Bridge) return undefined
@@ -110,7 +106,7 @@ export function mip61Of(transfer: { bridge: BridgeName; state: TransferState; co
   return failed ? 'transfer_pending_failed' : byState[state]
 }
 
-/** Name of a source chain that the config lacks. No chain of a config may have a name of this form. */
+/** No chain of a config may have a name of this form. */
 export function unconfiguredSource(wormholeChainId: number): ChainName {
   return `wormhole-${wormholeChainId}`
 }

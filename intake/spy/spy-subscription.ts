@@ -34,12 +34,9 @@ interface SpyAnswer {
 type VaaStream = ClientReadableStream<SpyAnswer>
 
 const connectTimeoutMs = 10_000
-/**
- * Maximum wait (ms) after a failed connection. The wait after a lost subscription may be longer, because a new
- * subscription costs the spy more than a failed connection.
- */
+/** Longer waits may follow a lost subscription, because a subscription costs the spy more than a connection. */
 const mostConnectWaitMs = 5_000
-/** Interval of pings (ms). grpc-go servers close connections that ping more often than every 5 minutes. */
+/** grpc-go servers close connections that ping more often than every 5 minutes. */
 const keepaliveMs = 310_000
 
 const nothing = new Uint8Array()
@@ -97,7 +94,6 @@ export function createSpySubscription(options: SpySubscriptionOptions) {
       retries.stop()
       if (client) end(client, 'closed')
     },
-    /** A paused subscription is still paused after a reconnect. */
     pause(wanted: boolean): void {
       paused = wanted
       if (wanted) stream?.pause()
@@ -136,14 +132,13 @@ export function createSpyClient({ address, tls }: SpyTarget): Client {
     ...(tls?.serverName !== undefined && { 'grpc.ssl_target_name_override': tls.serverName }),
     'grpc.keepalive_time_ms': keepaliveMs,
     'grpc.keepalive_timeout_ms': 20_000,
-    // gRPC neither retries nor shares a channel: the subscription reconnects by itself, and a shared channel would add
-    // gRPC's back-off of up to two minutes.
+    // The subscription reconnects by itself. A shared channel would add gRPC's back-off of up to two minutes.
     'grpc.enable_retries': 0,
     'grpc.use_local_subchannel_pool': 1,
   })
 }
 
-/** Waits for the connection and not for a message, because a spy may send no message for a long time. */
+/** A spy may send no message for a long time, so only the connection is awaited. */
 function whenConnected(client: Client, closed: () => boolean, done: (client: Client) => void, fail: (why: string) => void): void {
   const channel = client.getChannel()
   const deadline = Date.now() + connectTimeoutMs
@@ -159,7 +154,7 @@ function whenConnected(client: Client, closed: () => boolean, done: (client: Cli
 
 function listen(stream: VaaStream, onEnd: (reason: string) => void, onMessage: (vaa: Uint8Array) => void): VaaStream {
   stream.on('data', ({ vaaBytes = nothing }) => onMessage(vaaBytes))
-  // Removes control characters, because the spy's text is shown and logged.
+  // The spy's text is shown and logged.
   stream.on('error', (error: ServiceError) => onEnd(printable(error.details || error.message) || 'the stream failed'))
   stream.on('end', () => onEnd('the spy ended the stream'))
   return stream

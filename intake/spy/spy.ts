@@ -28,10 +28,10 @@ export interface SpyListener {
 export type SpyIntake = ReturnType<typeof createSpyIntake>
 export type SpyHealth = Pick<SpyIntake, 'address'> & Pick<SpyIntake['health'], 'connected' | 'paused' | 'problem' | 'kept' | 'unknownSets'>
 
-/** These refusals are normal, because a bridge also carries messages that Portage does not deliver. */
+/** A bridge also carries messages that Portage does not deliver. */
 const expectedRefusals = new Set(['PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'])
 
-/** Submits a spy's messages. The streams must fetch missed messages, because the spy repeats none. */
+/** The streams must fetch missed messages, because the spy repeats none. */
 export function createSpyIntake(options: SpyIntakeOptions) {
   const settings = { concurrency: 16, limit: 10_000, retry: { firstMs: 1_000, mostMs: 30_000 }, ...options }
   const { bridge, address, logger, listener } = settings
@@ -93,7 +93,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
   }
 }
 
-/** Minimum time (ms) between two warnings with the same code, because anybody can make a spy send junk. */
+/** Anybody can make a spy send junk. */
 const warnEveryMs = 60_000
 
 function createCounts({ bridge, logger, metrics }: Pick<SpyIntakeOptions, 'bridge' | 'logger' | 'metrics'>) {

@@ -52,7 +52,7 @@ export function createAgentLoops(
       ]
       running = all.map((loop) => runLoop({ ...loop, stream: config.stream, stopping: stopping.signal, logger }))
     },
-    /** Stops the loops, calls `finish` and closes the client. The next start finds again what was not recorded. */
+    /** The next start finds again what was not recorded. */
     async stop(finish = async (): Promise<void> => {}): Promise<void> {
       stopping.abort()
       await finish()

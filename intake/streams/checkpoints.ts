@@ -21,12 +21,12 @@ export type CheckpointStore = ReturnType<typeof createCheckpointStore>
 const timeoutMs = 10_000
 const mostBytes = 2 * 1024 * 1024
 
-/** Stores texts. `put` is atomic. Throws CHECKPOINT_UNAVAILABLE, and CHECKPOINT_INVALID for a text that is too long. */
+/** `put` is atomic. Throws CHECKPOINT_UNAVAILABLE, and CHECKPOINT_INVALID for a text that is too long. */
 export function createCheckpointFiles(place: CheckpointPlace) {
   return place.kind === 'directory' ? inDirectory(place) : overHttp(place)
 }
 
-/** Stores checkpoints under the ids of their streams, so that a renamed chain still finds its checkpoints. */
+/** A checkpoint is stored under its stream's id, so that a renamed chain still finds it. */
 export function createCheckpointStore(place: CheckpointPlace, names: StreamNames = createStreamNames([])) {
   const { get, put } = createCheckpointFiles(place)
   return {

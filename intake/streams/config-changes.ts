@@ -8,7 +8,7 @@ export interface ConfiguredSource {
   readonly begins?: { readonly first?: string }
 }
 
-/** Changed values of the config that have no effect, because they are used only when a stream begins. */
+/** Changed values of the config that are used only when a stream begins. */
 export function ignoredChanges({ config: began }: Pick<StreamState, 'config'>, { config, begins }: ConfiguredSource) {
   const { stream, start } = config
   const changes: { field: 'startBlock' | 'first'; began: number | string; configured: number | string; remedy: string }[] = []
@@ -29,10 +29,7 @@ export function ignoredChanges({ config: began }: Pick<StreamState, 'config'>, {
   return changes
 }
 
-/**
- * Sends the config to a stream once, and again after Temporal was restored. If the configs of processes differ, the
- * process that started last wins.
- */
+/** Sends the config once, and again after Temporal was restored. If configs differ, the latest process wins. */
 export function createConfigReporter(
   source: ConfiguredSource,
   streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply'>,

@@ -7,7 +7,7 @@ import { type KnownPlaces, resolveTransfer } from '../../temporal/client/transfe
 import { listStreamNames } from '../../temporal/client/streams/streams.ts'
 import { readStream, sourceOf } from './reports.ts'
 
-/** Like `resolveTransfer`. Throws TRANSFER_IN_GAP for a number that is in a gap of a stream. */
+/** Throws TRANSFER_IN_GAP for a number in a gap of a stream, and the errors of `resolveTransfer`. */
 export async function findTransfer(client: TemporalClient, text: string, known: KnownPlaces): Promise<string> {
   try {
     return await resolveTransfer(client, text, known)

@@ -2,10 +2,7 @@ import type { Chain } from '../../chains/port.ts'
 
 type At = 'latest' | 'agreed'
 
-/**
- * Finds the first block at or after `time` (ms since the epoch), at most `end`. A pruned block counts as earlier.
- * Searches with one node, and again with most nodes if they contradict the result.
- */
+/** A pruned block counts as earlier than `time`. If most nodes contradict one node's result, they are searched. */
 export async function firstSince(chain: Pick<Chain, 'block'>, time: number, end: number): Promise<number> {
   const isSince = async (height: number, at: At) => {
     const header = await chain.block(height, at)

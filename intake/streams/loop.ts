@@ -4,15 +4,12 @@ import type { Logger } from '../../observability/logger.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { pause } from '../../runtime/wait.ts'
 
-/** Waits (ms) after a failure. `haltedMs` follows a contradiction, after which an operator must act. */
+/** `haltedMs` follows a contradiction, after which an operator must act. */
 const afterFailure = { firstMs: 250, mostMs: 5_000, haltedMs: 60_000 } as const
 
 type Subscribe = (listener: () => void) => () => unknown
 
-/**
- * True: more work is due now. False: the step worked, and the loop waits. Undefined: the step did no work, and the loop
- * waits. After a failure, the loop logs that it works again only once a step returns true or false.
- */
+/** True: more work is due. False: the step worked. Undefined: it had nothing to do, so an earlier failure stays. */
 export type Step = () => Promise<boolean | undefined>
 
 export interface Loop {

@@ -7,7 +7,7 @@ export type NumberCounts = Record<NumberStatus, number>
 
 export const noNumbers: Readonly<NumberCounts> = { started: 0, delivered: 0, ignored: 0 }
 
-/** `received`: the spy sent the numbers. `missedBySpy`: numbers that the spy should have sent, but did not send. */
+/** `missedBySpy`: numbers that the spy should have sent, but did not. */
 export function seenRequests(
   batch: SeenNumbers,
   { received, missedBySpy: missed = [] }: { readonly received?: true; readonly missedBySpy?: readonly string[] } = {},

@@ -11,16 +11,13 @@ import { readStream } from './reports.ts'
 export type StreamOrder = StreamOrderRequest & { readonly order: Order }
 
 export interface StreamOrderResult {
-  /** False if the order changed nothing, for example because the number was already resolved. */
+  /** False if the order changed nothing. */
   readonly done: boolean
   readonly view: StreamView
   readonly warning?: string
 }
 
-/**
- * Safe to repeat. Throws INPUT_INVALID, whose detail names the wrong field or gives the reason of the stream's refusal.
- * Also throws the errors of `readStream`.
- */
+/** Safe to repeat. Throws INPUT_INVALID and the errors of `readStream`. */
 export async function orderStream(client: TemporalClient, stream: string, order: StreamOrder): Promise<StreamOrderResult> {
   const request = { ...order, order: checkedOrder(order.order) }
   try {

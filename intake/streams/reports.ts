@@ -18,7 +18,7 @@ export interface StreamReport extends StreamView {
   readonly headAt?: string
   /** Guarantees that are missing because the config has no node of the source. */
   readonly unproved?: readonly string[]
-  /** Time of the stream's last update, ISO 8601. Present only if two audits should have reported since then. */
+  /** Time of the last update, ISO 8601. Present only if two audits should have reported since then. */
   readonly silentSince?: string
   readonly asOf: string
 }
@@ -37,8 +37,7 @@ export async function listStreams(client: TemporalClient, heights: Heights, audi
           workflowId: workflowIdOf(client, stream),
         }
       } catch (error) {
-        // An error is shown only for its own stream, because anyone with access to Temporal can start a false workflow
-        // under a stream's id.
+        // A false workflow's error must hide no other stream. Anyone with access to Temporal can start one.
         const known = toRelayerError(error)
         if (known.code === 'TEMPORAL_UNAVAILABLE') throw known
         return { stream, problem: known.message }

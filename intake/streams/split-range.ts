@@ -1,7 +1,7 @@
 import type { BlockRange } from '../../bridges/port.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 
-/** Reads a range. If nodes refuse it or disagree about it, reads its halves. Throws the error for a single block. */
+/** If nodes refuse a range or disagree about it, its halves are read. Throws the error for a single block. */
 export async function inParts<T>(range: BlockRange, read: (range: BlockRange) => Promise<readonly T[]>): Promise<readonly T[]> {
   const { fromBlock, toBlock } = range
   try {

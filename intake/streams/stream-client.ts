@@ -24,7 +24,6 @@ export class StreamClient {
   readonly #updates: CoalescingUpdates<StreamRequest, StreamResponse>
   #era = 0
   #view: StreamView | undefined
-  /** Aborted at the next change of the view. */
   #change = new AbortController()
 
   constructor(options: StreamClientOptions) {
@@ -48,15 +47,12 @@ export class StreamClient {
     return this.#view
   }
 
-  /** Grows when the stream goes back (after a fork, or a restore of Temporal). Earlier reads may be outdated. */
+  /** Grows when the stream goes back (after a fork, or a restore of Temporal). */
   get era(): number {
     return this.#era
   }
 
-  /**
-   * Returns undefined if the stream went back since `era`. Nothing was then recorded, and the caller must read again.
-   * Throws STREAM_UNREACHABLE after `close`, and INTERNAL for malformed requests.
-   */
+  /** Undefined: the stream went back since `era`, and nothing was recorded. Throws STREAM_UNREACHABLE and INTERNAL. */
   apply(requests: readonly StreamRequest[], era = this.#era): Promise<StreamResponse | undefined> {
     return this.#updates.ask(requests, () => era !== this.#era)
   }
@@ -77,7 +73,7 @@ export class StreamClient {
     if (!this.#updates.closed) await pause(timeoutMs, this.#change.signal)
   }
 
-  /** Unanswered requests fail with STREAM_UNREACHABLE. Later reads of the chains find their contents again. */
+  /** Unanswered requests fail with STREAM_UNREACHABLE. */
   close(): void {
     this.#updates.close()
     this.#wake()
@@ -105,7 +101,7 @@ export interface AuditLimits {
 
 const usualDeadlineMs = 600_000
 
-/** Runs an audit and then closes the client. Throws STREAM_AUDIT_UNENDED if a limit ends the audit. */
+/** Closes the client. Throws STREAM_AUDIT_UNENDED if a limit ends the audit. */
 export async function auditWithin<Result>(
   streamClient: Pick<StreamClient, 'close'>,
   stream: string,

@@ -17,19 +17,16 @@ export interface OutcomesDeps extends WaitingTransfersDeps {
   readonly streamClient: Pick<StreamClient, 'apply'>
 }
 
-/**
- * Temporal's lists show a run with a delay (ms): the longest and the usual delay. So reports overlap by the usual
- * delay, and once a minute by the longest delay.
- */
+/** Longest and usual delay of Temporal's lists. Reports overlap by the usual one, and once a minute by the longest. */
 const [lagMs, usualLagMs] = [60_000, 5_000] as const
-/** Period (ms) of the first report, which must cover a restart. An audit finds transfers that ended earlier. */
+/** The first report must cover a restart. An audit finds transfers that ended earlier. */
 const firstReportMs = 60 * lagMs
 const numberOf = ({ number }: ListedTransfer) => number
 const readsAtOnce = 20
 const mostReleased = 50
 const longestReason = 1_000
 
-/** Records ended and parked transfers. `own` removes transfers of other messages that claim a number of the stream. */
+/** @param own removes other messages' transfers that claim a number of the stream */
 export function createOutcomeReporter(
   deps: OutcomesDeps,
   listEnded: typeof endedSince,
@@ -52,15 +49,14 @@ export function createOutcomeReporter(
     get awaitingSignatures(): readonly string[] {
       return codes.awaitingSignatures
     },
-    /** Throws errors of the Temporal client. `era` is the era of the stream client when the state was read. */
+    /** `era` is the stream client's era when the state was read. Throws errors of the Temporal client. */
     async report(state: StreamState, era?: number): Promise<void> {
       const opened = new Map(state.open.map((one) => [one.number, one.parked]))
       const missing = state.gaps.filter((gap) => gap.state !== 'undone')
       const parkedStep = await parkedRounds.list(state)
       const { since, done } = window.now()
       const all = [...parkedStep.listed, ...(await listEnded(client, source, since))]
-      // A running transfer that is outside the window because it is parked needs no further query. If it is outside
-      // because it waits, it may have been parked since.
+      // A transfer that is outside the window because it waits may have been parked since.
       const isWanted = ({ number, running }: ListedTransfer) => {
         const outside = outsideReason(state, number)
         return opened.has(number) || hasGap(missing, BigInt(number)) || (outside !== undefined && (!running || outside.waits === true))
@@ -113,7 +109,7 @@ export async function closedRequests(
   ended: readonly (Pick<ListedTransfer, 'id' | 'number'> & Partial<Pick<ListedTransfer, 'runId'>>)[],
 ): Promise<readonly RequestOf<'closed'>[]> {
   const requests = await mapLimited(ended, readsAtOnce, async ({ number, id, runId }) => {
-    // Reads exactly the listed run, because a later run may never end. A stranger's worker may return any result.
+    // A later run may never end, so exactly the listed run is read. A stranger's worker may return any result.
     const result = statusOf(client, { id, ...(runId !== undefined && { runId }), running: false })
     const status: Partial<TransferStatus> | null | undefined = await result.catch((error: unknown) => {
       if (isOfServer(error)) throw error

@@ -10,11 +10,11 @@ export interface WaitingTransfersDeps {
   readonly source: StreamOfTransfers
   readonly client: TemporalClient
   readonly logger: Logger
-  /** If room is short, transfers that wait this long (ms) for their own reason leave the window. Default: 600,000. */
+  /** If room is short, transfers that wait this long for a reason of their own leave the window. Default: 600,000. */
   readonly outsideAfterMs?: number | undefined
 }
 
-/** Highest `outsideAfterMs` while the window is almost full: strangers can submit many messages that nobody signs. */
+/** Used while the window is almost full: strangers can submit many messages that nobody signs. */
 const outsideIfFullMs = 60_000
 const limits = { queries: 50, atOnce: 20, queryMs: 5_000, againMs: 60_000, everyMs: 10_000 } as const
 
@@ -32,7 +32,7 @@ function forgetOthers(known: Map<string, unknown>, listed: readonly ListedTransf
   for (const runId of known.keys()) if (!runs.has(runId)) known.delete(runId)
 }
 
-/** Finds the codes of parked runs. Each run is queried only once, because its code never changes. */
+/** A parked run's code never changes, so the run is queried only once. */
 export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'logger'>) {
   const codes = new Map<string, { readonly number: string; readonly code: string }>()
   const silentUntil = new Map<string, number>()
@@ -56,7 +56,7 @@ export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'l
   }
 }
 
-/** Moves transfers that wait for a reason of their own (wrapper, revert) outside the window if room is short. */
+/** If room is short, transfers that wait for a reason of their own (wrapper, revert) move outside the window. */
 export function createWaitingTransfers(deps: WaitingTransfersDeps) {
   const { client, source, outsideAfterMs = 600_000 } = deps
   const askedAt = new Map<string, number>()

@@ -7,8 +7,5 @@ export interface Mismatch extends TransferRoute {
   readonly detail: string
 }
 
-/**
- * Halts one route. Call this only for contradictions that most nodes showed, never for received bytes. If this throws
- * SETTINGS_UNREACHABLE or TEMPORAL_UNAVAILABLE, the caller must keep the route waiting.
- */
+/** Only for contradictions that most nodes showed. If this throws, the caller must keep the route waiting. */
 export type HaltRoute = (mismatch: Mismatch) => Promise<void>

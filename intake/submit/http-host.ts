@@ -5,14 +5,14 @@ import { httpJson } from './http.ts'
 import type { Retry } from './submissions.ts'
 
 export interface HttpHostOptions {
-  /** Base URL. Only the origin is shown, because path and query may contain keys. */
+  /** Only the origin is shown, because path and query may contain keys. */
   readonly url: string
   readonly timeoutMs?: number
   readonly parallel: number
   readonly pause?: Retry
   /** Maximum requests in any second. Absent: no limit. */
   readonly perSecond?: number
-  /** Time (ms) without requests after HTTP 429, unless the server asks for more. Absent: as after other failures. */
+  /** Shortest rest after HTTP 429. Absent: as after other failures. */
   readonly restAfter429Ms?: number
 }
 
@@ -26,7 +26,7 @@ const afterFailureMs = 5_000
 
 export type HttpHost = ReturnType<typeof createHttpHost>
 
-/** One HTTP API. Its limits (parallel requests, rate, Retry-After) apply to all requests of this process. */
+/** The limits apply to all requests of this process. */
 export function createHttpHost(options: HttpHostOptions) {
   const { url, timeoutMs = 5_000, parallel, pause = { firstMs: 1_000, mostMs: 60_000 }, perSecond, restAfter429Ms = 0 } = options
   const base = url.endsWith('/') ? url : `${url}/`
@@ -61,7 +61,7 @@ export function createHttpHost(options: HttpHostOptions) {
     return { kind: 'failed', why, againInMs: afterFailureMs }
   }
 
-  /** Counts requests when they are sent, because timers of a busy process fire late, and then all at once. */
+  /** Timers of a busy process fire late, and then all at once, so requests count when they are sent. */
   async function untilFree(most: number): Promise<void> {
     for (;;) {
       const freeAt = (sentAt.at(-most) ?? -1_000) + 1_000

@@ -14,7 +14,7 @@ export type HttpAnswer<Body> =
   | { readonly kind: 'absent' }
   | { readonly kind: 'failed'; readonly why: string; readonly status?: number; readonly retryAfter?: string | null }
 
-/** Sends one request. Follows no redirects. Never throws. */
+/** Follows no redirects. Never throws. */
 export async function httpText(url: URL, { timeoutMs, mostBytes, ...init }: HttpOptions): Promise<HttpAnswer<string>> {
   try {
     const { ok, status, headers, text } = await fetchBounded(url, init, { timeoutMs, mostBytes })

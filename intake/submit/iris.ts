@@ -4,14 +4,11 @@ import { printable } from '../../domain/text/printable.ts'
 import { createHttpHost, type HttpHost, type HttpHostOptions } from './http-host.ts'
 
 export interface IrisOptions extends Partial<Pick<HttpHostOptions, 'timeoutMs' | 'parallel'>> {
-  /** Base URLs, in the order of requests. Only origins are shown, because paths may contain keys. */
+  /** In the order of requests. Only origins are shown, because paths may contain keys. */
   readonly urls: readonly string[]
-  /**
-   * Requests of this process per second to each URL. Default: 20. Circle counts all processes behind an IP address
-   * together, and refuses the address after 35 requests in a second.
-   */
+  /** Per URL. Default: 20. Circle refuses an IP address that sends more than 35 requests in a second. */
   readonly perSecond?: number
-  /** Time (ms) without requests after HTTP 429. Default: 5 minutes, in which Circle refuses all requests. */
+  /** Default: 5 minutes, in which Circle refuses all requests. */
   readonly restAfter429Ms?: number
 }
 
@@ -26,16 +23,14 @@ export type IrisFound<T> = { readonly kind: 'found'; readonly value: T } | { rea
 type Read<T> = (body: unknown) => Promise<{ readonly value?: T | undefined; readonly why: string }>
 
 const hex = z.string().regex(/^0x([0-9a-fA-F]{2}){1,200000}$/)
-/** A state that the API names. Its control characters are removed, because operators see it. */
+/** Operators see the state, so its control characters are removed. */
 const state = z.string().max(100).transform(printable)
 const entryShape = z.object({ status: state, message: hex, attestation: hex })
 const pendingShape = z.object({ status: state, delayReason: state.nullish() })
 const messagesShape = z.object({ messages: z.array(z.unknown()).max(1_000) })
 const attestationShape = z.object({ status: state, attestation: z.string().max(20_000).nullish() })
 
-/**
- * Hosts by URL. All clients of a process share the hosts, because each host limits the requests of the whole process.
- */
+/** By URL. Each host limits the requests of the whole process, so all clients share it. */
 const hosts = new Map<string, HttpHost>()
 
 /** Circle's attestation API ("Iris"). Does not check signatures. */
@@ -63,7 +58,7 @@ export function createIris({ urls, perSecond = 20, parallel = 8, restAfter429Ms 
   }
 
   return {
-    /** `pick` gets the attested messages in the order of the logs. Asks further APIs until `pick` accepts an answer. */
+    /** `pick` gets the attested messages in the order of the logs. More APIs are asked until it accepts an answer. */
     ofTransaction<T>(
       { domain, txHash }: { readonly domain: number; readonly txHash: string },
       pick: (messages: readonly AttestedMessage[]) => Promise<T | undefined>,

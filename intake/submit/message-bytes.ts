@@ -5,12 +5,12 @@ const hex = /^(0x)?([0-9a-f]{2})+$/i
 const oddHex = /^(0x.*|[0-9a-f]+)$/i
 const base64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 
-/** Accepts hex and base64. An ambiguous text is hex: VAAs in base64 begin with `AQ`. Throws MESSAGE_ENCODING. */
+/** An ambiguous text is hex, because a VAA in base64 begins with `AQ`. Throws MESSAGE_ENCODING. */
 export function messageBytes(text: string): Uint8Array {
   const trimmed = text.replaceAll(/\s+/g, '')
   if (hex.test(trimmed)) return Buffer.from(trimmed.replace(/^0x/i, ''), 'hex')
   if (oddHex.test(trimmed)) throw new RelayerError('MESSAGE_ENCODING', { facts: { characters: trimmed.length } })
-  // Checked here, because Buffer ignores invalid characters. The last group of base64 never has one character.
+  // Buffer ignores invalid characters. The last group of base64 never has one character.
   const padding = trimmed.indexOf('=')
   const digits = padding < 0 ? trimmed : trimmed.slice(0, padding)
   if (base64.test(trimmed) && digits.length % 4 !== 1) return Buffer.from(digits, 'base64')

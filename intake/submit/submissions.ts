@@ -17,13 +17,13 @@ export interface SubmissionsOptions {
   readonly onFull: (full: boolean) => void
   readonly onTrouble: (error: RelayerError | undefined) => void
   readonly concurrency: number
-  /** Maximum number of kept messages, not counting those with an unknown guardian set. */
+  /** Does not count messages with an unknown guardian set. */
   readonly limit: number
-  /** Maximum bytes of the messages that `limit` counts. Default: 64 MiB. */
+  /** Default: 64 MiB. */
   readonly limitBytes?: number
-  /** Maximum messages with an unknown guardian set. If exceeded, the oldest is dropped. Default: 200. */
+  /** If exceeded, the oldest message is dropped. Default: 200. */
   readonly limitUnknown?: number
-  /** Maximum bytes of messages with an unknown guardian set. If exceeded, the oldest is dropped. Default: 2 MiB. */
+  /** If exceeded, the oldest message is dropped. Default: 2 MiB. */
   readonly limitUnknownBytes?: number
   readonly retry: Retry
 }
@@ -40,10 +40,10 @@ interface Entry {
   isOver?: true
 }
 
-/** A message whose guardian set stays unknown this long (ms) is refused. The streams fetch a genuine one again. */
+/** A message whose guardian set stays unknown this long is refused. The streams fetch a genuine one again. */
 const unknownSetForMs = 86_400_000
 
-/** Keeps messages to try again, but few with an unknown guardian set, because anybody can make such messages. */
+/** Anybody can make messages with an unknown guardian set, so few of them are kept. */
 export class Submissions {
   readonly #options: SubmissionsOptions
   readonly #waiting: Entry[] = []
@@ -163,7 +163,7 @@ export class Submissions {
     if (isChanged) onFull((this.#isFull = !this.#isFull))
   }
 
-  /** An unknown guardian set is not reported, because it says nothing about other messages. */
+  /** An unknown guardian set says nothing about other messages. */
   #reportTrouble(error: RelayerError | undefined): void {
     if (error?.code === 'GUARDIAN_SET_UNKNOWN' || error?.code === this.#trouble) return
     this.#trouble = error?.code
@@ -171,7 +171,7 @@ export class Submissions {
   }
 }
 
-/** Returns ms. The wait doubles each time. It is random, so that processes do not retry at the same time. */
+/** Random, so that processes do not retry at the same time. */
 export function retryWaitMs(tries: number, { firstMs, mostMs }: Retry): number {
   return Math.round((backoffMs(tries, firstMs, mostMs) * (1 + Math.random())) / 2)
 }

@@ -30,23 +30,20 @@ export interface TransferDefaults extends Pick<SubmitOptions, 'priority'> {
 }
 
 export interface SubmitOptions {
-  /** Priority in the lane's nonce queue, from 1 (first) to 5. Ignored for a known transfer. */
+  /** From 1 (first) to 5. Ignored for a known transfer. */
   readonly priority?: number | undefined
   /** ms since the epoch. A transfer that is undelivered at this time is parked. Ignored for a known transfer. */
   readonly deadline?: number | undefined
   readonly terms?: Terms | undefined
   readonly seenAt?: number | undefined
   readonly sourceTxHash?: string | undefined
-  /**
-   * `ask` (default) asks Temporal about messages that were already submitted, and restarts undone transfers. `skip`
-   * answers `known` for a message that this process submitted recently.
-   */
+  /** `ask` (default) asks Temporal, and restarts undone transfers. `skip` trusts this process's recent submissions. */
   readonly repeats?: 'ask' | 'skip'
   /** Absent if the message came from a spy or a chain. */
   readonly order?: Order | undefined
 }
 
-/** The only part that starts transfers. Checks signatures and emitter before it starts the workflow of a transfer. */
+/** The only part that starts transfers. Signatures and emitter are checked first. */
 export type Submitter = ReturnType<typeof createSubmitter>
 
 export interface SubmitterDeps {
@@ -60,19 +57,16 @@ export interface SubmitterDeps {
 
 const recentSize = 10_000
 const recentMs = 10 * 60_000
-/** Time (ms) for which a refusal is kept. It is short, because the target may register the emitter later. */
+/** Short, because the target may register the emitter later. */
 const refusedMs = 60_000
 
 export function createSubmitter({ bridges, client, settings, defaults = {}, stepTimes, startTimeoutMs = 10_000 }: SubmitterDeps) {
   const submitted = boundedMap<string, true>(recentSize, recentMs)
-  /** Ids that were restarted once: two rejected copies of one message would otherwise replace each other for ever. */
+  /** Two rejected copies of one message would otherwise replace each other for ever. */
   const restarted = boundedMap<string, true>(recentSize, recentMs)
-  /** Refusals of unregistered emitters, so that repeated messages do not query the nodes each time. */
+  /** Repeated messages of an unregistered emitter do not query the nodes each time. */
   const refusals = boundedMap<string, RelayerError>(recentSize, refusedMs)
-  /**
-   * Copies of messages, signed by a newer guardian set, that the messages' transfers have adopted. Such a copy is not
-   * offered again, because each offer wakes the transfer.
-   */
+  /** Each offer of a copy wakes the transfer, so a copy that the transfer has adopted is not offered again. */
   const adoptedCopies = boundedMap<string, true>(recentSize, recentMs)
   const shared = createSharedStarts()
 
@@ -111,7 +105,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     if (refusal) throw refusal
     const endpoint = ofChain(bridge.endpoints, { chain: transfer.targetChain })
     const decimals = await accepted(endpoint, message).catch((error: unknown) => {
-      // Remembers only refusals of emitters, because a later copy with this id may have good signatures.
+      // A later copy with this id may have good signatures.
       if (error instanceof RelayerError && error.code === 'EMITTER_UNKNOWN') refusals.set(id, error)
       throw error
     })
@@ -141,7 +135,6 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
   }
 }
 
-/** See `Endpoint.accept`. */
 async function accepted(endpoint: Endpoint, message: Uint8Array): Promise<number | undefined> {
   if (endpoint.accept) return endpoint.accept(message)
   const verdict = await endpoint.verify(message)
@@ -149,9 +142,7 @@ async function accepted(endpoint: Endpoint, message: Uint8Array): Promise<number
   return undefined
 }
 
-/**
- * Starts a transfer once for calls that submit the same copy at the same time, because several spies send each copy.
- */
+/** Several spies send each copy, so calls with the same copy share one start. */
 function createSharedStarts() {
   const underWay = new Map<string, Promise<SubmitResult>>()
   return async (key: string, start: () => Promise<SubmitResult>): Promise<SubmitResult> => {
@@ -182,7 +173,7 @@ function inputOf(transfer: Transfer, options: SubmitOptions, { priority: usual, 
   }
 }
 
-/** Returns -1 for unreadable bytes. A stranger may have started the transfer with such bytes, so any copy is newer. */
+/** -1 for unreadable bytes. A stranger may have started the transfer with such bytes, so any copy is newer. */
 function signersOf(bridge: Bridge, message: string): number {
   try {
     return bridge.signedBy?.(Buffer.from(message, 'base64')) ?? -1

@@ -16,14 +16,14 @@ export interface VaaLookupOptions extends Partial<Omit<HttpHostOptions, 'url'>> 
   readonly wormholescanApis: readonly string[]
 }
 
-/** `api` is the index of the API that has the VAA. `againInMs` is the wait before the next try. */
+/** `api`: index of the API that has the VAA. `againInMs`: wait before the next try. */
 export type Found =
   | { readonly kind: 'found'; readonly vaa: Uint8Array; readonly origin: string; readonly api: number }
   /** No API is configured, or the APIs that could be asked do not have the VAA. */
   | { readonly kind: 'absent'; readonly againInMs: number | undefined; readonly why: string }
   | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string }
 
-/** Make only one per process, because it limits the requests to each server. */
+/** One per process, because it limits the requests to each server. */
 export type VaaLookup = ReturnType<typeof createVaaLookup>
 
 const base64 = z.base64().min(1).max(1_000_000)
@@ -37,7 +37,7 @@ export function createVaaLookup({ guardianApis, wormholescanApis, parallel = 4, 
   const api = (url: string, path: string) => ({ host: createHttpHost({ url, parallel, ...limits }), path })
   const apis = [...guardianApis.map((url) => api(url, 'v1/signed_vaa')), ...wormholescanApis.map((url) => api(url, 'api/v1/vaas'))]
   return {
-    /** Asks the APIs from index `from` on, and returns the first copy. Does not check signatures. Never throws. */
+    /** Starts at the API with index `from`. Does not check signatures. Never throws. */
     async find(place: MessagePlace, from = 0): Promise<Found> {
       const waits: number[] = []
       const refusals: string[] = []
@@ -47,7 +47,7 @@ export function createVaaLookup({ guardianApis, wormholescanApis, parallel = 4, 
         const found = answer.kind === 'found' ? readVaa(answer.body, place) : answer.kind === 'absent' ? 'not found' : answer.why
         if (typeof found !== 'string') return { kind: 'found', vaa: found, origin: host.origin, api: index }
         if (answer.kind === 'failed') waits.push(answer.againInMs)
-        // Only the origin is shown, because paths and queries of such URLs may contain keys.
+        // Paths and queries of URLs may contain keys.
         refusals.push(`${host.origin}: ${found}`)
       }
       const why = refusals.join('; ')

@@ -1,8 +1,7 @@
 /**
- * Runs one fault after another under a real Prometheus with the rules of deploy/prometheus. Divides all times of the
- * rules by `--scale`. Passes if each fault raises its own alert in time, no other alert fires, and the alert ends with
- * the fault. Options: `--scale N` (60), `--only <fault>` (repeatable), `--list`, `--json`. Prints NOT RUN if Prometheus
- * is missing and cannot be installed.
+ * Runs one fault after another under a real Prometheus with the rules of deploy/prometheus, whose times it divides by
+ * `--scale N` (60). Passes if each fault raises its own alert in time and no other, and the alert ends with the fault.
+ * Options: `--only <fault>` (repeatable), `--list`, `--json`. Prints NOT RUN without Prometheus.
  */
 import { parseArgs } from 'node:util'
 import { findPrometheus } from './prometheus.ts'

@@ -12,10 +12,7 @@ import { until } from '../devnet/until.ts'
 export const cachedProgram = (name: 'prometheus' | 'promtool', env: NodeJS.ProcessEnv) =>
   join(programCache(env), '..', 'prometheus', 'usr', 'bin', name)
 
-/**
- * Finds Prometheus in PROMETHEUS, in PATH or in the cache. If none of them has it, unpacks Debian's package into the
- * cache, without installing the package. Returns `why` if there is no Prometheus.
- */
+/** Finds Prometheus in PROMETHEUS, PATH or the cache, or unpacks Debian's package into the cache. `why`: none works. */
 export async function findPrometheus(env: NodeJS.ProcessEnv): Promise<{ readonly path: string } | { readonly why: string }> {
   const { PROMETHEUS, PATH = '' } = env
   if (PROMETHEUS) return { path: PROMETHEUS }
@@ -48,19 +45,12 @@ export interface Prometheus {
   /** Replaces the list of processes that Prometheus scrapes. Addresses: `host:port` of admin ports. */
   scrape(targets: readonly string[]): Promise<void>
   alerts(): Promise<readonly ActiveAlert[]>
-  /**
-   * Number of series that an expression has now. Throws Error with Prometheus' message if Prometheus refuses the
-   * expression.
-   */
+  /** Series that an expression has now. Throws Error if Prometheus refuses the expression. */
   count(expr: string): Promise<number>
   stop(): Promise<void>
 }
 
-/**
- * Starts a real Prometheus that scrapes every second.
- * @param rules texts of rule files
- * @param dir folder for the data of Prometheus
- */
+/** Starts a real Prometheus that scrapes every second. `rules`: texts of rule files. `dir`: folder for its data. */
 export async function startPrometheus(path: string, rules: readonly string[], dir: string): Promise<Prometheus> {
   await mkdir(dir, { recursive: true })
   const port = await freePort()

@@ -1,7 +1,6 @@
 import type { Devnet } from '../devnet/index.ts'
 import { type PortageOptions, type PortageProcess, startPortage } from '../devnet/portage-process.ts'
 
-/** A fleet with one process for each chain and each key, a ledger, an intake and an API. */
 export class RoleFleet {
   readonly #devnet: Devnet
   readonly #configure: PortageOptions['configure']
@@ -15,10 +14,7 @@ export class RoleFleet {
     this.#onChange = onChange
   }
 
-  /**
-   * At the first call, starts all processes. Later, starts those that `kill` has ended. Throws Error if a process does
-   * not become ready.
-   */
+  /** Starts the processes that do not run. Throws Error if one does not become ready. */
   async whole(): Promise<void> {
     const missing = [...this.#all()].filter(([name]) => !this.#running.has(name))
     await Promise.all(
@@ -31,8 +27,7 @@ export class RoleFleet {
   }
 
   /**
-   * Kills a process with SIGKILL. Throws Error for an unknown name.
-   * @param name such as `ledger`, or `lane-` with the key's number
+   * Kills with SIGKILL. `name`: such as `ledger`, or `lane-` with the key's number. Throws Error for an unknown name.
    */
   async kill(name: string): Promise<void> {
     const victim = this.#running.get(name)

@@ -23,10 +23,7 @@ export interface FaultResult {
   readonly alert: string
   /** Seconds from the fault to the alert. Absent: the alert did not fire. */
   readonly firedAfterSeconds: number | undefined
-  /**
-   * Scaled time that the rule waits after the condition began, seconds. `withinSeconds`, the time limit of the alert,
-   * is `slackSeconds` longer.
-   */
+  /** Scaled time that the rule waits, seconds. The limit `withinSeconds` is `slackSeconds` longer. */
   readonly ruleSeconds: number
   readonly withinSeconds: number
   /** Seconds from the end of the fault until no alert fired. Absent: an alert still fires. */
@@ -60,7 +57,6 @@ function quick(config: ConfigInput, receiver: AlertReceiver): ConfigInput {
   return { ...config, streams: { ...config.streams, auditMinutes: 0.05 }, notifications: [receiver.configured] }
 }
 
-/** Starts the devnet, the processes and Prometheus, makes the faults one after another, and stops everything. */
 export async function runAlerts(prometheusPath: string, { scale, only }: AlertRun, say: (line: string) => void): Promise<AlertSummary> {
   const chosen = scenarios.filter(({ fault }) => only === undefined || only.includes(fault))
   const files = (await readdir(join(deploy, 'prometheus'))).filter((file) => file.endsWith('.yml'))
@@ -152,8 +148,7 @@ function startTraffic(devnet: Devnet): Traffic {
   let [on, stopped] = [true, false]
   const send = async () => {
     for (let index = 0; !stopped; index++) {
-      // Users cannot send from a stalled chain. This run judges alerts, so a transfer that was not sent does not
-      // matter.
+      // Sending fails on a stalled chain, which does not matter, because this run judges alerts.
       if (on)
         await sendWish(devnet, index % 2 === 0 ? 'ethereum' : 'bsc', wishOf('both', [index * 2, index * 2 + 1])).catch(() => undefined)
       await pause(3_000)

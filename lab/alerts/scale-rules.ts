@@ -13,18 +13,14 @@ export function durationSeconds(text: string): number {
   return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (unitSeconds[unit] ?? 0), 0)
 }
 
-/**
- * Divides a duration by `scale`, but not to less than `atLeast` seconds. A duration that is shorter than `atLeast` does
- * not change. Returns whole milliseconds.
- */
+/** Divides a duration by `scale`, but not to less than `atLeast` seconds. Shorter durations do not change. */
 function shorter(text: string, scale: number, atLeast: number): string {
   const seconds = durationSeconds(text)
   return `${Math.round(Math.max(seconds / scale, Math.min(seconds, atLeast)) * 1_000)}ms`
 }
 
 /**
- * Divides the ranges and offsets of an expression, and bounds of metrics in seconds (`…_seconds > 3600`). Bounds of
- * histogram buckets do not change, because transfers take their real time.
+ * Divides ranges, offsets, and bounds of metrics in seconds. Bounds of buckets stay: transfers take their real time.
  */
 export function scaleExpression(expr: string, scale: number): string {
   const changes: { from: number; to: number; text: string }[] = []
@@ -64,10 +60,7 @@ export function scaleRules(text: string, scale: number): string {
   return stringify({ groups: scaled })
 }
 
-/**
- * Seconds from the start of the condition until the alert fires, by alert: the rule's `for`, plus the longest time in
- * the expression (a range, an offset, or a bound in seconds).
- */
+/** Seconds until an alert fires, by alert: the rule's `for`, plus the longest time in the expression. */
 export function alertSeconds(text: string): ReadonlyMap<string, number> {
   const { groups } = parse(text) as { groups: { rules: Rule[] }[] }
   const times = groups

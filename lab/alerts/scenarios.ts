@@ -27,10 +27,7 @@ export interface Scenario {
   readonly alert: string
   readonly labels?: Readonly<Record<string, string>>
   readonly consequences?: readonly string[]
-  /**
-   * Whether users send transfers during the fault. False if sending is impossible, or if waiting transfers would raise
-   * another alert.
-   */
+  /** Whether users send transfers during the fault. False if waiting transfers would raise another alert. */
   readonly traffic: boolean
   inject(scene: AlertScene): Promise<() => Promise<unknown>>
 }
@@ -61,10 +58,7 @@ function missing(name: string): Scenario['inject'] {
   }
 }
 
-/**
- * Makes the receiver answer with `status`. The end of the fault also orders `enable`, so that all waiting notifications
- * are sent at once.
- */
+/** The end of the fault also orders `enable`, so that all waiting notifications are sent at once. */
 function receiverAnswers(status: number): Scenario['inject'] {
   return ({ client, receiver }) => {
     receiver.answer = status

@@ -23,7 +23,6 @@ export function isExpected({ alert, labels = {} }: Pick<Scenario, 'alert' | 'lab
   return found.alertname === alert && Object.entries(labels).every(([name, value]) => found[name] === value)
 }
 
-/** Names of firing alerts that are neither the fault's alert nor one of its consequences, sorted. */
 export function strangers(
   { alert, consequences = [] }: Pick<Scenario, 'alert' | 'consequences'>,
   found: readonly ActiveAlert['labels'][],
@@ -38,10 +37,7 @@ export interface Watched {
   readonly fired: readonly ActiveAlert['labels'][]
 }
 
-/**
- * Reads alerts until the condition holds or `withinMs` is over. `linger`: goes on for `lingerMs` after the condition
- * held.
- */
+/** `linger`: goes on for `lingerMs` after the condition held. */
 export async function watch(
   prometheus: Prometheus,
   holds: (firing: Firing, pending: number) => boolean,

@@ -46,10 +46,7 @@ export async function ordersOfDocument({ fleet }: AttackScene): Promise<Order[]>
   return one ? everyOrder(one).catch(() => []) : []
 }
 
-/**
- * Sends each order with these headers to each process. Records accepted orders as findings, because no token allows
- * them. Returns the statuses of the answers, 0 for no answer.
- */
+/** Records accepted orders as findings, because `headers` allow none. Returns the statuses, 0 for no answer. */
 export async function answersTo(scene: AttackScene, orders: readonly Order[], headers: Record<string, string>): Promise<number[]> {
   const answers: number[] = []
   for (const { apiUrl } of scene.fleet.alive) {

@@ -43,7 +43,6 @@ const againMs = 4_000
 
 export type Attacked = Partial<Record<AttackKind, number>>
 
-/** Carries out the plan and counts the attacks in `attacked`. Resolves after the last attack. */
 export async function attackAll(scene: AttackScene, plan: readonly PlannedAttack[], attacked: Attacked): Promise<void> {
   const started = Date.now()
   const running: Promise<void>[] = []
@@ -55,10 +54,7 @@ export async function attackAll(scene: AttackScene, plan: readonly PlannedAttack
   for (const nodes of Object.values(scene.devnet.nodes)) for (const node of nodes) node.clear()
 }
 
-/**
- * Carries out one attack. If it fails, for example because there is no traffic or no ledger yet, tries again, up to
- * `mostTries` times in all, unless another attack of this kind was carried out.
- */
+/** Tries again, up to `mostTries` times in all, unless another attack of this kind was carried out. */
 async function attackOnce(scene: AttackScene, attack: PlannedAttack, attacked: Attacked): Promise<void> {
   const tell = (what: string) => scene.say(`${new Date().toISOString()} ${attack.kind} on ${attack.chain}: ${what}`)
   for (let tries = 1; tries <= mostTries; tries++) {

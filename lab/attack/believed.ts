@@ -1,10 +1,7 @@
 import type { AttackScene } from './scene.ts'
 import { firstInvented } from './spy-attacks.ts'
 
-/**
- * Adds the token bridge's and NTT's transfers with invented sequence numbers to `believed`. Call this before each wipe
- * of Temporal, which deletes the workflows of these transfers.
- */
+/** Adds transfers with invented sequence numbers to `believed`. Must run before each wipe of Temporal. */
 export async function findBelieved({ client, believed, say }: Pick<AttackScene, 'client' | 'believed' | 'say'>): Promise<Set<string>> {
   for await (const { workflowId } of client.workflow.list({ query: "WorkflowType = 'transfer'" })) {
     const [bridge, , , sequence = ''] = workflowId.split(':')

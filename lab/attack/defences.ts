@@ -119,8 +119,8 @@ export const defences = {
 export type DefenceName = keyof typeof defences
 
 /**
- * Copies the sources without a defence. The product has no switch for a defence, because a switch would be a hole.
- * Returns the path of the copy's launcher. Throws Error if an edit no longer fits the source.
+ * Copies the sources without a defence, because a switch in the product would be a hole. Returns the copy's launcher.
+ * Throws Error if an edit no longer fits the source.
  */
 export async function withoutDefence(name: DefenceName, dir: string): Promise<string> {
   await copyEdited(defences[name], dir, ['docs', 'lab', 'scripts', 'test', 'deploy'])

@@ -16,9 +16,8 @@ interface Forgery extends Omit<ExecutorMessage, 'payload' | 'pay'> {
 const tooLittleGas = 30_000n
 
 /**
- * For real messages, requests deliveries that Portage must not make. In most requests, the quote is forged, changed
- * after the signature, or used for more gas or coins than the payment covers. One request is paid in full, but has too
- * little gas. Two more are paid in full and name the same message.
+ * For real messages, requests deliveries that Portage must not make: at quotes that are forged, changed, or used for
+ * more than the payment covers. One paid request has too little gas, and two more are paid for the same message.
  */
 export async function forgedRequests({ devnet, locks, thief }: AttackScene, { chain }: PlannedAttack): Promise<string> {
   const network = devnet.executor
@@ -62,8 +61,8 @@ export async function forgedRequests({ devnet, locks, thief }: AttackScene, { ch
 }
 
 /**
- * Requests deliveries of another user's NTT transfer, of burns that nobody sent, and in forms that Portage does not
- * know. Each is requested at the right price, below the price, and with coins that the payment does not cover.
+ * Requests another user's NTT transfer, burns that nobody sent, and unknown forms: at the right price, below it, and
+ * with coins that the payment does not cover.
  */
 async function transfersOfOthers(
   network: ExecutorNetwork,

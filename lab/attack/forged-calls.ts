@@ -95,10 +95,7 @@ export async function forgedMints({ devnet, thief }: AttackScene, target: Chain,
   })
 }
 
-/**
- * Wraps the forged NTT message and the forged mints in calls that also pay a drop-off from the lane's coins to the
- * thief.
- */
+/** The forged NTT message and mints, in calls that also pay a drop-off from the lane's coins to the thief. */
 export async function forgedDropOffs(scene: AttackScene, target: Chain, dice: number): Promise<Intent[]> {
   const { devnet, thief } = scene
   const network = devnet.executor

@@ -40,10 +40,6 @@ const requests: readonly unknown[] = [
   JSON.parse('{"__proto__":{"requests":[]},"requests":[{"__proto__":{"kind":"pause"}}]}'),
 ]
 
-/**
- * Sends signals and updates with invalid contents to ledgers, streams, operator transactions, the settings and pending
- * transfers.
- */
 export async function forgedMessages({ client, devnet }: AttackScene): Promise<string> {
   const ledgers = devnet.lanes.map(({ chain, address }) =>
     laneWorkflowId(laneId('evm', devnet.chains[chain as 'ethereum' | 'bsc'].anvil.chainId, address)),
@@ -65,9 +61,9 @@ export async function forgedMessages({ client, devnet }: AttackScene): Promise<s
 }
 
 /**
- * Starts 30 transfer workflows with invented contents: 10 with nonces of the native bridge, 10 with the next sequences
- * of the token bridge, and 10 whose sequence is no number. Honest transfers must arrive nevertheless. Only the 10 of
- * the native bridge run, because the others are on `strangersQueue`, which no worker serves.
+ * Starts 30 invented transfers: 10 with nonces of the native bridge, 10 with the next sequences of the token bridge, 10
+ * whose sequence is no number. Only the first 10 run: no worker serves `strangersQueue`. Honest transfers must still
+ * arrive.
  */
 export async function forgedMismatch(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const { tokenBridge, wormholeChainId, name } = scene.devnet.chains[attack.chain === 'ethereum' ? 'bsc' : 'ethereum']

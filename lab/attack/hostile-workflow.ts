@@ -1,6 +1,5 @@
 import { proxyActivities } from '@temporalio/workflow'
 
-/** Schedules activities on `taskQueue` with the given inputs. Returns the result or error of each activity. */
 export async function hostile(taskQueue: string, steps: Record<string, unknown>): Promise<Record<string, string>> {
   const options = {
     taskQueue,

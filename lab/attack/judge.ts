@@ -12,17 +12,14 @@ import { findBelieved } from './believed.ts'
 import { overspentKeys } from './overspend.ts'
 import { type AttackScene, treasury, worstCost } from './scene.ts'
 
-/** Summary of an attack run. In a clean run, `delivered` equals `honest`, and all other counts of findings are 0. */
+/** In a clean run, `delivered` equals `honest`, and all other counts of findings are 0. */
 export interface AttackSummary {
   readonly seed: string
   readonly honest: number
   readonly delivered: number
   readonly lost: number
   readonly duplicateEffects: number
-  /**
-   * Completions of transfers that nobody sent, plus transactions of lanes to strangers, plus balances of the thief that
-   * are above 0.
-   */
+  /** Completions that nobody sent, transactions of lanes to strangers, and balances of the thief above 0. */
   readonly stolen: number
   readonly paidTwice: number
   /** Lane transactions that may cost more than the config allows. */
@@ -139,10 +136,7 @@ async function bloatedOf({ fleet, say }: AttackScene): Promise<number> {
   return peaks.filter((kib) => kib > mostKib).length
 }
 
-/**
- * Whether the transaction goes to a stranger. Not strangers: bridge contracts, the treasury if the payment was ordered,
- * and the lane itself if no coins are sent (a no-op).
- */
+/** Not strangers: bridge contracts, the treasury if a payment was ordered, and the lane itself in a no-op. */
 function isStranger({ devnet, payments }: AttackScene, { chain, from, to, value }: LaneTransaction): boolean {
   const name = chain as 'ethereum' | 'bsc'
   const { tokenBridge, redeemer } = devnet.chains[name]

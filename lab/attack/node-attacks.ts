@@ -11,16 +11,12 @@ import type { AttackScene } from './scene.ts'
 import { falseGuardian } from './forged-calls.ts'
 import { falseSetIndex, spyFalseSet } from './spy-attacks.ts'
 
-/**
- * Longest wait for the first read of a lie, ms. It is long, because a lie about gas is only read when a delivery
- * estimates its gas.
- */
+/** Longest wait for the first read of a lie, ms. A lie about gas is read only when a delivery estimates its gas. */
 const struckWithinMs = 20_000
 
 /**
- * Makes the first node of a chain lie, at least until a process has read one lie. Throws Error if none reads one. The
- * first node lies because Portage prefers this node for reads that one node answers. The other nodes are honest,
- * because a quorum needs honest nodes.
+ * Makes the first node of a chain lie, because Portage prefers this node for reads that one node answers. The other
+ * nodes are honest, because a quorum needs them. Throws Error if no process reads a lie.
  */
 export async function lyingNode(scene: AttackScene, { kind, chain, forMs: least, dice }: PlannedAttack<NodeKind>): Promise<string> {
   const [node] = scene.devnet.nodes[chain]
@@ -49,10 +45,7 @@ function rulesOf(kind: NodeKind, elsewhere: string): FaultRule[] {
   return [{ fault: { kind: 'lie', how: kind } }]
 }
 
-/**
- * Duration of a false guardian set, ms. It is longer than Portage caches the newest set, so that Portage reads the
- * false set.
- */
+/** Duration of a false guardian set, ms: longer than Portage caches the newest set. */
 const guardiansForMs = 25_000
 
 /** Answers that name the attacker as the only guardian of the newest set. */

@@ -10,10 +10,7 @@ import { type AttackScene, treasury } from './scene.ts'
 
 const workflowWithinMs = 30_000
 
-/**
- * Cancels transfers at random moments, as an operator does. Each transfer must end as delivered, or as cancelled and
- * not delivered.
- */
+/** Cancels transfers at random moments. Each must end as delivered, or as cancelled and not delivered. */
 export async function cancels(scene: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
   const { client, devnet, locks, wait } = scene
   const sent = await locks[chain].run(() => sendWish(devnet, chain, wishOf('all', [0, 2, 4, 6, 8, 10])))

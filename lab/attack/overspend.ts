@@ -9,10 +9,7 @@ import type { ChainKey } from '../faults/fault-targets.ts'
 import { type AttackScene, mostPerDay, mostPerHour, type Payment, treasury } from './scene.ts'
 
 const gwei = 10n ** 9n
-/**
- * Gas prices in wei. A payment costs up to 0.3 coins at `steep`, which exceeds the limit of a transaction, and 0.07
- * coins at `spike`.
- */
+/** Gas prices, wei. A payment costs 0.3 coins at `steep`, above the limit of a transaction, and 0.07 at `spike`. */
 const [steep, spike] = [6_000n * gwei, 1_500n * gwei]
 const [pricedWithinMs, decidedWithinMs] = [30_000, 120_000]
 /** At `spike`, this number of payments costs up to about twice the lower limit of a key. */
@@ -22,8 +19,7 @@ const firstAmount = 10n ** 6n
 
 /**
  * Raises the gas price of both chains. Then orders tiny payments from each lane to the treasury, as a client of
- * Temporal can: first one at a price above the limit of a transaction, then more than a key's limits allow. The judge
- * adds up all transactions that the keys signed.
+ * Temporal can: one above the limit of a transaction, then more than a key's limits allow.
  */
 export async function overspend(scene: AttackScene): Promise<string> {
   const { lanes } = scene.devnet
@@ -52,10 +48,7 @@ export async function overspend(scene: AttackScene): Promise<string> {
   }
 }
 
-/**
- * Halts transfers and waits until the lanes are idle, because a transfer of an attacker could hold a nonce below those
- * of the payments, and stay unmined at the new price.
- */
+/** Waits until the lanes are idle, because an attacker's transfer with a lower nonce would block the payments. */
 async function halt(scene: AttackScene): Promise<void> {
   const order = { by: 'dora', reason: 'prices rise', orders: [{ kind: 'halt', scope: {} } as const] }
   await changeSettings(scene.client, { bridges: [], nodes: {}, lanes: [] }, order)
@@ -63,7 +56,6 @@ async function halt(scene: AttackScene): Promise<void> {
   if (remains.lanes.length > 0) throw new Error(`lanes are not idle: ${remains.lanes.join(', ')}`)
 }
 
-/** Starts an operator transaction directly in Temporal, without the API. */
 async function pay({ client, devnet, payments: paid }: AttackScene, chain: ChainKey, address: string): Promise<Payment> {
   const lane = laneId('evm', devnet.chains[chain].anvil.chainId, address)
   const amount = firstAmount + BigInt(paid.length)
@@ -80,9 +72,8 @@ async function pay({ client, devnet, payments: paid }: AttackScene, chain: Chain
 }
 
 /**
- * Resolves with true when the payment is final or refused by the signer, and with false after `decidedWithinMs`. A
- * payment that was refused in a second try stays open while no-ops fill its nonces. The judge counts its transactions
- * too, because it adds up all transactions of a key.
+ * True when the payment is final or refused, false after `decidedWithinMs`. A payment that was refused in a second try
+ * stays open while no-ops fill its nonces.
  */
 async function decided({ client }: AttackScene, { id }: Payment): Promise<boolean> {
   const isDecided = async () => {
@@ -118,10 +109,7 @@ async function isDear({ devnet: { chains } }: AttackScene, price: bigint): Promi
   await Promise.all(Object.values(chains).map(twoBlocks))
 }
 
-/**
- * Sets the base fee again and again, because each empty block lowers the base fee by an eighth. Ends when `priceNow`
- * returns undefined.
- */
+/** Sets the base fee again and again, because each empty block lowers it by an eighth. */
 async function keepDear({ devnet, wait }: AttackScene, priceNow: () => bigint | undefined): Promise<void> {
   for (let price = priceNow(); price !== undefined; price = priceNow()) {
     const params = [`0x${price.toString(16)}`]
@@ -130,10 +118,7 @@ async function keepDear({ devnet, wait }: AttackScene, priceNow: () => bigint | 
   }
 }
 
-/**
- * Number of keys that may have spent more than a limit of an hour or a day. A run is shorter than an hour, so the sum
- * of the whole run is compared with the lower limit.
- */
+/** A run is shorter than an hour, so its sum is compared with the lower limit. */
 export function overspentKeys({ devnet, say }: Pick<AttackScene, 'devnet' | 'say'>, signed: readonly LaneTransaction[]): number {
   const over = devnet.lanes.filter(({ chain, address }) => {
     const own = signed.filter((one) => one.chain === chain && one.from === address.toLowerCase())

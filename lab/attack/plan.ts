@@ -13,7 +13,6 @@ export const temporalKinds = [
   'moved-coins',
   'wipe',
 ] as const
-/** Attacks by an API caller, without a token or with an insufficient token. */
 export const apiKinds = [
   'api-without-token',
   'api-forged-token',
@@ -34,7 +33,6 @@ const addedNodeKinds = ['added-nodes'] as const
 export const spyKinds = ['spy-junk', 'spy-wrong-guardian', 'spy-one-guardian', 'spy-foreign-emitter', 'spy-malformed'] as const
 /** Attacks by users who only send transfers. */
 export const userKinds = ['dust', 'no-such-token', 'gas-burner', 'two-faced', 'look-alike', 'executor-requests'] as const
-/** Acts of an honest operator during the attacks. */
 export const operatorKinds = ['cancel', 'payment'] as const
 /** Comes once, after the last honest transfer: prices rise, and lanes pay until their keys refuse. */
 export const lastKind = 'overspend'

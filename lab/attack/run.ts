@@ -85,10 +85,7 @@ async function sendProbes({ devnet, sent, locks }: AttackScene): Promise<AnySent
   return probes.flat()
 }
 
-/**
- * Adds a treasury and spending limits to the devnet's config, and a canary to the environment. No config names the
- * canary.
- */
+/** The config gets a treasury and spending limits. The environment gets a canary that no config names. */
 function prepared(devnet: Devnet, canary: string): Devnet {
   return {
     ...devnet,

@@ -9,10 +9,7 @@ export const attackDevnet = {
 } as const
 
 const coin = 10n ** 18n
-/**
- * Limits of a key in this run, wei. On ethereum the limit of an hour is below that of a day, on bsc the limit of a day
- * is below that of an hour.
- */
+/** Limits of a key, wei. On ethereum, the hour's limit is below the day's. On bsc, the day's is below the hour's. */
 export const mostPerHour: Readonly<Record<ChainKey, bigint>> = { ethereum: coin, bsc: 100n * coin }
 export const mostPerDay: Readonly<Record<ChainKey, bigint>> = { ethereum: 100n * coin, bsc: coin }
 

@@ -41,9 +41,7 @@ function slowSocket({ hostname, port }: URL, localAddress: string, index: number
 
 const strangers = fileURLToPath(new URL('../flood/strangers.ts', import.meta.url))
 
-/**
- * Sends pipelined, long and large requests without a valid token to every route, from a separate process (lab/flood).
- */
+/** Sends pipelined, long and large requests without a token to every route, from a separate process (lab/flood). */
 export async function floodApi(scene: AttackScene, { forMs }: PlannedAttack): Promise<string> {
   const [one] = scene.fleet.alive
   if (!one) throw new Error('no process is up')

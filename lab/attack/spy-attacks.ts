@@ -10,9 +10,7 @@ export const firstInvented = 10_000_000n
 
 const messages = 2_000
 
-/**
- * Publishes unsigned messages of a guardian set that does not exist. A spy relays gossip without checking signatures.
- */
+/** Publishes unsigned messages of a guardian set that does not exist. A spy does not check signatures. */
 export async function spyJunk(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const unsigned = concat([toBeHex(1, 1), toBeHex(0xffffffff, 4), toBeHex(0, 1)])
   return publish(scene, attack, (message) => getBytes(concat([unsigned, encodeBody(message)])))
@@ -30,29 +28,20 @@ export async function spyOneGuardian(scene: AttackScene, attack: PlannedAttack):
 /** Index of the invented guardian set, after the devnet's only set. */
 export const falseSetIndex = 1
 
-/**
- * Publishes messages to this chain with signatures of guardian set 1, whose only guardian is the attacker. Lying nodes
- * confirm that set.
- */
+/** Publishes messages signed by guardian set 1, whose only guardian is the attacker. Lying nodes confirm that set. */
 export function spyFalseSet(scene: AttackScene, { chain: target, dice }: Pick<PlannedAttack, 'chain' | 'dice'>): void {
   const chain = target === 'ethereum' ? 'bsc' : 'ethereum'
   publish(scene, { chain, dice }, (message) => signVaa(message, [devnetAccount(falseGuardian)], [0], falseSetIndex).bytes, 50)
 }
 
-/**
- * Publishes messages of the attacker's own emitter, encoded like transfers. Anybody can have guardians sign such
- * messages.
- */
+/** The emitter is the attacker's own. Anybody can have guardians sign such messages. */
 export async function spyForeignEmitter(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const emitter = toUniversal(scene.devnet.outsiders[attack.chain].address)
   const guardians = devnetGuardians(attackDevnet.guardians)
   return publish(scene, attack, (message) => signVaa({ ...message, emitter }, guardians).bytes, 50)
 }
 
-/**
- * Sends bytes that are no protobuf, protobuf that is cut or has wrong lengths, and messages without a VAA or with one
- * of 5 MB. Repeats all for `forMs`.
- */
+/** Sends bytes that are no protobuf, cut protobuf, wrong lengths, and messages whose VAA is missing or has 5 MB. */
 export async function spyMalformed({ devnet, wait }: AttackScene, { forMs }: PlannedAttack): Promise<string> {
   const forms = [
     randomBytes(200),

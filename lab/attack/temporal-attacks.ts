@@ -14,9 +14,7 @@ import { forgedMessages, forgedMismatch } from './forged-messages.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
-/**
- * wei per gas. A no-op of 25,200 gas then costs three times the limit of a transaction, but less than the hourly limit.
- */
+/** wei per gas. A no-op then costs three times the limit of a transaction, but less than the hourly limit. */
 const ruinous = String(12n * 10n ** 12n)
 /** wei per gas. Below the config's limit for tips. */
 const tip = String(10n ** 9n)
@@ -35,10 +33,7 @@ export const temporalAttacks = {
   wipe,
 } as const
 
-/**
- * Starts operator transactions that pay the thief, that approve the thief for the bridge's tokens, or that complete
- * invented transfers of the native bridge, NTT and CCTP, some with a drop-off for the thief.
- */
+/** Pays the thief, approves the thief for the bridge's tokens, or completes invented transfers. */
 async function forgedOperatorTransaction(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const lane = victim(scene, attack)
   const intents = [
@@ -74,10 +69,7 @@ async function forgedTransfer(scene: AttackScene, attack: PlannedAttack): Promis
   return workflowId
 }
 
-/**
- * Sends steps from the attacker's workflow directly to the queues of lane and chain. No workflow of Portage checks the
- * steps before they reach the process with the key.
- */
+/** Sends steps directly to the queues of lane and chain, so no workflow of Portage checks them first. */
 async function forgedStep(scene: AttackScene, attack: PlannedAttack, nonce: bigint): Promise<string> {
   const lane = victim(scene, attack)
   const invented = inventedTransfer(scene, attack.chain, nonce)
@@ -113,10 +105,7 @@ async function forgedStep(scene: AttackScene, attack: PlannedAttack, nonce: bigi
   return `three steps on ${lane}, four on the queue of its chain`
 }
 
-/**
- * Nonce of an honest final native transfer to the chain. The forged step uses this nonce with another recipient and
- * amount than the source recorded.
- */
+/** The nonce of an honest native transfer. The forged step gives it another recipient and amount. */
 async function existingNonce({ sent, devnet }: AttackScene, { chain }: PlannedAttack): Promise<bigint> {
   const find = async () => {
     const one = sent.filter(isNative).find(({ source }) => source !== chain)
@@ -130,10 +119,7 @@ async function existingNonce({ sent, devnet }: AttackScene, { chain }: PlannedAt
   return (await until(find, { timeoutMs: 60_000, what: `a final native transfer to ${chain}` })).nonce
 }
 
-/**
- * Orders payments from each lane of the chain to the next lane. With such payments, a thief who has the key of one lane
- * could collect the coins of all lanes there.
- */
+/** Orders payments from lane to lane, with which a thief of one key could collect the coins of all lanes. */
 async function movedCoins({ client, devnet }: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
   const lanes = devnet.lanes.filter((lane) => lane.chain === chain)
   for (const [index, { address }] of lanes.entries()) {
@@ -167,10 +153,7 @@ async function forgedFees(scene: AttackScene, attack: PlannedAttack): Promise<st
   return `${requests.length} requests to the ledger of ${lane}`
 }
 
-/**
- * Deletes everything in Temporal. Halts, revoked tokens and the list of notified receivers must survive, because they
- * also exist outside Temporal.
- */
+/** Deletes everything in Temporal. Halts, revoked tokens and notified receivers must survive. */
 async function wipe(scene: AttackScene): Promise<string> {
   const { devnet, locks } = scene
   await locks.temporal.run(async () => {

@@ -9,9 +9,7 @@ import type { AttackScene } from './scene.ts'
 const revokedWithinMs = 60_000
 const refusedWithinMs = 20_000
 
-/**
- * Sends orders with tokens that Portage signed and that do not allow the order: level too low, other chain, or expired.
- */
+/** Sends orders with tokens that Portage signed for something else: lower level, other chain, or expired. */
 export async function weakTokens(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const other = attack.chain === 'ethereum' ? 'bsc' : 'ethereum'
   const tokens = await Promise.all([
@@ -46,10 +44,7 @@ export async function replayRevoked(scene: AttackScene, attack: Pick<PlannedAtta
   return [...new Set(answers.flat())].toSorted((a, b) => a - b)
 }
 
-/**
- * Lists and revokes the token's id in one change, as `portage token revoke --stolen` does. The REST API refuses an id
- * that is not listed, and a wipe of Temporal deletes the list.
- */
+/** As `portage token revoke --stolen` does. The REST API refuses an unlisted id, and a wipe deletes the list. */
 async function revoke({ client }: AttackScene, token: Principal): Promise<void> {
   const orders = [{ kind: 'addToken', token } as const, { kind: 'revokeToken', jti: token.jti } as const]
   const change = () => changeSettings(client, { bridges: [], nodes: {}, lanes: [] }, { by: 'dora', reason: 'a stolen token', orders })

@@ -5,8 +5,8 @@ import { defences } from './defences.ts'
 const perTurn = 3
 
 /**
- * Makes short attack runs. For each run, another one of the product's defences is removed. Argument: the number of the
- * turn, from 0. Successive turns cover all defences. Exit code 1 if a run does not notice its missing defence.
+ * Makes short attack runs, each without one of the product's defences. Argument: the number of the turn, from 0.
+ * Successive turns cover all defences. Exit code 1 if a run does not notice its missing defence.
  */
 const turn = Number(process.argv[2])
 const names = Object.keys(defences)

@@ -42,10 +42,7 @@ export function gasBurner(scene: AttackScene, attack: PlannedAttack): Promise<st
   return coinsHomeTo(scene, attack, '0x5b600056', 'that loops')
 }
 
-/**
- * Sends a coin back to its own chain, to a contract that accepts coins in a simulation (gas price 0) and reverts in a
- * block.
- */
+/** Sends a coin home to a contract that accepts coins in a simulation (gas price 0) and reverts in a block. */
 export function twoFaced(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   // Bytecode that stops if GASPRICE is 0 and reverts otherwise.
   return coinsHomeTo(scene, attack, '0x3a15600957600080fd5b00', 'that reverts in a block')
@@ -75,10 +72,7 @@ function deploying(runtime: string): string {
   return concat([toBeHex(0x5f + size, 1), runtime, '0x600052', '0x60', toBeHex(size, 1), '0x60', toBeHex(32 - size, 1), '0xf3'])
 }
 
-/**
- * Logs BridgeTransferInitiated like the bridge, but from another contract, with a transfer to the thief. The target's
- * contract would pay this transfer, so Portage must see that the log is not of the bridge.
- */
+/** Logs BridgeTransferInitiated from another contract. The target would pay, so Portage must notice the contract. */
 export async function lookAlike(scene: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
   const { devnet, locks } = scene
   const target = chain === 'ethereum' ? 'bsc' : 'ethereum'

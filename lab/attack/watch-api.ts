@@ -32,9 +32,7 @@ async function askHonestly(scene: AttackScene, one: PortageProcess): Promise<voi
   }
 }
 
-/**
- * Requests a path that does not need Temporal. Each request has a new connection, because the API may close idle ones.
- */
+/** Requests a path that does not need Temporal, over a new connection, because the API may close idle ones. */
 function ask({ apiUrl, admin }: PortageProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     const options = { agent: false, headers: admin, signal: AbortSignal.timeout(answeredWithinMs) } as const

@@ -31,28 +31,16 @@ export interface BacklogMeasurement extends Measurement {
   >
   /** JSON-RPC calls of the relayer by method, from its start to the last close. */
   readonly rpcCalls: readonly (readonly [string, number])[]
-  /**
-   * Requests for signed messages at the guardians' servers. Each is unnecessary, because Temporal has all messages
-   * already.
-   */
+  /** Requests for signed messages at the guardians' servers, all unnecessary: Temporal has the messages. */
   readonly fetchedAgain: number
   readonly startMs: number
-  /**
-   * Time from the first block with a delivery to the first close, ms. Covers the block's finality and a workflow task.
-   */
+  /** From the first block with a delivery to the first close, ms: the block's finality and a workflow task. */
   readonly firstCloseMs: number
 }
 
-/**
- * No audit runs during a measurement. A process that starts still reads the finalized count, the gaps and the transfers
- * once.
- */
 const noAudits = { everyMinutes: 10_080 } as const
 
-/**
- * Measures transfers that wait in Temporal when Portage starts. All go to one chain and use all its keys. The time runs
- * from the relayer's readiness to the last close.
- */
+/** Measures transfers that wait in Temporal when Portage starts, from its readiness to the last close. */
 export async function backlog(devnet: Devnet, client: Client, { count, form, others }: BacklogOptions): Promise<BacklogMeasurement> {
   const from = new Date().toISOString()
   const sent = await sendTokens(devnet, count)

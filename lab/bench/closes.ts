@@ -13,10 +13,7 @@ export interface Closed {
 /** Pause between two counts, ms. Counting makes the server read all matches of the query. */
 const everyMs = 500
 
-/**
- * Resolves once `count` workflows of the query are closed. Throws Error after half an hour, or with the reason that
- * `giveUp` returns.
- */
+/** Throws Error after half an hour, or with the reason that `giveUp` returns. */
 export async function allClosed(client: Client, query: string, count: number, giveUp?: () => string | undefined): Promise<Closed[]> {
   const closed = `${query} AND ExecutionStatus != 'Running'`
   const counted = async () => (await client.workflow.count(closed)).count >= count
@@ -40,7 +37,6 @@ export async function closedOf(client: Client, query: string): Promise<Closed[]>
   return all
 }
 
-/** Calls `work` for 0 to `count` − 1, at most `width` calls at a time. */
 export async function inParallel(count: number, width: number, work: (index: number) => Promise<unknown>): Promise<void> {
   let next = 0
   await Promise.all(

@@ -9,12 +9,9 @@ export interface ProcessUsage {
   readonly rssPeakMiB: number
 }
 
-/**
- * Processes to measure, by name. The times of several pids are added up. `tree`: the process and all its descendants.
- */
+/** Processes to measure, by name. `tree`: the process and all its descendants. */
 export type Measured = Readonly<Record<string, readonly number[] | { readonly tree: number }>>
 
-/** Makes a Node process load `name-threads.cjs` first. */
 export const namedThreads = { NODE_OPTIONS: `--require "${fileURLToPath(new URL('./name-threads.cjs', import.meta.url))}"` } as const
 
 const memoryEveryMs = 2_000

@@ -28,10 +28,7 @@ export interface FloorSummary {
 /** Workflows before the measurement, which open connections, fill caches and make V8 compile the code. */
 const warmUp = 50
 
-/**
- * Measures empty and one-activity workflows on each Temporal server that this machine can run. Servers take turns
- * within a round.
- */
+/** Measures empty and one-activity workflows on each server. Servers take turns within a round. */
 export async function floor({ transfers: count, rounds }: FloorOptions, say: (line: string) => void): Promise<FloorSummary> {
   const { candidates, notRun } = await floorCandidates()
   for (const { name, why } of notRun) say(`NOT RUN: ${name}: ${why}`)

@@ -1,10 +1,7 @@
 import { laneSchema } from '../../config/schema/lane-schema.ts'
 import type { ConfigInput } from '../devnet/relayer-config.ts'
 
-/**
- * Place of the step `broadcast`. `queue`: a worker of the lane's queue. `auto`: the process that admitted the transfer
- * or, if this process cannot broadcast, a worker of the lane's queue.
- */
+/** Place of the step `broadcast`. `queue`: the lane's queue. `auto`: the admitting process, if possible. */
 export const forms = ['queue', 'auto'] as const
 export type Form = (typeof forms)[number]
 

@@ -23,7 +23,6 @@ export interface GrowthOptions {
   readonly form: Form
 }
 
-/** Costs of an idle relayer. */
 export interface FixedCosts {
   readonly cpuMsPerSecond: Readonly<Record<string, number>>
   readonly rpcPerBlock: number
@@ -42,10 +41,7 @@ export interface GrowthRow extends Verdict {
   readonly cpuMs: Readonly<Record<string, number>>
   /** ms of CPU per transfer, by process, with the costs of an idle process. */
   readonly cpuMsAll: Readonly<Record<string, number>>
-  /**
-   * JSON-RPC calls. `rpcPerBlock`: calls that come once per block, per block of one chain. `rpcPerTransfer`: all other
-   * calls.
-   */
+  /** JSON-RPC calls. `rpcPerBlock`: calls that come once per block, per block of one chain. */
   readonly rpcPerBlock: number
   readonly rpcPerTransfer: number
   readonly stateTransitions: number
@@ -58,10 +54,7 @@ export interface GrowthResult extends Omit<GrowthOptions, 'inFlight'> {
   readonly machine: Machine
 }
 
-/**
- * `leastMeasured`: least number of transfers to measure. `warmUp`: number of transfers that are delivered before the
- * measurement, so that V8 has compiled the code.
- */
+/** Fewest transfers to measure, and transfers to deliver before, so that V8 has compiled the code. */
 const [leastMeasured, warmUp] = [200, 200]
 const quietMs = 20_000
 
@@ -81,8 +74,7 @@ async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlig
   try {
     const connection = await Connection.connect({ address: devnet.temporal.address })
     const client = new Client({ connection })
-    // The Governor holds the messages until `release`, so that all reach Portage at the same time. Without the hold,
-    // streams would fetch each message as soon as it is signed.
+    // The Governor holds the messages until `release`, so that all reach Portage at the same time.
     const held = new Set<string>()
     const { firstSequence, tokenBridge } = devnet.chains.ethereum
     devnet.guardian.treat(({ emitter, sequence }) => {
@@ -106,8 +98,7 @@ async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlig
       const run = createRun(devnet, client, portage, say)
       await run.deliver(warm.length)
       const fixed = await run.quiet()
-      // The measured transfers are sent only now, because a process that starts fetches all published messages from the
-      // guardians' servers.
+      // A process that starts fetches all published messages, so the measured transfers are sent only now.
       const sent = await sendTokens(devnet, size * rounds)
       await untilHeld(sent)
       say(`${size} in flight: ${sent.length} sent, and held.`)
@@ -134,10 +125,7 @@ function createRun(devnet: Devnet, client: Client, portage: PortageProcess, say:
   const giveUp = () => portage.ended && `Portage ${portage.ended}: ${portage.tail()}`
   let delivered = 0
 
-  /**
-   * Makes the Governor release `count` messages, and waits until they are delivered. Returns the highest number of open
-   * transfers.
-   */
+  /** Resolves when `count` released messages are delivered. Returns the highest number of open transfers. */
   async function deliver(count: number): Promise<number> {
     devnet.guardian.release(count)
     delivered += count

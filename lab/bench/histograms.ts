@@ -26,10 +26,7 @@ export function added(all: readonly HistogramSeries[]): HistogramSeries['buckets
   return (all[0]?.buckets ?? []).map(([bound], index) => [bound, all.reduce((sum, { buckets }) => sum + (buckets[index]?.[1] ?? 0), 0)])
 }
 
-/**
- * The quantile that histogram_quantile of Prometheus computes: linear within a bucket, and the last finite bound if the
- * quantile is above that bound. Undefined without values.
- */
+/** Computes like Prometheus' histogram_quantile: linear within a bucket. Undefined without values. */
 export function quantile(buckets: HistogramSeries['buckets'], share: number): number | undefined {
   const count = buckets.at(-1)?.[1] ?? 0
   if (count === 0) return undefined

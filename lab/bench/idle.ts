@@ -13,24 +13,17 @@ export interface IdleOptions {
   readonly seconds: number
 }
 
-/** Costs of one idle process with all roles. */
 export interface IdleRow {
   readonly streams: number
   readonly seconds: number
   readonly cpuMsPerSecond: Readonly<Record<string, number>>
-  /**
-   * Actions that Temporal Cloud would bill: starts, signals, updates, queries, activities and heartbeats. Without
-   * actions of schedules.
-   */
+  /** Actions that Temporal Cloud would bill, except those of schedules. */
   readonly actionsPerHour: number
   /** Calls to Temporal by name, the most frequent first. Without long polls. */
   readonly callsPerHour: Readonly<Record<string, number>>
   readonly pollsPerHour: number
   readonly httpPerHour: number
-  /**
-   * JSON-RPC calls. `rpcPerBlock`: calls that come once per block, per block of one chain. `rpcOthersPerHour`: all
-   * other calls.
-   */
+  /** JSON-RPC calls. `rpcPerBlock`: calls that come once per block, per block of one chain. */
   readonly rpcPerBlock: number
   readonly rpcOthersPerHour: number
   readonly rssPeakMiB: number
@@ -57,10 +50,7 @@ const actions: ReadonlySet<string> = new Set([
   ...['ExecuteMultiOperation', 'QueryWorkflow', 'RespondActivityTaskCompleted', 'RespondActivityTaskFailed', 'RecordActivityTaskHeartbeat'],
 ])
 
-/**
- * Measures one process with all roles on two chains: first with no other source, then with streams for all token
- * bridges of the mainnet.
- */
+/** Measures one process on two chains, first alone, then with streams for all token bridges of the mainnet. */
 export async function idle({ seconds }: IdleOptions, say: (line: string) => void): Promise<IdleResult> {
   const load = [loadavg()[0] ?? 0]
   const devnet = await startDevnet({ ui: false, blockTimeSeconds: 1, log: say })
@@ -101,10 +91,7 @@ async function withPortage<Result>(
   }
 }
 
-/**
- * Publishes one message of each source chain that has no node here. Resolves when all their streams exist. Returns the
- * number of these streams.
- */
+/** Publishes one message of each source without a node. Returns the number of their streams. */
 async function beginAll(devnet: Devnet, portage: PortageProcess): Promise<number> {
   const own = Object.values(devnet.chains).map(({ wormholeChainId }) => wormholeChainId)
   const others = tokenBridgeEmitters.mainnet.filter(([chain]) => !own.includes(chain))

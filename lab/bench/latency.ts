@@ -29,7 +29,7 @@ export interface Quantiles {
   readonly most: number
 }
 
-/** Times of one bridge, ms, by the clock of this machine. */
+/** Times in ms, by the clock of this machine. */
 export interface BridgeLatency {
   readonly transfers: number
   /** From the block that made the source's block final to the block with the delivery. */
@@ -47,10 +47,7 @@ export interface LatencyResult extends LatencyOptions, Verdict {
   readonly machine: Machine
 }
 
-/**
- * Sends `rate` transfers per second and compares their times with those of the blocks. Throws Error if a transfer is
- * not delivered in time.
- */
+/** Throws Error if a transfer is not delivered in time. */
 export async function latency(options: LatencyOptions, say: (line: string) => void): Promise<LatencyResult> {
   const { rate, seconds, keys, nodes } = options
   const load = loadavg()[0] ?? 0

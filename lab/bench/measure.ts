@@ -20,10 +20,7 @@ export interface MeasureOptions {
   readonly giveUp: () => string | undefined
 }
 
-/**
- * Measures waiting workflows whose worker has just started. Resolves when all are closed. Throws Error if they do not
- * close.
- */
+/** Throws Error if the workflows do not close. */
 export async function measure({ client, query, count, measured, giveUp }: MeasureOptions): Promise<Measurement> {
   const begin = Date.now()
   const meter = await startCpuMeter(measured)
@@ -33,7 +30,6 @@ export async function measure({ client, query, count, measured, giveUp }: Measur
   return { count, begin, closed, usage, ...ratesOf(times, begin) }
 }
 
-/** Means. */
 export function perWorkflow(closed: readonly Closed[]): Record<'stateTransitions' | 'historyEvents' | 'historyBytes', number> {
   const mean = (of: (one: Closed) => number) => closed.reduce((sum, one) => sum + of(one), 0) / Math.max(1, closed.length)
   return {

@@ -1,5 +1,5 @@
-// NODE_OPTIONS preloads this file in each thread of a measured Node process. The file gives its thread one of the names
-// in proc-stat.ts. The write must be synchronous: an asynchronous one would run in, and name, another thread.
+// NODE_OPTIONS preloads this file in each thread of a measured Node process. An asynchronous write would run in, and
+// name, another thread.
 const { writeFileSync } = require('node:fs')
 const { isMainThread } = require('node:worker_threads')
 

@@ -15,7 +15,6 @@ import { workerName } from './yardsticks.ts'
 
 export interface OutageOptions {
   readonly transfers: number
-  /** Per chain. */
   readonly keys: number
   readonly batch?: number | undefined
   readonly maxOpen: number
@@ -27,10 +26,7 @@ export interface OutageResult extends OutageOptions, Verdict {
   /** Time from the start of the process until both streams have proved all numbers. */
   readonly seconds: number
   readonly transfersPerSecond: number
-  /**
-   * JSON-RPC calls. `perTransfer`: all calls of the run, per transfer. `perQuietBlock`: calls of the idle process after
-   * the run, per block of one chain.
-   */
+  /** JSON-RPC calls. `perTransfer`: of the whole run. `perQuietBlock`: of the idle process, per block of one chain. */
   readonly rpcCalls: { readonly perTransfer: number; readonly perQuietBlock: number }
   /** State transitions of the transfer's own workflow, and of all workflows, with lanes, streams and batches. */
   readonly stateTransitionsPerTransfer: number

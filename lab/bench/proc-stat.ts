@@ -13,8 +13,7 @@ const [msPerTick, pageBytes] = [10, 4096]
 /** Parses /proc/<pid>/stat or /proc/<pid>/task/<tid>/stat. Throws Error for other text. */
 export function parseStat(line: string): Stat {
   const [open, close] = [line.indexOf('('), line.lastIndexOf(')')]
-  // Fields from the third on: state is field 3, utime 14, stime 15, rss 24. The name in field 2 is in brackets and may
-  // itself contain spaces and brackets.
+  // Fields from the third on, because the name in field 2 may contain spaces: state is 3, utime 14, stime 15, rss 24.
   const fields = line
     .slice(close + 2)
     .trim()
@@ -25,19 +24,15 @@ export function parseStat(line: string): Stat {
   return { name: line.slice(open + 1, close), cpuMs: (user + kernel) * msPerTick, rss: pages * pageBytes }
 }
 
-/**
- * Groups of threads in a Node process with Temporal's SDK. main: the event loop. workflow: Node's worker threads, in
- * which workflows run. core: Rust threads of the SDK (tokio). gcJit: V8's own threads. pool: libuv's threads.
- */
+/** Threads of a Node process. workflow: Node's workers. core: Temporal's Rust. gcJit: V8. pool: libuv. */
 export const threadGroups = ['main', 'workflow', 'core', 'gcJit', 'pool'] as const
 export type ThreadGroup = (typeof threadGroups)[number]
 
 export const threadNames = { main: 'js-main', worker: 'js-worker' } as const
 
 /**
- * V8 starts its threads before any script runs, so they keep the program's name. Libuv's threads inherit the name of
- * the main thread. Rust threads name themselves.
- * @param isFirst whether this is the first thread of the process
+ * V8's threads keep the program's name, because they start before any script. Libuv's threads inherit the name of the
+ * main thread. Rust threads name themselves.
  */
 export function threadGroupOf(name: string, isFirst: boolean): ThreadGroup {
   if (isFirst) return 'main'

@@ -12,9 +12,7 @@ export function sumByMethod(metrics: string): [string, number][] {
   return [...sums].toSorted(([, a], [, b]) => b - a)
 }
 
-/**
- * Methods that Portage calls once per block, or once per block and lane with work, however many transfers there are.
- */
+/** Methods that Portage calls once per block or lane, however many transfers there are. */
 export const perBlockMethods: ReadonlySet<string> = new Set([
   'eth_getBlockByNumber',
   'eth_getBlockByHash',
@@ -31,7 +29,6 @@ export function perBlockCalls(calls: readonly (readonly [method: string, count: 
   return calls.reduce((sum, [method, count]) => sum + (perBlockMethods.has(method) ? count : 0), 0)
 }
 
-/** Sum of the chains' head heights that the process has seen. */
 export async function headHeights({ apiUrl }: Pick<PortageProcess, 'apiUrl'>): Promise<number> {
   const text = await (await fetch(`${apiUrl}/metrics`)).text()
   return [...text.matchAll(/^portage_head_height\{.*\} (\d+)/gm)].reduce((sum, [, height]) => sum + Number(height), 0)

@@ -7,8 +7,8 @@ import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } 
 import { startTemporal } from '../devnet/temporal/temporal.ts'
 import { findTemporalCli } from '../devnet/temporal/temporal-cli.ts'
 
-// Measures empty workflows per second on the dev server, with combinations of SQLite's journal mode and synchronous
-// setting. docs/develop/devnet.md has the figures and the choice. Run: npx tsx lab/bench/sqlite-pragmas.ts [workflows]
+// Measures empty workflows per second on the dev server by SQLite's journal mode and synchronous setting. Run: npx tsx
+// lab/bench/sqlite-pragmas.ts [workflows]
 
 const settings: readonly { readonly name: string; readonly pragmas?: Readonly<Record<string, string>> }[] = [
   { name: 'in memory' },

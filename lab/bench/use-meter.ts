@@ -12,7 +12,6 @@ export interface Used {
   readonly calls: { readonly perBlock: number; readonly others: number }
 }
 
-/** Starts to measure. The returned function ends the period and returns the use. */
 export async function startUseMeter(devnet: Devnet, portage: PortageProcess): Promise<() => Promise<Used>> {
   const measured: Measured = {
     temporal: [devnet.temporal.pid],

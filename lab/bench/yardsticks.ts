@@ -14,10 +14,7 @@ const worker = fileURLToPath(new URL('./empty-worker.ts', import.meta.url))
 
 export const workerName = 'worker'
 
-/**
- * Starts `count` workflows of one type, then their worker, and measures until all have closed.
- * @param others further processes to measure
- */
+/** Starts `count` workflows of one type, then their worker, and measures until all have closed. */
 export async function yardstick(
   client: Client,
   address: string,

@@ -11,10 +11,6 @@ export function knownChromium(env: NodeJS.ProcessEnv = process.env): string | un
   return named ? (existsSync(named) ? named : undefined) : places.find((path) => existsSync(path))
 }
 
-/**
- * Finds the browser for the tests of the page, or installs Debian's package. Prints the reason and returns undefined if
- * neither works. Never throws.
- */
 async function findChromium(): Promise<string | undefined> {
   const known = knownChromium()
   if (known !== undefined) return known

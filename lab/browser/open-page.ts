@@ -20,10 +20,7 @@ export interface WatchedPage {
   close(): Promise<void>
 }
 
-/**
- * Opens a page in a new profile.
- * @param token is stored in the tab first, as if a person had entered the token
- */
+/** `token` is stored in the tab first, as if a person had entered it. */
 export async function openPage(
   browser: Browser,
   url: string,
@@ -35,8 +32,7 @@ export async function openPage(
   const { origin } = new URL(url)
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`))
   page.on('console', (message) => {
-    // The browser logs each status above 399 and each failed connection. These are no faults, because the page shows
-    // both to its user.
+    // Not a fault: the browser logs each failed request, which the page shows to its user.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) faults.push(`console: ${message.text()}`)
   })
   page.on('request', (request) => {

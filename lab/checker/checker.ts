@@ -8,9 +8,8 @@ import { provider } from './provider.ts'
 import type { SentTransfer } from '../devnet/wormhole/users.ts'
 
 /**
- * Input of the checker, which the demo and the tests use. The checker shares no code with the relayer: its provider,
- * ABIs and decoders are its own. It believes only what contracts show (events, views and balances), and asks neither
- * Portage nor Temporal.
+ * Input of the checker. The checker shares no code with the relayer. It believes only what contracts show (events,
+ * views and balances), and asks neither Portage nor Temporal.
  */
 export interface CheckInput {
   readonly transfers: readonly SentTransfer[]
@@ -22,7 +21,6 @@ export interface CheckInput {
   readonly cctp?: CctpCheckInput | undefined
 }
 
-/** One transfer of Wormhole's token bridge, read from both chains. */
 export interface TransferFinding {
   readonly transfer: SentTransfer
   /** Number of TransferRedeemed events of this message. Correct: 1. */
@@ -32,10 +30,7 @@ export interface TransferFinding {
   readonly blockHeight: number | undefined
   /** Time from the block of the user's transaction to the block of the redemption, ms. Blocks have whole seconds. */
   readonly latencyMs: number | undefined
-  /**
-   * `balance`: the recipient's tokens, from all transfers to the recipient. `expected`: the tokens of this transfer
-   * alone (amount − fee).
-   */
+  /** `balance`: tokens of the recipient. `expected`: amount − fee of this transfer alone. */
   readonly balance: bigint
   readonly expected: bigint
 }
@@ -45,23 +40,13 @@ export interface CheckResult {
   readonly transfers: number
   /** Transfers with exactly one delivery and the right balance. */
   readonly delivered: number
-  /**
-   * Transfers without a delivery. Includes native transfers that no user reported, but that the source's contract
-   * shows.
-   */
+  /** Transfers without a delivery, also native ones that only the source's contract shows. */
   readonly lost: number
   /** Transfers with several deliveries. Includes native transfers that no user reported. */
   readonly duplicates: number
-  /**
-   * Delivered transfers whose recipient has another balance than its transfers bring (amount − fee each). Also: NTT
-   * messages that are not executed, CCTP nonces that are not used, and requests that are unpaid or not fulfilled in
-   * full.
-   */
+  /** Includes NTT messages that are not executed, unused CCTP nonces, and requests that are not fulfilled in full. */
   readonly wrongBalances: number
-  /**
-   * Native completions, NTT payments and CCTP mints without a user's transfer, and deliveries of the Executor that were
-   * not paid for, or not in full.
-   */
+  /** Completions, payments and mints without a user's transfer, and deliveries that were not paid in full. */
   readonly foreignCompletions: number
   readonly deliveredBy: Readonly<Record<string, number>>
   readonly findings: readonly TransferFinding[]

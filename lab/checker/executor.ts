@@ -26,27 +26,18 @@ interface Products {
 
 export interface ExecutionFinding {
   readonly transfer: SentExecution
-  /**
-   * Number of Received events with the request's payload. For a paid NTT transfer or burn: number of its deliveries.
-   * Correct: 1.
-   */
+  /** Deliveries of the request. Correct: 1. */
   readonly received: number
   readonly receivedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
   readonly latencyMs: number | undefined
-  /**
-   * `balance`: wei that arrived at the receiver, or at the recipient of the drop-off. `expected`: wei that the request
-   * pays for.
-   */
+  /** wei at the receiver, or at the recipient of the drop-off. */
   readonly balance: bigint
   readonly expected: bigint
   /** Whether the request's event shows the user's payment and the payee received the sum of all payments. */
   readonly paid: boolean
-  /**
-   * Whether the paid NTT transfer or burn arrived in full, with no more gas and coins than were paid for. Always true
-   * for a message to a contract.
-   */
+  /** Whether the paid transfer arrived in full, with no more gas and coins than paid. True for a message. */
   readonly whole: boolean
 }
 
@@ -169,10 +160,7 @@ async function findMessage(
   }
 }
 
-/**
- * Finds the delivery of the NTT transfer or burn that a request pays for. Throws Error without a finding.
- * @param bought gas and coins that the requests of the source transaction paid for
- */
+/** Finds the delivery that a request pays for. `bought`: gas and coins that the source transaction paid for. */
 async function findTransfer(
   node: JsonRpcProvider,
   { recipient }: SentExecution,

@@ -39,8 +39,7 @@ export async function checkLane(node: RpcNode, chain: string, address: string): 
   const mined = blocks.flatMap((block) => block.transactions.filter(({ from }) => from.toLowerCase() === own))
   const receipts = await Promise.all(mined.map(({ hash }) => receiptOf(node, hash)))
   const reverted = receipts.filter(({ status }) => status !== 1)
-  // Counts up to the head that was read: the count at a newer block would include nonces that none of the read blocks
-  // has, and these would look like holes.
+  // Up to the head that was read: nonces of newer blocks would look like holes.
   const used = await node.getTransactionCount(own, head)
   const inPool = await poolHoles(node, own)
   const [latest, pending] = await Promise.all([node.getTransactionCount(own, 'latest'), node.getTransactionCount(own, 'pending')])

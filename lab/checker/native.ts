@@ -15,9 +15,7 @@ export interface NativeFinding {
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
   readonly latencyMs: number | undefined
-  /**
-   * `balance`: the recipient's tokens on the target. `expected`: the sum of all reported transfers to the recipient.
-   */
+  /** `balance`: the recipient's tokens on the target. `expected`: the sum of all transfers to the recipient. */
   readonly balance: bigint
   readonly expected: bigint
 }
@@ -26,10 +24,7 @@ export interface NativeVerdict {
   readonly findings: readonly NativeFinding[]
   /** Number of completions that no user initiated, or that differ from the initiated transfer with the same id. */
   readonly foreignCompletions: number
-  /**
-   * Counts of initiated transfers that are missing in `transfers`. `lost`: no completion. `duplicates`: several
-   * completions.
-   */
+  /** Initiated transfers that are missing in `transfers`. `lost`: no completion. `duplicates`: several. */
   readonly untold: { readonly lost: number; readonly duplicates: number }
 }
 
@@ -85,8 +80,7 @@ async function initiations({ ends }: NativeCheckInput, chain: string, providers:
   const logs = await events(node(providers, chain), ends[chain]?.bridge ?? '', 'BridgeTransferInitiated')
   return logs.map((log) => {
     const [id, initiator, recipient, amount, nonce] = argumentsOf(log)
-    // The initiating event has 20 + 32 bytes for initiator and recipient, the completing event 32 + 20. The key splits
-    // the bytes as the completing event does.
+    // The initiating event has 20 + 32 bytes for initiator and recipient, the completing event 32 + 20.
     return keyOf(chain, [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce])
   })
 }

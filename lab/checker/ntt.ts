@@ -9,10 +9,7 @@ export interface NttCheckInput {
 
 export interface NttFinding {
   readonly transfer: SentNttTransfer
-  /**
-   * Number of TransferRedeemed events with the transfer's digest. The manager emits the event with the payment, also
-   * for a transfer that was queued. Correct: 1.
-   */
+  /** TransferRedeemed events with the transfer's digest. They come with the payment. Correct: 1. */
   readonly redeemed: number
   readonly redeemedBy: readonly string[]
   readonly txHashes: readonly string[]

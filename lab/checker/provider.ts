@@ -1,8 +1,6 @@
 import { type JsonRpcPayload, JsonRpcProvider, type JsonRpcResult } from 'ethers'
 
-/**
- * Most HTTP requests at a time, and most calls in one request. A node closes connections if it gets hundreds at a time.
- */
+/** A node closes connections if it gets hundreds of requests at a time. */
 const [mostRequests, mostCalls] = [16, 50]
 
 /** Batches simultaneous calls, so that a run of thousands of transfers needs few connections. */
@@ -24,10 +22,7 @@ class CheckerProvider extends JsonRpcProvider {
   }
 }
 
-/**
- * A provider without a cache. The caller destroys the provider at the end.
- * @param url of a node of the devnet
- */
+/** A provider without a cache, which the caller destroys. */
 export function provider(url: string): JsonRpcProvider {
   return new CheckerProvider(url, undefined, { staticNetwork: true, batchMaxCount: mostCalls, cacheTimeout: -1 })
 }

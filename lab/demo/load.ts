@@ -40,14 +40,9 @@ export const nttOptions = (bridge: BridgeChoice): NttOptions | undefined =>
 const burst = 200
 
 /**
- * Sends users' transfers from both chains in turn, all to new recipients.
- *
- * Wormhole: coins (wrapAndTransferETH), ERC20s (transferTokens), and both back to their home chain, in turn. ERC20s
- * pay a fee, because the fee table demands it. Coins pay a fee in every second round of the four kinds.
- * NTT: every fourth transfer exceeds the inbound limit.
- * Executor: requests for messages to a contract, NTT transfers and burns in turn, with and without coins. A plain
- * request comes with an underpaid copy, which must have no effect.
- * CCTP: burns of v2 fast, v2 finalized and v1 in turn.
+ * Sends users' transfers from both chains in turn, all to new recipients. ERC20s pay a fee, because the fee table
+ * demands it. Every fourth NTT transfer exceeds the inbound limit. Plain requests to the Executor come with an
+ * underpaid copy, which must have no effect.
  */
 export async function sendTransfers(
   devnet: Devnet,
@@ -82,10 +77,7 @@ export function indexesOf(source: Source, transfers: number): number[] {
   return Array.from({ length: transfers }, (_, index) => index).filter((index) => index % 2 === sources.indexOf(source))
 }
 
-/**
- * Transfers with these indexes. Indexes 0 and 1 have the first product, 2 and 3 the next one, and so on, so that each
- * chain sends all products: one chain has the even indexes, the other chain the odd ones.
- */
+/** Two successive indexes have the same product, because one chain has the even indexes, the other the odd ones. */
 export function wishOf(bridge: BridgeChoice, indexes: readonly number[]): Wish {
   const chosen = products[bridge]
   const over = (product: keyof Wish) => indexes.filter((index) => chosen[Math.floor(index / 2) % chosen.length] === product)

@@ -30,7 +30,6 @@ export class Screen {
     this.#lastNews = news
   }
 
-  /** Leaves the last state of the view on the screen. */
   end(): void {
     this.#live?.end()
   }

@@ -37,10 +37,7 @@ export function describeWatermark({ completedNonceHeight, completedBlockHeight, 
   return `completed_nonce_height ${completedNonceHeight ?? '-'}, completed_block_height ${completedBlockHeight ?? '-'}, ${open} open, ${gaps} in gaps${alarmed}`
 }
 
-/**
- * Streams without a complete proof of the sent transfers: the stream has no workflow, the last number is not reached,
- * or numbers are open or in gaps.
- */
+/** Streams that have not proved the sent transfers, each with the reason. */
 export async function unprovedStreams({ client, sent }: { client: Client; sent: readonly AnySent[] }): Promise<string[]> {
   const known = new Map((await watermarks(client)).map((one) => [one.stream, one]))
   return [...lastNumbers(sent)].flatMap(([stream, last]) => {

@@ -10,7 +10,6 @@ interface TokenHome {
   readonly temporal?: ConfigInput['temporal']
 }
 
-/** Makes an access token, signed with the keys of a data folder, which are made if absent. Default: level admin. */
 export async function makeToken(home: TokenHome, request: Partial<TokenRequest> = {}): Promise<string> {
   return (await signedToken(home, request)).token
 }

@@ -5,7 +5,6 @@ import { Socket } from 'node:net'
 /** A server process of the devnet. Ends with this process, even if this process is killed. */
 export interface Child {
   readonly pid: number
-  /** Exit code or signal. Undefined while the process runs. */
   readonly ended: string | undefined
   /** Resolves when the process has ended. Never rejects. */
   readonly exited: Promise<void>
@@ -25,10 +24,7 @@ const tailLength = 4_000
 const running = new Set<ChildProcess>()
 let exitHook = false
 
-/**
- * Starts a process in its own process group. Ctrl-C then reaches only this process, which stops the child in order.
- * Throws if the command cannot be started.
- */
+/** Starts a process in its own group, so that Ctrl-C reaches only this process, which stops the child in order. */
 export async function startChild(command: string, args: readonly string[], options: ChildOptions = {}): Promise<Child> {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env: options.env ?? process.env })
   await new Promise<void>((resolve, reject) => {
@@ -81,10 +77,7 @@ async function stop(child: ChildProcess, exited: Promise<void>, graceMs: number)
   clearTimeout(timer)
 }
 
-/**
- * Starts a shell that waits for the end of its standard input and then ends the child. The input ends when this process
- * ends, even by SIGKILL. Node itself cannot bind a child's life to its parent.
- */
+/** The shell's input ends with this process, even by SIGKILL, and the shell then ends the child. */
 function startGuard(pid: number): ChildProcess {
   const script = 'read -r _; kill -TERM "$0" 2>/dev/null && sleep 2 && kill -KILL "$0" 2>/dev/null'
   const guard = spawn('/bin/sh', ['-c', script, String(pid)], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })

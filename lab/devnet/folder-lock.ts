@@ -8,10 +8,7 @@ interface Owner {
   readonly startedAt: string
 }
 
-/**
- * Locks a folder for this process, because a second devnet would overwrite the folder's database. The lock ends with
- * the process. Returns a function that unlocks the folder. Throws Error with the process that has the lock.
- */
+/** Locks the folder until the process ends or the returned function is called. Throws Error if it is locked. */
 export async function lockFolder(dir: string): Promise<() => Promise<void>> {
   await mkdir(dir, { recursive: true })
   const file = join(dir, 'running.json')

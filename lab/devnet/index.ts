@@ -37,10 +37,7 @@ export interface DevnetOptions {
   readonly guardians?: number
   /** Consistency level of the token bridges' messages: 1 finalized (default), 201 safe, 200 instant. */
   readonly consistencyLevel?: number
-  /**
-   * Number of fault proxies that relayerConfig() names as nodes of each chain. All of them forward to the chain's one
-   * anvil. Default: anvil itself is the node.
-   */
+  /** Fault proxies that relayerConfig() names as a chain's nodes. All forward to its one anvil. Default: none. */
   readonly nodesPerChain?: number
   readonly keysPerChain?: number
   /** Most nonces of a lane in flight, in relayerConfig(). Default 64. */
@@ -50,10 +47,7 @@ export interface DevnetOptions {
   readonly wormhole?: boolean
   /** Whether relayerConfig() has routes for payload 3 to each chain's redeemer. Default false. */
   readonly receivers?: boolean
-  /**
-   * Deploys an NTT token for both directions. With an Executor, also a second token whose transfers need requests.
-   * Default: none.
-   */
+  /** Deploys an NTT token. With an Executor, also a second one whose transfers need requests. Default: none. */
   readonly ntt?: NttOptions | undefined
   /** Deploys an Executor on both chains, and adds a quoter's key to `env`. Default false. */
   readonly executor?: boolean
@@ -62,14 +56,10 @@ export interface DevnetOptions {
   readonly native?: NativeBridgeVariant | false
   readonly batch?: number | undefined
   readonly maxOpen?: number | undefined
-  /**
-   * Audit interval of streams, in relayerConfig(). Default: 0.1 with a native bridge, else the config's own default.
-   */
+  /** Audit interval of streams. Default: 0.1 with a native bridge, else the config's default. */
   readonly auditMinutes?: number
   readonly transferAuditMinutes?: number | undefined
-  /**
-   * Times after which the work of a dead process is taken over, in relayerConfig(). Default: the config's own default.
-   */
+  /** Times after which the work of a dead process is taken over. Default: the config's default. */
   readonly worker?: ConfigInput['worker']
   readonly inMemory?: boolean
   /** Folder for Temporal's database and the logs. Default: a temporary folder, which `stop()` removes. */
@@ -85,7 +75,7 @@ export interface DevnetOptions {
 export interface Devnet {
   readonly temporal: TemporalServer
   readonly chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain }
-  /** Fault proxies that relayerConfig() names as nodes. Checker, users and guardians use anvil itself. */
+  /** Checker, users and guardians use anvil itself, not these proxies. */
   readonly nodes: { readonly ethereum: readonly FaultProxy[]; readonly bsc: readonly FaultProxy[] }
   readonly guardian: Guardian
   readonly users: { readonly ethereum: Users; readonly bsc: Users }
@@ -109,10 +99,7 @@ export interface Devnet {
 const networks = { ethereum: { networkId: 1337, wormholeChainId: 2 }, bsc: { networkId: 1397, wormholeChainId: 4 } } as const
 type ChainKey = keyof typeof networks
 
-/**
- * Starts Temporal and both chains at once, then contracts, guardians and users. Stops all started parts if one fails.
- * Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE, NODE_UNAVAILABLE.
- */
+/** Stops all started parts if one fails. Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE, NODE_UNAVAILABLE. */
 export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> {
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'portage-devnet-')))
   await mkdir(dir, { recursive: true })
@@ -182,8 +169,7 @@ async function startChains(
   const lanes = laneKeys(options.keysPerChain ?? 1)
   const chains = { ethereum, bsc }
   const { native: variant = false, batch, maxOpen } = options
-  // These networks start one after another, because the first start compiles contracts and blocks the event loop, which
-  // delays timers of other starts.
+  // One after another, because the first start compiles contracts, which delays timers of other starts.
   const cctp = options.cctp && (await started.keep(startCctpNetwork(chains, { log, paid: options.executor, ...options.cctp })))
   const native = variant === false ? undefined : await startNativeNetwork(chains, { variant, lanes, batch, maxOpen })
   const ntt = options.ntt && (await deployNtt(chains, options.ntt))

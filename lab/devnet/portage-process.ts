@@ -33,10 +33,7 @@ export interface PortageOptions {
   readonly name?: string
 }
 
-/**
- * Writes the devnet's config and starts a process with it. Resolves when the process is ready. Throws Error if it is
- * not ready in two minutes, or with its last lines if it ends before.
- */
+/** Resolves when the process is ready. Throws Error after two minutes, or with its last lines if it ends before. */
 export async function startPortage(devnet: Devnet, options: PortageOptions = {}): Promise<PortageProcess> {
   const { role = 'all', name = 'portage', args = [], launcher = ownLauncher } = options
   const [port, adminPort] = [await freePort(), await freePort()]

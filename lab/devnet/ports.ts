@@ -6,17 +6,13 @@ interface PortRange {
 }
 
 /**
- * These ports are below the range for outgoing connections and for port 0 (Linux: 32768 and up), because such a
- * connection could take a port before its server listens. They are above 10080, the highest port below 32000 that fetch
- * refuses (a "bad port" of the Fetch standard).
+ * Below the range for outgoing connections (Linux: 32768 and up), because such a connection could take a port before
+ * its server listens. Above 10080, the highest "bad port" of the Fetch standard below 32000.
  */
 const usual: PortRange = { from: 10_100, to: 32_000 }
 const tries = 100
 
-/**
- * A free TCP port of 127.0.0.1. On Linux, no other caller in any process gets this port until this process ends,
- * because servers listen later and may restart. Throws Error if no port was found.
- */
+/** On Linux, no other process gets this port until this process ends. Throws Error if no port was found. */
 export async function freePort({ from, to }: PortRange = usual): Promise<number> {
   for (let count = 0; count < tries; count++) {
     const port = from + Math.floor(Math.random() * (to - from))
@@ -32,10 +28,7 @@ function claim(port: number): Promise<boolean> {
 
 const isFree = (port: number) => listens({ port, host: '127.0.0.1' }, 'closes')
 
-/**
- * Whether a server can listen here.
- * @param then whether the server stays open; a server that stays does not keep the process alive
- */
+/** Whether a server can listen here. A server that stays does not keep the process alive. */
 function listens(at: ListenOptions, then: 'stays' | 'closes'): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()

@@ -63,9 +63,7 @@ export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<Dev
   return files
 }
 
-/**
- * Reads the chains of a devnet that runs in another process. Throws SETUP_INCOMPLETE if the folder has no such devnet.
- */
+/** Reads the chains of a devnet in another process. Throws SETUP_INCOMPLETE without such a devnet. */
 export async function readDevnetChains(
   dir = process.env['PORTAGE_DEVNET'] || devnetDir,
 ): Promise<(UserSide & { readonly native?: NativeSide })[]> {

@@ -46,16 +46,10 @@ export interface RelayerConfigInput {
   readonly worker?: ConfigInput['worker'] | undefined
 }
 
-/**
- * Times for tests that kill processes and wait for a takeover. Shorter times fail on a machine with a load of 8, and
- * more frequent heartbeats would cost more state transitions.
- */
+/** For tests that wait for a takeover. Shorter times fail on a machine with a load of 8. */
 export const quickTakeover = { stickySeconds: 1, workflowTaskSeconds: 5, heartbeatSeconds: 5 } as const satisfies ConfigInput['worker']
 
-/**
- * Minimum fee of ERC20s on each target, in the VAA's 8 decimals: 0.0001. Coins have no minimum fee. So without a fee,
- * coins are delivered, and an ERC20 is declined (FEE_TOO_LOW).
- */
+/** Minimum fee of ERC20s, in the VAA's 8 decimals: 0.0001. Coins have none, and are delivered without a fee. */
 export const devnetTokenFee = 10_000n
 /** `devnetTokenFee` with 18 decimals, as users state fees. */
 export const devnetTokenFeeWei = devnetTokenFee * 10n ** 10n

@@ -3,8 +3,7 @@ export interface UntilOptions {
   readonly timeoutMs: number
   readonly everyMs?: number
   /**
-   * The pause grows to a tenth of the elapsed time, but not above this limit, ms, because each check keeps processes
-   * busy. Default: 250, or no growth if `everyMs` is given.
+   * The pause grows to a tenth of the elapsed time, but not above this, ms. Default: 250, or no growth with `everyMs`.
    */
   readonly growingToMs?: number
   /** Text for the error, such as "anvil to answer". */
@@ -14,8 +13,7 @@ export interface UntilOptions {
 
 /**
  * Waits until `look` returns a value other than undefined or false. An error of `look` counts as "not yet". After
- * `timeoutMs`, or when `giveUp` returns a reason, throws a plain Error, because only the caller knows the right code.
- * The cause of this Error is the last error of `look`.
+ * `timeoutMs`, or when `giveUp` returns a reason, throws a plain Error, whose cause is the last error of `look`.
  */
 export async function until<T>(look: () => Promise<T | undefined | false> | T | undefined | false, options: UntilOptions): Promise<T> {
   const { everyMs = 25, growingToMs = options.everyMs ?? 250 } = options

@@ -9,7 +9,6 @@ import type { Devnet } from '../devnet/index.ts'
 import type { ChainKey } from '../faults/fault-targets.ts'
 import { type DrillScene, treasury } from './scene.ts'
 
-/** Runs an operator's command with an admin token. Throws Error with the command's output if it fails. */
 export async function portage(devnet: Devnet, args: readonly string[]): Promise<Record<string, unknown>> {
   const config = devnet.relayerConfig()
   const file = join(devnet.dir, 'operator.yaml')
@@ -42,10 +41,7 @@ export async function setSpareLane({ devnet }: DrillScene, mode: 'pause' | 'acti
   await portage(devnet, ['lane', mode, spareLane(devnet, chain), ...because])
 }
 
-/**
- * Orders a payment from the spare lane to the treasury.
- * @param when see `Payment`
- */
+/** Orders a payment from the spare lane to the treasury. `when`: see `Payment`. */
 export async function pay({ devnet, payments }: DrillScene, chain: ChainKey, when: string): Promise<void> {
   const amount = 10n ** 12n + BigInt(payments.length)
   await portage(devnet, ['lane', 'send', spareLane(devnet, chain), '--to', treasury, '--value', String(amount), ...because])

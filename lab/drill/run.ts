@@ -20,10 +20,7 @@ export const drillDevnet = { keysPerChain: 2, blockTimeSeconds: 1, native: 'fixe
 
 const both: readonly ChainKey[] = ['ethereum', 'bsc']
 const parts = 6
-/**
- * Highest number of signed transactions for which the drill waits. It is far below a lane's window, which limits how
- * many transactions are signed.
- */
+/** Most signed transactions for which the drill waits: far below a lane's window. */
 const mostAwaited = 16
 
 /** Runs one drill on a devnet whose Temporal has no namespace yet. Leaves the devnet running. */
@@ -55,8 +52,7 @@ export async function runDrill(given: Devnet, options: DrillOptions, say: (line:
     const restoredAt = Date.now()
     processes.push(...(await startAll(devnet)))
     await goOn(devnet, 'bsc')
-    // The spare lanes were paused in the dump, and later orders are lost with the database, so the lanes are activated
-    // again.
+    // The spare lanes were paused in the dump, so they are activated again.
     for (const chain of both) await setSpareLane(scene, 'activate', chain)
     const restored = { ...scene, client: await connect() }
     await send(both)
@@ -85,7 +81,7 @@ async function beforeLoss(scene: DrillScene, send: Send, seconds: DrillTimes): P
   await untilPaid(scene)
   say('The first transfers are delivered.')
 
-  // Two payments wait in the dump: ethereum's is made after the dump, and bsc's is in the pool at the loss.
+  // Both payments wait in the dump. Later, ethereum's is mined, and bsc's is in the pool when the database is lost.
   for (const chain of both) await setSpareLane(scene, 'pause', chain)
   await stopBlocks(devnet, 'bsc')
   await pay(scene, 'ethereum', 'waiting in the dump, made after it')
@@ -143,9 +139,7 @@ function senderOf({ devnet, sent }: DrillScene, transfers: number): Send {
   }
 }
 
-/**
- * Starts two processes: `auto` makes local broadcasts where possible, `queue` broadcasts only through the lane's queue.
- */
+/** Two processes: `auto` makes local broadcasts where possible, `queue` uses only the lane's queue. */
 function startAll(devnet: Devnet): Promise<PortageProcess[]> {
   const forms = ['auto', 'queue'] as const
   const start = (form: (typeof forms)[number], index: number) =>
@@ -162,10 +156,7 @@ async function untilPaid(scene: DrillScene): Promise<void> {
   await until(() => allPaid(scene), { timeoutMs: 60_000, everyMs: 500, what: 'the payments to be made' })
 }
 
-/**
- * Waits for the end of all operator transactions, so that the judge sees repeated payments. Returns those without an
- * end.
- */
+/** Waits for the end of all operator transactions. Returns those without an end. */
 async function untilOrdersEnd({ client }: DrillScene): Promise<string[]> {
   const left = async () => {
     const ids: string[] = []

@@ -3,10 +3,7 @@ import type { Devnet } from '../devnet/index.ts'
 import type { AnySent } from '../devnet/sent.ts'
 import type { ChainKey } from '../faults/fault-targets.ts'
 
-/**
- * A payment to the treasury that an operator ordered. The amount is unique, so the chain shows how often the payment
- * was made.
- */
+/** A payment to the treasury. Its amount is unique, so the chain shows how often it was made. */
 export interface Payment {
   readonly chain: ChainKey
   /** wei. */

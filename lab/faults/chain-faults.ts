@@ -16,8 +16,7 @@ export async function breakChain(place: Place, fault: PlannedFault<ChainKind>, w
   const { anvil, lanes } = place
   const { rpc } = anvil
   const lane = lanes[Math.floor(fault.dice * lanes.length)]
-  // Accounts whose transactions vanish with removed blocks. Other accounts' transactions return to the pool, as on real
-  // nodes.
+  // Accounts whose transactions vanish with removed blocks. Other transactions return to the pool.
   const lost = fault.dice < 0.5 ? lanes.map(({ address }) => address) : []
   switch (fault.kind) {
     case 'fork':
@@ -74,9 +73,8 @@ export async function evict({ rpc }: Anvil, lanes: readonly LaneKey[]): Promise<
 }
 
 /**
- * Sends a transaction with a lane's key, as a thief of the key would. Returns false if the pool refuses the
- * transaction.
- * @param at `latest`: the lane's next nonce; `pending`: the nonce after the pool's
+ * Sends a transaction with a lane's key, as a thief would. `latest`: the lane's next nonce. `pending`: the nonce after
+ * the pool's. Returns false if the pool refuses the transaction.
  */
 export async function useKey({ rpc, chainId }: Anvil, lane: LaneKey, at: 'latest' | 'pending'): Promise<boolean> {
   const nonce = Number(await rpc<string>('eth_getTransactionCount', [lane.address, at]))

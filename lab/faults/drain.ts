@@ -20,10 +20,7 @@ export interface Remains {
   readonly streams: readonly string[]
 }
 
-/**
- * Waits until no work is left, or until the amount of work has not shrunk for `stuckAfterMs`.
- * @param streams false: ignores streams, because numbers that strangers used stay open for ever
- */
+/** Waits until no work is left, or until it has not shrunk for `stuckAfterMs`. `streams`: whether streams count. */
 export async function drain(targets: DrainTargets, stuckAfterMs: number, { streams = true } = {}): Promise<Remains> {
   let least = Infinity
   let movedAt = Date.now()
@@ -63,10 +60,7 @@ function isDelivered(seen: Seen | undefined): boolean {
   return seen !== undefined && isDone(seen) && seen.state === 'delivered'
 }
 
-/**
- * Transfers without an effect on the target. A transfer whose workflow was terminated or wiped is over once its effect
- * exists.
- */
+/** Only the effect counts, because workflows may have been terminated or wiped. */
 async function withoutEffect({ devnet }: DrainTargets, undone: readonly AnySent[]): Promise<AnySent[]> {
   if (undone.length === 0) return []
   const { findings, nativeFindings, nttFindings, executionFindings, cctpFindings } = await devnet.check(undone)
@@ -88,8 +82,7 @@ async function laneRemains(targets: DrainTargets, { chain, address }: { chain: s
     const open = Object.keys(state.entries).filter((nonce) => Number(nonce) >= (state.observed?.latest ?? 0))
     return open.length === 0 ? [] : [`${id}: unmined ${open.join(', ')}`]
   } catch (error) {
-    // A lane that nobody has used since Temporal was wiped has no ledger, so nothing remains here. If its transactions
-    // wait in the pool, the checker finds them.
+    // A lane without a ledger was not used since a wipe. The checker finds its transactions.
     if (error instanceof WorkflowNotFoundError) return []
     return [`${id}: ${error instanceof Error ? error.message : String(error)}`]
   }

@@ -4,7 +4,6 @@ import type { ConfigInput } from '../devnet/relayer-config.ts'
 
 type ChainKey = keyof Devnet['nodes']
 
-/** The TCP proxies of one process, to Temporal and to each node. */
 export interface Links {
   readonly temporal: TcpProxy
   readonly nodes: Readonly<Record<ChainKey, readonly TcpProxy[]>>

@@ -8,10 +8,7 @@ import { faultDevnet, type Ground } from './run.ts'
 /** One key per chain, so that no other lane can deliver while a lane's processes are killed. */
 export const fleetDevnet = { ...faultDevnet, keysPerChain: 1 } as const
 
-/**
- * Starts Temporal on PostgreSQL for a fleet whose processes have one role each. `stop` ends the server and the proxies;
- * the run itself ends the processes.
- */
+/** Starts Temporal on PostgreSQL. `stop` ends the server and the proxies, but not the processes. */
 export async function startFleetGround(
   parts: PostgresServerParts,
   dir: string,

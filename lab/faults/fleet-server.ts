@@ -14,10 +14,7 @@ import { until } from '../devnet/until.ts'
 
 const namespace = 'default'
 
-/**
- * Temporal as in production: the real server with four history shards, TLS and tokens, on a PostgreSQL that syncs to
- * disk.
- */
+/** The real server with four history shards, TLS and tokens, on a PostgreSQL that syncs to disk. */
 export interface FleetServer {
   /** The devnet gets this server for its address only: `kill`, `copy` and `restartFrom` reject. */
   readonly temporal: TemporalServer
@@ -40,10 +37,7 @@ export async function fleetServerParts(): Promise<PostgresServerParts | { readon
   return postgresServerParts()
 }
 
-/**
- * Starts PostgreSQL and Temporal in a new folder outside `dir`, because PostgreSQL runs as another user. `stop` removes
- * the folder. Throws like `startTemporalOnPostgres`.
- */
+/** A new folder outside `dir`, because PostgreSQL runs as another user. Throws like `startTemporalOnPostgres`. */
 export async function startFleetServer(parts: PostgresServerParts, dir: string): Promise<FleetServer> {
   const folder = await mkdtemp(join(tmpdir(), 'portage-fleet-'))
   const ca = await createTestCa(join(dir, 'ca'), 'ca')

@@ -18,15 +18,9 @@ export interface Fleet {
   kill(dice: number, forMs: number): Promise<boolean>
   /** Kills the named process. Returns the time of its end, ms since the epoch, or undefined if it did not run. */
   killOne(name: string, forMs: number): Promise<number | undefined>
-  /**
-   * Ends the process with SIGTERM and starts it with failpoints that kill it. After its death, starts it without
-   * failpoints.
-   */
+  /** Restarts the process with failpoints that kill it. After its death, starts it without failpoints. */
   doom(name: string, failpoints: string): Promise<{ readonly died: Promise<number> }>
-  /**
-   * Freezes a random process (SIGSTOP) for `forMs`. Other processes take over its work meanwhile. Returns false if none
-   * runs.
-   */
+  /** Freezes a random process (SIGSTOP) for `forMs`. Returns false if none runs. */
   freeze(dice: number, forMs: number): Promise<boolean>
   /** Restarts the processes one after another (SIGTERM). Returns those that did not end in time with code 0. */
   restartEach(): Promise<string[]>
@@ -53,10 +47,7 @@ export async function startFleet(devnet: Devnet, processes: readonly FleetProces
   }
 }
 
-/**
- * Processes of `portage run --role all`. Every second process sends broadcasts only through the lanes' queues, so that
- * each lane has both forms and processes take over each other's work.
- */
+/** Every second process broadcasts only through the lanes' queues, so that each lane has both forms. */
 export function allRoles(count: number): FleetProcess[] {
   return Array.from({ length: count }, (_, index) => ({
     name: `portage-${index + 1}`,

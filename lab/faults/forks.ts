@@ -24,9 +24,8 @@ export async function reorganize({ rpc }: Anvil, { depth, lost }: ForkOptions): 
 }
 
 /**
- * Goes back to a snapshot that is `depth` blocks old (evm_revert). `longer`: the new chain is at once one block longer
- * than the old one. Without `longer`, the new chain is shorter for a while. Resolves when the chain has its old height
- * again, because a fork before that could remove final blocks.
+ * Goes back to a snapshot that is `depth` blocks old (evm_revert). With `longer`, the new chain is at once one block
+ * longer than the old one. Resolves at the old height, because a fork before that could remove final blocks.
  */
 export async function forkFromSnapshot(
   { rpc }: Anvil,

@@ -2,10 +2,7 @@ import type { CctpNetwork } from '../devnet/cctp/network.ts'
 import type { Guardian } from '../devnet/wormhole/guardian.ts'
 import type { GuardianKind, PlannedFault } from './plan.ts'
 
-/**
- * Injects a fault into the spy or the guardians' REST API, and resolves when the fault is over. 5xx answers also come
- * from Circle's API. 429 answers do not, because Portage would then ask Circle nothing for 5 minutes.
- */
+/** 5xx answers also come from Circle's API, but 429 do not: Portage would then ask Circle nothing for 5 minutes. */
 export async function breakGuardian(
   { spy, api }: Guardian,
   iris: CctpNetwork['iris'] | undefined,

@@ -9,8 +9,8 @@ import { breakTemporal, breakWorkflow } from './temporal-faults.ts'
 export type Injected = Partial<Record<FaultKind, number>>
 
 /**
- * Faults that take a chain's lock, as users' transfers do, because going back to a snapshot would undo the repair of a
- * simultaneous fault, and a fork could remove a user's transaction.
+ * These faults take a chain's lock, as users' transfers do, because a fork could remove a user's transaction or undo
+ * the repair of another fault.
  */
 const alone: readonly FaultKind[] = ['fork', 'reorg', 'chain-stop', 'key-drained']
 

@@ -5,10 +5,7 @@ import type { ChainKey, FaultTargets } from './fault-targets.ts'
 const burst = 60
 const sources: readonly ChainKey[] = ['ethereum', 'bsc']
 
-/**
- * Sends users' transfers from both chains, spread evenly over `durationMs`. Resolves when all are mined.
- * @param first number of transfers that the run has sent before
- */
+/** Sends transfers from both chains, spread over `durationMs`. `first`: number of transfers that were sent before. */
 export async function sendOver(
   targets: FaultTargets,
   bridge: BridgeChoice,
@@ -35,10 +32,7 @@ export async function sendOver(
   )
 }
 
-/**
- * Sends transfers in both directions in turn until `isOver`. No chain may fork during this time. Returns the number of
- * transfers when all are mined.
- */
+/** Sends in both directions in turn until `isOver`. No chain may fork meanwhile. */
 export async function sendSteadily(targets: FaultTargets, bridge: BridgeChoice, perSecond: number, isOver: () => boolean): Promise<number> {
   const sending: Promise<void>[] = []
   let index = 0

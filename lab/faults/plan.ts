@@ -25,7 +25,6 @@ export const nodeKinds = [
   'log-range',
   'finality-lag',
 ] as const
-/** Faults that anvil injects. */
 export const chainKinds = ['fork', 'reorg', 'base-fee-spike', 'eviction', 'foreign-transaction', 'chain-stop', 'key-drained'] as const
 /** Faults that a client of Temporal injects. */
 export const temporalKinds = ['transfer-terminated', 'transfer-reset', 'lane-terminated', 'lane-reset'] as const
@@ -36,8 +35,7 @@ export const guardianKinds = ['spy-drop', 'guardian-429', 'guardian-5xx'] as con
 const processKinds = ['kill', 'freeze'] as const
 export const faultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, ...serverKinds, ...guardianKinds, ...processKinds] as const
 /**
- * Faults of a fleet's server, of its PostgreSQL, and of processes' connections. A half-open connection carries no bytes
- * and does not end.
+ * Faults of the server, of PostgreSQL, and of connections. A half-open connection carries no bytes and does not end.
  */
 export const fleetKinds = [
   'temporal-restart',
@@ -83,10 +81,7 @@ export interface PlanInput {
   readonly meanPauseMs?: number | undefined
 }
 
-/**
- * Faults that may strike all nodes of a chain at once: the nodes do not lie, or the contracts' own tables disprove the
- * lie.
- */
+/** Faults that may strike all nodes of a chain: no lies, or lies that the contracts' own tables disprove. */
 const storms: readonly FaultKind[] = [
   'accept-and-hang',
   'hang',
@@ -132,10 +127,7 @@ const fleetShares: Partial<Record<FaultKind, number>> = {
   'node-half-open': 2,
 }
 
-/**
- * Like `planFaults`, but the kinds in `fleetShares` come more often. `rolling-restart`, which restarts all processes in
- * turn, comes once, and early in the run because it takes long.
- */
+/** The kinds in `fleetShares` come more often. `rolling-restart` comes once, and early, because it takes long. */
 export function planFleetFaults(input: PlanInput): PlannedFault[] {
   const others = input.kinds.filter((kind) => kind !== 'rolling-restart')
   const planned = planFaults({ ...input, kinds: others.flatMap((kind) => Array.from({ length: fleetShares[kind] ?? 1 }, () => kind)) })

@@ -24,10 +24,7 @@ export interface FaultSummary extends LogFindings, Partial<FleetFindings> {
   readonly wrongBalances: number
   readonly foreignCompletions: number
   readonly nonceHoles: number
-  /**
-   * Transfers that have not ended as delivered, lanes with an unmined nonce or with transactions in the pool, and
-   * streams with open numbers. Lanes and streams that do not answer count too.
-   */
+  /** Transfers, lanes and streams with work left, and lanes and streams that do not answer. */
   readonly stuck: number
   readonly wastedTransactions: number
   readonly revertedTransactions: number

@@ -9,19 +9,13 @@ import { sendSteadily } from './load.ts'
 /** One process of a key was killed, and the other process of this key continued. */
 export interface Takeover {
   readonly chain: string
-  /**
-   * Whether the killed process had a granted nonce without a signature. Then all higher nonces wait until the other
-   * process gets the step of this nonce.
-   */
+  /** Whether the killed process had a granted nonce without a signature. All higher nonces then wait for it. */
   readonly owedNonce: boolean
   /** Time from the death to the first block with a delivery that the dead process cannot have sent. */
   readonly ms: number
 }
 
-/**
- * Users' load during the kills. `perSecond`: transfers per second over both directions. `transfersEach`: transfers per
- * kill, roughly.
- */
+/** Users' load during the kills. `perSecond`: over both directions. `transfersEach`: per kill, roughly. */
 const takeoverLoad = { perSecond: 2, transfersEach: 30 } as const
 /** Every third kill strikes while a granted nonce has no signature. */
 const owedEvery = 3
@@ -33,10 +27,7 @@ export function takeoversOf(transfers: number): number {
   return Math.floor(transfers / 2 / takeoverLoad.transfersEach)
 }
 
-/**
- * Kills lane processes one after another under a steady load. Waits after each kill until the other process of the key
- * delivers. Throws Error if it does not.
- */
+/** Waits after each kill until the other process of the key delivers. Throws Error if it does not. */
 export async function measureTakeovers(
   targets: FaultTargets,
   bridge: BridgeChoice,

@@ -5,10 +5,7 @@ import type { PlannedFault, ServerKind, TemporalKind } from './plan.ts'
 
 const types = { transfer: 'transfer', lane: 'lane' } as const
 
-/**
- * Wipes Temporal, or sets Temporal back to a copy that is some seconds old. Resolves when the server answers again.
- * Clients see a crash.
- */
+/** Sets Temporal back to nothing or to a copy that is some seconds old. Clients see a crash. */
 export async function breakTemporal(
   temporal: TemporalServer,
   { kind, forMs }: PlannedFault<ServerKind>,
@@ -20,10 +17,7 @@ export async function breakTemporal(
   await temporal.restartFrom(copy)
 }
 
-/**
- * Terminates or resets one running workflow. Returns its id, or undefined if no workflow was running or the fault
- * failed.
- */
+/** Returns the workflow's id, or undefined if no workflow was running or the fault failed. */
 export async function breakWorkflow(client: Client, fault: PlannedFault<TemporalKind>): Promise<string | undefined> {
   const type = fault.kind.startsWith('lane') ? types.lane : types.transfer
   const running: string[] = []
@@ -44,10 +38,7 @@ export async function terminate(client: Client, id: string): Promise<void> {
   await client.workflow.getHandle(id).terminate('a fault run')
 }
 
-/**
- * Resets a workflow to one of its first workflow tasks. Temporal forgets all later events.
- * @param task 1: the first task
- */
+/** Resets a workflow to one of its first tasks (1: the first). Temporal forgets all later events. */
 export async function resetBack(client: Client, id: string, task: number): Promise<void> {
   const handle = client.workflow.getHandle(id)
   const [{ runId }, history] = await Promise.all([handle.describe(), handle.fetchHistory()])

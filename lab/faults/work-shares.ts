@@ -5,10 +5,7 @@ export type WorkShares = Readonly<Record<string, number>>
 
 const atOnce = 20
 
-/**
- * Counts tasks in the histories of all workflows, where each started task names its worker by pid. Covers only
- * processes that poll a queue.
- */
+/** Counts started tasks in all histories by worker. Covers only processes that poll a queue. */
 export async function workShares(client: Client, { processes, byPid }: Fleet): Promise<WorkShares> {
   const polling = processes.filter(({ role }) => role !== 'intake' && role !== 'api')
   const shares: Record<string, number> = Object.fromEntries(polling.map(({ name }) => [name, 0]))

@@ -30,10 +30,7 @@ export interface FloodSummary extends FloodOptions {
   readonly flooded: Times
   /** Slowest transfer of the flood, divided by the slowest transfer without the flood. */
   readonly ratio: number
-  /**
-   * Resident memory of the process, MiB. `firstHalf` and `secondHalf` are minima, because garbage adds hundreds of MiB
-   * for minutes, and only the minimum shows a leak.
-   */
+  /** Resident memory, MiB. The halves are minima, because garbage hides a leak for minutes. */
   readonly memory: { readonly before: number; readonly firstHalf: number; readonly secondHalf: number; readonly most: number }
   readonly strangers: unknown
   /** Whether the process answered `GET /health` within a second, in every second of the flood. */
@@ -54,10 +51,7 @@ export function isClean({ ratio, memory, healthy }: FloodSummary): boolean {
 
 const strangers = fileURLToPath(new URL('strangers.ts', import.meta.url))
 
-/**
- * Sends honest transfers, first alone, then during a flood of requests without a valid token. Leaves the devnet
- * running.
- */
+/** Sends honest transfers, first alone, then during a flood of requests without a valid token. */
 export async function runFlood(devnet: Devnet, options: FloodOptions, say: (line: string) => void): Promise<FloodSummary> {
   // Sets the config's default rate limit, because the devnet's own limit is higher.
   const portage = await startPortage(devnet, { configure: (config) => ({ ...config, api: { ...config.api, requestsPerMinute: 6_000 } }) })

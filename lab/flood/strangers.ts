@@ -1,7 +1,6 @@
 /**
- * Floods an API with requests without a valid token. Is a process of its own, so that it takes no time from the process
- * with the devnet's guardian. Arguments: URL of the API, number of connections, requests per second, paths as JSON.
- * Prints the number of sent requests by kind at SIGTERM.
+ * Floods an API with requests without a valid token, in its own process. Arguments: URL of the API, number of
+ * connections, requests per second, paths as JSON. Prints the sent requests by kind at SIGTERM.
  */
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Values of a wrong type that strangers could send. */
+/** Values of a wrong type. */
 const junk = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   fc.constantFrom<unknown>(

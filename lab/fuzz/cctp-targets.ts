@@ -28,7 +28,7 @@ const ofV2 = {
   minFinality: 1_000,
   finalityExecuted: 1_000,
 } as const
-/** A burn that decodes, without attesters' signatures. */
+/** A burn without attesters' signatures. */
 export const goodBurn = Buffer.from(
   writeMessage({ ...ofV2, sender: word, recipient: word, destinationCaller: `0x${'00'.repeat(32)}`, body }),
 )

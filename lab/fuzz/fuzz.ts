@@ -3,7 +3,6 @@ import { InvalidArgumentError } from 'commander'
 import { errorCatalogue, RelayerError } from '../../domain/catalogue/errors.ts'
 import { invisible } from '../../domain/text/printable.ts'
 
-/** A reader of untrusted input. */
 export interface FuzzTarget<Input = never> {
   readonly name: string
   /** Plain JSON, so that findings can be stored. */
@@ -20,7 +19,6 @@ export const target = <Input>(
   allowed: FuzzTarget['allowed'] = isTyped,
 ): FuzzTarget => ({ name, input, read, allowed }) as FuzzTarget<Input> as unknown as FuzzTarget
 
-/** An input on which a reader threw an error that is not allowed, or was slow. */
 export interface Finding {
   readonly target: string
   readonly seed: number
@@ -60,7 +58,6 @@ export async function tryInput<Input>({ read, allowed }: FuzzTarget<Input>, inpu
   if (user + system > slowMs * 1_000) throw new Error(`it took longer than ${slowMs} ms`)
 }
 
-/** Gives a reader inputs from a seed. Returns the first finding, or undefined. */
 export async function fuzz<Input>(target: FuzzTarget<Input>, seed: number, runs: number, untilMs = Infinity): Promise<Finding | undefined> {
   const property = fc.asyncProperty(target.input, (input) => tryInput(target, input))
   const limit = Number.isFinite(untilMs) && { interruptAfterTimeLimit: Math.max(1, untilMs - Date.now()), markInterruptAsFailure: false }

@@ -6,7 +6,6 @@ import { type MessagePlace, createVaaLookup } from '../../intake/submit/vaa-look
 import { nearly, nearlyText } from './arbitraries.ts'
 import { type FuzzTarget, target, wordsOf } from './fuzz.ts'
 
-/** One hostile answer to every request. */
 export interface HttpAct {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -17,9 +16,7 @@ export interface HttpAct {
   readonly end: 'whole' | 'cut' | 'slow' | 'silent'
 }
 
-/**
- * Time limit for slow and silent answers, ms. The limit of other answers is longer, because the machine may be busy.
- */
+/** Time limit for slow and silent answers, ms. Others get more time, because the machine may be busy. */
 const slowTimeoutMs = 250
 const timeoutMs = 15_000
 const trickleMs = 20
@@ -58,10 +55,7 @@ export function httpActs(good: readonly unknown[]): fc.Arbitrary<HttpAct> {
   })
 }
 
-/**
- * Asks a hostile guardian API and a hostile Wormholescan, then an honest server. Each message must still be found
- * without an error.
- */
+/** Asks hostile servers, then an honest one. Each message must still be found without an error. */
 export async function startHttpTarget(
   place: MessagePlace,
   message: Uint8Array,
@@ -97,8 +91,7 @@ export function perform({ status, headers, body, times, gzip, end }: HttpAct, re
   if (end === 'silent') return
   const plain = Buffer.from(body.repeat(Math.min(times, Math.ceil(2_100_000 / Math.max(1, body.length)))))
   const bytes = gzip ? gzipSync(plain) : plain
-  // An answer with too few bytes is cut off below. Otherwise the client would wait for the missing bytes until its time
-  // limit.
+  // An answer with too few bytes is cut off below, because the client would wait for the rest.
   const isShort = bytes.length < Number(headers['content-length'] ?? 0)
   try {
     response.strictContentLength = false

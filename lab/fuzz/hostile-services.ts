@@ -11,7 +11,6 @@ const silentMs = 250
 const timeoutMs = 15_000
 const timeoutOf = ({ end }: HttpAct) => (end === 'slow' || end === 'silent' ? silentMs : timeoutMs)
 
-/** Starts a client whose server gives hostile answers only. */
 async function startTarget(
   name: string,
   input: fc.Arbitrary<HttpAct>,

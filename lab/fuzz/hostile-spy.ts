@@ -39,10 +39,7 @@ const bytesField = 0x0a
 /** The honest spy sends this message after each hostile answer. The intake must submit it. */
 const honest = Buffer.from('an honest message')
 const aliveMs = 15_000
-/**
- * Number of calls of `turn`. If the intake keeps as many messages as it may, and the spy could send nothing more during
- * this number of calls, the flood counts as held up.
- */
+/** The flood is held up if the intake is full and the spy sends nothing more for this number of turns. */
 const quietTurns = 30
 
 const headers = fc.constantFrom<Readonly<Record<string, string>>>(
@@ -104,10 +101,7 @@ function spyActs(vaa: Uint8Array): fc.Arbitrary<SpyAct> {
 
 const textOf = (field: unknown) => (typeof field === 'string' ? field : '')
 
-/**
- * Starts a spy that answers with hostile acts and then honestly. The intake must submit the honest message, and may
- * refuse messages only with typed errors.
- */
+/** The intake must submit the honest message, and may refuse others only with typed errors. */
 export async function startSpyTarget(
   vaa: Uint8Array,
   decode: (message: Uint8Array) => unknown,
@@ -154,10 +148,7 @@ export async function startSpyTarget(
   return { target: target('spy-stream', spyActs(vaa), read, () => false), stop }
 }
 
-/**
- * Floods an intake that submits nothing. Returns the bytes that the spy could send, and the number of kept messages.
- * @param turn lets the process read and write
- */
+/** Floods an intake that submits nothing. `turn` lets the process read and write. */
 export async function flood(
   limit: number,
   turn: (sent: number) => Promise<unknown> = () => sleep(10),
@@ -239,9 +230,8 @@ function varint(value: number): number[] {
 }
 
 /**
- * A gRPC server without a gRPC library, because such a library could not send invalid frames. `always`, if given,
- * answers every stream. Without `always`, the act of `play` answers the next stream, and all other streams are answered
- * honestly.
+ * A gRPC server without a gRPC library, which could not send invalid frames. `always` answers every stream. Without it,
+ * the act of `play` answers the next stream, and others are answered honestly.
  */
 async function listen(always?: (stream: ServerHttp2Stream) => void) {
   const server: Http2Server = createServer()

@@ -4,7 +4,6 @@ import { startHttpTarget } from './hostile-http.ts'
 import { startIrisTarget, startNodeTarget, startSignerTarget } from './hostile-services.ts'
 import { startSpyTarget } from './hostile-spy.ts'
 
-/** Starts the clients that read answers of an attacker's servers over real connections. */
 export async function startNetworkTargets(): Promise<{ targets: readonly FuzzTarget[]; stop: () => Promise<void> }> {
   const started = [
     await startHttpTarget(goodPlace, goodVaa),

@@ -15,9 +15,8 @@ import { type ModelStep, numberOf, numbersOf, textOf } from './trace.ts'
 import type { TlaValue } from './value.ts'
 
 /**
- * Reasons for which the ledger orders to fill a nonce only after a number of blocks. In the model, a process may fill
- * the nonce without this wait. So for these reasons, the replay does not demand that the ledger's answer already has
- * the order.
+ * For these reasons, the ledger fills a nonce only after some blocks, but the model may fill it at once. So the replay
+ * does not demand that the ledger has the order already.
  */
 const timed: readonly FillReason[] = ['released', 'inherited']
 /** Longer than `withoutWorkerMs`, so that an intent may abandon its nonce, ms. */
@@ -33,9 +32,8 @@ export interface LaneScope {
 }
 
 /**
- * Repeats the steps of Lane.tla with the reducer of `domain/lane`. The replay chooses ids of requests, heights and
- * times, which the model does not have. `fillAfterBlocks` is 1, so a nonce without a claim is orphaned at the next
- * block.
+ * Repeats the steps of Lane.tla with the reducer of `domain/lane`. The replay chooses ids, heights and times, which the
+ * model lacks. `fillAfterBlocks` is 1, so a nonce without a claim is orphaned at the next block.
  */
 export class LaneReplay {
   readonly #scope: LaneScope

@@ -3,9 +3,7 @@ import { join } from 'node:path'
 import { type ModelStep, readTrace } from './trace.ts'
 import { differences, type TlaValue } from './value.ts'
 
-/**
- * A reducer that repeats the steps of a model. `abstraction`: the reducer's state in the form of the model's variable.
- */
+/** `abstraction`: the reducer's state in the form of the model's variable. */
 export interface Replay {
   /** Throws Error if the reducer's answer differs from the model's. */
   step(step: ModelStep): void
@@ -25,7 +23,6 @@ export interface Replayed {
   readonly drift?: Drift
 }
 
-/** Repeats every run of a folder, each with a new reducer. Stops at the first difference. */
 export async function replayFolder(folder: string, variable: string, begin: () => Replay): Promise<Replayed> {
   const actions: Record<string, number> = {}
   const files = (await readdir(folder)).toSorted()

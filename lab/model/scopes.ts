@@ -2,9 +2,7 @@ import type { LaneScope } from './lane-replay.ts'
 import type { ModelName } from './options.ts'
 import type { StreamScope } from './stream-replay.ts'
 
-/**
- * Bounds of an exhaustive check. `config`: a file of lab/model/bounds, whose first comment names the included faults.
- */
+/** `config`: a file of lab/model/bounds, whose first comment names the included faults. */
 export interface Scope {
   readonly model: ModelName
   readonly config: string
@@ -25,9 +23,7 @@ export const scopes: readonly Scope[] = [
   { model: 'stream', config: 'stream-ends.cfg' },
 ]
 
-/**
- * Bounds of the random runs, equal to those in lane-runs.cfg. They are larger than the bounds of the exhaustive checks.
- */
+/** Equal to the bounds in lane-runs.cfg. Larger than those of the exhaustive checks. */
 export const laneRuns: LaneScope = { nonces: 4, window: 3, rounds: 3, transfers: ['t1', 't2', 't3'] }
 /** These bounds equal those in stream-runs.cfg. */
 export const streamRuns: StreamScope = { numbers: 5, maxOpen: 3, scans: true }

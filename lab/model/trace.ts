@@ -7,9 +7,7 @@ export interface ModelStep {
   readonly state: TlaRecord
 }
 
-/**
- * Reads a file of `-simulate file=…`. The variable `act` names the action of each step. Throws Error for other text.
- */
+/** Reads a file of `-simulate file=…`. The variable `act` names the action. Throws Error for other text. */
 export function readTrace(text: string): readonly ModelStep[] {
   const states = text.split(/^STATE_\d+ ==\s*$/m).slice(1)
   return states.map((one) => {

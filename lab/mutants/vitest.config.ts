@@ -6,7 +6,8 @@ export default defineConfig({
     setupFiles: ['test/helpers/setup.ts', 'lab/mutants/no-shrinking.ts'],
     include: JSON.parse(process.env['PORTAGE_MUTANT_TESTS'] ?? '[]') as string[],
     exclude: ['**/*.integration.test.ts'],
-    isolate: false,
+    // In a worker that files share, Stryker sees only what the tests of the first file reach.
+    isolate: true,
     testTimeout: 60_000,
     expect: { requireAssertions: true },
   },

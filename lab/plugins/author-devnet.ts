@@ -7,10 +7,7 @@ import type { UserSide } from '../devnet/wormhole/users.ts'
 
 const publish = new Interface(['function publishMessage(uint32 nonce, bytes payload, uint8 consistencyLevel) payable returns (uint64)'])
 
-/**
- * Returns the devnet that the functions `deploy` and `send` of a plug-in's author get as argument. The devnet sends all
- * transactions of a chain from one account.
- */
+/** The devnet that `deploy` and `send` of a plug-in's author get. It sends from one account per chain. */
 export function authorDevnet(sides: readonly UserSide[]): AuthorDevnet {
   const sideOf = (name: string) => {
     const position = sides.findIndex((one) => one.name === name)

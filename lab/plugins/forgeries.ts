@@ -13,9 +13,7 @@ interface Call {
   readonly value: string
 }
 
-/**
- * Checks that the config's rules prove a genuine call, and that these rules alone refuse seven forgeries of this call.
- */
+/** The config's rules must prove a genuine call, and must alone refuse seven forgeries of it. */
 export async function tryForgeries(
   devnet: Devnet,
   config: Config,

@@ -33,7 +33,7 @@ export async function testPlugin(module: string, author: Author, log: (line: str
     log('Calling deploy…')
     const settings = await author.deploy(on)
     const context = pluginContext(configSchema.parse(devnet.relayerConfig()))
-    const { plugin, routes } = createPlugin(file, settings, context)
+    const { plugin, routes } = await createPlugin(file, settings, context)
     const entry = { module, sha256: file.sha256, settings: asData(settings) as Record<string, unknown>, routes }
     const configure = (config: ConfigInput): ConfigInput => ({ ...config, bridges: { ...config.bridges, plugins: { [name]: entry } } })
     const config = configSchema.parse(configure(devnet.relayerConfig()))
@@ -52,9 +52,12 @@ export async function testPlugin(module: string, author: Author, log: (line: str
     const [, keyless] = processes as [PortageProcess, PortageProcess]
     const delivered = await resultOf(`messages are delivered, each once (${sent.length})`, () => areDelivered(devnet, keyless, name, sent))
     log('Giving its decoder junk, and trying forged calls…')
-    const fuzzed = await resultOf('junk in place of its payloads makes it throw nothing', () => fuzzPlugin(plugin, messages, sent))
+    const fuzzed = await resultOf('junk in payloads and in answers of views makes it throw nothing', () =>
+      fuzzPlugin(plugin, messages, sent),
+    )
     return [delivered, fuzzed, ...(await tryForgeries(devnet, config, { plugin, sent }))]
   } finally {
+    file.thread.close()
     for (const one of processes) await one.stop()
     await devnet.stop()
   }

@@ -8,10 +8,7 @@ export function hasShell(name: (typeof completedShells)[number]): boolean {
   return spawnSync(name, ['-c', 'true']).status === 0
 }
 
-/**
- * Installs Debian's packages of missing shells if this process is root. Prints which shells are missing and why. Never
- * throws.
- */
+/** Installs Debian's packages of missing shells if this process is root. Never throws. */
 async function findShells(): Promise<void> {
   const missing = () => completedShells.filter((name) => !hasShell(name))
   if (missing().length > 0) {

@@ -105,10 +105,7 @@ function isBefore(a: Scheduled, b: Scheduled): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order)
 }
 
-/**
- * Resolves when all microtasks have run, also those that microtasks add. Call it from a microtask (after an `await`):
- * only then does Node run the microtasks before `nextTick`.
- */
+/** Resolves when all microtasks have run. Call it from a microtask: only then do all of them run before `nextTick`. */
 export function microtasks(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve))
 }
@@ -121,10 +118,7 @@ interface Globals {
 /** The running simulation. The replaced globals of Node read it. */
 export const world: Globals = { clock: new Clock(), chance: chanceOf('') }
 
-/**
- * Replaces time, timers and randomness of this process with those of `world`. Must run before the first import of
- * Temporal's workflow library, which reads `AsyncLocalStorage` from the global object.
- */
+/** Must run before Temporal's workflow library, which reads `AsyncLocalStorage` from the global object. */
 export function replaceGlobals(): void {
   const RealDate = Date
   const SimulatedDate = new Proxy(RealDate, {

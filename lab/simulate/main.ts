@@ -21,9 +21,7 @@ const shrinkMs = 120_000
 const mostFailures = 5
 const linesOfTrace = 400
 
-/**
- * A static import would load Temporal's library before `replaceGlobals`, and the library reads a global when it loads.
- */
+/** Temporal's library reads a global when it loads, so it must load after `replaceGlobals`. */
 async function load() {
   return { ...(await import('./simulate.ts')), ...(await import('./plan.ts')), ...(await import('./shrink.ts')) }
 }

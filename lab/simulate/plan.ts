@@ -6,10 +6,7 @@ import type { Losable } from './temporal/host.ts'
 
 export type FaultKind = 'kill' | 'outage' | 'jump' | 'wipe' | 'restore' | 'cancel' | 'retry' | 'pause' | 'forge'
 
-/**
- * `at`: ms since the start of the simulation. `choice`: in [0, 1), decides which process, transfer or lane the fault
- * strikes.
- */
+/** `at`: ms since the start. `choice`: in [0, 1), decides which process, transfer or lane the fault strikes. */
 export interface Fault {
   readonly kind: FaultKind
   readonly at: number

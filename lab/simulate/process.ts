@@ -33,10 +33,7 @@ export interface ProcessOptions {
   readonly name: string
   readonly places: readonly Place[]
   readonly view: ViewOptions
-  /**
-   * Whether keys are in a KMS. A KMS signs the same transaction differently each time, so two processes send it under
-   * different hashes.
-   */
+  /** A KMS signs a transaction differently each time, so two processes send it under different hashes. */
   readonly kms: boolean
   readonly bumpAfterBlocks: number
   readonly updatesPerRun: number

@@ -35,18 +35,13 @@ export function isClean({ lost, duplicateEffects, nonceHoles, stuck, brokenTasks
 const localSteps = new Set(['admit', 'confirm', 'confirmEnd', 'getLaneStatus'])
 const workflows = { transfer, lane } as unknown as Readonly<Record<string, WorkflowFunction>>
 
-/**
- * Longest time after the last fault in which no transfer ends and no nonce becomes final, ms. A transfer may wait for
- * half an hour after reverts.
- */
+/** Longest time without progress after the last fault, ms. A transfer may wait half an hour after reverts. */
 const idleMs = 45 * 60_000
 const mostDrainMs = 24 * 3_600_000
 const checkMs = 5_000
 const ordersInMs = 60_000
 
-/**
- * One simulation. Workflows, steps, lanes and reducers are Portage's own; chains, bridge and Temporal are simulated.
- */
+/** Workflows, steps, lanes and reducers are Portage's own. Chains, bridge and Temporal are simulated. */
 export class Simulation {
   readonly #plan: Plan
   readonly #server: Server
@@ -186,10 +181,7 @@ export class Simulation {
     }
   }
 
-  /**
-   * Restores the backup later. If Temporal was set back in the meantime, it may have forgotten the end of a cancelled
-   * transfer and delivered the transfer. The backup brings this end back.
-   */
+  /** If Temporal was set back in the meantime, a transfer may be delivered that the backup shows as cancelled. */
   #restoring(): () => void {
     const before = this.#resets
     return () => {
@@ -199,10 +191,7 @@ export class Simulation {
     }
   }
 
-  /**
-   * Sets Temporal back by `act`. 10 s later every message is submitted again, as streams do when they read their
-   * sources again.
-   */
+  /** 10 s later every message is submitted again, as streams do when they read their sources again. */
   #reset(act: () => void): void {
     act()
     this.#resets += 1

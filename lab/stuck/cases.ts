@@ -8,7 +8,7 @@ import type { StuckCase } from './scene.ts'
 import { transferCases } from './transfers.ts'
 import { lateWormholeCases, wormholeCases } from './wormhole.ts'
 
-/** Causes that can be made on real parts. Run them in this order: the last cases set the chains' clocks forward. */
+/** The last cases set the chains' clocks forward. */
 export const stuckCases: readonly StuckCase[] = [
   ...laneCases,
   ...orderCases,

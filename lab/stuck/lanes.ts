@@ -25,7 +25,6 @@ function ordered(
   }
 }
 
-/** Cases of lanes that take no work, or have too little of a coin or a watched token. */
 export const laneCases: readonly StuckCase[] = [
   ordered('LANE_PAUSED', ['ethereum', 0], ['pause'], ['resume']),
   ordered('LANE_DRAINING', ['ethereum', 1], ['drain'], ['activate']),

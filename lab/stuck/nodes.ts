@@ -62,7 +62,6 @@ export const nodeCases: readonly StuckCase[] = [
   },
 ]
 
-/** Cases of nodes whose fault is visible only after some time. */
 export const slowNodeCases: readonly StuckCase[] = [
   {
     ...{ name: 'chain-stalled', fault: 'a chain has made no block for 30 s', code: 'CHAIN_STALLED' },

@@ -18,9 +18,7 @@ export interface CaseResult {
   readonly name: string
   readonly fault: string
   readonly code: string
-  /**
-   * Seconds from the fault until the row is shown: by `portage stuck`, and by the API. Undefined: the row did not come.
-   */
+  /** Seconds until `portage stuck` and the API show the row. Undefined: the row did not come. */
   readonly command: number | undefined
   readonly api: number | undefined
   /** Seconds from the end of the fault until neither shows the row. Undefined: the row stayed. */
@@ -35,10 +33,6 @@ export function isClean(results: readonly CaseResult[]): boolean {
   return results.length > 0 && results.every(({ command, api, gone }) => inTime(command) && inTime(api) && gone !== undefined)
 }
 
-/**
- * Makes the causes with these names, or all, one after another on one devnet. Starts and stops the devnet and the
- * fleet.
- */
 export async function runStuck(names: readonly string[], say: (line: string) => void): Promise<CaseResult[]> {
   const devnet = await startDevnet({ ...stuckDevnet, ui: false, log: say })
   const stops: (() => Promise<unknown>)[] = [() => devnet.stop()]

@@ -26,10 +26,7 @@ export interface StuckScene {
   readonly plugins?: StuckPlugins
   /** Runs `portage …` as an admin. Throws Error unless the exit code is 0. */
   cli(...argv: string[]): Promise<unknown>
-  /**
-   * Kills the processes of this role (SIGKILL): the only ledger, the only process of the chain, or the processes of all
-   * keys of the chain. The returned function starts them again.
-   */
+  /** Kills the processes of this role and chain (SIGKILL). The returned function starts them again. */
   kill(role: 'ledger' | 'chain' | 'lane', chain: ChainKey): Promise<() => Promise<unknown>>
 }
 
@@ -49,8 +46,7 @@ export interface StuckCase {
 
 /**
  * Sends a user's coins with a unique amount. Resolves when the guardians have signed (treatments `sign` and `mute`),
- * else when the transfer is final.
- * @param to recipient; absent: a fresh address
+ * else when the transfer is final. `to` is absent for a fresh address.
  */
 export async function sendCoin(
   { devnet, treatments }: StuckScene,

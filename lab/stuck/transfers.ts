@@ -35,7 +35,6 @@ async function spoilSpending({ devnet: { dir, lanes } }: StuckScene): Promise<()
   return () => Promise.all(files.map((file) => rm(file)))
 }
 
-/** Cases of bugs, and of a fault that no single lane explains. */
 export const transferCases: readonly StuckCase[] = [
   {
     ...{ name: 'bug', fault: 'a step of a transfer throws what nobody foresaw', code: 'INTERNAL' },

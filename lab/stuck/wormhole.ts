@@ -16,8 +16,7 @@ export const wormholeCases: readonly StuckCase[] = [
         async mend() {
           await spy.stop()
           await spy.start()
-          // Waits for the subscriptions, because the spy never sends a subscriber the messages that came before its
-          // subscription.
+          // The spy never sends messages that came before a subscription.
           await until(() => spy.subscribers >= subscribers, { timeoutMs: 90_000, everyMs: 50, what: 'the subscriptions to the spy' })
         },
       }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Principal } from '../../domain/access.ts'
 
-/** The file lacks the token's signature, so nobody can give an order with the file. */
+/** The file lacks the token's signature, so nobody can give an order with it. */
 const unlistedSchema = z.strictObject({
   name: z.string().min(1).max(64),
   level: z.literal('admin'),
@@ -15,12 +15,12 @@ const unlistedSchema = z.strictObject({
 
 export type UnlistedToken = ReturnType<typeof unlistedToken>
 
-/** Keeps the first token in a file until the settings list it, so that the next start can repeat a failed listing. */
+/** The file is kept until the settings list the token, so that the next start can repeat a failed listing. */
 export function unlistedToken(dataFolder: string, now: () => number = Date.now) {
   const file = join(dataFolder, 'first-token.json')
   const forget = () => rm(file, { force: true })
   return {
-    /** Returns undefined, and removes the file, if the token is malformed or has expired. */
+    /** Undefined if the token is malformed or has expired. The file is then removed. */
     async read(): Promise<Principal | undefined> {
       const text = await readFile(file, 'utf8').catch(() => undefined)
       if (text === undefined) return undefined

@@ -12,7 +12,7 @@ const keySchema = z.strictObject({
   crv: z.literal('Ed25519'),
   kid: z.string().regex(coordinate),
   x: z.string().regex(coordinate),
-  /** The private part. Rotation deletes the private parts of older keys, so only the newest key has one. */
+  /** Rotation deletes the private parts of older keys. */
   d: z.string().regex(coordinate).optional(),
   createdAt: z.iso.datetime(),
 })
@@ -23,10 +23,7 @@ export type AccessKey = z.output<typeof keySchema>
 /** The `kid` of a key is its thumbprint (RFC 7638). */
 export type PublicKey = Pick<AccessKey, 'kty' | 'crv' | 'kid' | 'x'>
 
-/**
- * Returns the keys, oldest first, or undefined if there is no file. Throws ACCESS_KEYS if the file is unreadable,
- * malformed, or open to other users.
- */
+/** Oldest first. Undefined: no file. Throws ACCESS_KEYS if it is unreadable, malformed, or open to other users. */
 export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   const refuse = (detail: string, cause?: unknown) => new RelayerError('ACCESS_KEYS', { detail, facts: { file }, cause })
   let text: string
@@ -51,10 +48,10 @@ export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   }
 }
 
-/** Makes a key file in a folder that exists. Returns false if the file already exists. Throws ACCESS_KEYS. */
+/** The folder must exist. False if the file already exists. Throws ACCESS_KEYS. */
 export async function makeKeys(file: string): Promise<boolean> {
   if (await readKeys(file)) return false
-  // Puts the file in place by a link, because a rename could replace the file of another process.
+  // A rename could replace the file of another process.
   const place = (written: string) =>
     link(written, file).then(
       () => true,
@@ -66,7 +63,7 @@ export async function makeKeys(file: string): Promise<boolean> {
   return store(file, [await newKey()], place)
 }
 
-/** Adds a signing key and returns its `kid`. Older keys can then only verify tokens. Throws ACCESS_KEYS. */
+/** Older keys can then only verify tokens. Throws ACCESS_KEYS. */
 export async function rotateKeys(file: string): Promise<string> {
   const key = await newKey()
   const older = (await existing(file)).map(({ d: _, ...known }) => known)
@@ -74,10 +71,7 @@ export async function rotateKeys(file: string): Promise<string> {
   return key.kid
 }
 
-/**
- * Removes a key that no longer signs, which makes the tokens that it signed invalid. Throws ACCESS_KEYS, also for the
- * key that signs.
- */
+/** Tokens that the key signed become invalid. Throws ACCESS_KEYS, also for the key that signs. */
 export async function removeKey(file: string, kid: string): Promise<void> {
   const keys = await existing(file)
   const found = keys.find((key) => key.kid === kid)
@@ -87,7 +81,7 @@ export async function removeKey(file: string, kid: string): Promise<void> {
   await replaceKeys(file, others)
 }
 
-/** Returns the key that signs. Throws ACCESS_KEYS if no key can sign. */
+/** Throws ACCESS_KEYS if no key can sign. */
 export function signingKey(keys: readonly AccessKey[] = []): AccessKey {
   const key = keys.findLast(({ d }) => d !== undefined)
   if (!key) throw new RelayerError('ACCESS_KEYS', { detail: 'There is no key to sign with on this machine.' })
@@ -113,7 +107,7 @@ async function newKey(): Promise<AccessKey> {
   const { privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
   const { x = '', d = '' } = await exportJWK(privateKey)
   const key = await publicKeyOf(x)
-  // Tries again, because a command line would read a `kid` with a leading dash as an option.
+  // A command line would read a `kid` with a leading dash as an option.
   return key.kid.startsWith('-') ? newKey() : { ...key, d, createdAt: new Date().toISOString() }
 }
 

@@ -11,7 +11,7 @@ export interface TokenCheck {
   readonly tokens: () => readonly IssuedToken[] | undefined
 }
 
-/** Returns the principal of a token. Throws ACCESS_TOKEN_*, ACCESS_KEYS, SETTINGS_UNREACHABLE. */
+/** Throws ACCESS_TOKEN_*, ACCESS_KEYS and SETTINGS_UNREACHABLE. */
 export async function authenticate(token: string | undefined, { ring, audience, tokens }: TokenCheck): Promise<Principal> {
   if (token === undefined) throw new RelayerError('ACCESS_TOKEN_MISSING')
   const principal = await verifyToken(await ring.keys(), audience, token)
@@ -22,35 +22,28 @@ export async function authenticate(token: string | undefined, { ring, audience, 
   return principal
 }
 
-/**
- * Checks again a token that was valid when a long request began. Throws ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_REVOKED,
- * ACCESS_KEYS, and ACCESS_TOKEN_INVALID if the key of the token was removed.
- */
+/** Checks a token again during a long request. Throws ACCESS_TOKEN_* and ACCESS_KEYS. */
 export async function assertStillGood(principal: Principal, { ring, tokens }: Pick<TokenCheck, 'ring' | 'tokens'>): Promise<void> {
   if (Date.now() >= principal.expiresAt) throw new RelayerError('ACCESS_TOKEN_EXPIRED')
-  const listed = tokens()
-  if (listed) assertNotRevoked(principal, listed)
+  assertNotRevoked(principal, tokens())
   const keys = await ring.keys()
   if (!keys.some(({ kid }) => kid === principal.kid)) throw new RelayerError('ACCESS_TOKEN_INVALID')
 }
 
-/** Reads the token from the header (RFC 6750, section 2.1). Ignores tokens in URLs, because logs show URLs. */
+/** RFC 6750, section 2.1. Tokens in URLs are ignored, because logs show URLs. */
 export function bearerOf(authorization: string | undefined): string | undefined {
   return /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization ?? '')?.[1]
 }
 
-/** Throws ACCESS_TOKEN_REVOKED. */
 export function assertNotRevoked({ jti }: Principal, tokens: readonly IssuedToken[] = []): void {
   const row = tokens.find((one) => one.jti === jti)
   if (row?.revoked) throw new RelayerError('ACCESS_TOKEN_REVOKED', { facts: { jti } })
 }
 
-/** Throws ACCESS_LEVEL if the token's level is too low for the operation. */
 export function assertLevel({ name, level }: Principal, operation: string, needed: AccessLevel): void {
   if (!reaches(level, needed)) throw new RelayerError('ACCESS_LEVEL', { facts: { operation, needed, level, name } })
 }
 
-/** Throws ACCESS_SCOPE if the token does not cover the chains and the lane that the operation concerns. */
 export function assertScope(principal: Principal, operation: string, about: OrderSubject): void {
   if (covers(principal, about)) return
   const { name, chains, lanes } = principal

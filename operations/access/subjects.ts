@@ -3,7 +3,7 @@ import type { OrderSubject } from '../../domain/access.ts'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 
-/** The subject of an order that concerns these chains. Without a name, the order concerns all chains. */
+/** Without a name, the order concerns all chains. */
 function aboutChains(...names: readonly (ChainName | undefined)[]): OrderSubject {
   const chains = names.filter((name) => name !== undefined)
   return chains.length === 0 ? {} : { chains }
@@ -14,9 +14,7 @@ export function aboutTransfer(targetChain: ChainName | undefined): OrderSubject 
   return aboutChains(targetChain)
 }
 
-/**
- * A stream's order concerns its source and, if all its transfers have one target, as in native bridges, this target.
- */
+/** A stream's order concerns its source and, if all its transfers have one target (native bridges), this target. */
 export function aboutStream(stream: string): OrderSubject {
   const [, source, third] = stream.split(':')
   return aboutChains(...[source, third].filter((part) => isOf(forms.name, part)))

@@ -7,9 +7,9 @@ import { checkNamespace } from '../../temporal/client/connection/probe.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 import { within } from '../../runtime/wait.ts'
 
-/** Time limit (ms). Load balancers wait no longer, so a later answer would be useless. */
+/** Load balancers wait no longer. */
 const timeoutMs = 3_000
-/** Time (ms) for which requests share an answer, because requests need no token and have no rate limit. */
+/** Requests share an answer, because they need no token and have no rate limit. */
 const keepMs = 1_000
 
 export interface Check {
@@ -19,7 +19,7 @@ export interface Check {
   readonly problem?: string | undefined
 }
 
-/** Asks Temporal at most once a second. `problem` is public: it has no address and no namespace. Never throws. */
+/** `problem` is public: it has no address and no namespace. Never throws. */
 export function createTemporalCheck(client: TemporalClient): () => Promise<Check> {
   const late = () => Promise.reject(new Error(`no answer within ${timeoutMs} ms`))
   const check = async () => {
@@ -34,10 +34,7 @@ function problemOf(error: unknown): string {
   return new RelayerError(code).message
 }
 
-/**
- * Makes a check for each chain. A chain that does not answer delays only its own transfers, so the checks are vital
- * only if all of them fail.
- */
+/** A chain that does not answer delays only its own transfers, so the checks are vital only if all fail. */
 export function checkChains(chains: Iterable<Pick<Chain, 'name' | 'heads' | 'nodes'>>): Check[] {
   const found = [...chains].map(({ name, heads, nodes }) => {
     const answers = votersOf(nodes()).some(({ state }) => state === 'up')

@@ -13,7 +13,7 @@ export interface AdminOptions extends SmallServerOptions {
   readonly logger: Logger
 }
 
-/** Opens a server whose routes need no token, so they accept no orders and show no secrets. Throws ADMIN_LISTEN. */
+/** The routes need no token, so they accept no orders and show no secrets. Throws ADMIN_LISTEN. */
 export function openAdminServer({ problem, checks, metrics, logger, ...options }: AdminOptions): Promise<SmallServer> {
   const render = keptRead(metrics, { fromAnswer: keepMetricsMs })
   const routes: Readonly<Record<string, () => Promise<Answer>>> = {

@@ -4,13 +4,10 @@ import { dirname, join } from 'node:path'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ArchiveStore, StoredText } from './store.ts'
 
-/**
- * Age (ms) at which a lock counts as left by a crashed process. The clocks of machines that share the folder must
- * differ by less.
- */
+/** An older lock is of a crashed process. Clocks of machines that share the folder must differ by less. */
 const staleMs = 60_000
 
-/** Stores texts in a folder, which the first write creates and only the user of this process can read. */
+/** The first write creates the folder, which only the user of this process can read. */
 export function createDirectoryStore(path: string): ArchiveStore {
   return {
     get(name) {
@@ -26,7 +23,7 @@ export function createDirectoryStore(path: string): ArchiveStore {
         await writeSynced(temporary, text)
         return await locked(`${target}.lock`, async (isMine) => {
           if ((await read(target))?.version !== was?.version) return false
-          // The lock may belong to another process by now, if this process was suspended longer than `staleMs`.
+          // This process may have been suspended longer than `staleMs`.
           if (!(await isMine())) return false
           await rename(temporary, target)
           return true

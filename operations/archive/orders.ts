@@ -22,24 +22,21 @@ const lineSchema = z
   .looseObject({ previous: z.string(), at: z.iso.datetime(), subject: z.string(), id: z.string(), kind: z.string() })
   .transform((line) => line as unknown as Chained)
 
-/** Maximum characters of an order for a transfer or operator transaction, whose workflow a stranger can start. */
+/** A stranger can start the workflow of a transfer or operator transaction. */
 const longestOrder = 500_000
-/**
- * Length (characters) at which a file gets no more orders that strangers can give. V8's strings are shorter than 2^29
- * characters.
- */
+/** V8's strings are shorter than 2^29 characters. A full file gets no more orders that strangers can give. */
 const fullDay = 100_000_000
 const mostNamed = 20
 const progressName = 'orders/progress.json'
 
-/** Appends missing orders. `through`: ms since the epoch, up to which `kept` is complete. Throws ARCHIVE_*. */
+/** `through`: ms since the epoch, up to which `kept` is complete. Throws ARCHIVE_*. */
 export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrders[], through: number | undefined) {
   const last = await lastExport(store)
   const skipped = new Set<string>()
   const records = kept.flatMap((one) => recordsOf(one, skipped))
   const sorted = records.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
   const days = groupBy(sorted, ({ at }) => at.slice(0, 10))
-  /** SHA-256 of the last line of each day that got lines. Stored elsewhere, it proves that no line was cut off. */
+  /** SHA-256 of each day's last line. Stored elsewhere, it proves that no line was cut off. */
   const heads: Record<string, string> = {}
   let added = 0
   for (const [day, ofDay] of days) {
@@ -57,15 +54,15 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
     if (missing.length === 0) delete heads[day]
     added += missing.length
   }
-  // If a workflow of Portage could not be read, `through` stays, so that the next export searches for its orders again.
+  // If `through` stays, the next export searches again for the orders that could not be read.
   const isBehind = kept.some(({ unread, subject }) => unread && !isAnyones(subject))
   if (through !== undefined && !isBehind) await writeThrough(store, progressName, through)
   const maybeIncomplete = kept.filter(({ isFull, orders, unread }) => unread || (isFull && (orders[0]?.at ?? 0) > last)).map(({ id }) => id)
   return {
     ...{ found: records.length, added },
-    /** Ids of workflows that could not be read, or that may have dropped orders since the last export. */
+    /** Workflows that could not be read, or that may have dropped orders since the last export. */
     maybeIncomplete: named(maybeIncomplete),
-    /** Ids whose orders were left out, because an order is malformed or too long, or the file of its day is full. */
+    /** Ids with a malformed or too long order, or with an order of a day whose file is full. */
     skipped: named([...skipped]),
     heads,
   }
@@ -89,7 +86,7 @@ function named(subjects: readonly string[]): readonly string[] {
   return subjects.length <= mostNamed ? subjects : [...subjects.slice(0, mostNamed), `and ${subjects.length - mostNamed} more`]
 }
 
-/** Checks the hashes of a day's file. Throws ARCHIVE_INVALID with the number of the first line whose hash is wrong. */
+/** Throws ARCHIVE_INVALID with the number of the first line whose hash is wrong. */
 export async function verifyDay(store: ArchiveStore, day: string): Promise<{ readonly orders: number; readonly head: string }> {
   const lines = linesOf((await store.get(nameOf(day)))?.text)
   for (const [index, line] of lines.entries()) {
@@ -102,7 +99,7 @@ export async function verifyDay(store: ArchiveStore, day: string): Promise<{ rea
   return { orders: lines.length, head: hashOf(lines.at(-1), day) }
 }
 
-/** Returns the end of the last export (ms since the epoch), or 0 without an export. Throws ARCHIVE_*. */
+/** ms since the epoch, or 0 without an export. Throws ARCHIVE_*. */
 export async function lastExport(store: ArchiveStore): Promise<number> {
   return (await readThrough(store, progressName)) ?? 0
 }
@@ -119,7 +116,7 @@ function recordsOf({ subject, id, orders }: KeptOrders, skipped: Set<string>): O
   })
 }
 
-/** Leaves out the time of operator transactions, because a later run may report another time. */
+/** A later run may report another time for an operator transaction. */
 function keyOf({ at, subject, id, kind, by, reason, facts, times, order }: OrderRecord): string {
   return JSON.stringify([subject === 'operator transaction' ? '' : at, subject, id, kind, by, reason, facts, times, order])
 }

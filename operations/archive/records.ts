@@ -5,10 +5,7 @@ import type { ClosedRun, ClosedTransfer } from '../../temporal/client/transfers/
 
 // Anybody with access to Temporal can end a run with any result, so values with an unexpected form count as absent.
 
-/**
- * Converts ms since the epoch to ISO 8601. The range is limited because a stranger can choose the time of an order, and
- * each day with an order has a file.
- */
+/** A stranger can choose an order's time, and each day with an order has a file, so the range is limited. */
 const isoTime = z
   .number()
   .min(Date.UTC(2020))
@@ -92,7 +89,7 @@ const transferSchema = z.looseObject({
 
 type Ended = z.infer<typeof statusSchema>
 
-/** A closed run. Amounts are decimal strings, with the unit in the name of the field. Times are ISO 8601. */
+/** Amounts are decimal strings, with the unit in the field's name. Times are ISO 8601. */
 export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> {
   /** The version stays the same when a field is added. */
   readonly version: 1
@@ -113,12 +110,9 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
   readonly shortened?: true
 }
 
-/** Maximum characters of a record. The longest possible message takes about 300,000 of them. */
+/** In characters. The longest possible message takes about 300,000. */
 export const longestRecord = 400_000
-/**
- * Length (characters) of a slice from which on records have the shortest form. V8's strings are shorter than 2^29
- * characters.
- */
+/** V8's strings are shorter than 2^29 characters. In a full slice, new records have the shortest form. */
 const fullSlice = 100_000_000
 
 export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferRecord {
@@ -140,7 +134,7 @@ function shortRecord(record: TransferRecord): TransferRecord {
   return JSON.stringify(rest).length <= longestRecord ? { ...rest, shortened: true } : shortestRecord(record)
 }
 
-/** Leaves out all texts that strangers can choose, so that about 2,000 characters are left. */
+/** Without the texts that strangers can choose, about 2,000 characters are left. */
 export function shortestRecord(record: TransferRecord): TransferRecord {
   const { id, runId, execution, startedAt, closedAt, outcome, unreadable, invalid } = record
   return { version: 1, id, runId, execution, startedAt, closedAt, outcome, unreadable, invalid, shortened: true }
@@ -162,14 +156,14 @@ function outcomeOf(given: unknown): Partial<TransferRecord> | undefined {
   return { outcome, ...rest, attempts, transactions, orders, timeline, ...(dropped > 0 && { dropped }) }
 }
 
-/** Returns records that the archive lacks, and records that are readable now but unreadable in the archive. */
+/** Also returns records that are unreadable in the archive and readable now. */
 export function newOnes(archived: readonly TransferRecord[], records: readonly TransferRecord[]): TransferRecord[] {
   const known = new Set(archived.map(({ runId }) => runId))
   const readable = new Set(archived.flatMap((record) => (isUnreadable(record) ? [] : [record.runId])))
   return records.filter((record) => !known.has(record.runId) || (!readable.has(record.runId) && !isUnreadable(record)))
 }
 
-/** Returns a slice with added records, which have the shortest form where the slice is longer than `full`. */
+/** Records that would make the slice longer than `full` have the shortest form. */
 export function sliceText(lines: readonly string[], added: readonly TransferRecord[], full = fullSlice): string {
   const all = [...lines]
   let length = lines.reduce((sum, line) => sum + line.length, 0)

@@ -19,7 +19,7 @@ interface Write {
 
 type Sign = Awaited<ReturnType<typeof createSigner>>
 
-/** Stores texts in S3 or a compatible service. Only the signer of the AWS SDK is used, and no S3 client. */
+/** Only the signer of the AWS SDK is used, and no S3 client. */
 export function createS3Store(place: S3Place): ArchiveStore {
   let signing: Promise<Sign> | undefined
 
@@ -37,7 +37,7 @@ export function createS3Store(place: S3Place): ArchiveStore {
     }
   }
 
-  /** Whether the text is missing. Throws ARCHIVE_UNAVAILABLE for a missing bucket, which also answers 404. */
+  /** Throws ARCHIVE_UNAVAILABLE for a missing bucket, which also answers 404. */
   function isMissing(name: string, { status, text }: BoundedAnswer): boolean {
     if (status === 404 && text.includes('NoSuchBucket')) throw unavailable(name, `there is no bucket ${place.bucket}`)
     return status === 404
@@ -90,7 +90,7 @@ async function createSigner(region: string) {
   }
 }
 
-/** SHA-256 or, with a secret, HMAC-SHA-256, with the interface that the AWS signer needs. */
+/** The AWS signer needs this interface. With a secret: HMAC-SHA-256. */
 class Sha256 {
   readonly #hash: Hash | Hmac
 
@@ -116,7 +116,7 @@ function bytesOf(data: string | ArrayBuffer | ArrayBufferView): Uint8Array {
   return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data)
 }
 
-/** Describes the answer without the server's text, which may quote the request. */
+/** The server's text may quote the request. */
 function problemOf({ status, text }: Pick<BoundedAnswer, 'status' | 'text'>): string {
   const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1]
   return `HTTP ${status}${code ? ` ${code}` : ''}`

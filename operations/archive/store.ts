@@ -23,17 +23,14 @@ export interface StoredText {
 export interface ArchiveStore {
   /** Throws ARCHIVE_UNAVAILABLE. */
   get(name: string): Promise<StoredText | undefined>
-  /** Writes the text, or returns false if the stored text is not `was` (from `get`). Throws ARCHIVE_UNAVAILABLE. */
+  /** False if the stored text is not `was` (from `get`). Throws ARCHIVE_UNAVAILABLE. */
   put(name: string, text: string, was: StoredText | undefined): Promise<boolean>
 }
 
 const tries = 12
 const [firstPauseMs, longestPauseMs] = [20, 2_000] as const
 
-/**
- * Writes the text that `change` returns, if any. Calls `change` again if another process wrote in between. Throws
- * ARCHIVE_UNAVAILABLE and the errors of `change`.
- */
+/** Calls `change` again if another process wrote in between. Throws ARCHIVE_UNAVAILABLE and the errors of `change`. */
 export async function updateText(
   store: ArchiveStore,
   name: string,
@@ -55,7 +52,6 @@ export function linesOf(text: string | undefined): string[] {
   return text?.split('\n').filter(Boolean) ?? []
 }
 
-/** Throws ARCHIVE_INVALID for a line that is not JSON of this schema. */
 export function parsedLine<Line>(line: string, name: string, schema: z.ZodType<Line>): Line {
   try {
     return schema.parse(JSON.parse(line))
@@ -66,12 +62,12 @@ export function parsedLine<Line>(line: string, name: string, schema: z.ZodType<L
 
 const progressSchema = z.looseObject({ through: z.iso.datetime() })
 
-/** Returns the recorded progress, ms since the epoch. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+/** ms since the epoch. Throws ARCHIVE_UNAVAILABLE and ARCHIVE_INVALID. */
 export async function readThrough(store: ArchiveStore, name: string): Promise<number | undefined> {
   return throughIn((await store.get(name))?.text, name)
 }
 
-/** Records progress (ms since the epoch), unless the recorded progress is later. Throws ARCHIVE_*. */
+/** Recorded progress that is later stays. Throws ARCHIVE_*. */
 export function writeThrough(store: ArchiveStore, name: string, through: number): Promise<void> {
   return updateText(store, name, (text) =>
     (throughIn(text, name) ?? 0) < through ? `${JSON.stringify({ through: new Date(through).toISOString() })}\n` : undefined,

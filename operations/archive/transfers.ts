@@ -10,9 +10,9 @@ import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeT
 const hourMs = 3_600_000
 const sliceMs = 10 * 60_000
 const listLagMs = 2 * 60_000
-/** A pass begins this long (ms) before the end of the archive, because Temporal may list runs late. */
+/** Temporal may list runs late. */
 const overlapMs = hourMs
-/** Period (ms) of a list query. Shorter periods would need more queries, and the server allows ten per second. */
+/** Shorter periods would need more queries, and the server allows ten per second. */
 const listedMs = hourMs
 const progressName = 'transfers/progress.json'
 const atOnce = 8
@@ -27,22 +27,19 @@ const recordSchema = z
 export type Freshness = ReturnType<typeof freshnessOf>
 
 interface PassOptions {
-  /**
-   * Start of the pass, ms since the epoch. Default: one hour before the end of the archive or of the order log,
-   * whichever is earlier, but not before `oldest`. Without an archive: `oldest`.
-   */
+  /** ms since the epoch. Default: an hour before the end of the archive or of the order log, at least `oldest`. */
   readonly since?: number | undefined
   readonly ordersThrough: number
   readonly oldest: number
   readonly now: number
 }
 
-/** Returns the end of the archive, ms since the epoch. Throws ARCHIVE_UNAVAILABLE, ARCHIVE_INVALID. */
+/** ms since the epoch. Throws ARCHIVE_UNAVAILABLE and ARCHIVE_INVALID. */
 export function readProgress(store: ArchiveStore): Promise<number | undefined> {
   return readThrough(store, progressName)
 }
 
-/** Archives closed runs that are missing. A pass continues a failed one. Throws ARCHIVE_* and errors of Temporal. */
+/** A pass continues a failed one. Throws ARCHIVE_* and errors of Temporal. */
 export async function archiveTransfers(client: TemporalClient, store: ArchiveStore, { since, ordersThrough, oldest, now }: PassOptions) {
   const through = await readProgress(store)
   const from = sliceOf(since ?? (through === undefined ? oldest : Math.max(oldest, Math.min(through, ordersThrough) - overlapMs)))
@@ -64,7 +61,7 @@ export async function archiveTransfers(client: TemporalClient, store: ArchiveSto
   }
   return {
     ...{ from: isoOf(from), through: isoOf(await readProgress(store)) },
-    /** Set if this pass left out the runs between `through` and the start of the pass. `through` is then unchanged. */
+    /** This pass left out the runs between `through` and its start. `through` is then unchanged. */
     leftOut: leftOut || undefined,
     ...{ found, added, unreadable, orders },
   }

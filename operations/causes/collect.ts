@@ -19,7 +19,7 @@ import { readTemporal, temporalProblem, withoutTemporal } from './read-temporal.
 export interface CausesOptions {
   readonly config: Pick<Config, 'chains' | 'bridges' | 'notifications' | 'streams' | 'worker'>
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Returns the state of this process's subscriptions. Other spies are probed by a new connection. */
+  /** This process's subscriptions. Other spies are probed by a new connection. */
   readonly spies?: (() => readonly SpyHealth[]) | undefined
 }
 
@@ -27,7 +27,7 @@ export interface CauseReport extends Omit<z.infer<typeof causeReportSchema>, 'ca
   readonly causes: readonly Cause[]
 }
 
-/** Reports everything that is stuck. `temporal` is the client, or the error of connecting. Never throws. */
+/** `temporal`: the client, or the error of connecting. Never throws. */
 export async function collectCauses(temporal: TemporalClient | RelayerError, options: CausesOptions): Promise<CauseReport> {
   const { config } = options
   const at = Date.now()
@@ -63,7 +63,7 @@ function problemOf({ connected, paused, problem, kept }: SpyHealth): string | un
   return connected ? undefined : (problem ?? 'not connected yet')
 }
 
-/** Connects to a spy without a subscription, which would take one of the spy's places. Throws SPY_UNAVAILABLE. */
+/** A subscription would take one of the spy's places. Throws SPY_UNAVAILABLE. */
 export async function reachSpy(target: SpyTarget, withinMs: number): Promise<undefined> {
   let client: ReturnType<typeof createSpyClient> | undefined
   try {

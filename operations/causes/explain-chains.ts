@@ -5,7 +5,7 @@ import { type Finding, goesOn } from './finding.ts'
 
 /** A chain is stalled if its head is older than `blocks` block times and older than `leastMs`. */
 export const stalledAfter = { blocks: 20, leastMs: 30_000 } as const
-/** Finality is stalled if the final block is this much older than the head (ms). The config may set another limit. */
+/** Used unless the config sets another limit. */
 const usualFinalityStalledMs = 3_600_000
 
 export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Finding[] {
@@ -63,8 +63,7 @@ function explainNodes({ chain, nodes }: ChainFacts, asOf: number): Finding[] {
   const voters = votersOf(nodes)
   const heights = voters.map(({ head }) => valueOf(head)?.height)
   const reached = comparedHeight(heights, voters.length)
-  // Disabled nodes count as nodes that do not answer. Unless a majority answers, disabling a node does not help and
-  // only delays its return.
+  // Unless a majority answers, disabling a node does not help: disabled nodes count as nodes that do not answer.
   const hasMajority = 2 * heights.filter((height) => height !== undefined).length > voters.length
   return nodes.flatMap(({ node, head, added, isBack }): Finding[] => {
     const useless = [...(added || !hasMajority ? ['portage node disable'] : []), ...(added ? [] : ['portage node remove'])]

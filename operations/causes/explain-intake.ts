@@ -10,18 +10,12 @@ import type { Finding } from './finding.ts'
 
 /** A stream lags if it is behind the final head by more than `blocks` blocks and by more than `ms`. */
 const lagging = { blocks: 20, ms: 60_000 } as const
-/**
- * A lagging stream counts as silent after this time (ms) without an update, because each range of blocks causes an
- * update.
- */
+/** Each range of blocks causes an update, so a lagging stream without updates is silent. */
 const unreadMs = 60_000
 
 export const intakePlace = { kind: 'worker', id: 'intake' } as const
 
-/**
- * Finds streams without a recent report of an intake. Ignores streams that cannot have one: their source has no node,
- * or is one of the chains in `held`, or Portage itself has halted them.
- */
+/** A stream needs no report if its source has no node or is in `held`, or if Portage itself has halted it. */
 export function explainIntake(
   { at, streams, settings, ledger, chains, unread }: Facts,
   { streams: { auditMinutes } }: Pick<Config, 'streams'>,
@@ -45,8 +39,7 @@ export function explainIntake(
   })
   const asOf = Math.min(at, ...streams.map(({ state }) => state.asOf))
   const of = { row: 'INTAKE_SILENT', where: intakePlace, asOf } as const
-  // The intake begins the stream of a source with a node within seconds, even before the first number, so if there is
-  // no stream at all, no intake has reported.
+  // The intake begins the stream of a source with a node within seconds, even before the first number.
   const isNever = streams.length === 0 && ledger.answered > 0 && unread.length === 0 && wanted.some(({ name }) => isDue(name))
   if (isNever)
     return { silent: new Set(), found: [{ ...of, what: 'No stream has begun: no process with the role intake has reported yet.' }] }
@@ -57,7 +50,7 @@ export function explainIntake(
   return { silent: new Set(silent.map(({ stream }) => stream)), found: [{ ...of, since: first.since, what }] }
 }
 
-/** Returns how far a stream lags, or undefined if it does not lag, or if the head of its source is not known. */
+/** Undefined if the stream does not lag, or if the head of its source is not known. */
 export function blocksBehind(stream: string, height: number | undefined, chains: readonly ChainFacts[]): number | undefined {
   const chain = chains.find((one) => one.chain === sourceOf(stream))
   const blocks = height === undefined ? 0 : (majorityHead(chain)?.finalized ?? -1) - height

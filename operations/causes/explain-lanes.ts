@@ -11,12 +11,8 @@ import { type ChainFacts, errorOf, type Facts, type LaneFacts, majorityHead, tok
 import { type Finding, lastSign } from './finding.ts'
 
 const stuckBlocks = 30
-/**
- * The lane's process counts as dead if tasks wait this long (ms) and the ledger got no message for twice as long or, if
- * that is longer, for two blocks.
- */
+/** If tasks wait this long, the lane's process is dead, unless the ledger got a message recently. */
 const untakenMs = 4_000
-/** An external use of a key is shown for this time, ms. */
 const externalMs = 24 * 3_600_000
 const gas = { least: 21_000n, most: 1_000_000n } as const
 
@@ -124,7 +120,7 @@ function uselessTopUp({ values }: Of): string[] {
   return values && 'other lane' in values ? [] : ['portage lane top-up']
 }
 
-/** Returns the richest other lane of the chain, if it can top up the lane and then still pay for deliveries. */
+/** The lane must be able to top up the other one and then still pay for deliveries. */
 function richest({ lane, chain: name }: LaneFacts, lanes: readonly LaneFacts[], chain: ChainFacts | undefined): LaneFacts | undefined {
   const kept = 4n * gas.most * baseFeeOf(chain)
   const able = lanes.flatMap((one) => {
@@ -150,13 +146,10 @@ function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFact
   const attempt = lowest?.attempts.at(-1)
   const head = majorityHead(chain)
   if (!lowest || !attempt || !head) return []
-  // Counts blocks up to the height that the ledger knows, because an idle ledger lags behind the head and grants a
-  // nonce at an old height: counted up to the head, the nonce would look older than it is.
+  // An idle ledger lags behind the head and grants a nonce at an old height, so only blocks that it knows count.
   const { height = 0, reportedSince = 0 } = state.observed ?? {}
   const blocks = height - Math.max(lowest.sinceBlock, reportedSince)
-  // Allowance for blocks without a report. A gap changes `reportedSince` only if it is longer than this number of
-  // blocks, so `blocks` may contain a gap of this length. After a fee raise the allowance is 0, because only a process
-  // that reports raises a fee.
+  // `blocks` may contain a gap of this length without a report. Only a process that reports raises a fee.
   const mostGap = lowest.attempts.length > 1 ? 0 : Math.floor(state.config.fillAfterBlocks / 2)
   const values = { ...of.values, nonce: String(lowest.nonce) }
   const holds = ({ lane, state: now }: TransferFacts) => lane === one.lane && (now === 'broadcasting' || now === 'pending')

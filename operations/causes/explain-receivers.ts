@@ -2,7 +2,7 @@ import { oldestUnsent, silentSince } from '../../domain/notification/notifier.ts
 import { errorOf, type Facts, type ReceiverFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 
-/** The process that last polled for steps counts as killed if a step waits this long (ms). */
+/** If a step waits this long, the process that last polled counts as killed. */
 const untakenMs = 8_000
 const triesUntilFailing = 3
 

@@ -9,10 +9,7 @@ import { blocksBehind, intakePlace } from './explain-intake.ts'
 import type { Finding } from './finding.ts'
 
 const youngMs = 3_000
-/**
- * Age (ms) of the oldest gap of a group from which on Portage suggests skipping a number. Before this age, the
- * guardians may only be slow.
- */
+/** Before this age, the guardians may only be slow. */
 const skippableMs = 86_400_000
 
 const gapKinds: Readonly<Record<GapState, { readonly row: CauseCode; readonly text: string }>> = {
@@ -27,7 +24,7 @@ const gapKinds: Readonly<Record<GapState, { readonly row: CauseCode; readonly te
 
 const chainRows: readonly CauseCode[] = ['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STALLED', 'FINALITY_STALLED']
 
-/** One finding per reason. Gaps of `silent` streams are part of INTAKE_SILENT: no intake reports on them. */
+/** No intake reports on `silent` streams, so their gaps are part of INTAKE_SILENT. */
 export function explainStreams(
   { at, streams, chains, ledger }: Pick<Facts, 'at' | 'streams' | 'chains' | 'ledger'>,
   configured: readonly StreamName[],
@@ -95,7 +92,7 @@ function lagOf({ stream }: StreamFacts, { cursor, paused }: StreamState, chains:
   const blocks = blocksBehind(stream, cursor?.height, chains)
   if (paused || blocks === undefined) return []
   const what = `The cursor is at block ${cursor?.height}, ${blocks} blocks behind the final head of ${source}.`
-  // A target chain that does not answer stops the cursor, so this finding is then part of the finding about that chain.
+  // A target chain that does not answer stops the cursor.
   return [{ row: 'STREAM_LAGS', what, partOf: { rows: chainRows, id: target } }]
 }
 

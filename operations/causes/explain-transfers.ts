@@ -8,12 +8,12 @@ import { type Facts, type TransferFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 import { triesUntilFailing } from './read.ts'
 
-/** Maximum characters of a title with its reason. A longer text would lose its end, the time of the next try. */
+/** In characters. A longer text would lose its end, the time of the next try. */
 const mostWords = 240
 
 type ExplainedConfig = Pick<Config, 'bridges' | 'chains'>
 
-/** Usual times in each state (ms). `included` waits for finality, which takes half an hour on some chains. */
+/** `included` waits for finality, which takes half an hour on some chains. */
 const usualMs: Partial<Record<TransferState, number>> = {
   admitting: 60_000,
   broadcasting: 120_000,
@@ -41,7 +41,7 @@ const isBug = (code: string | undefined) => code === 'INTERNAL'
 const isOutage = (code: string | undefined) => isErrorCode(code) && errorCatalogue[code].isOutage === true
 const isFailing = ({ code, tries = 0 }: TransferFacts) => isBug(code) || (tries >= triesUntilFailing && isOutage(code))
 
-/** Returns chains whose nodes fail at the steps of transfers. Other failures of these chains follow from that. */
+/** Chains whose nodes fail at the steps of transfers, which explains their other failures. */
 export function failingChains(transfers: readonly TransferFacts[]): readonly ChainName[] {
   const codes: ReadonlySet<string | undefined> = new Set(['NODE_REFUSED', 'NODE_UNAVAILABLE'])
   return transfers.flatMap((transfer) => (isFailing(transfer) && codes.has(transfer.code) ? [transfer.targetChain] : []))
@@ -64,7 +64,7 @@ function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: n
   const reported = group.find(({ failure }) => failure !== undefined)?.failure
   const reason = code === 'BRIDGE_ROLE_MISSING' ? (missingRole(first, config) ?? reported) : reported
   const title = isErrorCode(code) ? errorCatalogue[code].title : 'no process reported a reason'
-  // Cuts off title and remedy: the message of a failure begins with its title and ends with its remedy.
+  // The message of a failure begins with its title and ends with its remedy.
   const about = reason?.replace(title, '').split(' → ')[0]?.trim() ?? ''
   const isLong = title.length + about.length > mostWords
   const why = about === '' ? title : isLong ? about : `${title} (${about})`
@@ -80,7 +80,7 @@ function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: n
   }
 }
 
-/** Returns the recipient or, failing that, the token that all these transfers share, for a command that denies it. */
+/** For a command that denies the recipient or, failing that, the token that all these transfers share. */
 function partyOf(group: readonly TransferFacts[]): Pick<CauseValues, 'kind' | 'party'> {
   const same = (of: 'recipient' | 'token') => (new Set(group.map((one) => one[of])).size === 1 ? group[0]?.[of] : undefined)
   const [recipient, token] = [same('recipient'), same('token')]
@@ -88,7 +88,7 @@ function partyOf(group: readonly TransferFacts[]): Pick<CauseValues, 'kind' | 'p
   return token === undefined ? {} : { kind: 'token', party: token }
 }
 
-/** Names the contract and the lanes of the chain, which were all tried, because the gate names neither. */
+/** The gate names neither the contract nor the lanes, which were all tried. */
 function missingRole({ bridge, sourceChain, targetChain }: TransferFacts, { bridges, chains }: ExplainedConfig): string | undefined {
   const routes = bridge === 'native-bridge' ? bridges[bridge]?.routes : undefined
   const route = routes?.find(({ source, target }) => source === sourceChain && target === targetChain)
@@ -96,7 +96,7 @@ function missingRole({ bridge, sourceChain, targetChain }: TransferFacts, { brid
   return route && `grant RELAYER_ROLE of ${route.targetContract} to ${lanes.join(' or ')}`
 }
 
-/** Returns the beginnings of useless commands: those that do not raise the limit in `reason`. */
+/** Beginnings of commands that do not raise the limit in `reason`. */
 function uselessFor(reason: string, { targetChain, workflowId }: TransferFacts): string[] {
   const raise = (option: string) => `portage fees set --scope chain:${targetChain} --max-fee-per-${option}`
   const cancel = `portage transfer cancel ${workflowId}`

@@ -15,7 +15,7 @@ import { type Finding, goesOn, joined, lastSign, ranked } from './finding.ts'
 
 const holdsChain: ReadonlySet<string> = new Set(['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STALLED'])
 
-/** Returns the causes, most harmful first. Pure. */
+/** The most harmful cause comes first. */
 export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges' | 'streams'>): Cause[] {
   const { transfers } = facts
   const configured = configuredStreams(config)
@@ -62,7 +62,7 @@ function explainWorkers({ temporal, ledger, chainWorkers, version, at }: Facts):
   return [...chains, ...explainQueue('ledger', ledger, at, { row: 'LEDGER_WITHOUT_WORKER', values: more, holds: goesOn, useless })]
 }
 
-/** A queue is served if a queried workflow answers. Pollers prove less: Temporal lists killed ones for a while. */
+/** An answer proves more than pollers, because Temporal lists killed pollers for a while. */
 function explainQueue(
   id: string,
   { queue, asked, answered }: ServedFacts,
@@ -87,7 +87,7 @@ function explainHalts({ settings }: Facts): Finding[] {
   })
 }
 
-/** A halt does not stop signed transactions, so transfers with a signed transaction do not wait for a halt. */
+/** A halt does not stop signed transactions. */
 function mayWaitForHalt({ state, code }: TransferFacts): boolean {
   return state === 'waiting' ? code === undefined || code === 'HALTED' : state === 'admitting' || state === 'broadcasting'
 }
@@ -123,10 +123,7 @@ function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'>): Fin
   })
 }
 
-/**
- * A spy that missed one message may have lost only this message. A spy that missed a second message counts as silent
- * since the first.
- */
+/** A spy that missed one message may have lost only this one. After a second, it is silent since the first. */
 function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']): Finding[] {
   const silent = streams.flatMap(({ stream, state }) => {
     const missed = valueOf(state)?.missedBySpy
@@ -140,7 +137,7 @@ function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']
   return [{ row: 'SPY_SILENT', what, where: { kind: 'spy', id: address }, since, asOf: Math.min(...silent.map(({ asOf }) => asOf)) }]
 }
 
-/** Returns the config's build id if Temporal gives no work to workers of this build. */
+/** The config's build id, if Temporal gives this build no work. */
 function inactiveVersion(version: Facts['version']): string | undefined {
   const { buildId, status } = valueOf(version) ?? {}
   return status === 'inactive' ? buildId : undefined

@@ -17,7 +17,7 @@ export type Read<Value> = { readonly asOf: number } & ({ readonly value: Value }
 export interface NodeFacts {
   readonly node: string
   readonly use: NodeUse
-  /** An operator added this node, which therefore counts in no majority. */
+  /** An added node counts in no majority. */
   readonly added: boolean
   readonly isDisabled: boolean
   /** Absent if the node is disabled. The value is undefined if the node only takes transactions. */
@@ -29,7 +29,7 @@ export interface NodeHead {
   readonly height: number
   readonly at: number
   readonly finalized: number
-  /** Time of the final block. Absent if finality is by depth or instant, or if the block was not read. */
+  /** Absent if finality is by depth or instant, or if the block was not read. */
   readonly finalAt?: number
   /** Decimal wei. */
   readonly baseFee?: string
@@ -61,7 +61,7 @@ export interface ReceiverFacts {
   readonly receiver: string
   readonly notifier: Read<NotifierState | undefined>
   readonly queue: Read<QueueState>
-  /** Notifications that wait. If sending has stopped, also closed transfers that the notifier has not read yet. */
+  /** If sending has stopped, also counts closed transfers that the notifier has not read yet. */
   readonly waiting?: number
   readonly step?: { readonly tries: number; readonly failure?: string }
 }
@@ -101,7 +101,7 @@ export interface SpyFacts {
 
 export const tokenKey = (address: string, token: string) => `${address}/${token}`
 
-/** Returns the watched tokens with the account's balances, without tokens whose balance could not be read. */
+/** Leaves out tokens whose balance could not be read. */
 export function tokensOf(chain: Pick<ChainFacts, 'balances' | 'watchTokens'> | undefined, address: string): TokenReading[] {
   return (chain?.watchTokens ?? []).flatMap((one) => {
     const balance = chain?.balances.get(tokenKey(address, one.token))
@@ -140,10 +140,7 @@ export function headsOf(nodes: readonly NodeFacts[]): NodeHead[] {
   return nodes.flatMap(({ head }) => valueOf(head) ?? [])
 }
 
-/**
- * Returns the median of each figure in the heads of the config's nodes, because one node may lie. A figure that at most
- * half of the heads have is absent. Without a height, a time or a final height, there is no head.
- */
+/** One node may lie, so each figure is a median. A figure that at most half of the heads have is absent. */
 export function majorityHead(chain: ChainFacts | undefined): NodeHead | undefined {
   const heads = headsOf(votersOf(chain?.nodes ?? []))
   const of = <T extends number | bigint>(figure: (head: NodeHead) => T | undefined) => {

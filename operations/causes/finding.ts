@@ -7,7 +7,7 @@ import type { TransferFacts } from './facts.ts'
 
 const mostExamples = 3
 
-/** A cause without the transfers that it delays. Times are ms since the epoch. */
+/** Times are ms since the epoch. */
 export interface Finding {
   readonly row: CauseCode
   readonly code?: string
@@ -18,14 +18,9 @@ export interface Finding {
   readonly values?: CauseValues
   readonly holds?: (transfer: TransferFacts) => boolean
   readonly numbers?: Numbers
-  /**
-   * Beginnings of those commands in the catalogue that would not help here, or would do harm. They are not suggested.
-   */
+  /** Beginnings of commands in the catalogue that would not help here, or would do harm. */
   readonly useless?: readonly string[]
-  /**
-   * If there is a finding with one of these codes and with this id, this finding becomes part of it, without a row of
-   * its own.
-   */
+  /** If there is a finding with one of these codes and this id, this finding becomes part of it. */
   readonly partOf?: { readonly rows: readonly CauseCode[]; readonly id: string }
 }
 
@@ -90,7 +85,6 @@ export function ranked(findings: readonly Finding[], transfers: readonly Transfe
   return sorted.map(({ cause }) => cause)
 }
 
-/** Returns a sentence with the age of a process's last sign of life, or an empty text if no sign is known. */
 export function lastSign(since: number | undefined, at: number): string {
   return since === undefined ? '' : ` Last sign of one: ${ageText(at - since)} ago.`
 }

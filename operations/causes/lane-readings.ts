@@ -10,21 +10,21 @@ import { limits, read } from './read.ts'
 import { probeChains } from './probe-chain.ts'
 
 export interface LaneReading extends LaneReport {
-  /** ISO 8601 time at which a node showed the balance or, if none did, at which the ledger got it. */
+  /** When a node showed the balance or, if none did, when the ledger got it. ISO 8601. */
   readonly balanceAt?: string
   readonly tokens?: TokenReading[]
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** An active or syncing lane is shown as `chain away` if no node of its chain answers. Throws TEMPORAL_UNAVAILABLE. */
+/** If no node of its chain answers, an active or syncing lane is `chain away`. Throws TEMPORAL_UNAVAILABLE. */
 export async function listLanesNow(client: TemporalClient, config: Pick<Config, 'chains'>, env: Environment): Promise<LaneReading[]> {
   const [rows, chains] = await Promise.all([listLanes(client, chainsOfLanes(config)), probeNow(client, config, env)])
   const chainOf = (row: LaneReport) => chains.find(({ chain }) => chain === row.chain)
   return rows.map((row) => readingOf(row, chainOf(row)))
 }
 
-/** The watched tokens of a lane, as the nodes of its chain show them now. Never throws. */
+/** Never throws. */
 export async function readTokens(
   client: TemporalClient,
   config: Pick<Config, 'chains'>,
@@ -50,7 +50,7 @@ export function readingOf(report: LaneReport, chain: ChainFacts | undefined): La
   const balance = chain?.balances.get(laneAddress(row.lane))
   if (balance !== undefined && readAt.length > 0) return { ...row, balance, balanceAt: new Date(Math.max(...readAt)).toISOString() }
   const ofLedger = { ...row, ...(row.balance !== undefined && row.observedAt !== undefined && { balanceAt: row.observedAt }) }
-  // A lane that takes no work keeps its status, because no node's answer can open it again.
+  // No node's answer can open a lane that takes no work.
   if (!chain || readAt.length > 0 || (row.status !== 'active' && row.status !== 'syncing')) return ofLedger
   return { ...ofLedger, status: 'chain away', reason: `no node of ${chain.chain} answers` }
 }

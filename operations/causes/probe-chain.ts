@@ -15,7 +15,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 const mostLanes = 50
 const settingsMs = 1_500
 
-/** Probes the nodes of the config and those that operators added. Never throws. `settings` may still be loading. */
+/** Also probes nodes that operators added. Never throws. `settings` may still be loading. */
 export async function probeChains(
   { config, environment }: { readonly config: Pick<Config, 'chains'>; readonly environment: Environment },
   settings: Promise<Read<Settings>>,
@@ -83,7 +83,7 @@ async function headOf(reader: ConfiguredChain | undefined, { finality }: ChainCo
   const status = () => reader.nodes()[0]
   const reads = status()?.use === 'all' || status()?.use === 'read'
   await reader.connect().catch((error: unknown) => {
-    // A node that only takes transactions has no head, so it only has to be up.
+    // A node that only takes transactions has no head.
     if (reads || status()?.state !== 'up') throw error
   })
   const head = reader.heads.current
@@ -97,7 +97,7 @@ async function headOf(reader: ConfiguredChain | undefined, { finality }: ChainCo
   }
 }
 
-/** Returns the median of the nodes' balances, because one node may lie. */
+/** One node may lie, so the median counts. */
 function middleBalances(all: readonly ChainFacts['balances'][]): ChainFacts['balances'] {
   const keys = new Set(all.flatMap((one) => [...one.keys()]))
   return new Map([...keys].map((key) => [key, String(medianOf(all.flatMap((one) => one.get(key) ?? []).map(BigInt)))]))
@@ -106,7 +106,7 @@ function middleBalances(all: readonly ChainFacts['balances'][]): ChainFacts['bal
 async function readBalances(reader: ConfiguredChain, { lanes, watchTokens = [] }: ChainConfig): Promise<ChainFacts['balances']> {
   const found = lanes.slice(0, mostLanes).flatMap(({ address }) => [
     reader.account(address).then(({ balance }) => [[address, balance] as const]),
-    // Tokens are read one by one, so that an unreadable token (such as a wrong address) hides no other balance.
+    // An unreadable token (such as a wrong address) hides no other balance.
     ...watchTokens.map(({ token }) =>
       reader.balanceOf(address, token).then(
         (units) => [[tokenKey(address, token), units] as const],

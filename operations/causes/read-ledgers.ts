@@ -34,7 +34,7 @@ function ledgerOf(client: TemporalClient, lane: LaneId): Promise<LaneState | und
   })
 }
 
-/** Reads each stream (at most `most.streams`) by one call, after one query. Throws the errors of the client. */
+/** Throws the errors of the client. */
 export async function readStreams(client: TemporalClient): Promise<StreamFacts[]> {
   const names = await within(client, limits.temporalMs, () => listStreamNames(client))
   const facts = await mapLimited(names.toSorted().slice(0, most.streams), most.atOnce, async (stream): Promise<StreamFacts[]> => {
@@ -49,7 +49,7 @@ export async function readStreams(client: TemporalClient): Promise<StreamFacts[]
   return facts.flat()
 }
 
-/** Finds workflows whose task fails (of at most `most.workflows`). Throws the errors of the client. */
+/** Throws the errors of the client. */
 export async function readFailing(client: TemporalClient): Promise<FailingWorkflow[]> {
   const types = `(${ledgerWorkflows.map((type) => `'${type}'`).join(', ')})`
   const query = `WorkflowType IN ${types} AND ExecutionStatus = 'Running'`
@@ -60,10 +60,7 @@ export async function readFailing(client: TemporalClient): Promise<FailingWorkfl
 
 type Receivers = Config['notifications']
 
-/**
- * Reads each receiver's notifier by one call, and by two more calls if the notifier is silent. One call describes the
- * queue of all receivers. Never throws.
- */
+/** One call for each receiver, and two more if its notifier is silent. Never throws. */
 export function readReceivers(client: TemporalClient, receivers: Receivers, queue: () => Promise<ReceiverFacts['queue']>) {
   if (receivers.length === 0) return Promise.resolve([])
   const polled = queue()

@@ -35,7 +35,7 @@ export async function temporalProblem(client: TemporalClient): Promise<RelayerEr
   return error instanceof RelayerError && error.code !== 'INTERNAL' ? error : new RelayerError('TEMPORAL_UNAVAILABLE', { cause: error })
 }
 
-/** Reads all facts of Temporal within twice `limits.temporalMs`. Never throws. `settings` may still be loading. */
+/** Takes at most twice `limits.temporalMs`. Never throws. `settings` may still be loading. */
 export async function readTemporal(
   client: TemporalClient,
   config: Pick<Config, 'bridges' | 'chains' | 'notifications' | 'worker'>,
@@ -90,7 +90,7 @@ function ask<Value>(what: () => Promise<Value>): Promise<Read<Value>> {
   )
 }
 
-/** Counts asked workflows and answers. Missing workflows and `noSettings` do not count, as they need no worker. */
+/** Missing workflows and `noSettings` do not count, because they need no worker. */
 export function answersOf(answers: readonly Read<unknown>[]): { asked: number; answered: number } {
   const silent = answers.filter((answer) => 'error' in answer && unanswered.has(answer.error.code)).length
   const answered = answers.filter((answer) => 'value' in answer && answer.value !== undefined && answer.value !== noSettings).length

@@ -13,10 +13,7 @@ const declinedMs = 24 * 3_600_000
 
 export type TransfersRead = Awaited<ReturnType<typeof readTransfers>>
 
-/**
- * Lists open and declined transfers (up to four lists and four counts), and asks selected transfers by two calls each.
- * Throws the errors of the client.
- */
+/** Makes up to four lists and four counts, and two calls for each transfer asked. Throws the errors of the client. */
 export async function readTransfers(client: TemporalClient, hasDenyRules: Promise<boolean>) {
   const now = Date.now()
   const list = (kind: OpenKind, when: { before?: number; since?: number } = {}) =>
@@ -38,11 +35,7 @@ export async function readTransfers(client: TemporalClient, hasDenyRules: Promis
   }
 }
 
-/**
- * Selects the transfers to ask, at most `most.asked`. Of all transfers with the same target chain, state and error
- * code, only the oldest is asked. Transfers without an error code may all be asked, in turn from each target chain and
- * state.
- */
+/** Of transfers with one target chain, state and error code, only the oldest is asked, unless they have no code. */
 function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
   const oldestFirst = open.toSorted((a, b) => a.startedAt - b.startedAt)
   const groups = groupBy(oldestFirst, ({ targetChain, state, code }) => JSON.stringify([targetChain, state, code]))
@@ -76,7 +69,7 @@ async function ask(client: TemporalClient, transfer: OpenTransfer) {
   return { transfer: facts, isAnswered: status !== undefined, failing: failingOf(workflowId, work) }
 }
 
-/** Ignores transfers whose workflow task fails, because they do not answer although their chain has workers. */
+/** A transfer whose workflow task fails does not answer, even if its chain has workers. */
 function servedOf(asked: readonly Asked[]): Map<ChainName, Pick<ServedFacts, 'asked' | 'answered'>> {
   const counted = asked.filter(({ isAnswered, failing }) => isAnswered || !failing)
   const byChain = groupBy(counted, ({ transfer }) => transfer.targetChain)

@@ -4,10 +4,10 @@ import { type TemporalClient, within as withinClient } from '../../temporal/clie
 import { describeOpenRun, type OpenRun } from '../../temporal/client/visibility/runs.ts'
 import type { FailingWorkflow, Read } from './facts.ts'
 
-/** Time limits (ms). The sources are read in parallel, so a report takes about as long as the slowest source. */
+/** The sources are read in parallel, so a report takes about as long as the slowest source. */
 export const limits = { temporalMs: 5_000, nodeMs: 2_500, chainMs: 6_000, spyMs: 2_500 } as const
 
-/** Returns the value of `ask`, or its error, or the error INTERNAL after `limitMs`. Never throws. */
+/** The error is INTERNAL after `limitMs`. Never throws. */
 export async function read<Value>(limitMs: number, ask: () => Promise<Value>): Promise<Read<Value>> {
   const late = () => {
     throw new RelayerError('INTERNAL', { detail: `no answer within ${limitMs / 1_000} s` })

@@ -15,7 +15,7 @@ import {
 } from '../../runtime/http/small-server.ts'
 import type { Logger } from '../../observability/logger.ts'
 
-/** Room for the payloads of one event: a payload has at most 2 MiB, which is 2.7 MiB in base64. */
+/** A payload has at most 2 MiB, which is 2.7 MiB in base64. One event may have several. */
 const mostBodyBytes = 8 * 1024 * 1024
 const mostTokenBytes = 8 * 1024
 const mostBytesAtATime = 64 * 1024 * 1024
@@ -27,7 +27,7 @@ export interface CodecServerOptions extends SmallServerOptions {
   readonly logger: Logger
 }
 
-/** Opens the codec server. It has no path `/encode`, because only Portage encrypts. Throws CODEC_LISTEN. */
+/** There is no path `/encode`, because only Portage encrypts. Throws CODEC_LISTEN. */
 export function openCodecServer(options: CodecServerOptions): Promise<SmallServer> {
   const room = createByteBudget(mostBytesAtATime)
   const failed = (error: unknown) => failure(error, options.logger)
@@ -70,7 +70,7 @@ async function decode(request: IncomingMessage, { codec, check, logger }: CodecS
   if (request.method !== 'POST') return plainText(405, 'Only POST.')
   const { authorization, cookie, 'content-type': type = '' } = request.headers
   const { name, jti } = await authenticate(authorization === undefined ? tokenOfCookie(cookie) : bearerOf(authorization), check)
-  // Only JSON, because another origin can send a form without a preflight request, but not JSON.
+  // Another origin can send a form without a preflight request, but not JSON.
   if (!/^application\/json\b/i.test(type)) return plainText(415, 'The body must be application/json.')
   const { body, payloads, unreadable } = await withBody(request, { mostBytes: mostBodyBytes, budget }, (bytes) =>
     decodeRequest(codec, bytes),
@@ -79,10 +79,7 @@ async function decode(request: IncomingMessage, { codec, check, logger }: CodecS
   return { status: 200, type: 'application/json; charset=utf-8', body }
 }
 
-/**
- * Decrypts the payloads of a request. Payloads that were altered, or whose key is unknown, stay encrypted, and
- * `unreadable` counts them. Throws INPUT_INVALID.
- */
+/** Altered payloads, and those with an unknown key, stay encrypted and count as `unreadable`. Throws INPUT_INVALID. */
 async function decodeRequest(codec: PayloadCodec, body: Buffer) {
   let unreadable = 0
   const decode = async (given: JsonPayload): Promise<JsonPayload> => {
@@ -143,7 +140,7 @@ const pageHeaders = {
   'referrer-policy': 'same-origin',
 }
 
-/** The form that changes an access token into a cookie, because the Web UI sends cookies, but no access token. */
+/** The Web UI sends cookies, but no access token. */
 function signInPage(status = 200, problem = ''): Answer {
   const body = `<!doctype html><meta charset="utf-8"><title>Portage codec server</title>
 <h1>Portage codec server</h1>
@@ -171,7 +168,7 @@ function failure(error: unknown, logger: Logger): Answer {
   const known = toRelayerError(error)
   const { code, message, remedy } = known
   const status = statusOf(known)
-  // Only the error's name is logged, because the text of an unexpected error may quote the request.
+  // The text of an unexpected error may quote the request.
   if (status === 500)
     logger.error('a request to the codec server failed', { code: 'INTERNAL', reason: error instanceof Error ? error.name : 'unknown' })
   return {

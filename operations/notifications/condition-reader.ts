@@ -42,10 +42,7 @@ export function createConditionReader({ client, lanes, everyMs, gapAgeMs: ageMs 
   const readStreams = kept(() => readAllStreams(client, ageMs))
 
   return {
-    /**
-     * Returns the conditions that a receiver wants. `holding`: keys of the conditions that it knows already. Never
-     * throws.
-     */
+    /** `holding`: keys of the conditions that the receiver knows already. Never throws. */
     async read(filter: NotificationFilter, holding: Readonly<Record<string, number>>): Promise<readonly ConditionSource[]> {
       const wants = (...types: readonly Condition['type'][]) => types.some((type) => wantsType(filter, type))
       const found = await Promise.all([
@@ -68,7 +65,7 @@ async function readSource(source: string, conditions: () => Promise<readonly Con
 
 async function readAllStreams(client: TemporalClient, ageMs: number): Promise<readonly ConditionSource[]> {
   const names = await listStreamNames(client).catch(() => undefined)
-  // A source without `conditions` was not read. So if the streams cannot be listed, no condition of a stream ends.
+  // A source without `conditions` was not read, so no condition of a stream ends.
   if (!names) return [{ source: 'stream' }]
   return Promise.all(
     names.map((name) =>
@@ -80,7 +77,7 @@ async function readAllStreams(client: TemporalClient, ageMs: number): Promise<re
   )
 }
 
-/** The key is the run, so a transfer that is parked again after a retry does not begin a second condition. */
+/** A transfer that is parked again after a retry is in the same run, so it begins no second condition. */
 async function parkedConditions(
   client: TemporalClient,
   filter: NotificationFilter,

@@ -10,11 +10,11 @@ import { proofDespite, proofOf } from '../../temporal/client/transfers/run-proof
 /** The id comes from the run, so every try, process and replay gives the same id. */
 export function transferNotification({ kind, id, runId, closedAt: _, at, ...facts }: NotifiedTransfer, proof: Proof): Notification {
   const type = `transfer.${kind}` as const
-  // The hash makes a delivery by another transaction (after a restore, for example) a new event.
+  // A delivery by another transaction (after a restore, for example) is a new event.
   return { id: idOf(type, id, runId, facts.txHash ?? ''), type, at, data: transferData(id, { ...facts, proof }) }
 }
 
-/** Makes the facts printable, because a stranger with access to Temporal may be their author. */
+/** A stranger with access to Temporal may be the author of the facts. */
 export function transferData(id: string, facts: Readonly<Record<string, string | undefined>>): NotificationData {
   const shown = Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [[name, printable(value)]]))
   return { transfer: printable(id), ...Object.fromEntries(shown) }
@@ -25,17 +25,17 @@ export function conditionNotification({ key, type, data }: Condition, at: number
   return { id: idOf(key, at), type, at, data }
 }
 
-/** The id contains no full stop, because full stops separate the signed parts of a webhook. */
+/** Full stops separate the signed parts of a webhook, so the id contains none. */
 export function idOf(...parts: readonly (string | number)[]): string {
   return `evt_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}`
 }
 
 const atOnce = 4
 
-/** `encrypted`: the run has a payload that only a holder of a key could encrypt. `temporal`: Temporal lists the run. */
+/** `encrypted`: only a holder of a key could encrypt the run's payload. `temporal`: Temporal lists the run. */
 export type Proof = 'encrypted' | 'temporal'
 
-/** Returns each run's proof, or undefined if Portage did not write the run. Throws the errors of the client. */
+/** Undefined: Portage did not write the run. Throws the errors of the client. */
 export function proofsOf(
   client: TemporalClient,
   listed: readonly NotifiedTransfer[],
@@ -48,10 +48,7 @@ export function proofsOf(
   })
 }
 
-/**
- * Replaces the proof `encrypted` by `temporal` unless encryption is required. If it is not required, a stranger can
- * forge the proof `encrypted`.
- */
+/** A stranger can forge the proof `encrypted` unless encryption is required. */
 export function withProvable(notification: Notification, requiresEncryption: boolean): Notification {
   const { data } = notification
   return requiresEncryption || data['proof'] !== 'encrypted'

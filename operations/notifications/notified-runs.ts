@@ -3,7 +3,7 @@ import { type NotifierCursor, notifierLimits } from '../../domain/notification/n
 
 const mostKept = 50_000
 
-/** Remembers the runs of which a receiver was notified, because reads overlap: Temporal lists some runs late. */
+/** Temporal lists some runs late, so reads overlap. */
 export class NotifiedRuns {
   readonly #closedAt = new LRUCache<string, number>({ max: mostKept })
 
@@ -25,10 +25,7 @@ export class NotifiedRuns {
   }
 }
 
-/**
- * Returns the cursor after a read. Its `from` is the latest closing time that was known `settleMs` (ms) ago, because
- * Temporal lists some runs late, and reads begin at `from`.
- */
+/** Temporal lists some runs late, so `from` is the latest closing time that was known `settleMs` ago. */
 export function cursorAfter(cursor: NotifierCursor, seen: number, now: number, settleMs: number): NotifierCursor {
   const latest = Math.max(cursor.seen, seen)
   const { since, seen: settled } = cursor.settling

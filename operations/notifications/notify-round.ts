@@ -23,7 +23,6 @@ export const notifyTimes = {
   roundMs: 60_000,
 }
 
-/** `schedule` defaults to the schedule of the Standard Webhooks specification. */
 export type NotifyTimes = Readonly<typeof notifyTimes> & { readonly schedule?: AttemptSchedule }
 
 export interface NotifyRoundDeps {
@@ -69,7 +68,7 @@ export class NotifyRound {
     this.#notified.follow(this.state.cursor)
   }
 
-  /** Sends notifications until the notifier must record `state`. Never throws. */
+  /** Ends when the notifier must record `state`. Never throws. */
   async run(): Promise<void> {
     const { times, logger } = this.#deps
     this.#until = Date.now() + times.roundMs
@@ -154,7 +153,7 @@ export class NotifyRound {
     return { receiver: this.#receiver.name, host: redactUrl(this.#receiver.url) }
   }
 
-  /** Moves the cursor only if each notification was sent or is in `unsent`, because later reads begin at the cursor. */
+  /** Later reads begin at the cursor, so each notification before it must be sent or in `unsent`. */
   async #readTransfers(isFull: boolean): Promise<void> {
     const { cursor } = this.state
     const from = isFull ? cursor.from : Math.max(cursor.from, cursor.seen - shortReadMs)
@@ -167,10 +166,7 @@ export class NotifyRound {
     this.state = { ...this.state, cursor: { ...next, notified: this.#notified.carried() } }
   }
 
-  /**
-   * Notifies of the runs of a period. Returns their latest closing time, or undefined if a notification was neither
-   * sent nor put in `unsent`.
-   */
+  /** Returns the latest closing time. Undefined: a notification was neither sent nor put in `unsent`. */
   async #notifyPeriod(period: NotifiedPeriod, onlyNew: boolean): Promise<number | undefined> {
     let seen = 0
     let found: { run: string; row: NotifiedTransfer }[] = []
@@ -221,17 +217,14 @@ export class NotifyRound {
     return this.state.pending.length > before
   }
 
-  /**
-   * Replays period after period until the replay or the round ends. New events are sent at the start of the next round.
-   * Empty periods make the next period longer.
-   */
+  /** New events wait until the replay or the round ends. Empty periods make the next period longer. */
   async #replay(): Promise<void> {
     let partMs = replayMs
     do {
       if (!this.state.replay || this.#isEnding) return
       const { from, to } = this.state.replay
       const period = { from, to: Math.min(from + partMs, to) }
-      // A period that contains runs stays short, because an interrupted period is sent again as a whole.
+      // An interrupted period is sent again as a whole, so a period that contains runs stays short.
       if (partMs > replayMs && !(await this.#isEmpty(period))) {
         partMs = Math.max(replayMs, partMs / 2)
         continue

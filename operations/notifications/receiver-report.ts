@@ -19,7 +19,7 @@ interface ConfiguredReceiver extends NotificationFilter {
   readonly url: string
 }
 
-/** Returns a report per receiver. Throws TEMPORAL_UNAVAILABLE. */
+/** Throws TEMPORAL_UNAVAILABLE. */
 export function listReceivers(client: TemporalClient, receivers: readonly ConfiguredReceiver[]): Promise<ReceiverReport[]> {
   return Promise.all(
     receivers.map(async ({ name, url, events, chains, bridges, lanes }) => {
@@ -36,7 +36,6 @@ export function listReceivers(client: TemporalClient, receivers: readonly Config
   )
 }
 
-/** Throws RECEIVER_NOT_FOUND if the config has no such receiver. */
 export function assertReceiver(receivers: readonly Pick<ConfiguredReceiver, 'name'>[], receiver: string): void {
   if (receivers.some(({ name }) => name === receiver)) return
   throw new RelayerError('RECEIVER_NOT_FOUND', { facts: { receiver: receiver.slice(0, 40) } })
@@ -57,7 +56,7 @@ function progressOf(state: NotifierState) {
     replay: replay && { from: iso(replay.from), to: iso(replay.to) },
     ...counts,
     lastSentAt: iso(lastSentAt),
-    /** Time of the notifier's last record. While a process notifies the receiver, a record is at most a minute old. */
+    /** While a process notifies the receiver, the last record is at most a minute old. */
     asOf: iso(recordedAt),
     orders,
   }

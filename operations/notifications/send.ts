@@ -6,11 +6,11 @@ import { AnswerTooLong, fetchBounded } from '../../runtime/http/fetch-bounded.ts
 import { retryAfterMs } from '../../runtime/http/retry-after.ts'
 import { idOf } from './events.ts'
 
-/** Time limit (ms). Standard Webhooks recommends no shorter one. */
+/** Standard Webhooks recommends no shorter time limit. */
 const timeoutMs = 15_000
 const mostBytes = 16_384
 
-/** Hashes an id that came by a signal, so that no signal can take the id of a later notification. */
+/** No signal can take the id of a later notification, because ids from signals are hashed. */
 export function wireId({ id, type }: Pick<Notification, 'id' | 'type'>): string {
   return raisedTypes.includes(type) ? idOf('raised', id) : id
 }
@@ -21,7 +21,7 @@ export function bodyOf(notification: Notification): string {
   return JSON.stringify({ type, timestamp: new Date(at).toISOString(), id, sequence: sequenceOf(notification), data })
 }
 
-/** Returns the headers of Standard Webhooks. Throws if a secret is unreadable or malformed. */
+/** Standard Webhooks. Throws if a secret is unreadable or malformed. */
 export function signedHeaders({ secrets }: Pick<Receiver, 'secrets'>, id: string, body: string, now: Date): Record<string, string> {
   const signatures = secrets.map((secret) => new Webhook(checkedSecret(secret.read())).sign(id, now, body))
   return {
@@ -31,7 +31,7 @@ export function signedHeaders({ secrets }: Pick<Receiver, 'secrets'>, id: string
   }
 }
 
-/** Throws an Error for a malformed secret. The Error does not contain the secret. */
+/** The Error for a malformed secret does not contain the secret. */
 export function checkedSecret(text: string): string {
   const secret = text.trim()
   const bytes = /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret) ? Buffer.from(secret.slice('whsec_'.length), 'base64').length : 0
@@ -39,7 +39,7 @@ export function checkedSecret(text: string): string {
   return secret
 }
 
-/** Sends the notification once. Follows no redirect. Never throws. */
+/** Follows no redirect. Never throws. */
 export async function sendNotification(
   receiver: Receiver,
   notification: Notification,
@@ -57,7 +57,7 @@ export async function sendNotification(
     const answer = await fetchBounded(new URL(receiver.url), { method: 'POST', headers, body }, { timeoutMs, mostBytes, signal, ...limits })
     return answerOf(answer.status, retryAfterMs(answer.headers.get('retry-after'), Date.now()))
   } catch (error) {
-    // Only the body of a successful answer can be too long, so the receiver has taken the notification.
+    // Only the body of a successful answer can be too long.
     if (error instanceof AnswerTooLong) return { kind: 'taken' }
     const isLate = error instanceof Error && error.name === 'TimeoutError'
     return { kind: 'failed', why: isLate ? 'no answer in time' : 'no connection' }

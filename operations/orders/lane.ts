@@ -24,7 +24,7 @@ const done = z
   .object({ lane: z.string(), done: z.literal(true), view: z.looseObject({}).describe('The ledger after the order.') })
   .meta({ id: 'OrderedLedger' })
 
-/** Sends the order as a signal, because Temporal keeps signals while no worker serves the ledger. */
+/** Temporal keeps signals while no worker serves the ledger. */
 function modeOrder(mode: LaneMode, text: Omit<OrderText, 'examples'> & { readonly why: string }): OrderSpec {
   return {
     ...common,

@@ -25,9 +25,8 @@ function transferOrder(name: TransferOrderName, ...examples: readonly string[]):
 const keys = 'The key file is on this machine alone.'
 
 /**
- * Levels: `write` for transfers, audits, checkpoints, and for those orders to streams that only make a stream read
- * again or start transfers. `sign` for lanes, payments and the other orders to streams. `admin` for all others
- * (docs/operate/access.md).
+ * `write`: transfers, audits, checkpoints, and orders that only make a stream read again or start transfers. `sign`:
+ * lanes, payments and other orders to streams. `admin`: all others (docs/operate/access.md).
  */
 export const orders = {
   'transfer submit': {

@@ -108,14 +108,14 @@ export const paymentOrders = {
   },
 } satisfies Record<string, OrderSpec>
 
-/** Finds a lane in the config. Throws LANE_NOT_FOUND for other lanes, because no process would end their payments. */
+/** Throws LANE_NOT_FOUND for a lane outside the config, because no process would end its payments. */
 function configured(config: OrderContext['config'], lane: LaneId) {
   const found = lanesOf(config).find(({ id }) => id === lane)
   if (!found) throw new RelayerError('LANE_NOT_FOUND', { detail: 'It is not in the config.', facts: { lane } })
   return found
 }
 
-/** Returns the payment of a sweep. Throws INPUT_INVALID, LANE_NOT_FOUND and the errors of reading the chain. */
+/** Throws INPUT_INVALID, LANE_NOT_FOUND and the errors of reading the chain. */
 async function sweep(context: OrderContext, lane: LaneId, { keep: given, token }: Given<typeof sweepFields>): Promise<Intent> {
   const { config, withChain, sweepToken } = context
   const found = configured(config, lane)
@@ -136,7 +136,7 @@ async function pay(
   order: Order,
 ): Promise<OrderResult> {
   configured(config, payer)
-  // Name and key are joined by a space, which no key from a header has, so keys of different routes stay apart.
+  // No key from a header has a space, so keys of different routes stay apart.
   const id = await startOperatorTransaction(client, { lane: payer, intent }, order, key === undefined ? undefined : `${name} ${key}`)
   const about = { id, lane: payer, to: intent.to }
   return {
@@ -149,7 +149,7 @@ function weiOfLane({ config }: OrderContext, amount: Amount, lane: LaneId): stri
   return weiOf(amount, coinOfLane(config, lane), { lane })
 }
 
-/** Returns wei. `own` is the only coin that the amount may name. Throws INPUT_INVALID if it names another coin. */
+/** Throws INPUT_INVALID if the amount names another coin than `own`. */
 export function weiOf({ wei, coin }: Amount, own: string | undefined, facts: Facts): string {
   if (coin === undefined || coin === own?.toUpperCase()) return wei
   const known = own === undefined ? 'not known, or several: chains.<name>.coin in the config names it' : `${own}, and not ${coin}`

@@ -27,7 +27,7 @@ export const haltScopeSchema = z
   .strictObject({ bridge: name.optional(), chain: name.optional(), sourceChain: name.optional(), targetChain: name.optional() })
   .meta({ id: 'HaltScope', description: 'Each field narrows the scope. Without fields, the scope is everything.' })
 
-// The schema has no id of its own: an id would give the policy a separate definition in the config's JSON Schema.
+// With an id of its own, the policy would have a separate definition in the config's JSON Schema.
 const policySchema = orderedFeePolicySchema.meta({ id: 'FeePolicy' })
 
 const nodeUses = ['all', 'read', 'send', 'private'] as const
@@ -55,9 +55,9 @@ const otherOrders = [
   z.strictObject({ kind: z.literal('setNode'), change: nodeChangeSchema }),
   z.strictObject({ kind: z.literal('clearNode'), chain: name, name }),
 ] as const
-// A `jti` must be a UUID, because other texts would only fill the list of revoked tokens.
+// Other texts than UUIDs would only fill the list of revoked tokens.
 const orderSchema = z.discriminatedUnion('kind', [...otherOrders, revokeToken(z.uuid())]).meta({ id: 'SettingsOrder' })
-/** Includes `addToken`, which requests do not have: tokens are made on the machine that has the signing key. */
+/** Requests have no `addToken`, because tokens are made on the machine that has the signing key. */
 export const auditedOrderSchema = z.union([...otherOrders, revokeToken(text), z.looseObject({ kind: z.literal('addToken') })])
 
 const importedOrders: Value<SettingsOrder[]> = { kind: 'orders', schema: z.array(orderSchema).min(1).max(100) }
@@ -89,7 +89,7 @@ interface SettingsText<Of extends Fields> extends OrderText {
   readonly same?: (given: Given<Of>) => string
 }
 
-/** These orders share one API route, which obeys a request as a whole or not at all. */
+/** One API route obeys a request as a whole or not at all. */
 function settingsOrder<Of extends Fields>({ orders, done, same, ...rest }: SettingsText<Of>): OrderSpec {
   return {
     ...rest,

@@ -33,7 +33,7 @@ export interface OrderContext {
   /** Idempotency key of a payment. A second request with the same key starts no second transaction. */
   readonly key?: string | undefined
   readonly sweepToken?: (chain: ChainName, transfer: { from: string; to: string; token: string }) => Promise<Intent>
-  /** Lets an order from an exported file revoke tokens that the settings do not list. */
+  /** Set for an exported file, which may revoke tokens that the settings do not list. */
   readonly unlistedTokens?: true
 }
 
@@ -51,7 +51,7 @@ export interface OrderText {
   readonly examples: readonly string[]
 }
 
-/** The definition of an order, from which its command and its route are generated. */
+/** The command and the route of an order are generated from this definition. */
 export interface OrderSpec extends OrderText {
   readonly level: AccessLevel
   readonly route?: string
@@ -77,12 +77,10 @@ export function field<Type>(flag: string, value: Value<Type>, help: string): Fie
   return { ...value, flag, help }
 }
 
-/** An option or argument of the command, or field of the request, that may be missing. */
 export function option<Type>(flag: string, value: Value<Type>, help: string): Field<Type | undefined> {
   return field(flag, optional(value), help)
 }
 
-/** Fields that select transfers by their bridge and their chains. */
 export const placeFields = {
   bridge: option('--bridge <name>', values.chainName, 'only transfers over this bridge'),
   chain: option('--chain <name>', values.chainName, 'only transfers from or to this chain'),
@@ -90,7 +88,7 @@ export const placeFields = {
   targetChain: option('--target <chain>', values.chainName, 'only transfers to this chain'),
 }
 
-/** Returns the fields and texts of an order that sets the values of one scope. `textOf` names the scope for people. */
+/** `textOf` names the scope for people. */
 export function ofOneScope<Of extends Fields, Orders>(fields: Of, textOf: (given: Given<Of>) => string, orders: Orders) {
   return {
     fields,

@@ -26,7 +26,7 @@ const example = 'native-bridge:ethereum:bsc'
 const number = field('<number>', values.u64, 'the number')
 const common = { level: 'sign', subject: 'stream', reason: 'required' } as const
 
-/** A loose object, because the stream of a newer version may have more fields. */
+/** The stream of a newer version may have more fields. */
 export const streamReportSchema = z
   .looseObject({
     stream: z.string(),
@@ -134,7 +134,7 @@ The exit code is 1 if a delivery was undone.`,
     },
     ask: async ({ block, hash }, stream, { client, withChain }) => {
       await readStream(client, stream)
-      // Most nodes must agree on the hash: with a wrong hash, the stream would read another chain.
+      // With a wrong hash, the stream would read another chain.
       const found = await withChain(sourceOf(stream), (chain) => chain.block(block, 'agreed'))
       if (!found) throw invalid(`block: the source has no block ${block} yet`)
       if (hash !== undefined && hash !== found.hash.toLowerCase()) throw invalid(`hash: block ${block} of the source is ${found.hash}`)
@@ -187,7 +187,7 @@ The exit code is 1 if a delivery was undone.`,
       maxOpen: field(
         '<transfers>',
         { ...optional(within(1, limits.open)), usual: 'configured' },
-        `highest number of transfers under way, 1 to ${limits.open}, not counting parked transfers; configured: the number of the config`,
+        `highest number of transfers under way, not counting parked transfers: 1 to ${limits.open}, or the word configured (in the API: no field) for the number of the config`,
       ),
     },
     ask: ({ maxOpen }) => ({ kind: 'setMaxOpen', maxOpen }),
@@ -229,12 +229,12 @@ export function watermark({ completedNumber, completedHeight }: StreamView) {
   return { completed_nonce_height: completedNumber ?? 'none yet', completed_block_height: completedHeight ?? 'none yet' }
 }
 
-/** Returns the last block to backfill. It is not above the cursor, because the live scan reads later blocks. */
+/** The live scan reads the blocks above the cursor. */
 export function lastBackfilled({ nextHeight }: Pick<StreamView, 'nextHeight'>, from: number, to: number): number {
   return Math.min(to, (nextHeight ?? from + 1) - 1)
 }
 
-/** Returns the store of the config. Throws INPUT_INVALID if the config turns checkpoints off. */
+/** Throws INPUT_INVALID if the config turns checkpoints off. */
 export function checkpointStoreOf(config: Pick<Config, 'dataFolder' | 'streams'>, names?: StreamNames): CheckpointStore {
   const place = checkpointPlaceOf(config)
   if (!place) throw invalid('streams.checkpoints says none: no checkpoints are kept.')

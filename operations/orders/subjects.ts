@@ -9,10 +9,7 @@ import { runningLanes } from '../../temporal/client/lanes/lanes.ts'
 import { listStreamNames, nameOf } from '../../temporal/client/streams/streams.ts'
 import type { OrderContext } from './spec.ts'
 
-/**
- * Finds a lane by a name that `resolveLane` accepts, or by the short id of a ledger whose lane is not in the config.
- * Throws LANE_NOT_FOUND, INPUT_INVALID, TEMPORAL_UNAVAILABLE.
- */
+/** Also accepts a short id of a lane outside the config. Throws LANE_NOT_FOUND, INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
 export async function findLane(client: TemporalClient, config: Pick<Config, 'chains'>, name: string, chain?: string): Promise<LaneId> {
   if (!isShort(name) || !name.includes(':')) return resolveLane(config, name, chain)
   const known = [...lanesOf(config).map(({ id }) => id), ...(await runningLanes(client))]
@@ -22,13 +19,13 @@ export async function findLane(client: TemporalClient, config: Pick<Config, 'cha
   )
 }
 
-/** Finds the lane of an order. Throws ACCESS_SCOPE if the token does not cover it, and the errors of `findLane`. */
+/** Throws ACCESS_SCOPE and the errors of `findLane`. */
 export async function laneToOrder({ client, config, chain, allow }: OrderContext, name: string) {
   const lane = await findLane(client, config, name, chain)
   return { lane, order: allow(aboutLane(config, lane)) }
 }
 
-/** Finds a stream by its name, short name or id. Throws STREAM_NOT_FOUND (none or several), TEMPORAL_UNAVAILABLE. */
+/** Throws STREAM_NOT_FOUND if none or several have this name, short name or id, and TEMPORAL_UNAVAILABLE. */
 export async function findStream(client: TemporalClient, name: string): Promise<string> {
   if (!isShort(name)) return nameOf(client, name)
   const names = await listStreamNames(client).catch(rethrowAs({}))

@@ -72,14 +72,11 @@ interface FilterSetting {
   readonly mined: (chain: ChainName, address: string, nonce: number) => Promise<string | undefined>
 }
 
-/**
- * Returns the filter of a list for the options of a command or the parameters of a request. Throws INPUT_INVALID,
- * LANE_NOT_FOUND, LANE_UNREACHABLE, NODE_UNAVAILABLE, TEMPORAL_UNAVAILABLE.
- */
+/** Throws INPUT_INVALID, LANE_NOT_FOUND, LANE_UNREACHABLE, NODE_UNAVAILABLE and TEMPORAL_UNAVAILABLE. */
 export async function toFilter({ client, config, mined }: FilterSetting, given: TransferSelection): Promise<TransferFilter> {
   const { state, execution, undone, code, bridge, chain, sourceChain, targetChain, sender, nonce, txHash, blocked, olderThan } = given
   if (nonce !== undefined && given.lane === undefined) throw invalid('nonce: a nonce belongs to a lane, so give the lane, too')
-  // If both were allowed, only the nonce would count, so an order could concern more transfers than intended.
+  // If both were allowed, only the nonce would count.
   if (nonce !== undefined && txHash !== undefined)
     throw invalid('give either a nonce or a transaction: a nonce is looked up by its transaction')
   if (undone && blocked !== undefined) throw invalid('give either undone or blocked: closed transfers are not blocked')

@@ -51,10 +51,10 @@ const schemas = {
   address,
   hash,
   bytes: lowerCase(ofForm(forms.bytes)).pipe(z.string().max(100_000)),
-  /** A time, ms since the epoch. Requests have ISO 8601 in UTC. */
+  /** ms since the epoch. Requests have ISO 8601 in UTC. */
   time: timeSchema,
   pastTime: timeSchema,
-  /** A duration, ms. Requests have a text such as `2h`. */
+  /** ms. Requests have a text such as `2h`. */
   age: ofForm(forms.age).transform((text) => parseAge(text) ?? 0),
   code: ofForm(forms.code),
   chainName: name,

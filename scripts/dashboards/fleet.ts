@@ -3,7 +3,6 @@ import { queries } from './query.ts'
 
 const { max, min, sum, rate, countRate, within, quantile } = queries()
 
-/** The first dashboard to look at. */
 export const fleet: Dashboard = {
   name: 'fleet',
   title: 'fleet',

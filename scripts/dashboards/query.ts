@@ -3,12 +3,10 @@ import { sdkMetrics } from './sdk-metrics.ts'
 
 type Shown = Pick<MetricDefinition, 'name' | 'kind' | 'labels'>
 
-/** Every metric that a dashboard may use. */
 export const shownMetrics: ReadonlyMap<string, Shown> = new Map(
   [...Object.values<Shown>(metricDefinitions), ...sdkMetrics].map((metric) => [metric.name, metric]),
 )
 
-/** A label that can filter a whole dashboard. */
 export type Filter = 'chain' | 'lane' | 'stream' | 'task_queue'
 
 const window = '$__rate_interval'
@@ -43,10 +41,8 @@ export function queries(...filters: readonly Filter[]) {
     /** For gauges whose value is the sum over all processes. */
     sum: (labels: string, name: string, ...matchers: string[]) => `sum${by(labels)} (${select(name, { matchers })})`,
     rate: (labels: string, name: string, ...matchers: string[]) => `sum${by(labels)} (rate(${select(name, { matchers })}[${window}]))`,
-    /** Growth of a counter between two points of the graph. */
     increase: (labels: string, name: string, ...matchers: string[]) =>
       `sum${by(labels)} (increase(${select(name, { matchers })}[${window}]))`,
-    /** Observations of a histogram per second. */
     countRate: (labels: string, name: string, ...matchers: string[]) =>
       `sum${by(labels)} (rate(${select(name, { part: 'count', matchers })}[${window}]))`,
     mean: (labels: string, name: string, ...matchers: string[]) =>

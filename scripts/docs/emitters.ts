@@ -28,8 +28,8 @@ export function describeEmitters(): string {
 }
 
 /**
- * Emitters on Sui, from wormhole-foundation/wormhole, sdk/mainnet_consts.go and testnet_consts.go. They are listed
- * here, because the emitter is an object of the token bridge, and the contract's address does not lead to this object.
+ * From wormhole-foundation/wormhole, sdk/mainnet_consts.go and testnet_consts.go. On Sui, the contract's address does
+ * not lead to the emitter, which is an object of the token bridge.
  */
 const suiEmitters = {
   Mainnet: 'ccceeb29348f71bdd22ffef43a2a19c1f5b5e17c5cca5411529120182672ade5',
@@ -90,10 +90,7 @@ function isOnCurve(bytes: Uint8Array): boolean {
 
 const bech32Digits = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
 
-/**
- * The bytes of an address (BIP 173), without prefix and checksum (six digits). The checksum is not verified, because
- * the address comes from the SDK's own table.
- */
+/** The bytes of an address (BIP 173), without prefix and checksum. The checksum is not verified. */
 function bech32(address: string): Uint8Array {
   const digits = Array.from(address.slice(address.lastIndexOf('1') + 1, -6), (digit) => bech32Digits.indexOf(digit))
   const bits = digits.map((digit) => digit.toString(2).padStart(5, '0')).join('')

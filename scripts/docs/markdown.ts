@@ -5,14 +5,13 @@ export function markdownTable(headings: readonly string[], rows: readonly (reado
   return [row(headings), row(headings.map(() => '---')), ...rows.map(row)].join('\n')
 }
 
-/** Groups items by a key. The groups have the order of their first items. */
+/** The groups have the order of their first items. */
 export function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): ReadonlyMap<string, readonly Item[]> {
   const groups = new Map<string, Item[]>()
   for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item])
   return groups
 }
 
-/** Wraps a paragraph or a list item at 120 columns. */
 export function wrapped(text: string, indent = ''): string {
   const lines: string[] = []
   for (const word of text.split(' ')) {

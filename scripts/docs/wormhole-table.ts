@@ -2,10 +2,7 @@ import { chains, chainToChainId, chainToPlatform, contracts, finality, nativeCha
 
 const networks = { mainnet: 'Mainnet', testnet: 'Testnet' } as const
 
-/**
- * The text of cli/init/wormhole-table.ts: the EVM chains with a token bridge, from the installed Wormhole SDK. The
- * addresses of token bridges are in bridges/wormhole-token-bridge/emitters.ts.
- */
+/** The text of cli/init/wormhole-table.ts: the EVM chains with a token bridge, from the installed Wormhole SDK. */
 export function describeWormholeTable(): string {
   const tables = Object.entries(networks).map(([name, network]) => `  ${name}: \`\n${rowsOf(network).join('\n')}\n\`,`)
   return [

@@ -4,11 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { parse } from 'yaml'
 import type { Document } from './documents.ts'
 
-/**
- * Files of deploy/prometheus and deploy/grafana that are missing or different in the rendered documents. Empty if the
- * values ask for neither rules nor dashboards.
- * @param deploy the folder `deploy`
- */
+/** Files of `deploy` that the documents lack or change. Empty if the values ask for neither rules nor dashboards. */
 export function monitoringProblems(documents: readonly Document[], deploy: string): string[] {
   const rules = documents.filter(({ kind }) => kind === 'PrometheusRule')
   const dashboards = documents.filter(({ kind, data }) => kind === 'ConfigMap' && data?.['portage.yaml'] === undefined)

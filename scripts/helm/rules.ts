@@ -6,8 +6,7 @@ import { roles } from '../../workers/roles/roles.ts'
 import { type Document, type Labels, type Workload, workloadsOf } from './documents.ts'
 
 /**
- * Folders in which Secrets are mounted: the lane's Secret in a lane's pods only, the secrets of webhooks in the
- * ledger's pods only, and the payload keys in all pods.
+ * Mount points of Secrets: a lane's only in its pods, webhooks' only in the ledger's pods, payload keys in all pods.
  */
 const laneFolder = '/run/secrets/portage/lane'
 const webhookFolder = '/run/secrets/portage/notifications'

@@ -24,14 +24,12 @@ export interface ContainerOptions {
   readonly mounts: readonly Mount[]
   readonly env?: Readonly<Record<string, string>>
   readonly logFile?: string
-  /** Replaces the image's entry point. */
   readonly entrypoint?: readonly string[]
 }
 
 /**
- * Starts an image as an orchestrator with Portage's settings does, but in the machine's network. The process has a
- * read-only root, a small /tmp in memory, its own namespaces of mounts and processes, the image's user without further
- * privileges, and only the given environment.
+ * Starts an image as an orchestrator does, but in the machine's network. The process has a read-only root, its own
+ * mounts and processes, the image's user without privileges, and only the given environment.
  */
 const script = `
 root=$1; user=$2; count=$3; shift 3
@@ -60,7 +58,7 @@ export interface Container {
   stop(graceMs?: number): Promise<string | undefined>
 }
 
-/** Starts the process of an image. Needs root. */
+/** Needs root. */
 export async function startContainer({ root, image, args, mounts, env = {}, logFile, entrypoint }: ContainerOptions): Promise<Container> {
   await Promise.all(mounts.map(({ source }) => mkdir(source, { recursive: true })))
   const listed = mounts.flatMap(({ source, target, writable }) => [source, target, writable ? 'rw' : 'ro'])

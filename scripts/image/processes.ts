@@ -8,7 +8,6 @@ export interface Privileges {
   /** Capability sets that are not empty. */
   readonly capabilities: readonly string[]
   readonly noNewPrivileges: boolean
-  /** Files below /run/secrets. */
   readonly secrets: readonly string[]
   /** Peak memory of the process, bytes. */
   readonly peakBytes: number

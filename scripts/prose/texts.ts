@@ -3,7 +3,6 @@ import { parseSync } from 'oxc-parser'
 
 export interface Text {
   readonly kind: 'comment' | 'string' | 'test name' | 'markdown'
-  /** Line number of the first character. */
   readonly line: number
   /** Has the line breaks of the source, so that each sentence has a line number. */
   readonly text: string

@@ -74,7 +74,6 @@ function blockComment(content: string, comments: Comments, start: number, column
   return { start, end: comment.end, text: [open, ...lines, `${margin} */`].join('\n') }
 }
 
-/** Fills lines of at most `width` characters. A longer word gets a line of its own. */
 function fill(text: string, width: number): string[] {
   const lines = ['']
   for (const word of text.trim().split(/\s+/)) {

@@ -22,10 +22,7 @@ export function withDigests(file: string, text: string, pinned: readonly string[
   })
 }
 
-/**
- * Writes digests into the Dockerfile and the Compose file. `list` has a line `image:tag@sha256:…` for each image.
- * Throws Error and writes nothing if a line has no digest, or if an image would have none.
- */
+/** `list` has a line `image:tag@sha256:…` for each image. Throws Error and writes nothing if a digest is missing. */
 export async function pinImages(root: string, list: string): Promise<void> {
   const pinned = list.split('\n').filter((line) => line.trim() !== '')
   for (const line of pinned) if (!digest.test(line)) throw new Error(`${line} is not image:tag@sha256:…`)

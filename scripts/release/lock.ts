@@ -15,10 +15,7 @@ type Packages = Readonly<Record<string, LockedPackage>>
 interface Missing {
   readonly name: string
   readonly version: string
-  /**
-   * Another optional package of the same parent. The missing package gets this one's licence and engines, which are the
-   * same for every platform.
-   */
+  /** Another optional package of the same parent, with the same licence and engines as the missing one. */
   readonly sibling: LockedPackage
   readonly saysLibc: boolean
 }

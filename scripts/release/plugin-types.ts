@@ -14,10 +14,7 @@ const compiler = createRequire(import.meta.url)
 /** The file with the types of `portage/plugin`, relative to the folder of `emitPluginTypes`. */
 export const pluginTypes = `${entry}.d.ts`
 
-/**
- * Writes the type declarations of `portage/plugin`, and of all types in them, into a folder. Throws Error if the
- * declarations do not compile.
- */
+/** Writes the types of `portage/plugin` and all types in them. Throws Error if the declarations do not compile. */
 export async function emitPluginTypes(folder: string): Promise<void> {
   const own = await mkdtemp(join(tmpdir(), 'portage-types-'))
   try {

@@ -1,7 +1,6 @@
 import type { PackageAt } from './packages.ts'
 import type { Staged } from './stage.ts'
 
-/** A part of a CycloneDX document, as `npm sbom` writes it. */
 interface Component {
   readonly 'bom-ref': string
   readonly name: string
@@ -19,9 +18,8 @@ export interface Sbom {
 }
 
 /**
- * The parts of a release, taken from npm's document about everything that the repository installs. The property
- * `portage:part` of a component is `compiled` (in the tarball), `installed` (npm installs the package with the tarball)
- * or both. Throws Error for a package that npm's document lacks.
+ * The property `portage:part` of a component is `compiled` (in the tarball), `installed` (npm installs the package with
+ * the tarball) or both. Throws Error for a package that npm's document lacks.
  */
 export function releaseSbom(all: Sbom, { name, version, inside, installed }: Staged): Sbom {
   const parts = new Map<string, string>()

@@ -24,27 +24,22 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const { resolve } = createRequire(import.meta.url)
 
 /**
- * Packages that npm installs with the release, in their exact versions: the native parts of core-bridge are too large
- * to ship, and the types of `portage/plugin` refer to zod's types.
+ * npm installs these with the release: core-bridge is too large to ship, and `portage/plugin` refers to zod's types.
  */
 const installed = ['@temporalio/core-bridge', 'zod']
 /**
- * The native signing library and its loader. The tarball has copies of their files that run, and a package.json without
- * scripts and dependencies. If npm installed secp256k1, it would run its install script and install `elliptic`, which
- * has an open advisory and is never loaded (chains/crypto/secp256k1.ts).
+ * The native signing library and its loader, without scripts and dependencies. npm would run the install script of
+ * secp256k1, and install `elliptic`, which has an open advisory and is never loaded (chains/crypto/secp256k1.ts).
  */
 const shipped = [
   { name: 'secp256k1', files: ['bindings.js', 'lib', 'prebuilds', 'LICENSE'] },
   { name: 'node-gyp-build', files: ['index.js', 'node-gyp-build.js', 'LICENSE'] },
 ]
 const texts = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'config/portage.example.yaml', 'config/portage.schema.json']
-/** Folders of files that a module reads at run time from its own folder. */
-const resources = ['intake/spy/protos', 'bridges/packages/template']
+/** Files and folders that a module reads at run time from its own folder. */
+const resources = ['intake/spy/protos', 'bridges/packages/template', 'bridges/packages/thread.mjs']
 
-/**
- * Makes the folder of a release: compiled code, the workflow bundle, the page, resources and texts. Throws Error for a
- * licence that is not allowed.
- */
+/** Makes the folder of a release. Throws Error for a licence that is not allowed. */
 export async function stage(folder: string): Promise<Staged> {
   await rm(folder, { recursive: true, force: true })
   await mkdir(join(folder, 'bin'), { recursive: true })
@@ -76,10 +71,7 @@ export async function stage(folder: string): Promise<Staged> {
   return { folder, name: own.name, version: own.version, ...parts }
 }
 
-/**
- * Makes the tarball of a release in a folder. Resolves with the contents and the path. Throws the errors of `stage` and
- * `npm`.
- */
+/** Makes the tarball of a release in the folder `out`. Throws the errors of `stage` and `npm`. */
 export async function pack(out: string): Promise<Staged & { readonly tarball: string }> {
   await mkdir(out, { recursive: true })
   const staged = await stage(join(out, 'package'))
@@ -87,7 +79,7 @@ export async function pack(out: string): Promise<Staged & { readonly tarball: st
   return { ...staged, tarball: join(out, `${staged.name}-${staged.version}.tgz`) }
 }
 
-/** Runs npm and returns its output. Throws Error with npm's last lines if it fails, and if the time is over. */
+/** Returns npm's output. Throws Error if npm fails or takes longer than `timeoutMs`. */
 export async function npm(args: readonly string[], cwd: string, timeoutMs = 600_000): Promise<string> {
   const { code, stdout, stderr, timedOut } = await run('npm', ['--prefix', cwd, '--loglevel=error', ...args], { timeoutMs })
   if (timedOut) throw new Error(`npm ${args[0]} was not done after ${timeoutMs / 1000} s`)
@@ -95,10 +87,7 @@ export async function npm(args: readonly string[], cwd: string, timeoutMs = 600_
   return stdout
 }
 
-/**
- * Removes the paths of this machine from the source map at the end of the bundle. The new paths are relative to the
- * repository's root or begin with node_modules/, as in stacks of main.cjs.
- */
+/** Source paths become relative to the repository's root or begin with node_modules/, as in stacks of main.cjs. */
 function withPlainPlaces(code: string): string {
   return code.replace(/(sourceMappingURL=data:[^,]*;base64,)([\w+/=]+)/, (_, start: string, text: string) => {
     const map = JSON.parse(Buffer.from(text, 'base64').toString()) as { sources: string[] }
@@ -142,7 +131,7 @@ function unique(packages: readonly PackageAt[]): PackageAt[] {
   return [...new Map(packages.map((one) => [one.folder, one])).values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** Name, licence and licence text of each package in the tarball. Most licences require this list. */
+/** Most licences require this list. */
 async function notices(packages: readonly PackageAt[]): Promise<string> {
   const parts = packages.map(async ({ name, version, license, folder }) => {
     const names = (await readdir(folder)).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file))

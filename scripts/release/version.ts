@@ -16,9 +16,8 @@ const places: Readonly<Record<string, readonly RegExp[]>> = {
 const changelog = 'CHANGELOG.md'
 
 /**
- * Writes a version into all files that name it, and moves the unreleased part of CHANGELOG.md under it with today's
- * date. Can be repeated, because later steps of a release may fail. Throws Error and writes nothing if the version is
- * invalid or released, or if a file has no place for it.
+ * Writes a version into all files that name it, and dates the unreleased part of CHANGELOG.md. Can be repeated. Throws
+ * Error and writes nothing if the version is invalid or released, or if a file has no place for it.
  */
 export async function setVersion(root: string, version: string, day: string): Promise<void> {
   if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) throw new Error(`${version} is no version like 1.2.3`)

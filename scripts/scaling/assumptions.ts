@@ -1,13 +1,8 @@
-/**
- * Facts about other systems, and choices. No bench measured these figures. docs/operate/scaling.md names their sources.
- */
+/** Facts about other systems, and choices. docs/operate/scaling.md names their sources. */
 export const assumptions = {
   /** Planned share of a core, a shard or a rate limit. The rest is for peaks and for the time after an outage. */
   plannedShare: 0.6,
-  /**
-   * Temporal commits the events of a transition, then the shard's transaction (service/history,
-   * common/persistence/sql/execution.go).
-   */
+  /** A transition commits its events, then the shard (service/history, common/persistence/sql/execution.go). */
   commitsPerTransition: 2,
   /** Time of a commit (ms) of a PostgreSQL with a network disk or a synchronous standby. With local NVMe: 0.1 to 1. */
   commitMs: 2,
@@ -22,8 +17,7 @@ export const assumptions = {
   /** Temporal's default requests per second, for a host and for a namespace (frontend.rps, frontend.namespaceRPS). */
   frontendRequests: 2_400,
   /**
-   * Requests to Temporal for one transfer: its start, two workflow tasks, one step (polled and answered), and its share
-   * of a ledger's update.
+   * Per transfer: its start, two workflow tasks, one step (polled and answered), and its share of a ledger's update.
    */
   requestsPerTransfer: 8,
   /** The retention of docs/operate/deploy/overview.md: `portage setup temporal --retention 72`. */
@@ -38,7 +32,6 @@ export interface ChainKind {
   readonly name: string
   readonly blockMs: number
   readonly blockGas: number
-  /** Seconds from a block to its finality. */
   readonly finalitySeconds: number
 }
 
@@ -49,7 +42,6 @@ export const exampleChains: readonly ChainKind[] = [
   { name: 'fast chain with instant finality', blockMs: 1_000, blockGas: 30_000_000, finalitySeconds: 1 },
 ]
 
-/** Reads `name:blockMs:blockGas:finalitySeconds`. Throws Error for other text. */
 export function parseChain(text: string): ChainKind {
   const [name = '', ...rest] = text.split(':')
   const [blockMs = 0, blockGas = 0, finalitySeconds = 0] = rest.map(Number)

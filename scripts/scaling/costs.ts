@@ -2,12 +2,8 @@ import { perBlockMethods } from '../../lab/bench/rpc-calls.ts'
 import { assumptions } from './assumptions.ts'
 import type { Figures } from './figures.ts'
 
-/** The cost of one transfer, as the bench measured it. */
 export interface Costs {
-  /**
-   * State transitions for one transfer. `transitions`: of its own workflow. `allTransitions`: also its share of those
-   * of lanes and streams.
-   */
+  /** State transitions per transfer. `allTransitions`: with its share of those of lanes and streams. */
   readonly transitions: number
   readonly allTransitions: number
   readonly historyEvents: number
@@ -71,10 +67,7 @@ function gasOf({ gasPerTransaction }: Figures['outage']): number {
   return gasPerTransaction
 }
 
-/**
- * Gas of one transfer in a full batch. The measured batches were smaller, so each further transfer is assumed to add as
- * much gas as one in those batches.
- */
+/** The measured batches were smaller, so each further transfer is assumed to add as much gas as one in those. */
 function gasInFullBatch(alone: number, batched: Figures['batched']): number {
   const members = batched.transfers / batched.deliveringTransactions
   if (members <= 1) throw new Error('the figures of batches have none with two transfers')

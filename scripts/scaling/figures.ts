@@ -67,10 +67,8 @@ function partOf(json: unknown): Part {
 }
 
 /**
- * Merges new figures into the kept ones, without those that the model does not need. Throws Error for a file that the
- * bench did not write, and if a part is missing.
- * @param kept an earlier result of this function
- * @param commit of the code that the new figures measured
+ * Merges new figures into the kept ones. Throws Error for a file that the bench did not write, and if a part is
+ * missing. `commit`: of the code that the new figures measured.
  */
 export function mergeFigures(kept: unknown, added: readonly unknown[], commit?: string): Figures {
   const merged: Record<string, unknown> = { ...(kept as object | undefined) }

@@ -56,10 +56,7 @@ export interface ChainNeeds {
   readonly rpcPerSecond: number
   /** Transfers that wait for the chain's finality. */
   readonly waiting: number
-  /**
-   * Number of native routes that the rate needs, because each route has one stream, and a stream has a maximum of open
-   * transfers.
-   */
+  /** A route has one stream, which has a maximum of open transfers. */
   readonly nativeRoutes: number
 }
 

@@ -16,7 +16,6 @@ export interface Scaling {
   readonly limits: readonly Limit[]
 }
 
-/** Throws Error if a figure is missing. */
 export function scalingOf(figures: Figures, chains: readonly ChainKind[]): Scaling {
   const costs = costsOf(figures)
   return {
@@ -123,7 +122,7 @@ function limitsTable(all: readonly Limit[]): string {
   )
 }
 
-/** Rounds to two decimals, from 10 to one and from 100 to none, because the model is not more exact. */
+/** Rounds to two decimals, from 10 on to one, and from 100 on to none, because the model is not more exact. */
 function tell(value: number): string {
   const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2
   return Number(value.toFixed(digits)).toLocaleString('en-US')

@@ -2,13 +2,13 @@ import type { Intent, LaneId } from '../../domain/lane/lane.ts'
 import type { Held, SendOperatorTransactionInput, SendOperatorTransactionResult } from './operator-transaction.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
-/** Input of `batch`: one call that delivers many transfers. The input is recorded before the call gets a nonce. */
+/** The input is recorded before the call gets a nonce. */
 export interface BatchInput {
   lane: LaneId
   intent: Intent
   /** Intent ids, in the order of the call. */
   members: string[]
-  /** Continue-as-new sets this field and the fields below. */
+  /** Set by continue-as-new, like the fields below. */
   checks?: number
   cleared?: boolean
   held?: Held
@@ -19,7 +19,7 @@ export type BatchEnd =
   /** The batch never got a nonce, or returned the nonce unsigned. */
   | { state: 'unsent'; detail: string }
   | { state: 'spent'; detail: string; nonce: number }
-  /** Neither the ledger nor the nodes show the use of the nonce. Each member asks the chain whether it is delivered. */
+  /** Neither the ledger nor the nodes show the use of the nonce, so each member asks the chain. */
   | { state: 'lost'; detail: string }
 
 export type BatchStatus = Pick<BatchInput, 'lane' | 'intent' | 'members' | 'cleared'> & (BatchEnd | { state: 'underway'; detail: string })
@@ -29,7 +29,7 @@ export interface BatchSteps {
   broadcastBatch(input: Omit<SendOperatorTransactionInput, 'lookUpOnly' | 'cancel'>): Promise<SendOperatorTransactionResult>
 }
 
-/** Sent right before the first signing, if no member was withdrawn or has a nonce. Later signings check no members. */
+/** Sent right before the first signing. Later signings check no members. */
 export const batchClearedSignal = defineSignal('cleared')
 export const batchOverSignal = defineSignal<[BatchEnd]>('over')
 export const batchStatusQuery = defineQuery<BatchStatus>('status')

@@ -1,8 +1,8 @@
-/** Times after which another process takes over. They are in the memo `failover`: replays must read the same times. */
+/** The times are in the memo `failover`, because replays must read the same times. */
 export interface FailoverTimes {
-  /** Heartbeat time-out of steps with a lane's key, ms. */
+  /** Heartbeat time-out of steps with a lane's key. */
   readonly heartbeatMs: number
-  /** Longest wait for a process with the key, ms. */
+  /** Longest wait for a process with the key. */
   readonly laneTaskMs: number
 }
 

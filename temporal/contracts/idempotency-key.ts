@@ -4,7 +4,7 @@ export interface IdempotencyKeyInput {
   workMs: number
 }
 
-/** Answer to a request with an idempotency key. `released`: the request failed, and may be sent again. */
+/** `released`: the request failed, and may be sent again. */
 export type KeptAnswer = { kind: 'answered'; status: number; body: unknown } | { kind: 'released' }
 
 export const answeredSignal = defineSignal<[KeptAnswer]>('answered')

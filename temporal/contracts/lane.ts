@@ -9,13 +9,13 @@ export interface LaneInput {
   updatesPerRun?: number
 }
 
-/** Applies a report and requests. Each request id is applied only once. */
+/** Each request id is applied only once. */
 export const applyUpdate = defineUpdate<ApplyResponse, [ApplyRequest]>('apply')
 
 /** Without an order, a signal's author is `unnamed`. */
 type Named = { order: Order }
 
-/** Operators' orders for a lane are signals, because Temporal keeps signals while no worker serves the ledger. */
+/** Temporal keeps signals while no worker serves the ledger. */
 export const pauseSignal = defineSignal<[Named?]>('pause')
 export const resumeSignal = defineSignal<[Named?]>('resume')
 export const drainSignal = defineSignal<[Named?]>('drain')

@@ -3,13 +3,13 @@ import { isU64 } from '../../domain/stream/request.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { defineSearchAttributeKey } from '@temporalio/common'
 
-/** Id of a transfer, the same after each change of the config. The digest separates messages with equal sequences. */
+/** The id stays the same after each change of the config. The digest separates messages with equal sequences. */
 export function transferId(transfer: Pick<Transfer, 'bridge' | 'sourceId' | 'emitter' | 'sequence' | 'digest'>): string {
   const { bridge, sourceId, emitter, sequence, digest } = transfer
   return [bridge, sourceId, emitter, sequence, digest.slice(2, 18)].join(':')
 }
 
-/** Parts of a transfer's id. Undefined for a text that `transferId` cannot have made. */
+/** Undefined for a text that `transferId` cannot have made. */
 export function transferIdParts(id: string): { bridge: string; emitter: string; sequence: string } | undefined {
   const [bridge, sourceId, emitter, sequence, digest = '', ...rest] = id.split(':')
   if (!bridge || !sourceId || !emitter || !isU64(sequence) || !/^[0-9a-f]{16}$/.test(digest) || rest.length > 0) return undefined
@@ -32,12 +32,12 @@ export function batchIntentId(workflowId: string): string {
 
 export const settingsWorkflowId = 'settings'
 
-/** Queue of the transfer workflows to a chain, and of their steps that need no key. */
+/** For transfers to the chain, and their steps that need no key. */
 export function chainQueue(chain: ChainName): string {
   return `chain:${chain}`
 }
 
-/** Queue of steps that need the lane's key. */
+/** For steps that need the lane's key. */
 export function laneQueue(lane: LaneId): string {
   return `lane:${lane}`
 }
@@ -56,7 +56,7 @@ export const searchAttributes = {
   PortageCode: defineSearchAttributeKey('PortageCode', 'KEYWORD'),
 } as const
 
-/** Failure type of an update that every run refuses. */
+/** Every run refuses the update. */
 export const malformedUpdate = 'REQUEST_MALFORMED'
-/** Failure type of an update that this run refuses and the next run accepts. */
+/** This run refuses the update, and the next run accepts it. */
 export const runIsFull = 'RUN_IS_FULL'

@@ -1,7 +1,7 @@
 import type { NotifierOrder, NotifierState } from '../../domain/notification/notifier.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
-/** Input of `notifier`, one workflow per receiver. URLs and secrets stay in the processes. */
+/** URLs and secrets stay in the processes. */
 export interface NotifierInput {
   receiver: string
   /** Absent: the receiver is notified of the transfers that close from now on. */
@@ -10,7 +10,7 @@ export interface NotifierInput {
 }
 
 export interface NotifierSteps {
-  /** Runs for minutes. Returns when the workflow must record something. `unknown`: the config lacks the receiver. */
+  /** Returns when the workflow must record something. `unknown`: the config lacks the receiver. */
   notify(input: { receiver: string; state: NotifierState }): Promise<{ kind: 'unknown' } | { kind: 'notified'; state: NotifierState }>
 }
 
@@ -18,7 +18,7 @@ export function notifierWorkflowId(receiver: string): string {
   return `notifier:${receiver}`
 }
 
-/** Queue of the processes with the role `ledger` whose config has receivers. */
+/** For processes with the role `ledger` whose config has receivers. */
 export const notificationQueue = 'notifications'
 
 export const notifierOrderSignal = defineSignal<[NotifierOrder]>('order')

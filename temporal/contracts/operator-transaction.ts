@@ -4,37 +4,32 @@ import type { Intent, LaneId } from '../../domain/lane/lane.ts'
 import type { AttemptRecord, Landed } from './transfer-steps.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
-/** Input of `operatorTransaction`, which sends one intent with a lane's key. */
 export interface OperatorTransactionInput extends Order {
   lane: LaneId
   intent: Intent
   /** For an automatic top-up: nothing is sent unless the balance of `address` is below `minimum` (wei). */
   onlyBelow?: { address: string; minimum: string }
-  /**
-   * By default 1. All automatic top-ups of a lane have the same workflow id, and the id of an intent is the workflow id
-   * with the round. So each top-up begins with a new round. Otherwise its intent would have the id of an earlier
-   * top-up's intent.
-   */
+  /** Default: 1. All top-ups of a lane have one workflow id, so each begins with a new round of intent ids. */
   firstRound?: number
   progress?: OperatorTransactionProgress
 }
 
 export interface OperatorTransactionProgress {
-  /** Number in the intent's id. The number rises by 1 after another transaction used the nonce of the round. */
+  /** Part of the intent's id. It rises by 1 after another transaction used the nonce. */
   round: number
   sentBefore: boolean
   waits: number
-  /** Time when the workflow's first run began, by Temporal's clock, ms since the epoch. */
+  /** When the workflow's first run began, by Temporal's clock, ms since the epoch. */
   orderedAt: number
   held?: Held
   earlier?: Held[]
   cancelledBy?: Order
 }
 
-/** Hash of a signed transaction, recorded because a KMS makes another signature, so another hash, each time. */
+/** A KMS makes another signature, so another hash, each time. */
 export type SignedHash = Pick<AttemptRecord, 'kind' | 'hash'>
 
-/** A nonce with its transactions' hashes, which the chain shows even if the ledger has forgotten the nonce. */
+/** The chain shows the hashes even if the ledger has forgotten the nonce. */
 export interface Held {
   nonce: number
   tried: SignedHash[]
@@ -50,7 +45,7 @@ type Mined = Pick<Landed, 'nonce' | 'txHash' | 'blockHeight' | 'blockHash' | 'ga
 export interface OperatorTransactionStatus extends Omit<OperatorTransactionInput, 'progress' | 'onlyBelow' | 'firstRound'>, Partial<Mined> {
   /**
    * `impossible`: the simulation reverts, or a fee limit forbids the call. `refused`: nothing was sent, and no retry
-   * helps. `lost`: no node shows which transaction used the nonce, and Portage does not send the intent again.
+   * helps. `lost`: no node shows which transaction used the nonce.
    */
   state: 'waiting' | 'pending' | 'done' | 'reverted' | 'impossible' | 'refused' | 'cancelled' | 'lost'
   detail: string
@@ -65,15 +60,15 @@ export interface OperatorTransactionSteps {
 
 export interface SendOperatorTransactionInput extends Pick<OperatorTransactionInput, 'lane' | 'intent' | 'onlyBelow'> {
   intentId: string
-  /** The step asks for no new nonce. If the ledger has none for the intent, the step looks up `held` and `earlier`. */
+  /** True: no new nonce. If the ledger has none for the intent, `held` and `earlier` are looked up. */
   lookUpOnly: boolean
   held?: Held
   earlier?: Held[]
-  /** If true, a no-op fills the intent's nonce, and an intent without a nonce is withdrawn. */
+  /** True: a no-op fills the intent's nonce, and an intent without a nonce is withdrawn. */
   cancel: boolean
   /** Start of the search for a payment, epoch ms. Absent for a batch, whose contract delivers only once. */
   orderedAt?: number
-  /** Intents of a batch. If one of them was withdrawn, the call is not signed. */
+  /** Intents of a batch. If one was withdrawn, the call is not signed. */
   members?: string[]
 }
 

@@ -1,4 +1,4 @@
-/** Record of a delivery that is gone, written before the transfer starts again. */
+/** A delivery that is gone. It is recorded before the transfer starts again. */
 export interface Reversal {
   transfer: string
   run: string

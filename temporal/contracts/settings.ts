@@ -11,6 +11,6 @@ export interface SettingsRequest extends Order {
   orders: SettingsOrder[]
 }
 
-/** Applies all orders of a request, or none. Answers with the new settings. */
+/** All orders of a request are applied, or none. */
 export const changeSettingsUpdate = defineUpdate<Settings, [SettingsRequest]>('change')
 export const settingsQuery = defineQuery<Settings>('settings')

@@ -7,15 +7,15 @@ export interface StreamInput {
   config: StreamConfig
   /** For a stream without a state. The process that starts the stream has checked the checkpoint's block. */
   checkpoint?: StreamCheckpoint
-  /** A watermark above the source's numbers. The stream raises an alarm, and does not use the watermark. */
+  /** A watermark above the source's numbers, which only raises an alarm. */
   distrusted?: Omit<Distrusted, 'at'>
   state?: StreamState
   updatesPerRun?: number
 }
 
-/** Applies requests. A repeated update changes nothing. Refusals have the type `malformedUpdate` or `runIsFull`. */
+/** A repeated update changes nothing. Refusals have the type `malformedUpdate` or `runIsFull`. */
 export const applyStreamUpdate = defineUpdate<StreamResponse, [StreamUpdate]>('apply')
-/** Signals, because batch operations send nothing else. Without `order`, the author is `unnamed`. */
+/** Batch operations send only signals. Without `order`, the author is `unnamed`. */
 export const pauseStreamSignal = defineSignal<[{ order: Order }?]>('pause')
 export const resumeStreamSignal = defineSignal<[{ order: Order }?]>('resume')
 export const streamStatusQuery = defineQuery<StreamState>('status')

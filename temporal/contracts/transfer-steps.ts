@@ -5,64 +5,59 @@ import type { SignedAttempt } from '../../domain/transfer/attempts.ts'
 import type { CallPlan } from '../../domain/transfer/call-plan.ts'
 import type { ChainName, Delivery, ParkLimits, Transfer } from '../../domain/transfer/transfer.ts'
 
-/** Steps without a key, on the queue of the target chain. */
+/** These steps need no key, and run on the queue of the target chain. */
 export interface KeylessSteps {
   /** Does the work of `validate`, `checkDelivered` and `prepare` in one local activity. */
   admit(input: AdmitInput): Promise<Admission>
   validate(input: { transfer: Transfer }): Promise<Passed | Stopped>
   checkDelivered(input: AdmitInput): Promise<Passed | Stopped>
   prepare(input: AdmitInput): Promise<Ready | Stopped>
-  /** Reads the effect from the target's finalized state. Waits up to `waitMs` until the block of `landed` is final. */
+  /** Reads the target's finalized state. Waits up to `waitMs` until the block of `landed` is final. */
   confirm(input: ConfirmInput): Promise<Confirmation>
   getLaneStatus(input: { chain: ChainName; lane: LaneId }): Promise<LaneStatusAnswer>
   withdraw(input: WithdrawInput): Promise<Withdrawal>
-  /** Whether a transaction of the transfer may still cause the effect. Runs before a transfer ends undelivered. */
+  /** Runs before a transfer ends undelivered, because one of its transactions may still cause the effect. */
   confirmEnd(input: ConfirmEndInput): Promise<EndConfirmation>
 }
 
-/** Steps with the key, on the lane's queue. */
+/** These steps need the key, and run on the lane's queue. */
 export interface LaneSteps {
   broadcast(input: BroadcastInput): Promise<BroadcastResult>
   expedite(input: { lane: LaneId; intentId: string }): Promise<void>
 }
 
-/** Steps with the key on the queue of the target chain, for processes that have the key. */
+/** These steps run on the queue of the target chain, in processes that have the key. */
 export interface LocalBroadcastSteps {
-  /** Answers `elsewhere`, and sends nothing, if this process cannot broadcast. */
+  /** `elsewhere`: this process cannot broadcast, and sends nothing. */
   broadcastLocally(input: BroadcastInput): Promise<BroadcastResult | { kind: 'elsewhere' }>
 }
 
 export interface AdmitInput {
   transfer: Transfer
   avoid?: LaneId[]
-  /** One node showed the effect, and most nodes denied it. So the answer of one node no longer stops the transfer. */
+  /** One node showed the effect, and most nodes denied it. One node's answer then no longer stops the transfer. */
   disputed?: true
   /** Time of the last retry, ms since the epoch. Earlier losses do not quarantine the transfer. */
   retriedAt?: number
-  /**
-   * True after a revert or a lane's quarantine of the transfer. Then the call runs no code of the recipient, if the
-   * bridge has such a call.
-   */
+  /** True after a revert or quarantine. The call then runs no code of the recipient, if the bridge has such a call. */
   wrapped?: boolean
-  /**
-   * The calls of the stage that reverted, and the sum of their gas limits. A person's retry begins anew. Absent: none.
-   */
+  /** Number and total gas limit of the stage's calls that reverted since a person's last retry. Absent: none. */
   reverted?: { calls: number; gas: number }
-  /** Time when the transfer started, ms since the epoch, for metrics. Only set at the first try. */
+  /** ms since the epoch, for metrics. Only set at the first try. */
   startedAt?: number
 }
 
 export type Passed = { kind: 'passed' }
 
 export type Stopped =
-  /** `awaitNewSignatures`: the signatures are outdated, and the transfer may adopt a copy with newer ones. */
+  /** `awaitNewSignatures`: the transfer may adopt a copy with newer signatures. */
   | { kind: 'rejected' | 'declined'; code: ErrorCode; reason: string; awaitNewSignatures?: true }
   | { kind: 'delivered'; delivery: Delivery }
   /** The effect is not final. The workflow checks again after `finalInMs`. */
   | { kind: 'unsettled'; finalInMs: number }
-  /** The transfer gets no nonce for now. `unverified`: its signatures were not checked yet. */
+  /** `unverified`: the transfer's signatures were not checked yet. */
   | { kind: 'waiting'; code: ErrorCode; reason: string; retryInMs: number; unverified?: true }
-  /** The message with its attestation, base64. The transfer is admitted again with this message. */
+  /** `message` has its attestation, base64. The transfer is admitted again with it. */
   | { kind: 'attested'; message: string }
   /** Waiting cannot make the delivery possible. */
   | { kind: 'impossible'; code: ErrorCode; reason: string }
@@ -70,15 +65,15 @@ export type Stopped =
 export interface Ready extends Omit<Attempt, 'kind'> {
   kind: 'ready'
   lane: LaneId
-  /** Hash of (to, value, data). For this intent, the ledger accepts only a call with this hash. */
+  /** Hash of (to, value, data). The ledger accepts only this call for the intent. */
   callHash: string
   /** Absent: `defaultParkAfter`. */
   parkAfter?: ParkLimits
-  /** Stage of this call, if the delivery takes several calls. */
+  /** Set if the delivery takes several calls. */
   stage?: string
-  /** For a plug-in package: its code does not run in the process with the key. */
+  /** A plug-in package's code does not run in the process with the key. */
   plan?: CallPlan
-  /** The process that admitted the transfer has the key too, and has reserved a step slot for a short time. */
+  /** The process that admitted the transfer has the key too, and has reserved a step slot. */
   local?: true
 }
 
@@ -96,10 +91,7 @@ export interface BroadcastInput extends Omit<Ready, 'kind' | 'local' | 'parkAfte
   seenAt?: number
 }
 
-/**
- * `requeued`: a worker may have had this task, and may have sent the call. `follow`: the step follows the intent's
- * nonce, and gets no new one.
- */
+/** `requeued`: a worker may have sent the call already. `follow`: the step gets no new nonce. */
 export type BroadcastMode = 'new' | 'requeued' | 'follow'
 
 export type AttemptRecord = SignedAttempt
@@ -113,7 +105,7 @@ export interface Landed {
   gasPaid: string
   attempts: number
   tried: AttemptRecord[]
-  /** Workflow id of the batch that delivered the transfer. `gasPaid` is then the transfer's share. */
+  /** The batch that delivered the transfer. `gasPaid` is then the transfer's share. */
   batch?: string
   /** When a block first showed the transaction, ms since the epoch, for metrics. Only set at the first try. */
   includedAt?: number
@@ -126,25 +118,25 @@ export type BroadcastResult =
   | { kind: 'included'; landed: Landed; finalInMs: number }
   /** The transaction is in no block. Call the step again with this intent. `tried`: attempts of this process. */
   | { kind: 'pending'; nonce: number; attempts: number; reason: string; tried: AttemptRecord[] }
-  /** The lane grants no nonce (paused, full, out of funds). With `retryInMs`, other lanes would not help. */
+  /** The lane is paused, full or out of funds. With `retryInMs`, other lanes would not help. */
   | { kind: 'no-slot'; code: ErrorCode; reason: string; retryInMs?: number }
   /** The call is final, but it reverted or had no effect. */
   | { kind: 'reverted'; landed: Landed; reason: string }
-  /** A no-op or an external transaction used the nonce in a final block. */
+  /** The nonce was used in a final block. */
   | { kind: 'spent'; nonce: number; by: 'noop' | 'external'; tried: AttemptRecord[] }
   /** The intent was withdrawn, or its nonce is final without the effect. */
   | { kind: 'withdrawn' }
-  /** The transfer is admitted again: the chain may show the effect, or the transfer's batch failed. */
+  /** The chain may show the effect, or the transfer's batch failed. The transfer is admitted again. */
   | { kind: 'seen' }
 
 export interface ConfirmInput {
   transfer: Transfer
-  /** Portage's own transaction. Absent if an account outside Portage may have caused the effect. */
+  /** Absent if an account outside Portage may have caused the effect. */
   landed?: Landed
-  /** Stage of the round. The answer is `passed` if the effect of this stage is final and another call is needed. */
+  /** `passed`: the effect of this stage is final, and another call is needed. */
   stage?: string | undefined
   waitMs: number
-  /** Answers `gone` only if most nodes deny the effect. Without this, a delivered transfer could end as undelivered. */
+  /** `gone` needs most nodes. Otherwise, a delivered transfer could end as undelivered. */
   requireAgreement?: true
   seenAt?: number
 }
@@ -171,27 +163,21 @@ export interface ConfirmEndInput {
 export type EndConfirmation =
   | { kind: 'delivered'; delivery: Delivery }
   | { kind: 'free' }
-  /** Nonces that may still be mined and cause the effect. */
+  /** These nonces may still be mined and cause the effect. */
   | { kind: 'held'; nonces: LaneNonce[] }
   | { kind: 'unsettled'; finalInMs: number }
 
 export interface LaneStatusAnswer {
   lane: LaneStatus
   others: number
-  /**
-   * ms for which a transfer with a nonce waits for a lane that is forbidden or has no worker, before it goes to another
-   * lane.
-   */
+  /** After this time, a transfer with a nonce leaves a lane that is forbidden or has no worker. */
   abandonAfterMs: number
 }
 
 export interface WithdrawInput {
   lane: LaneId
   intentId: string
-  /**
-   * `leave`: withdraws only an intent without a nonce. `cancel`: also fills the intent's nonce with a no-op. `abandon`:
-   * also leaves an unmined nonce to the lane.
-   */
+  /** `leave`: only an intent without a nonce. `cancel`: a no-op fills the nonce. `abandon`: the lane gets the nonce. */
   how: 'leave' | 'cancel' | 'abandon'
 }
 

@@ -9,11 +9,11 @@ import { defineQuery, defineSignal } from '@temporalio/workflow'
 
 export interface TransferInput {
   transfer: Transfer
-  /** Priority from 1 (first) to 5. Default: 3. */
+  /** From 1 (first) to 5. Default: 3. */
   priority?: number
-  /** ms since the epoch. An undelivered transfer is parked at this time. */
+  /** ms since the epoch. An undelivered transfer is then parked. */
   deadline?: number
-  /** Time when the message was seen, ms since the epoch. Default: when this run began. */
+  /** When the message was seen, ms since the epoch. Default: when this run began. */
   seenAt?: number
   orders?: readonly GivenOrder[]
   progress?: TransferProgress
@@ -37,17 +37,14 @@ export interface TransferProgress {
   spent: number
   waits: number
   lane?: LaneId
-  /** Lanes that have granted no nonce since the last wait. `code` and `reason` are those of the last lane. */
+  /** These lanes have granted no nonce since the last wait. `code` and `reason` are the last lane's. */
   turnedAway?: { lanes: LaneId[]; code: ErrorCode; reason: string }
   disputed?: true
-  /** A lane refused a nonce because the recipient or the token is quarantined. A retry removes this field. */
+  /** A lane refused a nonce, because recipient or token is quarantined. A retry removes this field. */
   quarantined?: true
-  /** The round in progress. It may hold a nonce, so the next try continues the round. */
+  /** The round may hold a nonce, so the next try continues it. */
   underway?: { ready: Ready; nonce?: number; landed?: Landed }
-  /**
-   * The lanes of earlier rounds, each with its highest nonce. A cancelled transfer ends only when none of these nonces
-   * can be mined.
-   */
+  /** Each earlier lane with its highest nonce. A cancelled transfer ends only when none of them can be mined. */
   left?: LaneNonce[]
   code?: ErrorCode
   reason?: string
@@ -67,16 +64,13 @@ export interface TransferStatus
   rounds: number
 }
 
-/**
- * Makes the transfer try again, even if it is parked or past its deadline. With `gate`, only a waiting transfer tries
- * again. Without `order`, the author is `unnamed`.
- */
+/** With `gate`, only a waiting transfer tries again. Without `order`, the author is `unnamed`. */
 export const retrySignal = defineSignal<[({ gate: true } | { order: Order })?]>('retry')
-/** Cancels the transfer: a no-op fills its nonce. If a block includes its call instead, the transfer is delivered. */
+/** A no-op fills the nonce. If a block includes the call instead, the transfer is delivered. */
 export const cancelSignal = defineSignal<[{ order: Order }?]>('cancel')
 export const expediteSignal = defineSignal<[{ order: Order }?]>('expedite')
-/** A copy of the message with newer signatures, base64. `validate` checks its digest. */
+/** Newer signatures, base64. `validate` checks the digest. */
 export const adoptSignal = defineSignal<[{ message: string; order?: Order }]>('adopt')
-/** A lane sends this signal to the owner of a nonce that fell out of its block. */
+/** From a lane to the owner of a nonce that fell out of its block. */
 export const rolledBackSignal = defineSignal<[{ intentId: string; nonce: number }]>('rolledBack')
 export const statusQuery = defineQuery<TransferStatus>('status')

@@ -7,35 +7,28 @@ import { auditPrefix } from '../contracts/audit.ts'
 
 const algorithm = 'aes-256-gcm'
 const keyBytes = 32
-/** 12 random bytes as IV: one key may then encrypt 2^32 times (NIST SP 800-38D, 8.2 and 8.3). */
+/** One key may encrypt 2^32 times with random IVs of 12 bytes (NIST SP 800-38D, 8.2 and 8.3). */
 const ivBytes = 12
 const tagBytes = 16
 
 const encryptedEncoding = 'binary/encrypted'
 const names = { encoding: 'encoding', key: 'encryption-key-id', workflow: 'encryption-workflow-id' } as const
-/**
- * A schedule appends this time to a workflow's id, but only after the input was encrypted. So the time is no part of
- * the bound id. Only audits have schedules.
- */
+/** A schedule appends this time to a workflow's id after the input was encrypted, so the bound id lacks it. */
 const scheduledAt = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
-// tsx runs this file as an ES module, in which Node does not find the named exports of the CommonJS package `proto`.
+// In an ES module, Node does not find the named exports of the CommonJS package `proto`.
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1
 
-/** Moves messages and stack traces of failures into a payload, which the codec encrypts. */
+/** Messages and stack traces of failures move into a payload, which the codec encrypts. */
 export const encodedFailures = new DefaultFailureConverter({ encodeCommonAttributes: true })
 
-/** A key for payloads. Node stores the key outside JavaScript, so printing this object does not show it. */
+/** Node stores the key outside JavaScript, so printing this object does not show it. */
 interface PayloadKey {
   readonly id: string
   readonly key: KeyObject
 }
 
-/**
- * Encrypts payloads. Each ciphertext is bound to its key and workflow id, so it decrypts for no other workflow. Throws
- * ENCRYPTION_KEY. `decode` throws ENCRYPTION_KEY_UNKNOWN, ENCRYPTION_BROKEN and, where encryption is required,
- * ENCRYPTION_MISSING.
- */
+/** A ciphertext is bound to its key and workflow id. Throws ENCRYPTION_KEY; `decode` also other ENCRYPTION_* codes. */
 export function createEncryptionCodec(encryption: PayloadEncryption | undefined): PayloadCodec & { readonly encrypts: boolean } {
   const keys = encryption ? readPayloadKeys(encryption) : []
   const [current] = keys
@@ -67,7 +60,7 @@ function encrypt({ id, key }: PayloadKey, payload: Payload, workflow: string | u
 function decrypt(keys: ReadonlyMap<string, PayloadKey>, payload: Payload, workflow: string | undefined): Payload {
   const id = textOf(payload, names.key) ?? ''
   const own = textOf(payload, names.workflow)
-  // Anyone with access to Temporal may have written a long id, so the id is cut.
+  // Anyone with access to Temporal may have written a long id.
   const facts = { key: id.slice(0, 64), workflow }
   const known = keys.get(id)
   if (!known) throw new RelayerError('ENCRYPTION_KEY_UNKNOWN', { facts })
@@ -83,15 +76,15 @@ function decrypt(keys: ReadonlyMap<string, PayloadKey>, payload: Payload, workfl
   return PayloadMessage.decode(plain)
 }
 
-/** Different pairs of key and workflow give different bytes, because JSON quotes both. */
+/** JSON quotes both, so different pairs of key and workflow give different bytes. */
 function boundTo(key: string, workflow: string | undefined): Buffer {
   return Buffer.from(JSON.stringify([encryptedEncoding, key, workflow ?? null]))
 }
 
-/** Payloads are not bound to the namespace, because histories may move to another namespace. */
+/** Histories may move to another namespace, so payloads are not bound to it. */
 function workflowOf(context: SerializationContext | undefined): string | undefined {
   const id = context?.workflowId
-  // Ids of other workflows keep the suffix. Otherwise a payload would decrypt under many ids.
+  // Without this condition, a payload would decrypt under many ids.
   return id?.startsWith(auditPrefix) ? id.replace(scheduledAt, '') : id
 }
 
@@ -131,9 +124,9 @@ function bytesOf({ id, source }: PayloadKeySource): Buffer {
     throw new RelayerError('ENCRYPTION_KEY', { detail: `it cannot be read (${reason})`, facts })
   }
   const bytes = /^[0-9a-fA-F]{64}$/.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64')
-  // Buffer ignores characters that are not base64, so the texts are compared.
+  // Buffer ignores characters that are not base64.
   const isBase64 = bytes.toString('base64').replace(/=$/, '') === text.replace(/=$/, '')
   if (bytes.length === keyBytes && (isBase64 || text.length === 2 * keyBytes)) return bytes
-  // The text may be a key with a typing error, so the error does not contain it.
+  // The text may be a key with a typing error.
   throw new RelayerError('ENCRYPTION_KEY', { detail: 'it is not 32 bytes in base64 or hex', facts })
 }

@@ -7,17 +7,14 @@ const scheduleToStart = 2
 /** NON_DETERMINISTIC_ERROR of temporal.api.enums.v1.WorkflowTaskFailedCause. */
 const nonDeterministic = 24
 
-/**
- * A closed transfer is started again, because the chains know its state. An open run is reset, because only a reset
- * keeps operators' orders.
- */
+/** The chains know the state of a closed transfer. Only a reset keeps operators' orders to an open run. */
 export const remedies = {
   undone: { action: 'start again', why: 'started again: it closed without an outcome' },
   effectGone: { action: 'start again', why: 'started again: its effect was undone' },
   idle: { action: 'reset', why: 'it waited for nothing' },
   unanswered: { action: 'reset', why: 'no process answered its tasks' },
   unfitting: { action: 'reset', why: 'the code does not match its history' },
-  /** The workflow has a bug, which no reset repairs. */
+  /** No reset repairs a bug of the workflow. */
   failing: { action: 'none', why: 'its task fails' },
 } as const
 
@@ -25,14 +22,14 @@ export type Finding = keyof typeof remedies
 
 export async function recover(client: TemporalClient, run: RunId, finding: Finding): Promise<boolean> {
   const { action, why } = remedies[finding]
-  // The reversal is recorded before the restart, so that receivers are notified of it even after a crash.
+  // Receivers are then notified of the reversal even after a crash.
   if (finding === 'effectGone') await recordReversal(client, run.workflowId)
   if (action === 'start again') await restartTransfer(client, run.workflowId, { why })
   if (action === 'reset') await resetToFirstTask(client, run, why)
   return action !== 'none'
 }
 
-/** Diagnoses the last task that ended. Returns undefined if it completed, or if none has ended. */
+/** Undefined if the last task completed, or if none has ended. */
 export function diagnoseTask(
   events: readonly HistoryEvent[],
 ): { finding: Extract<Finding, 'unanswered' | 'unfitting' | 'failing'>; reason: string } | undefined {
@@ -41,14 +38,14 @@ export function diagnoseTask(
     if (event.workflowTaskCompletedEventAttributes) return undefined
     if (failed)
       return { finding: Number(failed.cause) === nonDeterministic ? 'unfitting' : 'failing', reason: failed.failure?.message ?? '' }
-    // A schedule-to-start time-out is no failure: tasks that a sticky process does not fetch go to another process.
+    // Tasks that a sticky process does not fetch go to another process, so this time-out is no failure.
     if (timedOut && Number(timedOut.timeoutType) !== scheduleToStart)
       return { finding: 'unanswered', reason: 'no process answers its tasks' }
   }
   return undefined
 }
 
-/** Whether no timer or task can wake a run, and the run has done nothing since `quietSince` (ms since the epoch). */
+/** `quietSince`: ms since the epoch. */
 export function isIdle(events: readonly HistoryEvent[], quietSince: number): boolean {
   const timers = new Set<string>()
   for (const { timerStartedEventAttributes: started, timerFiredEventAttributes: fired, timerCanceledEventAttributes: canceled } of events) {

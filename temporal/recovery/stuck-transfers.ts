@@ -5,14 +5,14 @@ import { searchAttributes } from '../contracts/names.ts'
 import { diagnoseTask, type Finding, isIdle } from './remedies.ts'
 
 const atOnce = 20
-/** A run that was active within this time, ms, may be between two tasks. */
+/** A run that was active within this time may be between two tasks. */
 const betweenTasksMs = 20_000
-/** A task that no process answers is stuck after this many tries. A process that stops or pauses causes fewer. */
+/** A process that stops or pauses causes fewer tries. */
 const triesUnanswered = 3
 
 type StuckTransfer = RunId & { readonly finding: Extract<Finding, 'idle' | 'unanswered'> }
 
-/** Finds transfers that lost a timer, or whose tasks no process answers. A restore of Temporal can cause both. */
+/** A restore of Temporal can cause lost timers and unanswered tasks. */
 export async function findStuckTransfers(
   client: TemporalClient,
   chain: ChainName,

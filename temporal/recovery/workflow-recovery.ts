@@ -9,11 +9,11 @@ import { type Service, startPolling } from '../../runtime/wait.ts'
 import { diagnoseTask, recover } from './remedies.ts'
 
 const everyMs = 10_000
-/** ms in which a run is not reset again. Otherwise two versions on one queue could undo each other's resets. */
+/** Otherwise two versions on one queue could undo each other's resets. */
 const restMs = 60_000
-/** A task is stuck after this many tries. Fewer tries may have failed just because a process ended. */
+/** Fewer tries may have failed just because a process ended. */
 const triesUntilStuck = 3
-/** A task that no process answered is stuck only after this many more tries, because a process may have been paused. */
+/** A process may only have been paused. */
 const moreUnanswered = 1
 const answerMs = 5_000
 
@@ -54,7 +54,7 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): Service
       logger.error('the task of a workflow fails repeatedly: it is stuck', { code: 'WORKFLOW_STUCK', workflow, reason })
     }
   }
-  /** Skips a run that cannot be reset: anyone can start such a run in Temporal. Throws errors that concern all runs. */
+  /** Anyone can start a run that cannot be reset. Throws errors that concern all runs. */
   const leave = ({ workflowId: workflow, runId }: OpenRun, error: unknown) => {
     if (isForAll(error)) throw error
     if (logged.has(runId)) return

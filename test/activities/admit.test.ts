@@ -220,6 +220,11 @@ describe('A delivery of several calls', () => {
     expect(answer.kind === 'waiting' && answer.retryInMs).toBeGreaterThan(3_590_000)
   })
 
+  test('a contract that names a time in the far future is asked again after a week', async () => {
+    const { answer } = await admit(stages({ kind: 'wait', code: 'DELIVERY_NOT_DUE', reason: 'in the queue', opensAt: 9e15 }))
+    expect(answer).toMatchObject({ kind: 'waiting', code: 'DELIVERY_NOT_DUE', retryInMs: 7 * 86_400_000 })
+  })
+
   test('no stage is asked for once the whole transfer shows', async () => {
     const { answer } = await admit({ ...stages({ kind: 'stage', stage: 'second' }), shows: { latest: true } })
     expect(answer.kind).toBe('unsettled')

@@ -26,7 +26,6 @@ export function fakeDelivery(own: Partial<PlannedDelivery>): Endpoint['delivery'
   return () => ({ call: unused('call'), parties: fakeParties, revertsOnceDelivered: false, ...own })
 }
 
-/** A map of bridges with only the native bridge, which has the same endpoint on every chain. */
 export function bridgesWith(endpoint: Endpoint): Bridges {
   return new Map([
     [

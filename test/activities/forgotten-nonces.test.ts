@@ -11,11 +11,7 @@ const intent = { to: `0x${'7e'.repeat(20)}`, data: '0x', value: '7' }
 const input = { lane, intent, orderedAt }
 const delivery = { to: `0x${'22'.repeat(20)}`, data: '0xabcdef01', value: '0' }
 
-/**
- * The nonces of the account, from 0 on, have these calls, one per block. The last block has the time of the order.
- * @param calls undefined: the nodes no longer have the call of this nonce
- * @param agreed number of final nonces
- */
+/** `calls`: of the nonces 0, 1, …, one per block. The last block has the time of the order. Undefined: not known. */
 function chainWith(calls: readonly (typeof intent | undefined)[], { agreed = calls.length, status = 'success', everyMinutes = 1 } = {}) {
   const asked: number[] = []
   const chain = {
@@ -75,8 +71,7 @@ describe('A payment of an earlier ledger', () => {
     const calls = [intent, ...Array.from({ length: 50 }, () => delivery)]
     const { chain, asked } = chainWith(calls)
     expect(await findForgotten(searchOf(chain), input, learntAt(0, 51))).toBeUndefined()
-    // The calls are one minute apart. The search reads eight at a time until it finds a call that is ten minutes older
-    // than the order, so it reads sixteen calls.
+    // The search reads eight calls at a time until one is ten minutes older than the order: sixteen in all.
     expect(asked).toEqual(Array.from({ length: 16 }, (_, index) => 50 - index))
   })
 

@@ -15,10 +15,7 @@ const other = { ...intent, value: '8' }
 const orderedAt = 3_600_000
 const block = { height: 5, hash: '0xb5' }
 
-/**
- * The first try got nonce 4 and crashed. The ledger has learnt of nonces 1 and 2, which it did not grant.
- * @param used calls of the nonces from 1; undefined: the nodes no longer have the call
- */
+/** The first try got nonce 4 and crashed. `used`: calls of the nonces from 1, which the ledger did not grant. */
 function setting(
   used: readonly (typeof intent | undefined)[],
   {

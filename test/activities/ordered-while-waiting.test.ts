@@ -24,9 +24,8 @@ const lane = laneId('evm', 56, self)
 const attempt = { kind: 'call', gasLimit: '100000', maxFee: '10', tip: '1' } as const
 
 /**
- * A step whose nonce arrives only after `order` has changed the settings. The step still has the old settings. Only the
- * key, which checks each call before it signs, has the new ones.
- * @param released the ledger's answer to the return of the nonce
+ * `order` changes the settings while the step waits for its nonce. The key sees the new settings, the step the old
+ * ones. `released`: the ledger's answer to the return of the nonce.
  */
 function setting(order: SettingsOrder | undefined, released: 'free' | 'held' = 'free') {
   const now: { settings: Settings } = { settings: noSettings }

@@ -23,12 +23,9 @@ const wrappedCall = { to: `0x${'22'.repeat(20)}`, data: '0x87654321', value: '0'
 const call = { to: `0x${'22'.repeat(20)}`, data: '0x12345678', value: '0' }
 
 /**
- * Every call succeeds in simulation and ends with `status` in a block. By default, transfers with a sequence below 10
- * share a recipient, and all other transfers share another.
- * @param batched numbers of the transfers that one call delivers
- * @param unwraps whether `call` runs code of the recipient, while `wrappedCall` runs none
- * @param codeOf recipients that have code now
- * @param codeThen recipients that had code in the block of their delivery
+ * Every call succeeds in simulation and ends with `status` in a block. Transfers with a sequence below 10 share a
+ * recipient, all others another. `batched`: numbers of one batch. `unwraps`: `call` runs code of the recipient,
+ * `wrappedCall` none. `codeOf`, `codeThen`: recipients with code now, and at the delivery.
  */
 function setting({
   status = 'reverted',
@@ -207,8 +204,7 @@ describe('A delivery that was simulated well and reverted in a block, final or n
     const later = Date.now() + 1
     expect([await prepare(1, later), await broadcast(1, later)]).toMatchObject([{ kind: 'ready' }, { kind: 'included' }])
     expect(signed).toEqual([0, 1])
-    // A retry lifts only a quarantine from before it. The batch checks the quarantine again when it builds its call, so
-    // the batch needs the time of the retry.
+    // A retry lifts only earlier quarantines. The batch checks quarantines again when it builds its call.
     expect(retries).toEqual([undefined, later])
   })
 

@@ -21,7 +21,6 @@ beforeAll(async () => {
 })
 afterAll(() => setting.close())
 
-/** Counts how often each object schema occurs in the document. The keys are the schemas as JSON. */
 function objectsIn(part: unknown, found = new Map<string, number>()): Map<string, number> {
   if (typeof part !== 'object' || part === null) return found
   if ('properties' in part && 'type' in part) found.set(JSON.stringify(part), (found.get(JSON.stringify(part)) ?? 0) + 1)

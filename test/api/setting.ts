@@ -23,10 +23,7 @@ import { type Metrics, createMetrics } from '../../observability/metrics.ts'
 
 const contract = (digit: string): string => `0x${digit.repeat(40)}`
 
-/**
- * Two chains with a token bridge, and a native bridge from the first to the second. All nodes use `port`, which is
- * closed.
- */
+/** Two chains with a token bridge, and a native bridge. All nodes use `port`, which is closed. */
 export function deadConfig(port: number): Config {
   const chain = {
     family: 'evm',

@@ -22,10 +22,7 @@ const transferOf = (sequence: number, to: 'bsc' | 'ethereum' = 'bsc') => ({
     : { sourceChain: 'bsc', sourceId: '4', targetChain: 'ethereum' }),
 })
 
-/**
- * No worker runs, so the API must answer from Temporal's server alone, and the tests read the orders from the
- * histories.
- */
+/** No worker runs, so the API must answer from Temporal's server alone. */
 describe('transfers over HTTP', () => {
   let ledgers: Ledgers
   let setting: OpenApi

@@ -1,64 +1,31 @@
-import { createHash } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, describe, test } from 'vitest'
+import { afterAll, expect, describe, test } from 'vitest'
 import { createBridges } from '../../bridges/registry.ts'
 import { createPackageEndpoint, createRouteEndpoint, planOf } from '../../bridges/packages/endpoints.ts'
-import { guarded } from '../../bridges/packages/guard.ts'
 import { type ConfiguredPlugin, createPlugin, loadPlugins, readPlugin } from '../../bridges/packages/load.ts'
 import { createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
-import type { Message, Plugin } from '../../bridges/kit/plugin.ts'
-import { pluginsSchema } from '../../config/schema/plugin-schema.ts'
-import { configSchema } from '../../config/schema/schema.ts'
+import type { Plugin, Target } from '../../bridges/kit/plugin.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { signVaa } from '../helpers/vaa.ts'
+import { contract, context, emitter, entry, names, options, routes, settings, source, write } from './plugin-source.ts'
 
 const folder = temporaryFolder()
-const contract = `0x${'aa'.repeat(20)}`
-const emitter = 'e'.repeat(64)
-const context = { chains: new Map(Object.entries({ ethereum: 2, bsc: 4 })) }
-const names = new Map([
-  [2, 'ethereum'],
-  [4, 'bsc'],
-])
-const routes: ConfiguredPlugin['routes'] = [
-  {
-    from: [{ source: 'ethereum', emitter }],
-    where: { '0': '01' },
-    to: 'bsc',
-    calls: [{ contract, function: 'take(bytes)', proof: 'message' }],
-  },
-]
-const settings = { contract }
-
-/** `parts` replaces fields of the object that the plug-in creates. */
-const source = (parts: Readonly<Record<string, string>> = {}, head = `name: 'mine', version: '1', kit: 1`) => {
-  const all = {
-    routes: `[{ from: [{ source: 'ethereum', emitter: '${emitter}' }], where: { 0: '01' }, to: 'bsc', calls: [{ contract, function: 'take(bytes)', proof: 'message' }] }]`,
-    decode: `({ payload }) => payload[1] === 9 ? undefined : { size: payload.length }`,
-    stages: `{ deliver: { call: ({ bytes }) => ({ contract, function: 'take(bytes)', args: [bytes] }), revertsOnceDone: true } }`,
-    delivered: `({ digest }) => [{ contract, view: 'isDone(bytes32)', args: [digest], returns: 'bool', is: [true] }]`,
-    parties: `() => ({ recipient: contract, token: 'mine' })`,
-    ...parts,
-  }
-  const body = Object.entries(all).map(([name, text]) => `${name}: ${text}`)
-  return `import { plugin, z } from 'portage/plugin'
-export default plugin({ ${head}, settings: z.strictObject({ contract: z.string() }), create: ({ contract }) => ({ ${body.join(',\n')} }) })`
+const ends: (() => void)[] = []
+afterAll(() => ends.forEach((end) => end()))
+async function loaded(plugins: Record<string, ConfiguredPlugin>) {
+  const closing = new AbortController()
+  ends.push(() => closing.abort())
+  return loadPlugins(plugins, context, { closing: closing.signal })
 }
-
-let count = 0
-async function write(text: string, ending = 'mjs'): Promise<{ module: string; sha256: string }> {
-  const module = join(folder, `plugin-${++count}.${ending}`)
-  await writeFile(module, text)
-  return { module, sha256: createHash('sha256').update(text).digest('hex') }
+const load = async (plugins: Record<string, ConfiguredPlugin>) => Object.fromEntries(await loaded(plugins))
+async function readFile(text: string) {
+  const file = await readPlugin((await write(folder, text)).module)
+  ends.push(() => file.thread.close())
+  return file
 }
-
-const entry = (file: { module: string; sha256: string }, fields: Partial<ConfiguredPlugin> = {}) =>
-  pluginsSchema.parse({ mine: { ...file, settings, routes, ...fields } })['mine'] as ConfiguredPlugin
-const load = async (plugins: Record<string, ConfiguredPlugin>) => Object.fromEntries(await loadPlugins(plugins, context))
 const made = async (parts: Readonly<Record<string, string>>) =>
-  createPlugin(await readPlugin((await write(source(parts))).module), settings, context).plugin
+  (await createPlugin(await readFile(source(parts)), settings, context)).plugin
 const bytesOf = (payload: string) => signVaa({ emitterChain: 2, emitter, sequence: 7n, payload }, { guardians: 1 }).bytes
 const read = <C>(plugin: Plugin<C>, payload = '0x0102') => createPluginMessages(plugin, names).readBytes(bytesOf(payload)).message
 const failure = (text: string) =>
@@ -66,19 +33,18 @@ const failure = (text: string) =>
 
 describe('A plug-in is loaded', () => {
   test('a plug-in is loaded from the bytes that the config pins, with the settings and routes of the config', async () => {
-    const { mine } = await load({ mine: entry(await write(source())) })
+    const { mine } = await load({ mine: entry(await write(folder, source())) })
     expect(mine).toMatchObject({ name: 'mine', routes })
   })
 
   test('a plug-in is loaded from a copy, so that the file cannot change between the check and the import', async () => {
-    const { module } = await write(source({}, `name: 'mine', version: import.meta.url, kit: 1`))
-    const { version } = (await readPlugin(module)).definition
+    const { version } = (await readFile(source({}, `name: 'mine', version: import.meta.url, kit: 1`))).definition
     expect(version).toMatch(/^file:.*portage-plugin-/)
     expect(version).not.toContain(folder)
   })
 
   test('a plug-in with a changed file is refused by name, and other plug-ins are loaded', async () => {
-    const [changed, intact] = [await write(source()), await write(source({}, `name: 'other', version: '1', kit: 1`))]
+    const [changed, intact] = [await write(folder, source()), await write(folder, source({}, `name: 'other', version: '1', kit: 1`))]
     const loaded = await load({ mine: entry({ ...changed, sha256: 'ab'.repeat(32) }), other: entry(intact) })
     expect(loaded['mine']).toMatchObject({ code: 'PLUGIN_CHANGED', message: expect.stringContaining('mine: Its SHA-256 is') as string })
     expect(loaded['other']).not.toBeInstanceOf(RelayerError)
@@ -86,7 +52,7 @@ describe('A plug-in is loaded', () => {
 
   test('a plug-in with other routes than the config is refused, because keys sign by the routes', async () => {
     const other = [{ ...routes[0]!, to: 'ethereum' }]
-    const { mine } = await load({ mine: entry(await write(source()), { routes: other }) })
+    const { mine } = await load({ mine: entry(await write(folder, source()), { routes: other }) })
     expect(mine).toMatchObject({ code: 'PLUGIN_CHANGED', facts: { plugin: 'mine' } })
   })
 
@@ -117,7 +83,7 @@ describe('A plug-in is loaded', () => {
       'function',
     ],
   ])('a plug-in is refused if its file %s', async (_, text, problem) => {
-    const file = text === undefined ? { module: join(folder, 'none.mjs'), sha256: 'ab'.repeat(32) } : await write(text)
+    const file = text === undefined ? { module: join(folder, 'none.mjs'), sha256: 'ab'.repeat(32) } : await write(folder, text)
     const { mine } = await load({ mine: entry(file) })
     expect(mine).toMatchObject({
       code: 'PLUGIN_INVALID',
@@ -126,12 +92,13 @@ describe('A plug-in is loaded', () => {
   })
 
   test('a plug-in is refused with settings that its schema refuses', async () => {
-    const { mine } = await load({ mine: entry(await write(source()), { settings: { contract, more: 1 } }) })
+    const { mine } = await load({ mine: entry(await write(folder, source()), { settings: { contract, more: 1 } }) })
     expect(mine).toMatchObject({ code: 'PLUGIN_INVALID', message: expect.stringContaining('Its settings are refused') as string })
   })
 })
 
 describe('Each answer of a plug-in is checked, and errors have its name:', () => {
+  const notMessage = 'stages.deliver.call returned a call whose only argument is not the message'
   const call = (answer: string) => ({ stages: `{ deliver: { call: ({ bytes }) => (${answer}), revertsOnceDone: true } }` })
   test.each([
     ['a call that throws', call(`(() => { throw new Error('oh') })()`), 'stages.deliver.call threw: oh'],
@@ -140,7 +107,25 @@ describe('Each answer of a plug-in is checked, and errors have its name:', () =>
       call(`{ contract, function: 'steal(bytes)', args: [bytes] }`),
       'stages.deliver.call returned a call that no route',
     ],
-    ['a call with arguments of other types', call(`{ contract, function: 'take(bytes)', args: [{}] }`), 'stages.deliver.call threw'],
+    ['a call with an argument of another type', call(`{ contract, function: 'take(bytes)', args: [{}] }`), notMessage],
+    ['a call with another message', call(`{ contract, function: 'take(bytes)', args: [bytes.slice(1)] }`), notMessage],
+    ['a call with more arguments', call(`{ contract, function: 'take(bytes)', args: [bytes, bytes] }`), notMessage],
+    ['a call with 100 kB', call(`{ contract, function: 'take(bytes)', args: [new Uint8Array(100_000)] }`), notMessage],
+    [
+      'a call with a word of another type',
+      {
+        routes: source()
+          .match(/\[\{ from.*\]/)![0]
+          .replace(/'take.*'message'/, `'go(uint256)', proof: { view: 'has(uint256)', returns: 'bool', isNot: [false] }`),
+        ...call(`{ contract, function: 'go(uint256)', args: ['one'] }`),
+      },
+      'stages.deliver.call threw',
+    ],
+    [
+      'views of 100 kB',
+      { delivered: `() => [{ contract, view: 'a(bytes)', args: [new Uint8Array(100_000)], returns: 'bool', is: [true] }]` },
+      'delivered returned views of more than 8192 bytes',
+    ],
     ['no call', call('undefined'), 'stages.deliver.call threw'],
     ['a promise', call('Promise.resolve()'), 'stages.deliver.call returned a promise'],
     ['no views', { delivered: '() => []' }, 'delivered returned no list of 1 to 20 views'],
@@ -155,60 +140,72 @@ describe('Each answer of a plug-in is checked, and errors have its name:', () =>
     expect(() => planOf(plugin, read(plugin))).toThrow(failure(problem))
   })
 
+  test.each([
+    ['a call with a function', call(`{ contract, function: 'take(bytes)', args: [() => bytes] }`), 'stages.deliver.call threw'],
+    [
+      'a call with 5 MB',
+      call(`{ contract, function: 'take(bytes)', args: [new Uint8Array(5_000_000)] }`),
+      'stages.deliver.call returned more than 262144 bytes',
+    ],
+    [
+      'parties with 1 MB',
+      { parties: `() => ({ recipient: contract, token: 'a'.repeat(1_000_000) })` },
+      'parties returned more than 262144 bytes',
+    ],
+  ])('an answer that cannot leave the thread of a plug-in is refused with its name: %s', async (_, parts, problem) => {
+    const plugin = await made(parts)
+    expect(() => planOf(plugin, read(plugin))).toThrow(failure(problem))
+  })
+
   test('a decoder that throws', async () => {
     const plugin = await made({ decode: `() => { throw new TypeError('bad') }` })
     expect(() => read(plugin)).toThrow(failure('decode threw: bad'))
   })
 
-  const next = (answer: () => Promise<unknown>) => {
-    const never = () => Promise.reject(new Error('unused'))
-    const plugin: Plugin<unknown> = {
-      name: 'mine',
-      routes,
-      decode: () => ({}),
-      stages: { deliver: { call: ({ bytes }) => ({ contract, function: 'take(bytes)', args: [bytes] }), revertsOnceDone: true } },
-      next: answer as never,
-      delivered: () => [],
-      parties: () => ({ recipient: contract, token: 'mine' }),
-    }
-    return guarded(plugin, 50).next?.({} as Message<unknown>, { now: 0, read: never })
+  const next = async (body: string, read: Target['read'] = () => Promise.reject(new Error('unused'))) => {
+    const plugin = await made({ next: `async (message, { now, read }) => { ${body} }` })
+    const { message } = createPluginMessages(plugin, names).readBytes(bytesOf('0x0102'))
+    return plugin.next?.(message, { now: 7, read })
   }
+  const view = `{ contract, view: 'since(bytes32)', args: [message.digest], returns: 'uint64' }`
 
   test.each([
-    ['hangs', () => new Promise<never>(() => {}), 'next did not answer within 50 ms'],
-    ['throws', () => Promise.reject(new Error('oh')), 'next threw: oh'],
-    ['answers nothing', async () => undefined, 'next threw'],
-    ['names a stage that is not there', async () => ({ stage: 'steal' }), 'next returned a stage that it does not have'],
-    ['waits until a time that is none', async () => ({ wait: 'a', opensAt: Number.NaN }), 'next returned an opensAt'],
-  ])('a next that %s', async (_, answer, problem) => {
-    await expect(next(answer)).rejects.toThrow(failure(problem))
+    ['throws', `throw new Error('oh')`, 'next threw: oh'],
+    [
+      'throws for an error of its read',
+      `try { await read(${view}) } catch (error) { throw new Error('no: ' + error.message) }`,
+      'next threw: no: unused',
+    ],
+    ['answers nothing', '', 'next threw'],
+    ['answers with a function', `return { stage: () => 'deliver' }`, 'next threw'],
+    ['answers with 1 MB', `return { stage: 'deliver'.padEnd(1_000_000) }`, 'next returned more than 262144 bytes'],
+    ['names a stage that is not there', `return { stage: 'steal' }`, 'next returned a stage that it does not have'],
+    ['waits until a time that is none', `return { wait: 'a', opensAt: NaN }`, 'next returned an opensAt that is no number'],
+    ['gives its time in ms', `return { wait: 'a', opensAt: 1_800_000_000_000 }`, 'next returned an opensAt that is more than ten years'],
+    ['waits until a time that is no date', `return { wait: 'a', opensAt: 9e15 }`, 'next returned an opensAt that is more than ten years'],
+  ])('a next that %s', async (_, body, problem) => {
+    await expect(next(body)).rejects.toThrow(failure(problem))
   })
 
   test('an error of a node in next stays what it is', async () => {
     const error = new RelayerError('NODE_UNAVAILABLE')
-    await expect(next(() => Promise.reject(error))).rejects.toBe(error)
+    await expect(next(`return read(${view})`, () => Promise.reject(error))).rejects.toBe(error)
+  })
+
+  test('next gets the message with its content, the time of the chain, and the answers of views', async () => {
+    const asked: unknown[] = []
+    const body = `const [[since]] = await read(${view}); return { wait: [message.content.size, now, since].join(' '), opensAt: 9 }`
+    const answer = await next(body, async (one) => (asked.push(one), [[5n]]))
+    expect(answer).toEqual({ wait: '2 7 5', opensAt: 9 })
+    expect(asked).toMatchObject([{ contract, view: 'since(bytes32)', returns: 'uint64' }])
   })
 })
 
 describe('A message of a plug-in', () => {
-  const chain = {
-    family: 'evm',
-    coin: 'ETH',
-    nodes: [{ url: 'http://127.0.0.1:1' }],
-    finality: { kind: 'tag' },
-    blockTimeMs: 1_000,
-    contracts: { core: contract, tokenBridge: `0x${'bb'.repeat(20)}` },
-  }
-  const options = (plugins: Record<string, ConfiguredPlugin>) =>
-    configSchema.parse({
-      ...{ temporal: { namespace: 'default' } },
-      chains: { ethereum: { ...chain, networkId: 1, wormholeChainId: 2 }, bsc: { ...chain, networkId: 56, wormholeChainId: 4 } },
-      bridges: { 'wormhole-token-bridge': {}, plugins },
-    })
   const bridgeOf = async (parts: Record<string, string>, isLoaded = true) => {
-    const plugins = { mine: entry(await write(source(parts))) }
-    const loaded = isLoaded ? await loadPlugins(plugins, context) : undefined
-    const bridge = createBridges(options(plugins), new Map(), [], { loaded }).get('mine')
+    const plugins = { mine: entry(await write(folder, source(parts))) }
+    const code = isLoaded ? await loaded(plugins) : undefined
+    const bridge = createBridges(options(plugins), new Map(), [], { loaded: code }).get('mine')
     if (!bridge) throw new Error('no bridge')
     return bridge
   }

@@ -1,11 +1,14 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { hexlify, keccak256, recoverAddress, type Signature, Transaction } from 'ethers'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readDerSignature } from '../../chains/evm/signers/verified.ts'
 import { createMessageSigner, createSigner } from '../../chains/evm/index.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { signWithRandom, toDer } from '../../lab/devnet/signing/ecdsa.ts'
 import { type Kms, kmsEnvironment, kmsKeyId, startKms } from '../../lab/devnet/signing/kms.ts'
+import { startSigningService } from '../../lab/devnet/signing/signing-service.ts'
 
 const [mine, other] = [devnetAccount(3), devnetAccount(4)]
 const unsigned = { networkId: '1337', nonce: 5, to: other.address, data: '0xabcd', value: '7', gasLimit: '50000', maxFee: '30', tip: '2' }
@@ -73,7 +76,18 @@ describe('a key in AWS KMS', () => {
   ])('%s is caught', async (_, alter) => {
     const signer = await open()
     kms.faults.alter = alter
-    expect(await failure(signer.sign(unsigned))).toMatchObject({ code: 'SIGNER_OFFLINE', retriable: true })
+    expect(await failure(signer.sign(unsigned))).toMatchObject({
+      ...{ code: 'SIGNER_OFFLINE', retriable: true },
+      facts: { address: mine.address },
+      about: expect.stringMatching(/^(The answer of KMS is not a signature|Its signature does not recover to the address of the key)\. /),
+    })
+  })
+
+  test('an answer of KMS that is no signature is named as such, with the key', async () => {
+    const signer = await open()
+    kms.faults.alter = () => Buffer.from('not DER')
+    const about = `The answer of KMS is not a signature. (keyId=${kmsKeyId(mine)} address=${mine.address})`
+    expect(await failure(signer.sign(unsigned))).toMatchObject({ code: 'SIGNER_OFFLINE', about })
   })
 
   test.each(['AccessDeniedException', 'NotFoundException', 'DisabledException', 'KMSInvalidStateException'])(
@@ -81,8 +95,9 @@ describe('a key in AWS KMS', () => {
     async (name) => {
       const signer = await open()
       kms.faults.exception = name
-      expect(await failure(open())).toMatchObject({ code: 'SIGNER_UNAVAILABLE', message: expect.stringContaining(name) })
-      expect(await failure(signer.sign(unsigned))).toMatchObject({ code: 'SIGNER_OFFLINE', message: expect.stringContaining(name) })
+      const about = `AWS KMS: ${name}. (keyId=${kmsKeyId(mine)})`
+      expect(await failure(open())).toMatchObject({ code: 'SIGNER_UNAVAILABLE', about })
+      expect(await failure(signer.sign(unsigned))).toMatchObject({ code: 'SIGNER_OFFLINE', about })
     },
   )
 
@@ -95,6 +110,60 @@ describe('a key in AWS KMS', () => {
     expect(`${error?.stack} ${JSON.stringify(error)} ${String(error?.cause)}`).not.toContain(kmsEnvironment.AWS_SECRET_ACCESS_KEY)
     kms.mode = 'well'
     expect((await signer.sign(unsigned)).signingHash).toMatch(/^0x/)
+  })
+
+  test('a KMS that does not answer in ten seconds is SIGNER_OFFLINE', async () => {
+    const signer = await open()
+    const { timeout } = AbortSignal
+    const short = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout.call(AbortSignal, ms / 50))
+    try {
+      kms.mode = 'hang'
+      for (const work of [() => open(), () => signer.sign(unsigned)])
+        expect(await failure(work())).toMatchObject({ code: 'SIGNER_OFFLINE', about: expect.stringContaining('AWS KMS: ') })
+      expect(new Set(short.mock.calls.flat())).toEqual(new Set([10_000]))
+    } finally {
+      short.mockRestore()
+    }
+  })
+
+  test('a KMS that cannot be reached is SIGNER_OFFLINE, and a missing region SIGNER_UNAVAILABLE', async () => {
+    const spec = { kind: 'aws-kms' as const, keyId: 'a-key' }
+    expect(await failure(createSigner({ ...spec, endpoint: 'http://127.0.0.1:1', region: 'us-east-1' }))).toMatchObject({
+      code: 'SIGNER_OFFLINE',
+      about: 'AWS KMS: an error without a name. (keyId=a-key)',
+    })
+    vi.stubEnv('AWS_REGION', undefined)
+    for (const name of ['AWS_CONFIG_FILE', 'AWS_SHARED_CREDENTIALS_FILE']) vi.stubEnv(name, join(import.meta.dirname, 'none'))
+    try {
+      const error = await failure(createSigner({ ...spec, endpoint: kms.url }))
+      expect(error).toMatchObject({ code: 'SIGNER_UNAVAILABLE', about: 'No AWS region is configured. (keyId=a-key)' })
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  })
+
+  const spki = (curve: string) => generateKeyPairSync('ec', { namedCurve: curve }).publicKey.export({ type: 'spki', format: 'der' })
+  const usage = 'SIGN_VERIFY'
+  test.each<[string, () => object]>([
+    ['it is of P-256', () => ({ KeyUsage: usage, PublicKey: spki('prime256v1').toString('base64') })],
+    [
+      'it is of Ed25519',
+      () => ({
+        KeyUsage: usage,
+        PublicKey: generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'der' }).toString('base64'),
+      }),
+    ],
+    ['its bytes are no key', () => ({ KeyUsage: usage, PublicKey: 'AAAA' })],
+    ['its bytes are missing', () => ({ KeyUsage: usage })],
+    ['it agrees on secrets, and does not sign', () => ({ KeyUsage: 'KEY_AGREEMENT', PublicKey: spki('secp256k1').toString('base64') })],
+  ])('a KMS key is not used if %s', async (_, described) => {
+    const service = await startSigningService(() => ({
+      ...{ status: 200, type: 'application/x-amz-json-1.1', body: JSON.stringify(described()) },
+    }))
+    const error = await failure(createSigner({ kind: 'aws-kms', keyId: 'a-key', endpoint: service.url, region: 'us-east-1' }))
+    await service.stop()
+    const about = 'The key is not of ECC_SECG_P256K1 with the usage SIGN_VERIFY. (keyId=a-key)'
+    expect(error).toMatchObject({ code: 'SIGNER_UNAVAILABLE', about })
   })
 
   test("a KMS key of another address than the lane's is refused", async () => {
@@ -136,5 +205,12 @@ describe('ECDSA signatures in DER', () => {
     ['a number without bytes', '30050200020101'],
     ['another type', '3006030101020101'],
     ['a wrong length', '3007020101020101'],
+    ['another outer type', '3106020101020101'],
+    ['a byte after the second number, within the length', '300702010102010100'],
+    ['only a first number', '3003020101'],
+    ['a number that goes beyond the end', '30020205'],
+    ['a second number that goes beyond the end', '30050201010205'],
+    ['a second number of another type', '3006020101030101'],
+    ['nothing', ''],
   ])('%s is refused', (_, hex) => expect(readDerSignature(Buffer.from(hex, 'hex'))).toBeUndefined())
 })

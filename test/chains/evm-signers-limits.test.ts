@@ -32,7 +32,7 @@ describe('limits of a transaction', () => {
       await expect(ask(transaction)).rejects.toMatchObject({
         code: 'SIGNING_REFUSED',
         retriable: false,
-        message: expect.stringContaining(`chains.test.signing.${limit}`),
+        about: expect.stringMatching(new RegExp(`^It exceeds chains\\.test\\.signing\\.${limit}\\. `)),
         facts: { limit, wanted, allowed, lane: `evm-31337:${self}` },
       })
     }
@@ -57,7 +57,8 @@ describe('limits of a transaction', () => {
     for (const ask of [signer.check!, signer.sign])
       await expect(ask(cheap)).rejects.toMatchObject({
         code: 'SIGNING_REFUSED',
-        facts: { limit: 'maxDataFeePerTransactionWei', wanted: `${fee}` },
+        about: expect.stringContaining('It exceeds chains.test.signing.maxDataFeePerTransactionWei.'),
+        facts: { limit: 'maxDataFeePerTransactionWei', wanted: `${fee}`, dataFee: `${fee}` },
       })
     fee -= 1n
     const dear = costing((ether * 95n) / 100n, 0)
@@ -142,6 +143,7 @@ describe('limits of a transaction', () => {
     for (const ask of [signer.check!, signer.sign])
       await expect(ask(noop({ nonce: 1, gasLimit: '5000001', maxFee: '1', tip: '1' }))).rejects.toMatchObject({
         code: 'SIGNING_REFUSED',
+        about: expect.stringContaining('A no-op is signed with at most 5000000 gas.'),
         facts: { wanted: '5000001' },
       })
     await signer.sign(noop({ nonce: 1, to: treasury, gasLimit: '5000001', maxFee: '1', tip: '1' }))

@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { judge, withPolicy } from '../../chains/evm/signers/policy.ts'
 import type { ProvedRoute, SignedTransaction, UnsignedTransaction } from '../../chains/signing-port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { noSettings, type Settings } from '../../domain/settings/settings.ts'
 import { testPolicy } from '../helpers/signing-policy.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 
@@ -35,7 +36,7 @@ const send = (to: string) => erc20.encodeFunctionData('transfer', [to, 9n])
 test('coins to another lane are signed only where top-ups are on', () => {
   const coins = { to: lane, data: '0x', value: '1' }
   expect(judge(coins, self, policy)).toBe('own')
-  expect(judge(coins, self, { ...policy, topUps: false })).toMatchObject({ by: 'topUps' })
+  expect(judge(coins, self, { ...policy, topUps: false })).toEqual({ reason: 'Coins to other lanes are off.', by: 'topUps' })
   expect(judge({ ...coins, to: treasury }, self, { ...policy, topUps: false })).toBe('own')
 })
 
@@ -46,7 +47,10 @@ describe('limits of coins to other lanes', () => {
     const topUpLimits = { maxPaymentWei: '60', maxPerDayWei: '100' }
     return withPolicy(key, { ...policy, topUpLimits, spendingFolder: folder, fieldOf: (what) => what }, clock)
   }
-  const beyond = (field: string) => ({ code: 'SIGNING_REFUSED', message: expect.stringContaining(`exceeds topUpLimits.${field}.`) })
+  const beyond = (field: string) => {
+    const what = field === 'maxPerDayWei' ? 'The sum of all payments to other lanes' : 'It'
+    return { code: 'SIGNING_REFUSED', about: expect.stringMatching(new RegExp(`^${what} exceeds topUpLimits\\.${field}\\.`)) }
+  }
 
   test('payment limits hold for each payment and for the day, but not for payments to the treasury', async () => {
     const signer = setting(temporaryFolder())
@@ -59,6 +63,15 @@ describe('limits of coins to other lanes', () => {
     await signer.sign({ ...coins('40', 3), maxFee: '40' })
     await expect(signer.sign(coins('1', 4))).rejects.toMatchObject(beyond('maxPerDayWei'))
     expect(signer.spending?.()).toContainEqual({ kind: 'top-up', window: 'day', spent: 100n, limit: 100n })
+  })
+
+  test('a paid delivery to the address of a lane is no top-up, and to the key itself no no-op', async () => {
+    const key = { address: self, sign: () => Promise.resolve({ raw: '0x' } as SignedTransaction) }
+    const limits = { topUpLimits: { maxPaymentWei: '60', maxPerDayWei: '100' }, openCalls: { [complete]: '200' } }
+    const signer = withPolicy(key, { ...policy, ...limits, limits: { ...policy.limits, maxGasPerTransaction: '6000000' } })
+    for (const [nonce, to] of [lane, self].entries())
+      await signer.sign({ ...unsigned(to, `${complete}0${nonce}`, '150'), nonce, gasLimit: '5000001' })
+    expect(signer.spending?.()).toContainEqual({ kind: 'top-up', window: 'day', spent: 0n, limit: 100n })
   })
 
   test('counted payments survive a restart, and end after a day', async () => {
@@ -91,36 +104,48 @@ describe('signing policy', () => {
 
   const dirty = `${send(treasury).slice(0, 10)}${'ff'.repeat(12)}${send(treasury).slice(34)}`
   test.each([
-    ['coins to a stranger', unsigned(stranger, '0x', '1'), 'only to the treasury'],
-    ['nothing to a stranger', unsigned(stranger, '0x'), 'only to the treasury'],
-    ['coins to itself', unsigned(self, '0x', '1'), 'no-op carries'],
-    ['a call to itself', unsigned(self, complete), 'contract is not allowed'],
-    ['another function', unsigned(bridge, '0xdeadbeef'), 'function of the contract'],
-    ["an operators' call with another first argument", unsigned(spender, `${approve(stranger)}${'f'.repeat(64)}`), 'first arguments'],
-    ["an operators' call that ends within its listed argument", unsigned(spender, approve(treasury).slice(0, -2)), 'first arguments'],
-    ["an operators' call with other arguments", unsigned(spender, `0x12345678${'0'.repeat(63)}2`), 'first arguments'],
-    ["another function of an operators' contract", unsigned(spender, send(treasury)), 'function of the contract'],
-    ['no function', unsigned(bridge, '0xc68785'), 'names no function'],
-    ['coins with an allowed function', unsigned(bridge, complete, '1'), 'carries coins'],
-    ['coins to the bridge', unsigned(bridge, '0x', '1'), 'only to the treasury'],
-    ['an allowed function of another contract', unsigned(stranger, complete), 'contract is not allowed'],
-    ['a token to a stranger', unsigned(token, send(stranger)), 'not to the treasury'],
-    ['a token to a lane', unsigned(token, send(lane)), 'not to the treasury'],
-    ['a token that is not listed', unsigned(stranger, send(treasury)), 'contract is not allowed'],
-    ['an approval', unsigned(token, erc20.encodeFunctionData('approve', [treasury, 9n])), 'contract is not allowed'],
-    ['a token transfer with more bytes', unsigned(token, `${send(treasury)}00`), 'not to the treasury'],
-    ['a token transfer cut short', unsigned(token, send(treasury).slice(0, -2)), 'not to the treasury'],
-    ['a token transfer with dirt before the address', unsigned(token, dirty), 'not to the treasury'],
-    ['data to the treasury', unsigned(treasury, complete), 'contract is not allowed'],
-    ['a call to __proto__', unsigned('__proto__', complete), 'contract is not allowed'],
-    ['a call to constructor', unsigned('constructor', complete), 'contract is not allowed'],
-  ])('%s is refused, and the key is not asked', async (_, transaction, text) => {
+    ['coins to a stranger', unsigned(stranger, '0x', '1'), 'only to the treasury', 'payees'],
+    ['nothing to a stranger', unsigned(stranger, '0x'), 'only to the treasury', 'payees'],
+    ['coins to itself', unsigned(self, '0x', '1'), 'no-op carries', 'payees'],
+    ['a call to itself', unsigned(self, complete), 'contract is not allowed', 'calls'],
+    ['another function', unsigned(bridge, '0xdeadbeef'), 'function of the contract', 'calls'],
+    [
+      "an operators' call with another first argument",
+      unsigned(spender, `${approve(stranger)}${'f'.repeat(64)}`),
+      'first arguments',
+      'calls',
+    ],
+    [
+      "an operators' call that ends within its listed argument",
+      unsigned(spender, approve(treasury).slice(0, -2)),
+      'first arguments',
+      'calls',
+    ],
+    ["an operators' call with other arguments", unsigned(spender, `0x12345678${'0'.repeat(63)}2`), 'first arguments', 'calls'],
+    ["another function of an operators' contract", unsigned(spender, send(treasury)), 'function of the contract', 'calls'],
+    ['no function', unsigned(bridge, '0xc68785'), 'names no function', 'calls'],
+    ['something before its function', unsigned(bridge, `0${complete}`), 'names no function', 'calls'],
+    ['a token transfer behind another one', unsigned(token, `${send(stranger)}${send(treasury)}`), 'not to the treasury', 'payees'],
+    ['coins with an allowed function', unsigned(bridge, complete, '1'), 'carries coins', 'calls'],
+    ['coins to the bridge', unsigned(bridge, '0x', '1'), 'only to the treasury', 'payees'],
+    ['an allowed function of another contract', unsigned(stranger, complete), 'contract is not allowed', 'calls'],
+    ['a token to a stranger', unsigned(token, send(stranger)), 'not to the treasury', 'payees'],
+    ['a token to a lane', unsigned(token, send(lane)), 'not to the treasury', 'payees'],
+    ['a token that is not listed', unsigned(stranger, send(treasury)), 'contract is not allowed', 'calls'],
+    ['an approval', unsigned(token, erc20.encodeFunctionData('approve', [treasury, 9n])), 'contract is not allowed', 'calls'],
+    ['a token transfer with more bytes', unsigned(token, `${send(treasury)}00`), 'not to the treasury', 'payees'],
+    ['a token transfer cut short', unsigned(token, send(treasury).slice(0, -2)), 'not to the treasury', 'payees'],
+    ['a token transfer with dirt before the address', unsigned(token, dirty), 'not to the treasury', 'payees'],
+    ['data to the treasury', unsigned(treasury, complete), 'contract is not allowed', 'calls'],
+    ['a call to __proto__', unsigned('__proto__', complete), 'contract is not allowed', 'calls'],
+    ['a call to constructor', unsigned('constructor', complete), 'contract is not allowed', 'calls'],
+  ])('%s is refused, the key is not asked, and the field that decides is named', async (_, transaction, text, by) => {
     let asked = 0
     const signer = withPolicy({ address: self, sign: () => Promise.resolve({ raw: String(asked++) } as SignedTransaction) }, policy)
     await expect(signer.sign(transaction)).rejects.toMatchObject({
       code: 'SIGNING_REFUSED',
       retriable: false,
-      message: expect.stringContaining(text),
+      about: expect.stringMatching(new RegExp(`${text}.*\\. chains\\.test\\.signing\\.${by} decides\\.`)),
       facts: { nonce: 5, to: transaction.to },
     })
     expect(asked).toBe(0)
@@ -200,6 +225,51 @@ describe('a delivery is proved before the key is asked', () => {
     expect(seen).toMatchObject({ signed: 1 })
   })
 
+  test('a nonce that was signed while another proof of its call was under way needs no new proof', async () => {
+    let now = 0
+    const ends: (() => void)[] = []
+    const { seen, signer } = setting(
+      () => (now > 0 ? Promise.reject(new RelayerError('CALL_UNJUSTIFIED')) : new Promise((resolve) => ends.push(() => resolve([])))),
+      () => now,
+    )
+    const [first, second] = [6, 7].map((nonce) => signer.sign({ ...delivery, nonce }))
+    await vi.waitFor(() => expect(ends).toHaveLength(2))
+    ends[0]!()
+    await first
+    ends[1]!()
+    await second
+    now = 600_000
+    for (const nonce of [6, 7]) await signer.sign({ ...delivery, nonce, maxFee: '40' })
+    expect(seen.signed).toBe(4)
+  })
+
+  test('the refusal of a halted or denied delivery says who gave the order, why, and what it concerns', async () => {
+    const order = { by: 'ops', reason: 'a test', at: 0 }
+    const refused = async (orders: Partial<Settings>) => {
+      const key = { address: self, sign: () => Promise.resolve({ raw: '0x' } as SignedTransaction) }
+      const route = { bridge: 'ntt', sourceChain: 'base', targetChain: 'bsc', parties: { recipient: stranger, token: '2/aa' } }
+      const ofCall = { proveCall: async () => [route], settings: () => ({ ...noSettings, ...orders }) }
+      return withPolicy(key, { ...policy, ...ofCall }).sign(delivery)
+    }
+    await expect(refused({ halts: [{ ...order, scope: {} }] })).rejects.toMatchObject({
+      code: 'HALTED',
+      about: 'halted by ops: a test (bridge=ntt sourceChain=base targetChain=bsc)',
+    })
+    await expect(refused({ denied: [{ ...order, kind: 'recipient', value: stranger }] })).rejects.toMatchObject({
+      code: 'RECIPIENT_DENIED',
+      about: `recipient ${stranger} was denied by ops: a test (bridge=ntt to=${bridge})`,
+    })
+  })
+
+  test('the data fee of a call is read for that call', async () => {
+    const asked: object[] = []
+    const key = { address: self, sign: () => Promise.resolve({ raw: '0x' } as SignedTransaction) }
+    const dataFee = async (call: object) => (asked.push(call), '0')
+    await withPolicy(key, { ...policy, dataFee }).sign(delivery)
+    const { to, data, value } = delivery
+    expect(asked).toEqual([{ to, data, value }])
+  })
+
   test('a proof that could not be read is requested again', async () => {
     let away = true
     const { seen, signer } = setting(() => (away ? Promise.reject(new RelayerError('NODE_UNAVAILABLE')) : Promise.resolve([])))
@@ -207,102 +277,5 @@ describe('a delivery is proved before the key is asked', () => {
     away = false
     await signer.sign(delivery)
     expect(seen).toMatchObject({ signed: 1, asked: { length: 2 } })
-  })
-})
-
-describe('a call that carries coins is signed for one nonce at a time', () => {
-  const paid = (nonce: number, changes: Partial<UnsignedTransaction> = {}) => ({
-    ...unsigned(stranger, `${complete}00ff`, '7'),
-    ...{ nonce, ...changes },
-  })
-
-  function setting(prove = () => Promise.resolve<ProvedRoute[]>([])) {
-    const seen = { signed: [] as number[], proofs: 0, final: 0, isAway: false }
-    const key = {
-      address: self,
-      async sign({ nonce }: UnsignedTransaction) {
-        if (seen.isAway) throw new RelayerError('SIGNER_OFFLINE')
-        seen.signed.push(nonce)
-        return { raw: '0x' } as SignedTransaction
-      },
-    }
-    const proveCall = () => (seen.proofs++, prove())
-    const ofChain = { openCalls: { [complete]: '7' }, finalNonce: async () => seen.final, spendingFolder: temporaryFolder() }
-    return { seen, signer: withPolicy(key, { ...policy, ...ofChain, proveCall }) }
-  }
-  const waits = { code: 'NONCE_NOT_FINAL', retriable: true }
-
-  test('a second nonce of a call with coins waits until the first is final; a raise does not wait', async () => {
-    const { seen, signer } = setting()
-    await signer.sign(paid(5))
-    await signer.sign(paid(5, { maxFee: '40' }))
-    expect(seen).toMatchObject({ signed: [5, 5], proofs: 1 })
-    for (const final of [0, 5]) {
-      seen.final = final
-      await expect(signer.check!(paid(6))).rejects.toMatchObject(waits)
-      await expect(signer.check!({ ...paid(6), nonce: undefined })).rejects.toMatchObject(waits)
-      await expect(signer.sign(paid(6))).rejects.toMatchObject(waits)
-    }
-    seen.final = 6
-    await signer.sign(paid(6))
-    expect(seen).toMatchObject({ signed: [5, 5, 6], proofs: 8 })
-    await expect(signer.sign(paid(7))).rejects.toMatchObject(waits)
-  })
-
-  test('of nonces that are requested at once, one is signed for a call with coins', async () => {
-    const { seen, signer } = setting()
-    const outcomes = await Promise.allSettled([5, 6, 7].map((nonce) => signer.sign(paid(nonce))))
-    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected'])
-    expect(seen.signed).toEqual([5])
-  })
-
-  test('calls of one payment share its nonce, although their bytes differ', async () => {
-    let payment = 'a'
-    const { seen, signer } = setting(async () => [{ bridge: 'executor', sourceChain: 'there', targetChain: 'here', payment }])
-    await signer.sign(paid(5))
-    await expect(signer.sign(paid(6, { data: `${complete}00fe` }))).rejects.toMatchObject(waits)
-    payment = 'b'
-    await signer.sign(paid(6, { data: `${complete}00fe` }))
-    expect(seen.signed).toEqual([5, 6])
-  })
-
-  test('a nonce that becomes final while the call is proved was not seen by the proof', async () => {
-    let end = () => {}
-    const isRead = new Promise<void>((resolve) => (end = resolve))
-    const { seen, signer } = setting(async () => {
-      if (seen.proofs === 2) await isRead
-      return []
-    })
-    await signer.sign(paid(5))
-    const later = signer.sign(paid(6))
-    await vi.waitFor(() => expect(seen.proofs).toBe(2))
-    seen.final = 6
-    end()
-    await expect(later).rejects.toMatchObject(waits)
-    await signer.sign(paid(6))
-  })
-
-  test('a nonce that was not signed holds no other up', async () => {
-    let isGenuine = false
-    const { seen, signer } = setting(async () => {
-      if (isGenuine) return []
-      throw new RelayerError('CALL_UNJUSTIFIED')
-    })
-    await expect(signer.sign(paid(5))).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
-    Object.assign(seen, { isAway: true })
-    isGenuine = true
-    await expect(signer.sign(paid(6))).rejects.toMatchObject({ code: 'SIGNER_OFFLINE' })
-    Object.assign(seen, { isAway: false })
-    await signer.check!(paid(7))
-    await signer.sign(paid(7))
-    expect(seen.signed).toEqual([7])
-  })
-
-  test('other calls with coins, and payments without data, do not wait', async () => {
-    const { seen, signer } = setting()
-    await signer.sign(paid(5))
-    await signer.sign(paid(6, { data: `${complete}00fe` }))
-    for (const nonce of [7, 8]) await signer.sign({ ...unsigned(treasury, '0x', '1'), nonce })
-    expect(seen).toMatchObject({ signed: [5, 6, 7, 8], proofs: 2 })
   })
 })

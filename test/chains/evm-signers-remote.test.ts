@@ -1,7 +1,8 @@
-import { hexlify, keccak256, recoverAddress, Signature, Transaction } from 'ethers'
+import { hexlify, keccak256, recoverAddress, Signature, SigningKey, Transaction } from 'ethers'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createMessageSigner, createSigner } from '../../chains/evm/index.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
+import { startSigningService } from '../../lab/devnet/signing/signing-service.ts'
 import { startWeb3Signer, type Web3Signer } from '../../lab/devnet/signing/web3signer.ts'
 
 const [mine, other, absent] = [devnetAccount(3), devnetAccount(4), devnetAccount(5)]
@@ -77,25 +78,31 @@ describe('a remote signer of the web3signer kind', () => {
   })
 
   test('a key that the remote signer lacks is SIGNER_UNAVAILABLE', async () => {
-    expect(await failure(open({}, absent.address))).toMatchObject({ code: 'SIGNER_UNAVAILABLE', facts: { address: absent.address } })
+    expect(await failure(open({}, absent.address))).toMatchObject({
+      code: 'SIGNER_UNAVAILABLE',
+      about: `The remote signer has 2 keys, and not this one: load it there, or correct identifier. (signer=${service.url} address=${absent.address})`,
+    })
   })
 
   test.each([
-    ['503', 503 as const, '503'],
-    ['404', 404 as const, 'does not have the key'],
-    ['silence', 'hang' as const, 'did not answer within 2000 ms'],
+    ['503', 503 as const, 'The remote signer answered with 503.'],
+    ['404', 404 as const, 'The remote signer answered with 404 (it does not have the key, or the URL is not of its eth1 API).'],
+    ['silence', 'hang' as const, 'The remote signer did not answer within 2000 ms.'],
   ])('%s when it signs is SIGNER_OFFLINE, to be tried again, and passes', async (_, mode, text) => {
     const signer = await open({ timeoutMs: 2_000 })
     service.mode = mode
     const error = await failure(signer.sign(unsigned))
-    expect(error).toMatchObject({ code: 'SIGNER_OFFLINE', retriable: true, message: expect.stringContaining(text) })
+    expect(error).toMatchObject({ code: 'SIGNER_OFFLINE', retriable: true, about: `${text} (signer=${service.url})` })
     service.mode = 'well'
     expect(Transaction.from((await signer.sign(unsigned)).raw).from?.toLowerCase()).toBe(mine.address)
   })
 
   test('a remote signer that cannot be reached is SIGNER_OFFLINE', async () => {
     await service.stop()
-    expect(await failure(open())).toMatchObject({ code: 'SIGNER_OFFLINE', message: expect.stringContaining('cannot be reached') })
+    expect(await failure(open())).toMatchObject({
+      code: 'SIGNER_OFFLINE',
+      about: `The remote signer cannot be reached. (signer=${service.url})`,
+    })
   })
 
   test.each([
@@ -105,6 +112,8 @@ describe('a remote signer of the web3signer kind', () => {
     ],
     ['signs with garbage', () => ({ answer: () => `0x${'11'.repeat(65)}` })],
     ['answers with no signature', () => ({ answer: () => '0x12' })],
+    ['answers with more after the signature', () => ({ answer: (text: string) => `${text}00` })],
+    ['answers with more before the signature', () => ({ answer: (text: string) => `0x${text}` })],
     ['answers with zeros', () => ({ answer: () => `0x${'00'.repeat(65)}` })],
   ])('a signer that %s is caught', async (_, lie) => {
     const signer = await open()
@@ -120,5 +129,93 @@ describe('a remote signer of the web3signer kind', () => {
       return `${r}${(order - BigInt(s)).toString(16).padStart(64, '0')}00`
     }
     expect(await signer.sign(unsigned)).toEqual(wanted)
+  })
+
+  test('a signature in quotes, between spaces, is read', async () => {
+    const signer = await open()
+    const wanted = await signer.sign(unsigned)
+    service.lies.answer = (text) => ` "${text}"\n`
+    expect(await signer.sign(unsigned)).toEqual(wanted)
+    service.lies.answer = (text) => `"no ${text}"`
+    expect(await failure(signer.sign(unsigned))).toMatchObject({
+      code: 'SIGNER_OFFLINE',
+      about: `Its answer is not a signature. (signer=${service.url})`,
+    })
+  })
+})
+
+describe('requests to a remote signer, and its list of keys', () => {
+  /** A service whose list of keys is this text. */
+  async function withList<T>(text: string, work: (url: string, asked: Asked[]) => Promise<T>): Promise<T> {
+    const asked: Asked[] = []
+    const service = await startSigningService(({ method, url, headers }, body) => {
+      asked.push({ method, url, accept: headers.accept, type: headers['content-type'], body })
+      return { status: 200, type: 'application/json', body: method === 'GET' ? text : '0x' }
+    })
+    try {
+      return await work(service.url, asked)
+    } finally {
+      await service.stop()
+    }
+  }
+  interface Asked {
+    readonly method: string | undefined
+    readonly url: string | undefined
+    readonly accept: string | undefined
+    readonly type: string | undefined
+    readonly body: string
+  }
+  const spec = (url: string) => ({ kind: 'remote' as const, url, timeoutMs: 15_000 })
+  const point = SigningKey.computePublicKey(mine.privateKey)
+
+  test('a remote signer is asked for its list without a body, and for a signature in JSON', async () => {
+    await withList(JSON.stringify([point]), async (url, asked) => {
+      const signer = await createSigner(spec(`${url}/sub`), mine.address)
+      await expect(signer.sign(unsigned)).rejects.toMatchObject({ code: 'SIGNER_OFFLINE' })
+      const { unsignedSerialized } = Transaction.from({
+        ...{ type: 2, chainId: 1337, nonce: 5, to: other.address, data: '0xabcd', value: 7 },
+        ...{ gasLimit: 50_000, maxFeePerGas: 30, maxPriorityFeePerGas: 2 },
+      })
+      const body = JSON.stringify({ data: unsignedSerialized })
+      expect(asked).toEqual([
+        { method: 'GET', url: '/sub/api/v1/eth1/publicKeys', accept: '*/*', type: undefined, body: '' },
+        { method: 'POST', url: `/sub/api/v1/eth1/sign/${point}`, accept: '*/*', type: 'application/json', body },
+      ])
+    })
+  })
+
+  test.each([
+    ['a point without its prefix', `0x${point.slice(4)}`],
+    ['a point with its prefix', point],
+    ['a compressed point', SigningKey.computePublicKey(mine.privateKey, true)],
+    ['a point without 0x', point.slice(2)],
+  ])('a key of the list may be %s', async (_, key) => {
+    await withList(JSON.stringify([key]), async (url) => {
+      expect((await createSigner(spec(url), mine.address)).address).toBe(mine.address)
+    })
+  })
+
+  const broken = '0x12'
+  test('a malformed key of the list is not used, and without an address or an identifier no key is', async () => {
+    await withList(JSON.stringify([broken, point]), async (url) => {
+      expect((await createSigner(spec(url), mine.address)).address).toBe(mine.address)
+      for (const identifier of [broken, undefined])
+        await expect(createSigner({ ...spec(url), identifier })).rejects.toMatchObject({
+          code: 'SIGNER_UNAVAILABLE',
+          about: expect.stringContaining('The remote signer has 2 keys, and not this one'),
+        })
+    })
+  })
+
+  test.each([
+    ['no JSON', 'OK', 'Its list of public keys is none.'],
+    ['no list', '{"keys":[]}', 'Its list of public keys is none.'],
+    ['a list of other things too', JSON.stringify([point, 1]), 'Its list of public keys is none.'],
+    ['endless', ' '.repeat(4 * 1_024 * 1_024 + 1), 'The remote signer gave an answer that is too long.'],
+  ])('a list of keys that is %s is refused', async (_, text, detail) => {
+    await withList(text, async (url) => {
+      const about = `${detail} (signer=${url})`
+      await expect(createSigner(spec(url), mine.address)).rejects.toMatchObject({ code: 'SIGNER_OFFLINE', about })
+    })
   })
 })

@@ -52,8 +52,7 @@ async function compiled(program: string): Promise<string> {
   return (await run(process.execPath, ['-e', `${load}; const { main } = loadMain('test'); ${program}`])).stdout
 }
 
-// load.cjs reads the files as ASCII, and esbuild does not escape regular expressions. With another character, a short
-// id such as `0x5290…9ee7` would not be recognized.
+// load.cjs reads ASCII, but esbuild does not escape regular expressions, such as that of `0x5290…9ee7`.
 test('every compiled file is ASCII', async () => {
   const at = (await compiledFolder()) ?? ''
   const { packages } = createRequire(import.meta.url)(join(at, 'root.cjs')) as { packages: string }

@@ -45,10 +45,7 @@ async function writeDeadConfig(): Promise<string> {
   return file
 }
 
-/**
- * A port that nothing opens: it is below the ports that tests find for their servers (lab/devnet/ports.ts), and below
- * those that operating systems hand out.
- */
+/** A port that nothing opens: below the ports of tests (lab/devnet/ports.ts) and of operating systems. */
 async function closedPort(): Promise<number> {
   for (let port = 9_100; port < 9_900; port++) if (!(await accepts(port))) return port
   throw new Error('Something listens on every port from 9100 to 9899')

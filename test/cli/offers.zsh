@@ -1,5 +1,5 @@
-# What zsh's own completion offers after each of some lines, as somebody who types them and presses a key sees it.
-# Arguments: a file with the script of completion; one with the lines. Prints, for each line, the line with all that was offered in place of its last word.
+# Prints each given line with all words that zsh's own completion offers in place of the line's last word.
+# Arguments: a file with the completion script, and a file with the lines.
 zmodload zsh/zpty
 typeset -r setup=$TMPDIR/setup.zsh answer=$TMPDIR/answer
 cat > $setup <<SETUP

@@ -68,6 +68,18 @@ test('a plug-in whose routes lead to no chain of the config leaves the config as
   expect(await readFile(file, 'utf8')).toBe(before)
 })
 
+test('a plug-in that would claim messages of the token bridge, if it failed, is not added', async () => {
+  const before = await readFile(file, 'utf8')
+  await writeFile(join(cwd, 'settings.json'), JSON.stringify({ ...settings, sender: `0x${'bb'.repeat(20)}` }))
+  const { code, err } = await portage('plugin add mine/plugin.mjs --settings settings.json')
+  expect(code).toBe(1)
+  expect(err).toContain('bridges.plugins.my-plugin.routes[0] fits messages that fit a route of wormhole-token-bridge, too')
+  expect(await readFile(file, 'utf8')).toBe(before)
+  await writeFile(file, before.replaceAll('ee'.repeat(20), 'bb'.repeat(20)))
+  expect((await portage('config check')).err).toContain('fits messages that fit a route of wormhole-token-bridge')
+  await writeFile(file, before)
+})
+
 test('a process with keys refuses to run plug-ins', async () => {
   await writeFile(
     file,

@@ -16,10 +16,7 @@ export interface CliSetting {
   readonly terminal?: boolean
   readonly cwd?: string
   readonly onError?: (text: string) => void
-  /**
-   * Adds a token of the level admin with the name night-shift, if the command line names a valid config and `env` has
-   * no token. Default: true.
-   */
+  /** Adds an admin's token (night-shift) if the command line names a valid config and `env` has none. Default: true. */
   readonly asAdministrator?: boolean
 }
 

@@ -245,17 +245,11 @@ test('the first start shows the first token on a terminal only; a start with Tem
   expect(await start(false)).toBe('')
 })
 
-/**
- * These commands run until they are stopped, wait for a chain, or write into the test's folder. Other tests run them
- * (test/e2e, test/workers, test/cli).
- */
+/** Commands that run until stopped, wait for a chain, or write into the test's folder. Other tests run them. */
 const elsewhere =
   /^(run|codec-server|doctor|init|transfer watch|audit run|lane (top-up|sweep|send)|keystore|archive run --every|completion)\b/
 
-/**
- * Commands that must succeed: they need only Temporal, a ledger worker and one lane. All others may also fail, with a
- * code of the catalogue.
- */
+/** Commands that need only Temporal, a ledger worker and one lane. Others may fail with a code of the catalogue. */
 const succeeds =
   /^(shadow|settings|halt|unhalt|deny|fees|setup temporal|config|token (create|list|keys|rotate-key)|transfer list|stream list|lane (show|pause|resume|drain|forbid|set-windows?|batches|transactions)|audit show)\b/
 

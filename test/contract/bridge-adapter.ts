@@ -6,7 +6,6 @@ import type { Intent } from '../../domain/lane/lane.ts'
 import { type ChainName, ofChain, type Transfer } from '../../domain/transfer/transfer.ts'
 import { codeOf, codeOfAsync } from '../helpers/refusals.ts'
 
-/** A bridge with a real target chain and its real contracts. */
 export interface BridgeHarness {
   readonly bridge: Bridge
   readonly target: ChainName
@@ -19,12 +18,10 @@ export interface BridgeHarness {
   readonly sender: string
   /** Sends a call and mines it. A call with `gasLimit` may revert. */
   deliver(intent: Intent, gasLimit?: string): Promise<Receipt>
-  /** Makes the latest block final. */
   finalise(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Tests a bridge adapter for the obligations in bridges/port.ts. */
 export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarness>): void {
   describe(`bridge adapter ${name}`, () => {
     let harness: BridgeHarness

@@ -16,18 +16,16 @@ export interface ChainHarness {
   readonly networkId: string
   /** A signer with a funded account that no other test uses. */
   signer(index: number): Promise<Signer>
-  /** A valid transaction that costs little. */
   transaction(signer: Signer, nonce: number): UnsignedTransaction
   /** The same transaction with fees that are high enough to replace the first. */
   replacement(transaction: UnsignedTransaction): UnsignedTransaction
   reverting(): Promise<{ intent: Intent; reason: string }>
   mine(blocks?: number): Promise<void>
-  /** Replaces the last `depth` blocks with empty blocks. */
   reorganise(depth: number): Promise<void>
   stop(): Promise<void>
 }
 
-/** Tests a chain adapter for the obligations in chains/port.ts. Each test has its own account. */
+/** Each test has its own account. */
 export function chainAdapterSuite(name: string, start: () => Promise<ChainHarness>): void {
   describe(`chain adapter ${name}`, () => {
     let harness: ChainHarness

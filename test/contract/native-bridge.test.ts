@@ -2,10 +2,7 @@ import { idOf, type NativeMessage, readMessage, writeMessage } from '../../bridg
 import { startNativeBridge } from '../helpers/native-bridge.ts'
 import { type BridgeHarness, bridgeAdapterSuite } from './bridge-adapter.ts'
 
-/**
- * Number of transfers that the source records before the tests. The suite needs fewer: if it took more, `message` would
- * throw.
- */
+/** Transfers that the source records before the tests. The suite needs fewer, or `message` throws. */
 const prepared = 40
 
 bridgeAdapterSuite('native-bridge', async (): Promise<BridgeHarness> => {

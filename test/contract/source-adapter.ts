@@ -17,7 +17,6 @@ export interface ScannedSourceHarness {
 
 const count = 6
 
-/** Tests every `scanned` source for the obligations in bridges/port.ts. */
 export function scannedSourceSuite(name: string, start: () => Promise<ScannedSourceHarness>): void {
   describe(`the scanned source of ${name}`, () => {
     let harness: ScannedSourceHarness

@@ -8,7 +8,7 @@ interface Run {
   readonly sizes: readonly number[]
 }
 
-/** Bisects until no transfer is left. A batch fails if it contains a bad transfer or has more than `room` transfers. */
+/** A batch fails if it contains a bad transfer or has more than `room` transfers. */
 function run(start: Bisection<number>, transfers: readonly number[], bad: ReadonlySet<number>, room = Infinity): Run {
   const completed: number[] = []
   const isolated: number[] = []
@@ -47,8 +47,7 @@ describe('bisection of batches', () => {
           expect(ascending(completed)).toEqual(upTo(count).filter((one) => !bad.includes(one)))
           expect(ascending(isolated)).toEqual(ascending(bad))
           expect(Math.max(...sizes)).toBeLessThanOrEqual(most)
-          // For each bad transfer, the bisection descends to it and its neighbours, and then grows again. The first
-          // growth begins at `size`.
+          // The bisection descends to each bad transfer and its neighbours, and then grows again.
           const levels = Math.ceil(Math.log2(most)) + 1
           expect(sizes.length).toBeLessThanOrEqual(Math.ceil(count / most) + levels + bad.length * (3 * levels + 2))
         },
@@ -72,7 +71,7 @@ describe('bisection of batches', () => {
         expect(state.size).toBeLessThanOrEqual(Math.max(answered, 1))
       }),
     )
-    // A half without an answer does not make batches smaller. The other half must still be tried.
+    // If the first half has no answer, the second half must still be tried.
     const halved = tried(bisection({ size: 8 }), upTo(8), 'failed')
     expect(tried(halved, upTo(4), 'unanswered')).toMatchObject({ halves: [[4, 5, 6, 7]], size: 4 })
   })
@@ -82,8 +81,7 @@ describe('bisection of batches', () => {
       fc.property(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 400 }), (room, count) => {
         const { completed, isolated, sizes } = run(bisection(), upTo(count), new Set(), room)
         expect([ascending(completed), isolated]).toEqual([upTo(count), []])
-        // The first tries descend from 20 to the size that fits. After that, at worst every third try is too large,
-        // because the two halves of a batch that was too large are tried before the next new batch.
+        // After the descent from 20, at worst every third try is too large: both halves of such a batch come first.
         expect(sizes.filter((size) => size > room).length).toBeLessThanOrEqual(Math.ceil(sizes.length / 3) + 20)
       }),
     )
@@ -92,8 +90,7 @@ describe('bisection of batches', () => {
   test('batches start with 20, grow to 40, halve and grow again', () => {
     const { sizes } = run(bisection(), upTo(200), new Set([60]))
     expect(sizes.slice(0, 4)).toEqual([20, 40, 40, 20])
-    // Transfer 60 is the first of the third batch. The bisection descends to it, and also tries the good halves on the
-    // way.
+    // Transfer 60 is the first of the third batch.
     expect(sizes).toEqual([20, 40, 40, 20, 10, 5, 3, 2, 1, 1, 1, 2, 5, 10, 20, 20, 40, 40])
     expect(run(bisection(), upTo(120), new Set()).sizes).toEqual([20, 40, 40, 20])
   })

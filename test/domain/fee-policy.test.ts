@@ -78,7 +78,7 @@ describe('resolveFees', () => {
   test('a rule for something else has no effect', () => {
     const rules = strangers.map((scope): FeeRule => ({ scope, policy: { maxFeePerGas: '1' } }))
     expect(resolveFees(rules, about)).toEqual({})
-    // A payment has no selector, and a quote may have no lane yet. Rules about such unknown facts must not apply.
+    // A payment has no selector, and a quote may have no lane yet.
     expect(
       resolveFees(
         scopes.slice(2).map((scope) => ({ scope, policy: { maxTip: '1' } })),

@@ -139,7 +139,6 @@ describe('firstOffer', () => {
     expect(firstOffer(market, { maxFeePerGas: '110' }, cost)).toEqual({ kind: 'offer', maxFee: '110', tip: '10' })
     expect(firstOffer(market, { maxTip: '3' }, cost)).toEqual({ kind: 'offer', maxFee: '210', tip: '3' })
     expect(firstOffer(market, { maxFeePerTransaction: '150500' }, cost)).toEqual({ kind: 'offer', maxFee: '150', tip: '10' })
-    // The balance must also pay the data fee of an L2.
     expect(firstOffer(market, { maxFeePerTransaction: '150500' }, { ...cost, dataFee: '30000' })).toMatchObject({ maxFee: '120' })
   })
 

@@ -23,7 +23,7 @@ import {
   withoutInterval,
 } from '../../domain/stream/intervals.ts'
 
-/** Numbers above 2^53, where JavaScript's numbers are not exact. */
+/** Above 2^53, where JavaScript's numbers are not exact. */
 const base = 2n ** 63n
 const size = 70
 const text = (offset: number) => String(base + BigInt(offset))
@@ -155,8 +155,15 @@ describe('interval sets in JSON', () => {
   })
 
   test('a value that is no interval is refused', () => {
-    expect(() => addInterval([], '5', '4')).toThrow(RangeError)
-    expect(() => addInterval([], '-1')).toThrow(RangeError)
-    expect(() => addInterval([], '1.5')).toThrow(RangeError)
+    expect(() => addInterval([], '5', '4')).toThrow(new RangeError('5 is above 4'))
+    for (const bad of ['', '-1', '1.5', '0x1', '1x', ' 1']) {
+      const pairs = [
+        [bad, bad],
+        [bad, '9'],
+        ['0', bad],
+      ] as const
+      for (const [from, to] of pairs)
+        expect(() => addInterval([], from, to)).toThrow(new RangeError(`${from} or ${to} is not a whole number`))
+    }
   })
 })

@@ -1,7 +1,7 @@
 import type { LaneState } from '../../domain/lane/lane.ts'
 import assert from 'node:assert/strict'
 
-/** The checker's own records of a ledger. Only answers and observations change them. */
+/** Only answers and observations change the checker's own records. */
 export interface Books {
   readonly held: Map<string, number>
   readonly costs: Map<number, bigint[]>
@@ -23,9 +23,7 @@ export function json<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T
 }
 
-/**
- * Asserts strict equality. Compares the JSON first: Node's own comparison would take most of a property test's time.
- */
+/** Compares the JSON first, because Node's own comparison would take most of a property test's time. */
 export function assertSame(a: unknown, b: unknown, message?: string): void {
   if (!isSameJson(a, b)) assert.deepEqual(a, b, message)
 }

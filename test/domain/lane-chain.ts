@@ -1,7 +1,7 @@
 import type { Attempt } from '../../domain/lane/lane.ts'
 import type { Observation } from '../../domain/lane/messages.ts'
 
-/** A signed transaction of the lane's account. Two with the same `id` have the same bytes. */
+/** Transactions with the same `id` have the same bytes. */
 export interface ModelTx {
   readonly id: string
   readonly nonce: number
@@ -16,10 +16,7 @@ interface ModelBlock {
   readonly txs: readonly ModelTx[]
 }
 
-/**
- * One account on a chain. The pool has go-ethereum's rules: nonces in order, and replacements that cost 10 % more in
- * both fields.
- */
+/** The pool has go-ethereum's rules: nonces in order, and replacements that cost 10 % more in both fields. */
 export class ModelChain {
   balance = 0n
   readonly first: number
@@ -41,7 +38,7 @@ export class ModelChain {
     return this.#countAt(this.height)
   }
 
-  /** The transaction count with the pool's transactions, up to the first gap, as a node counts. */
+  /** Counts the pool's transactions up to the first gap, as a node does. */
   get pending(): number {
     let nonce = this.latest
     while (this.#pool.has(nonce)) nonce++
@@ -80,10 +77,7 @@ export class ModelChain {
     this.#blocks.push({ hash: `b${++this.#hashes}`, txs })
   }
 
-  /**
-   * Replaces up to `depth` blocks that are not final by empty ones. Their transactions return to the pool, or are lost
-   * if `forget`.
-   */
+  /** Replaces blocks that are not final. Their transactions return to the pool, or are lost if `forget`. */
   reorg(depth: number, forget: boolean): void {
     const gone = this.#blocks.splice(this.#blocks.length - Math.min(depth, this.#finalDepth, this.height))
     for (const tx of gone.flatMap((block) => block.txs)) {
@@ -92,7 +86,7 @@ export class ModelChain {
     for (let i = 0; i < gone.length; i++) this.mine(0, 0n)
   }
 
-  /** Like `reorg`, but also replaces final blocks. */
+  /** Also replaces final blocks. Their transactions are lost. */
   reorgDeep(depth: number): void {
     const gone = this.#blocks.splice(Math.max(1, this.#blocks.length - this.#finalDepth - depth))
     for (let i = 0; i < gone.length; i++) this.mine(0, 0n)

@@ -12,22 +12,22 @@ interface Past {
   readonly state: LaneState
   readonly books: Books
   readonly request: ApplyRequest
-  /** Whether the request came as a signal, as Temporal's own tools send it, instead of an update. */
+  /** Temporal's own tools send signals instead of updates. */
   readonly signal: boolean
 }
 
-/** Time after which a reported height no longer counts, ms, unless the process repeats it. */
+/** For this time, the ledger ignores lower heights than the reported one. */
 const believedMs = 60_000
 
 /**
- * Runs a ledger and checks it at every step: the state is frozen and survives JSON, requests that are applied one by
- * one have the same result as together, and every answer fits the checker's own records.
+ * Checks every step: the state is frozen and survives JSON, requests one by one have the same result as together, and
+ * answers fit the checker's own records.
  */
 export class CheckedLane {
   state: LaneState
-  /** Number of the ledger. A wipe of Temporal increases it. */
+  /** A wipe of Temporal increases it. */
   epoch = 0
-  /** Number of the run. A reset and a continue-as-new increase it. */
+  /** A reset and a continue-as-new increase it. */
   run = 1
   now = 1_000_000
   readonly paged: PagedLane
@@ -49,7 +49,7 @@ export class CheckedLane {
     this.#past = []
   }
 
-  /** Sets the ledger back to an earlier step of the present run, as a restore of Temporal does. */
+  /** Makes the ledger as old as a restore of Temporal would. */
   setBack(steps: number): void {
     const { state, books } = this.#past[Math.max(0, this.#past.length - steps)] ?? {}
     if (!state || !books) return
@@ -60,10 +60,7 @@ export class CheckedLane {
     this.#past = []
   }
 
-  /**
-   * Resets the workflow to an earlier step of its run. `applied` chooses the later requests that are applied again.
-   * `all`: all, signals first. `late signals`: all, signals last. `nothing`: none.
-   */
+  /** `applied`: later requests that are applied again, with signals first (`all`) or last (`late signals`). */
   reset(steps: number, applied: 'all' | 'late signals' | 'nothing'): void {
     const since = this.#past.slice(-steps)
     const [first] = since
@@ -87,7 +84,7 @@ export class CheckedLane {
     this.paged.nextRun(this.state)
   }
 
-  /** Whether a request was sent to the run before the reset. The rule is that of workflows/lane.ts. */
+  /** The same rule as in workflows/lane.ts. */
   #isOfBefore({ run }: ApplyRequest): boolean {
     return this.#isReset && run !== undefined && run !== String(this.run)
   }
@@ -129,10 +126,7 @@ export class CheckedLane {
     return { response, rolledBack }
   }
 
-  /**
-   * Records that a process will sign attempt `index` of a nonce. The ledger of `epoch` gave the nonce to `intentId`;
-   * undefined: for a no-op.
-   */
+  /** @param intentId the intent that the ledger of `epoch` gave the nonce to; undefined for a no-op */
   signing(epoch: number, nonce: number, index: number, attempt: Attempt, intentId: string | undefined): void {
     if (epoch !== this.epoch) return
     const entry = this.state.entries[nonce]
@@ -162,7 +156,7 @@ export class CheckedLane {
     const latest = after.observed?.latest ?? 0
     const finalized = after.observed?.finalized ?? 0
     assert.ok(seen.undone || finalized >= (before.observed?.finalized ?? 0), 'final stays final')
-    // The entries of final nonces are gone. So if the final nonce falls, the checker treats the ledger as a new one.
+    // The entries of final nonces are gone, so the checker now treats the ledger as a new one.
     if (finalized < (before.observed?.finalized ?? 0)) this.epoch += 1
     for (const entry of Object.values(before.entries)) {
       const now = after.entries[entry.nonce]
@@ -238,8 +232,7 @@ export class CheckedLane {
     }
     if (request.kind === 'withdraw') {
       const nonce = held.get(request.intentId)
-      // Before a ledger has read its account, or while the pool has foreign transactions, it cannot promise that
-      // nothing is mined.
+      // An unsynced ledger, or one with foreign transactions in the pool, cannot promise that nothing is mined.
       const unsure = request.how === 'cancel' && (!after.synced || hasInherited(after))
       const stale = this.now - (before.observed?.at ?? 0) > withoutWorkerMs
       const unminedYet = nonce !== undefined && nonce >= (before.observed?.latest ?? 0)

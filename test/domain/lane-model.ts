@@ -20,14 +20,11 @@ export const market = { maxFee: '100', tip: '10' }
 const gasLimit = '1000'
 const processes = 3
 
-/**
- * A chain, a ledger and some processes with the key. Each method is one possible event. Its numbers choose among the
- * existing processes, intents and transactions.
- */
+/** Each method is one possible event. Its numbers choose among the existing processes, intents and transactions. */
 export class Network {
   chain: ModelChain
   readonly lane: CheckedLane
-  /** By nonce: intents whose calls some process signed. Any earlier ledger may have granted the nonce. */
+  /** By nonce. Any earlier ledger may have granted the nonce. */
   readonly signers = new Map<number, Set<string>>()
   readonly #options: NetworkOptions
   readonly #processes: Process[]
@@ -46,7 +43,7 @@ export class Network {
     return this.#processes
   }
 
-  /** Sends a request. `answered`: whether the answer arrives. If it does not, the process keeps waiting. */
+  /** If the answer does not arrive (`answered`), the process keeps waiting. */
   ask(
     p: number,
     intent: number,
@@ -120,10 +117,7 @@ export class Network {
     this.lane.apply({ requests: [request] }, signal)
   }
 
-  /**
-   * Resets a devnet. All processes notice the reset and drop their nonces. If the ledger knows a final block, the
-   * processes report the reset to the ledger. If it knows none, an operator resets the ledger.
-   */
+  /** All processes notice the reset of the devnet. If the ledger knows no final block, an operator resets it. */
   replaceChain(): void {
     const { final } = this.lane.state.observed ?? {}
     this.chain = new ModelChain(this.#options.first, this.#options.finalDepth)
@@ -140,7 +134,7 @@ export class Network {
     this.#process(p).head = this.chain.head()
   }
 
-  /** Reads the account at a node that knows the newest block but has not executed it yet. */
+  /** The node knows the newest block, but has not executed it yet. */
   lookAtLaggingNode(p: number, blocksBehind: number): void {
     const { latest, finalized } = this.chain.head()
     const less = (nonce: number) => Math.max(this.chain.first, nonce - blocksBehind)
@@ -160,10 +154,7 @@ export class Network {
     }
   }
 
-  /**
-   * From here on nothing fails: the account has funds, blocks come, processes obey. Throws if the ledger still has work
-   * after many blocks.
-   */
+  /** From here on nothing fails. Throws if the ledger still has work after many blocks. */
   settle(): void {
     this.chain.balance = 10n ** 18n
     if (this.lane.state.replaced) this.operator({ kind: 'reset', id: this.#id() })
@@ -180,8 +171,7 @@ export class Network {
       }
       this.chain.mine(3, 50n)
       const { synced, next, observed, entries } = this.lane.state
-      // Ledger and chain must agree. After a reorg deeper than finality, the ledger learns one block late that its
-      // nonces are gone.
+      // After a reorg deeper than finality, the ledger learns one block late that its nonces are gone.
       const done = observed?.finalized === next && this.chain.head().finalized === next
       if (synced && done && Object.keys(entries).length === 0) return
     }
@@ -200,7 +190,7 @@ export class Network {
     process.transactions.set(nonce, pending)
     if (attempts.length > pending.attempts.length) pending.attempts = attempts
     if (pending.attempts.at(-1)?.kind !== 'noop') this.#append(process, pending, 'noop', true)
-    // The fees of an inherited transaction are unknown, so the process outbids them step by step.
+    // The fees of an inherited transaction are unknown, so they are outbid step by step.
     for (let steps = 0; steps < 30 && this.#signAndSend(pending) === 'underpriced'; steps++) this.#append(process, pending, 'noop', true)
   }
 
@@ -240,7 +230,7 @@ export class Network {
     this.#learn(process, response)
   }
 
-  /** From every answer, the process learns the ledger's progress, as in lanes/ledger/ledger-client.ts. */
+  /** As in lanes/ledger/ledger-client.ts. */
   #learn(process: Process, response: ApplyResponse): void {
     process.heard = String(this.lane.run)
     const { era, granted, next, finalized } = response.view
@@ -261,7 +251,7 @@ export class Network {
     return this.lane.apply({ requests, run: heard, ...(observe && { observe: seen }), ...(known && { known }) }).response
   }
 
-  /** Follows the rule of lanes/account/account-observer.ts. The model's chain replaces the majority of the nodes. */
+  /** The rule of lanes/account/account-observer.ts. The model's chain replaces the majority of the nodes. */
   #isUndone({ finalized, final }: Head): boolean {
     const { observed } = this.lane.state
     const { finalized: agreed } = this.chain.head()

@@ -20,7 +20,7 @@ describe('observe', () => {
     lane.observe({ height: 102, latest: 5, claims: [5, 6] })
     expect(lane.state.observed).toMatchObject({ height: 103, latest: 6 })
     expect(lane.state.entries[6]?.claimedBlock).toBe(102)
-    // An entry in a block does not age. When the block goes away, the owner has the full time again.
+    // An entry in a block does not age.
     expect(lane.state.entries[5]?.claimedBlock).toBe(0)
     lane.observe({ height: 101, claims: [5, 6] })
     expect(lane.state.entries[6]?.claimedBlock).toBe(102)
@@ -115,8 +115,7 @@ describe('observe', () => {
     expect(lane.state.next).toBe(8)
   })
 
-  // Regression: processes do not claim a nonce that is in a block, so after a late reorg the ledger ordered at once to
-  // fill the nonce.
+  // Regression: after a late reorg, the ledger ordered at once to fill a nonce that had been in a block.
   test('an owner whose block went away gets K blocks to send again', () => {
     const lane = new Bench()
     lane.grant('a')
@@ -137,7 +136,7 @@ describe('after an outage that all processes had', () => {
     const lane = new Bench()
     for (const name of ['a', 'b']) lane.grant(name)
     lane.observe({ height: 101, claims: [5, 6] })
-    // One process is back. The process of nonce 5 comes back a moment later.
+    // The process of nonce 5 comes back a moment later.
     lane.observe({ height: 120, claims: [6] })
     lane.observe({ height: 122, claims: [6] })
     expect(lane.orders).toEqual([])
@@ -230,7 +229,7 @@ describe('sync', () => {
     expect(Object.values(lane.state.entries).map((entry) => entry.fill)).toEqual([undefined, undefined])
   })
 
-  // Regression: after a reorg, nonces of external transactions had no entry. They were not filled and blocked the lane.
+  // Regression: after a reorg, nonces of external transactions had no entry, and blocked the lane.
   test('a nonce without an entry that falls out of its block is filled too', () => {
     const lane = new Bench()
     lane.observe({ latest: 7, height: 101 })

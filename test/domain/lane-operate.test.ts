@@ -94,7 +94,7 @@ describe('one nonce', () => {
     expect(lane.apply({ requests: [] }).raises).toEqual([])
     lane.do({ kind: 'replace', id, nonce: 5, maxFee: '30' })
     expect(lane.apply({ requests: [] }).raises).toEqual([{ nonce: 5, after: 1, maxFee: '30' }])
-    // The market caused this raise before the order came. It does not fulfil the order.
+    // The market caused this raise, so it does not fulfil the order.
     lane.attempt(5, 1, { ...bump, maxFee: '29' })
     expect(lane.apply({ requests: [] }).raises).toEqual([{ nonce: 5, after: 2, maxFee: '30' }])
     lane.attempt(5, 2, { ...bump, maxFee: '30' })

@@ -4,19 +4,16 @@ import type { Head } from './lane-chain.ts'
 
 export interface PendingTransaction {
   readonly nonce: number
-  /** The epoch of the ledger that granted the nonce. A process cannot see it: only the checker reads it. */
+  /** The ledger that granted the nonce. Only the checker reads this field. */
   readonly epoch: number
-  /** Absent if the process obeys an order to fill. The process then signs only no-ops. */
+  /** Absent if the process obeys an order to fill. */
   readonly intentId?: string
   readonly grantedTo?: string
   attempts: readonly Attempt[]
-  /** Highest fees that this process signed. New attempts must outbid them even if the ledger has forgotten them. */
+  /** New attempts must outbid these fees even if the ledger has forgotten them. */
   outbid: readonly Attempt[]
   signed: number
-  /**
-   * The ledger was wiped and knows fewer attempts than the process. The process still sends the signed transaction, but
-   * neither claims nor raises the nonce.
-   */
+  /** The ledger was wiped and knows fewer attempts. The process neither claims nor raises the nonce. */
   forgotten: boolean
 }
 
@@ -29,9 +26,9 @@ export interface Process {
   raises: readonly RaiseOrder[]
   known: KnownLedger | undefined
   heard: string
-  /** Whether the process has reported the account together with the pool's content. */
+  /** The process has reported the pool's content. */
   hasReported: boolean
-  /** All requests of the process, so that a late copy can reach the ledger. */
+  /** A late copy of each request can reach the ledger. */
   asked: { request: LaneRequest; heard: string; waiting: boolean }[]
 }
 

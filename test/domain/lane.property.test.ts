@@ -3,9 +3,7 @@ import { ownerOf } from './lane-process.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-/**
- * Events and their relative frequencies. The numbers choose the process, the intent, the transaction and the amount.
- */
+/** The numbers choose the process, the intent, the transaction and the amount. */
 const events: Record<string, [weight: number, (network: Network, a: number, b: number, c: number) => unknown]> = {
   ask: [10, (network, a, b, c) => network.ask(a, b % 6, ['20', '100', '300'][c % 3] ?? '100', c % 4 !== 0)],
   find: [4, (network, a, b, c) => network.ask(a, b % 6, '100', c % 4 !== 0, 'find')],
@@ -84,8 +82,7 @@ const histories = fc.array(event, { maxLength: 80, size: 'max' })
 
 /** Histories that once broke a rule. */
 const found: [NetworkOptions, Event[]][] = [
-  // All processes are silent for longer than a height is believed. Then one reports a lower height, so a block must
-  // have been removed.
+  // All processes are silent for long. Then one reports a lower height, so a block must have been removed.
   [
     { window: 1, fillAfterBlocks: 1, finalDepth: 1, first: 0, minimumBalance: 0 },
     [
@@ -98,8 +95,7 @@ const found: [NetworkOptions, Event[]][] = [
       ['observe', 2, 0, 0],
     ],
   ],
-  // A returned nonce is in a block meanwhile. After a reset the nonce is inherited, and is packed before the next
-  // observation.
+  // A returned nonce is in a block meanwhile, and is packed after a reset.
   [
     { window: 1, fillAfterBlocks: 1, finalDepth: 1, first: 0, minimumBalance: 0 },
     [
@@ -114,10 +110,7 @@ const found: [NetworkOptions, Event[]][] = [
   ],
 ]
 
-/**
- * A history that once broke a rule: the answer to a retry shows the process the progress of the ledger before the
- * reset.
- */
+/** The answer to a retry shows the process the progress of the ledger before the reset. */
 /** The ledger is restored from before the chain began anew, and knows a higher block than the chain has. */
 const foundSetBack: [NetworkOptions, Event[]] = [
   { window: 1, fillAfterBlocks: 1, finalDepth: 0, first: 0, minimumBalance: 0 },
@@ -147,7 +140,7 @@ function live(settings: NetworkOptions, history: readonly Event[]): Network {
   return network
 }
 
-/** lane-checker.ts compares every step with its own records, and throws if a rule is broken. */
+/** lane-checker.ts throws if a rule is broken. */
 describe('the nonce ledger, whatever happens', () => {
   test('the ledger keeps its rules at every step, and every nonce it handed out ends in a block', () => {
     let granted = 0
@@ -163,9 +156,8 @@ describe('the nonce ledger, whatever happens', () => {
       }),
       { numRuns: 500, examples: found },
     )
-    // Histories that grant fewer nonces would show nothing.
     expect(granted).toBeGreaterThan(500)
-    // Only entries in blocks that are not final are packed, so enough of them must have been in such blocks.
+    // Only entries in blocks that are not final are packed.
     expect(packed).toBeGreaterThan(100)
   }, 600_000)
 
@@ -174,11 +166,10 @@ describe('the nonce ledger, whatever happens', () => {
       fc.property(options, histories, (settings, history) => {
         const network = live(settings, history)
         network.settle()
-        // The pool may still have a transaction of an outsider or of a wiped ledger. Empty the pool, so that none is
-        // mined.
+        // The pool may still have a transaction of an outsider or of a wiped ledger.
         for (const p of network.processes.keys()) network.crash(p)
         for (let ahead = 0; ahead < 40; ahead++) network.chain.evict(network.chain.latest + ahead)
-        // A ledger of an older backup may know a block above a chain that began anew. It waits for that height.
+        // A ledger of an older backup may know a higher block than a chain that began anew.
         while (network.chain.height <= (network.lane.state.observed?.height ?? 0)) network.chain.mine(0, 0n)
         network.look(0)
         network.observe(0)

@@ -86,7 +86,6 @@ describe('grant', () => {
     expect(nonceOf(lane.grant('b'))).toBe('funds')
     lane.observe({ balance: '4000' })
     expect(nonceOf(lane.grant('b'))).toBe(6)
-    // A no-op moves no coins.
     lane.attempt(5, 2, { ...noop, maxFee: '200' })
     lane.observe({ balance: '6199' })
     expect(lane.grant('c')).toMatchObject({ why: 'funds', detail: 'balance 6199 wei, needed 6200 wei' })
@@ -199,7 +198,7 @@ describe('withdraw', () => {
     expect(lane.withdraw('b', 'abandon')).toEqual({ kind: 'held', nonce: 6 })
     lane.observe({ latest: 6, height: 101 })
     lane.do({ kind: 'forbid', id: 'f', reason: 'a leak' })
-    // The call of `a` is in a block, so the lane waits for it.
+    // The call of `a` is in a block.
     expect(lane.withdraw('a', 'abandon')).toEqual({ kind: 'held', nonce: 5 })
     expect(lane.withdraw('b', 'abandon')).toEqual({ kind: 'free' })
     expect(lane.state.entries[6]).toMatchObject({ fill: 'abandoned', value: '7', maybeSent: true, attempts: [first] })

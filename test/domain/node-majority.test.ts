@@ -5,7 +5,7 @@ import type { NodeChange, SettingsOrder } from '../../domain/settings/settings.t
 const voters = { bsc: ['node-1', 'node-2', 'node-3'], base: ['node-1', 'node-2'], alone: ['node-1'] }
 const disabled = (chain: string, name: string): NodeChange => ({ chain, name, disabled: true })
 const order = (change: NodeChange): SettingsOrder => ({ kind: 'setNode', change })
-/** Applies all changes. Returns the warnings about the last one. */
+/** The warnings about the last change. */
 const after = (...nodes: NodeChange[]) => majorityWarnings([order(nodes.at(-1)!)], { nodes }, voters)
 
 describe('A node is disabled', () => {

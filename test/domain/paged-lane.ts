@@ -4,10 +4,7 @@ import { carried, paged, unpaged } from '../../domain/lane/storage/pages.ts'
 import { apply } from '../../domain/lane/reducer/reducer.ts'
 import { assertSame, freeze, json } from './lane-books.ts'
 
-/**
- * Runs a packed ledger together with a plain one. Both must give the same answers, and must have the same state after
- * unpacking.
- */
+/** A packed ledger must give the same answers as a plain one. */
 export class PagedLane {
   pages = 0
   #state: LaneState

@@ -8,7 +8,7 @@ interface LogBlock {
   readonly logs: readonly (readonly [number: string, id: string])[]
 }
 
-/** The blocks of a PlacedModel's source, with the logs of one contract. Nodes may hide logs. */
+/** Nodes may hide logs. */
 export class LogChain {
   #blocks: LogBlock[] = [{ hash: 'genesis', logs: [] }]
   final = 0
@@ -27,7 +27,7 @@ export class LogChain {
     this.final = Math.min(this.#blocks.length - 1, this.final + blocks)
   }
 
-  /** Replaces the blocks that are not final, and `depth` final ones. Returns whether it replaced a final one. */
+  /** `depth`: number of final blocks to replace. Returns whether a final block was replaced. */
   fork(depth: number, index: number): boolean {
     const keep = Math.max(1, this.final + 1 - depth)
     const { length } = this.#blocks

@@ -14,10 +14,7 @@ import { parkOrRelease } from './stream-requests.ts'
 
 type Found = (readonly [number: string, height: number])[]
 
-/**
- * Compares a placed stream with the truth after every request. The model has a contract with placed logs, a chain that
- * forks and hides logs, transfers, and two agents with old states. Each method is one possible event.
- */
+/** Compares a placed stream with the truth after every request. Each method is one possible event. */
 export class PlacedModel {
   readonly chain = new LogChain()
   stream: StreamState = initialStream(config)
@@ -29,7 +26,7 @@ export class PlacedModel {
   #copies: { state: StreamState; running: Set<string> }[] = []
   #checkpoints: StreamCheckpoint[] = []
   #watermark = 0n
-  /** Counts the numbers that requests have reopened. A reopened number may be counted again. */
+  /** A reopened number may be counted again. */
   #reopened = 0
 
   reorg(depth: number, index: number): void {
@@ -37,7 +34,7 @@ export class PlacedModel {
     if (this.chain.fork(deep, index)) this.#forget()
   }
 
-  /** Whether the stream knows numbers above its cursor. No block hash binds such numbers (docs/concepts/streams.md). */
+  /** No block hash binds numbers above the cursor (docs/concepts/streams.md). */
   #isUnbound(): boolean {
     const { cursor, next, exceptions } = this.stream
     if (cursor && this.chain.hashAt(cursor.height) !== cursor.hash) return false
@@ -59,7 +56,7 @@ export class PlacedModel {
     this.delivered.add(id)
   }
 
-  /** Delivers a message as another relayer, before Portage has started its transfer. */
+  /** Another relayer delivers before Portage has started the transfer. */
   deliverForeign(which: number): void {
     const id = pick(this.chain.all(this.chain.final), which)?.[1]
     if (id !== undefined && !this.running.has(id) && !this.ended.has(id)) this.delivered.add(id)
@@ -72,7 +69,7 @@ export class PlacedModel {
     this.ended.add(id)
   }
 
-  /** Removes a delivery from the target, as a deep fork does. The audit of deliveries reports this. */
+  /** A deep fork removes the delivery. The audit of deliveries reports this. */
   undo(which: number): void {
     const id = pick([...this.delivered], which)
     const number = id?.split('-')[0] ?? ''
@@ -112,7 +109,7 @@ export class PlacedModel {
     if (answer?.kind === 'full') this.#some(a, read.numbers)
   }
 
-  /** Reports the ends of started transfers, and starts transfers again for open numbers that have none. */
+  /** Also starts transfers again for open numbers that have none. */
   audit(a: number, crash: boolean): void {
     const known = this.#agent(a)
     const own = this.chain.all(this.chain.final).filter(([number]) => isStarted(known, number) && !outsideReason(known, number)?.condensed)
@@ -127,7 +124,7 @@ export class PlacedModel {
     }
   }
 
-  /** Reads blocks again. Lost logs become gaps, and places without a log leave the condensed intervals. */
+  /** Lost logs become gaps, and places without a log leave the condensed intervals. */
   auditBlocks(a: number, from: number, size: number): void {
     const known = this.#agent(a)
     const to = Math.min(from + size, known.cursor?.height ?? -1)
@@ -145,7 +142,7 @@ export class PlacedModel {
     if (ignored.length > 0) this.tell(a, { kind: 'seen', numbers: [], ignored })
   }
 
-  /** Starts the transfers of numbers in gaps. A place without a log has no transfer, so its number is ignored. */
+  /** A place without a log has no transfer, so its number is ignored. */
   fillGaps(a: number, crash: boolean): void {
     const known = this.#agent(a)
     let free = room(known)
@@ -169,13 +166,12 @@ export class PlacedModel {
   }
 
   park(which: number): void {
-    // Before an agent has read the blocks, it does not know which numbers of a condensed interval are parked, so these
-    // numbers are left out.
+    // An agent that has not read the blocks does not know which numbers of a condensed interval are parked.
     const request = parkOrRelease({ ...this.stream, outside: this.stream.outside.filter(({ condensed }) => !condensed) }, which)
     if (request) this.tell(0, request)
   }
 
-  /** Strangers park more transfers than the list can hold. The numbers between them then count as parked too. */
+  /** The numbers between the strangers' parked transfers then count as parked too. */
   condense(which: number): void {
     const known = this.chain.all(this.chain.final).map(([number]) => number)
     const { open, outside, cursor, backfill, gaps } = this.stream
@@ -225,7 +221,7 @@ export class PlacedModel {
     this.#checkpoints = [...this.#checkpoints, JSON.parse(JSON.stringify(checkpointOf(this.stream))) as StreamCheckpoint].slice(-3)
   }
 
-  /** Restores Temporal. Transfers that were started since the copy are gone. */
+  /** Transfers that were started since the copy are gone. */
   restore(which: number): void {
     const copy = pick(this.#copies, which)
     if (!copy) return
@@ -242,16 +238,13 @@ export class PlacedModel {
     this.#goneBack()
   }
 
-  /**
-   * Allows the watermark to fall, and every number to be counted again: requests from before the loss may still arrive,
-   * and agents hold newer views.
-   */
+  /** Requests from before the loss may still arrive, so the watermark may fall and numbers may be counted again. */
   #goneBack(): void {
     this.#watermark = 0n
     this.#reopened += this.chain.all().length
   }
 
-  /** From here on nothing fails and nodes hide nothing. Throws if the stream does not come to its end. */
+  /** From here on nothing fails. Throws if the stream does not come to its end. */
   settle(): void {
     this.#apply([{ kind: 'resume' }, { kind: 'setMaxOpen', maxOpen: 4, by: 'ops' }])
     this.chain.show()
@@ -293,7 +286,7 @@ export class PlacedModel {
     return this.#agents[a % 2] ?? this.stream
   }
 
-  /** Starts the transfers of the blocks' logs. Undefined: the process died after `survives` starts. */
+  /** Undefined: the process died after `survives` starts. */
   #start(known: StreamState, from: number, to: number, survives: number) {
     const numbers: Found = []
     const passed: string[] = []
@@ -313,7 +306,7 @@ export class PlacedModel {
     return setOf(numbers.map(([number]) => number).filter((number) => this.delivered.has(this.chain.idOf(number) ?? '')))
   }
 
-  /** Reports as many numbers as there is room for. The cursor does not move, so the others are read again later. */
+  /** The cursor does not move, so the other numbers are read again later. */
   #some(a: number, numbers: Found): void {
     const fresh = numbers.filter(([number]) => !isStarted(this.stream, number))
     const first = fresh.slice(0, room(this.stream))
@@ -326,10 +319,7 @@ export class PlacedModel {
     this.tell(a, { kind: 'reread', block: { height, hash: this.chain.hashAt(height) }, by: 'quorum' })
   }
 
-  /**
-   * Drops old requests, copies and checkpoints. After a fork of final blocks they would concern other transfers, and
-   * after an undone delivery they would still count the delivery.
-   */
+  /** After a fork of final blocks or an undone delivery, old requests would no longer be true. */
   #forget(): void {
     this.#sent = []
     this.#copies = []

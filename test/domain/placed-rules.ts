@@ -5,10 +5,7 @@ import { viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import type { LogChain } from './placed-blocks.ts'
 
-/**
- * Numbers without a log never become gaps: a gap has only numbers that a request has named. Each number is open, in a
- * gap or an exception, never two of them.
- */
+/** A gap has only numbers that a request named. Each number is open, in a gap or an exception, never two of them. */
 export function demandNothingTwice(stream: StreamState): void {
   const { gaps, open, exceptions } = stream
   for (const { from, to, state } of gaps) {
@@ -34,5 +31,5 @@ export function demandTrue(stream: StreamState, chain: LogChain, isOver: (id: st
     assert(isSure(id), `block height ${completedHeight} above open ${number}`)
 }
 
-/** Requests that may lower the watermark. Numbers above it may then be counted again. */
+/** Numbers above a lowered watermark may be counted again. */
 export const reopening = new Set<string>(['undone', 'unskip', 'reread', 'audited', 'backfill'])

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { PlacedModel } from './placed-model.ts'
 
-/** Events and their relative frequencies. The numbers choose among the existing transfers, logs and agents. */
+/** The numbers choose among the existing transfers, logs and agents. */
 const happenings: Record<string, [weight: number, (model: PlacedModel, a: number, b: number) => unknown]> = {
   mine: [10, (model, a, b) => model.chain.mine(...[a, b, 700 + a].slice(0, a % 4))],
   finalize: [8, (model, a) => model.chain.finalize(a)],
@@ -45,7 +45,7 @@ const small = fc.nat({ max: 11 })
 const anything = fc.oneof(...Object.entries(happenings).map(([what, [weight]]) => ({ weight, arbitrary: fc.constant(what) })))
 const story = fc.array(fc.tuple(anything, small, small) as fc.Arbitrary<Happening>, { maxLength: 120, size: 'max' })
 
-/** PlacedModel compares the stream with the truth after every request, and throws if a rule is broken. */
+/** PlacedModel throws if a rule is broken. */
 describe('a placed stream, whatever happens', () => {
   test('a placed stream misses no log, starts none twice, and makes no gap of places without a log', () => {
     const seen = { logs: 0, forks: 0, undone: 0, hidden: 0, condensed: 0 }

@@ -19,10 +19,7 @@ const delivered = (...heights: number[]): StreamRequest => {
 }
 const begun = (start = 0) => initialStream({ ...config, start, maxOpen: limits.open })
 
-/**
- * Scans 1,000,000 blocks in ranges of 2,000, with a message in every hundredth block. `each` returns the requests that
- * follow a range.
- */
+/** Every hundredth of 1,000,000 blocks has a message. `each` returns the requests that follow 2,000 blocks. */
 function tenThousand(each: (heights: number[]) => StreamRequest[]): { state: StreamState; longest: number } {
   let [state, longest] = [begun(), 0]
   for (let from = 0; from < 1_000_000; from += 2_000) {
@@ -50,7 +47,7 @@ describe('the state of a placed stream', () => {
     const view = viewStream(state)
     expect(view).toMatchObject({ open: 10_000, parked: 10_000, room: limits.open, alarms: ['crowded'], completedNumber: '6' })
     expect(longest).toBeLessThan(maxOutsideBytes + 2_000)
-    // As after an audit: all messages are delivered, and no other place has a log.
+    // All messages are delivered, and no other place has a log.
     const whole = [['0', String(firstIn(1_000_000) - 1n)]] as const
     expect(viewStream(tell(state, { kind: 'seen', numbers: [], ignored: whole }))).toMatchObject({ open: 0, counts: { completed: 0 } })
   })

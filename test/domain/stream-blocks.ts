@@ -3,7 +3,7 @@ import type { Reading, StreamConfig } from '../../domain/stream/stream.ts'
 
 export interface SourceBlock {
   readonly hash: string
-  /** A number and its transfer's id. A fork may give the number to another transfer. */
+  /** A fork may give a number to another transfer. */
   readonly numbers: readonly (readonly [number: number, id: string])[]
 }
 

@@ -5,16 +5,13 @@ import { isAnyOutside } from '../../domain/stream/outside-window.ts'
 import { applyToStream, initialStream } from '../../domain/stream/reducer.ts'
 import type { StreamCount, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 
-/**
- * All numbers below `base` are completed, except the dust and the gaps of a test. The test uses the next `many`
- * numbers.
- */
+/** Numbers below `base` are completed, except dust and gaps. */
 const [base, many] = [10_000_000, 24]
 const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', maxOpen: limits.open }
-/** More parked numbers than the list outside the window can hold singly. */
+/** More than the list outside the window can hold singly. */
 const [dust, dustCount] = [Array.from({ length: 12_400 }, () => '4').join(','), 12_400]
 
-/** A stream, and the true outcome of each number. */
+/** `ended`: the true outcomes. */
 class Counted {
   state: StreamState
   readonly ended: Partial<Record<StreamCount, Set<number>>> = {}
@@ -46,7 +43,7 @@ class Counted {
     this.tell(request)
   }
 
-  /** Strangers park so much dust that the next parked number makes the stream join intervals. */
+  /** The next parked number then makes the stream join intervals. */
   crowd(): void {
     const packed = `${this.#crowds++ * 100_000 + 4}${dust.slice(1)}`
     this.completedBefore -= dustCount

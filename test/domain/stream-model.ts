@@ -9,10 +9,7 @@ import { config, type Read, setOf, type SourceBlock } from './stream-blocks.ts'
 import { parkOrRelease } from './stream-requests.ts'
 import assert from 'node:assert/strict'
 
-/**
- * Compares a stream with the truth after every step. The model consists of a source (which forks, hides logs, and has a
- * table), a target, transfers, and two agents with old states. Each method is one possible event.
- */
+/** Compares a stream with the truth after every step. Each method is one possible event. */
 export class StreamModel {
   blocks: SourceBlock[] = [{ hash: 'genesis', numbers: [] }]
   final = 0
@@ -20,7 +17,7 @@ export class StreamModel {
   readonly hidden = new Set<string>()
   running = new Set<string>()
   readonly delivered = new Map<string, number>()
-  /** `proved`: ids that a final proof once showed as delivered. `ended`: ids that ended without a delivery. */
+  /** `proved`: a final proof once showed the id as delivered. `ended`: it ended without a delivery. */
   readonly proved = new Set<string>()
   readonly ended = new Set<string>()
   targetHeight = 0
@@ -52,13 +49,10 @@ export class StreamModel {
     while (this.blocks.length < length) this.mine(this.blocks.length % 2 === 0 ? transfers : 0)
   }
 
-  /**
-   * Whether the stream knows numbers above its cursor. No block hash binds them, so a fork of them would not show
-   * (docs/concepts/streams.md).
-   */
+  /** No block hash binds numbers above the cursor, so a fork of them would not show (docs/concepts/streams.md). */
   #isUnbound(): boolean {
     const { cursor, next, exceptions } = this.stream
-    // If the cursor's block was replaced, the stream will notice the fork, and drop the numbers above the cursor too.
+    // The stream will notice the fork, and drop the numbers above the cursor too.
     if (cursor && this.blocks[cursor.height]?.hash !== cursor.hash) return false
     const known = Math.max(Number(next) - 1, ...exceptions.map(({ number }) => Number(number)))
     return known > (cursor ? this.all(cursor.height).length : 0)
@@ -88,7 +82,7 @@ export class StreamModel {
     this.#completions.push({ height: this.targetHeight, id })
   }
 
-  /** Undoes a delivery by a reorg of the target below its finality. The reorg is reported at once. */
+  /** A reorg of the target below its finality, reported at once. */
   undo(which: number): void {
     const id = pick([...this.delivered.keys()], which)
     if (id === undefined || this.idOf(Number(id.split('-')[0])) !== id) return
@@ -98,12 +92,11 @@ export class StreamModel {
       this.#completions.findIndex((one) => one.id === id),
       1,
     )
-    // Earlier reports and checkpoints still count this number as delivered, so they are dropped.
+    // Earlier reports and checkpoints still count this number as delivered.
     this.#forget()
     this.tell(0, { kind: 'undone', numbers: setOf([Number(id.split('-')[0])]) })
   }
 
-  /** Reads completions from the block after the agent's last one. */
   follow(a: number): void {
     const from = (this.#agent(a).target ?? 0) + 1
     if (from > this.targetHeight) return
@@ -143,10 +136,7 @@ export class StreamModel {
     if (answer?.kind === 'full') this.#some(a, read.numbers)
   }
 
-  /**
-   * Reads the source's count and table at a final block. Then starts transfers for all open numbers again, and for
-   * numbers of gaps as far as there is room.
-   */
+  /** Starts transfers for all open numbers again, and for numbers of gaps as far as there is room. */
   audit(a: number, back: number, crash: boolean): void {
     const height = Math.max(0, this.final - back)
     const table = this.all(height)
@@ -201,10 +191,7 @@ export class StreamModel {
     this.tell(0, { kind: 'skip', number: String(number), by: 'ops', reason: 'test' })
   }
 
-  /**
-   * Sets a watermark from outside. If `above` is 0, the watermark is true of the source's final blocks. If `above` is
-   * higher, the watermark is at least `above` numbers higher than any number that the stream knows.
-   */
+  /** Sets a watermark from outside: a true one if `above` is 0, else one above all numbers that the stream knows. */
   trust(above: number): void {
     const all = this.all(this.final)
     const open = all.findIndex(([, id]) => !this.proved.has(id) && !this.ended.has(id))
@@ -212,8 +199,7 @@ export class StreamModel {
     const number = String(Math.max(resolved, 1) + (above > 0 ? Math.max(0, Number(this.stream.next) - 1 - resolved) + above : 0))
     if (resolved === 0 && above === 0) return
     const request = { kind: 'trust', number, by: 'chain' } as const
-    // If `above` is not 0, the watermark is false. Its request is not kept for `repeat`, because the stream would
-    // believe a repetition once it knows the number.
+    // A false watermark is not kept for `repeat`, because the stream would believe it once it knows the number.
     const answer = above > 0 ? this.#apply([request])[0] : this.tell(0, request)
     assert.equal(answer?.kind === 'refused', BigInt(number) >= BigInt(this.stream.next))
     assert.equal(viewStream(this.stream).alarms.includes('distrusted'), answer?.kind === 'refused')
@@ -227,7 +213,7 @@ export class StreamModel {
     this.#checkpoints = [...this.#checkpoints, JSON.parse(JSON.stringify(checkpointOf(this.stream))) as StreamCheckpoint].slice(-3)
   }
 
-  /** Restores Temporal. Transfers that were started since the copy are gone. */
+  /** Transfers that were started since the copy are gone. */
   restore(which: number): void {
     const copy = pick(this.#copies, which)
     if (!copy) return
@@ -247,7 +233,7 @@ export class StreamModel {
   /** From here on nothing fails, but hidden logs stay hidden. Throws if the stream does not come to its end. */
   settle(): void {
     this.#apply([{ kind: 'resume' }, { kind: 'setMaxOpen', maxOpen: 4, by: 'ops' }])
-    // A fork shows only in the block above it, so one more block is needed.
+    // A fork shows only in the block above it.
     this.mine(0)
     this.finalize(1_000)
     for (let round = 0; round < 400; round++) {
@@ -278,7 +264,7 @@ export class StreamModel {
     return this.#agents[a % 2] ?? this.stream
   }
 
-  /** Starts the transfers of the blocks' logs. Undefined: the process died after `survives` starts. */
+  /** Undefined: the process died after `survives` starts. */
   #start(known: StreamState, from: number, to: number, survives: number): Read | undefined {
     const found: (readonly [string, number])[] = []
     const passed: number[] = []
@@ -301,7 +287,7 @@ export class StreamModel {
     return setOf(numbers.map(([number]) => Number(number)).filter((number) => this.delivered.has(this.idOf(number) ?? '')))
   }
 
-  /** Reports as many numbers as there is room for. The cursor does not move, so the others are read again later. */
+  /** The cursor does not move, so the other numbers are read again later. */
   #some(a: number, numbers: readonly (readonly [string, number])[]): void {
     const fresh = numbers.filter(([number]) => !isStarted(this.stream, number))
     const first = fresh.slice(0, room(this.stream))
@@ -310,7 +296,7 @@ export class StreamModel {
 
   #reread(a: number): void {
     let height = Math.max(0, (this.stream.cursor?.height ?? 0) - 1)
-    // The agent remembers no hashes, so it goes back as far as the model can fork.
+    // The agent remembers no hashes.
     height = Math.max(0, height - 6)
     this.#watermark = 0n
     this.tell(a, { kind: 'reread', block: { height, hash: this.blocks[height]?.hash ?? 'none' }, by: 'quorum' })
@@ -321,10 +307,7 @@ export class StreamModel {
     return { kind: 'closed', number: String(number), outcome: 'rejected', reason: 'not a message' }
   }
 
-  /**
-   * Drops old requests, copies and checkpoints. After a fork of final blocks they would concern other transfers, and
-   * after an undone delivery they would still count the delivery.
-   */
+  /** After a fork of final blocks or an undone delivery, old requests would no longer be true. */
   #forget(): void {
     this.#sent = []
     this.#copies = []

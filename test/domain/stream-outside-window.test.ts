@@ -8,7 +8,7 @@ import { config, skip, tell } from './stream-requests.ts'
 
 const answered = (state: StreamState, request: StreamRequest) => applyToStream(state, { requests: [request] }, 1_000).response.answers[0]
 
-/** A stream with `count` numbers, one per block. Every second one is dust and is parked at once. */
+/** One number per block. Every second one is dust and is parked at once. */
 function withDust(count: number, waits?: true): StreamState {
   let state = tell(initialStream(config), { kind: 'setMaxOpen', maxOpen: limits.open, by: 'ops' })
   for (let index = 0; index < count; index++) {

@@ -4,31 +4,26 @@ import { pick } from './pick.ts'
 import { applyToStream } from '../../domain/stream/reducer.ts'
 import type { StreamAnswer, StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 
-/** A scanned stream that begins at block 0 and number 1. */
 export const config: StreamConfig = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
 
-/** Applies the requests to the stream. Returns the new state. */
 export function tell(state: StreamState, ...requests: StreamRequest[]): StreamState {
   return applyToStream(state, { requests }, 1_000).state
 }
 
-/** Applies one request to the stream. Returns only the answer. */
 export function answered(state: StreamState, request: StreamRequest): StreamAnswer | undefined {
   return applyToStream(state, { requests: [request] }, 1_000).response.answers[0]
 }
 
-/** A report of one block. Its hash and its parent's follow from its height. */
+/** The hashes follow from the height. */
 export function block(height: number, ...numbers: number[]): StreamRequest {
   const found = numbers.map((number) => [String(number), height] as const)
   return { kind: 'scanned', from: height, to: height, parentHash: `h${height - 1}`, hash: `h${height}`, numbers: found, passed: [] }
 }
 
-/** A report that the target's block 1 shows these numbers as completed. */
 export function completed(from: number, to = from): StreamRequest {
   return { kind: 'completed', numbers: [[String(from), String(to)]], from: 1, to: 1 }
 }
 
-/** A report that the source's table has these numbers at a block. */
 export function audited(upTo: number, height: number, ...present: [from: number, to: number][]): StreamRequest {
   return { kind: 'audited', upTo: String(upTo), height, present: present.map(([from, to]) => [String(from), String(to)]) }
 }
@@ -37,7 +32,7 @@ export function skip(number: number): StreamRequest {
   return { kind: 'skip', number: String(number), by: 'ops', reason: 'x' }
 }
 
-/** A request that parks an open number or releases a parked one. Undefined if there are no such numbers. */
+/** Parks an open number or releases a parked one. Undefined if there are no such numbers. */
 export function parkOrRelease(state: StreamState, which: number): StreamRequest | undefined {
   const outside = intervalsOutside(state).flatMap((intervals) => takeNumbers(intervals, 0n, 1_000))
   const all = [...state.open, ...outside.map((number) => ({ number: String(number), why: true }))]

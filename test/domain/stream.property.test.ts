@@ -3,10 +3,7 @@ import { StreamModel } from './stream-model.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-/**
- * Events and their relative frequencies (weights). The random numbers `a` and `b` choose the details of an event, such
- * as the transfer or the agent.
- */
+/** `a` and `b` choose the details of an event, such as the transfer or the agent. */
 const happenings: Record<string, [weight: number, (model: StreamModel, a: number, b: number) => unknown]> = {
   mine: [10, (model, a) => model.mine(a % 4)],
   finalize: [8, (model, a) => model.finalize(a)],
@@ -47,7 +44,7 @@ const small = fc.nat({ max: 11 })
 const anything = fc.oneof(...Object.entries(happenings).map(([what, [weight]]) => ({ weight, arbitrary: fc.constant(what) })))
 const story = fc.array(fc.tuple(anything, small, small) as fc.Arbitrary<Happening>, { maxLength: 120, size: 'max' })
 
-/** StreamModel compares the stream with the truth after every request, and throws if a rule is broken. */
+/** StreamModel throws if a rule is broken. */
 describe('a stream, whatever happens', () => {
   test('a stream misses no number, and its watermark is never above an unresolved one', () => {
     let [numbers, forks, undone] = [0, 0, 0]

@@ -65,8 +65,7 @@ describe('The audit of what was delivered', () => {
     if (!killed || !unwanted) throw new Error('two transfers were sent')
     const running = (id: string) => async () => (await stage.client.workflow.getHandle(id).describe()).status.name === 'RUNNING'
     for (const { id } of [killed, unwanted]) await until(running(id), { timeoutMs: 60_000, what: `${id} to run` })
-    // Without servers, the stream cannot fetch the messages of terminated transfers, and so cannot start these
-    // transfers before the audit does.
+    // Without servers, the stream cannot start the transfers before the audit does.
     const { api, wormholescan } = stage.devnet.guardian
     for (const server of [api, wormholescan]) server.trouble({ refuse: { status: 503 } })
     await stage.client.workflow.getHandle(killed.id).terminate('by mistake')
@@ -135,8 +134,7 @@ describe('The audit of what was delivered', () => {
     const [, finished] = /portage_audit_finished_time_seconds\{chain="bsc"\} (\S+)/.exec(metrics) ?? []
     expect(Number(finished) * 1_000).toBeGreaterThan(startedAt)
 
-    // The final nonces are open again. Their old transactions may still be mined, so the lane fills the nonces only
-    // some blocks later.
+    // Old transactions of the reopened nonces may still be mined, so the lane fills them some blocks later.
     const open = async () => {
       const { entries, observed } = await stage.lane('bsc')
       return observed?.finalized === nonceBefore && entries[nonceBefore]?.fill === 'inherited'

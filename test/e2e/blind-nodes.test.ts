@@ -58,10 +58,7 @@ test('a process that starts without any node of a chain serves the other chains,
   })
 }, 300_000)
 
-/**
- * The source's only node hides logs of final blocks, so the scan misses transfers. The contract's own table still has
- * them.
- */
+/** The source's only node hides logs of final blocks, so the scan misses transfers. The contract's table has them. */
 describe('a node hides logs of the source', () => {
   beforeAll(() => away.forEach((rule) => rule.end()))
   afterEach(() => stage.devnet.nodes.ethereum.forEach((node) => node.clear()))

@@ -7,16 +7,10 @@ import { startStage } from '../helpers/e2e.ts'
 const coins = Array.from({ length: 10 }, () => ({ kind: 'coin', amount: 10n ** 17n }) as const)
 const budget = { stateTransitions: 7, historyEvents: 26 }
 
-/**
- * Number of heartbeats in `ms`; each costs a state transition. The first comes after half the time-out of 15 s, the
- * next ones at least 4.5 s apart (activities/heartbeats.ts).
- */
+/** Heartbeats in `ms`: the first after half the time-out of 15 s, then every 4.5 s (activities/run-step.ts). */
 const heartbeatsIn = (ms: number) => (ms < 7_500 ? 0 : 1 + Math.floor((ms - 7_500) / 4_500))
 
-/**
- * A block comes every five seconds and is final ten seconds later. So `broadcast` takes about 15 s and sends one
- * heartbeat, or more on a busy machine.
- */
+/** `broadcast` takes about 15 s, so it sends one heartbeat, or more on a busy machine. */
 test('a transfer with near finality and slow blocks costs only a few heartbeats more', async () => {
   const stage = await startStage({ worker: {}, consistencyLevel: 200, blockTimeSeconds: { ethereum: 5, bsc: 0.5 } })
   try {

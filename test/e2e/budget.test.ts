@@ -9,10 +9,7 @@ import { untilListed } from '../helpers/e2e-runs.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
-/**
- * The transfer may check its finality by itself and end as delivered before the signal comes. Then the signal finds no
- * running workflow.
- */
+/** The transfer may end by itself before the signal comes. */
 const isOver = (error: unknown) => expect(error).toBeInstanceOf(WorkflowNotFoundError)
 const coins = (count: number) => Array.from({ length: count }, () => coin)
 
@@ -21,10 +18,7 @@ const budget = {
   far: { stateTransitions: 12, historyEvents: 26 },
 }
 
-/**
- * On ethereum `finalized` lags two blocks behind the head. On bsc it lags 70 blocks, which take longer than `broadcast`
- * follows a transaction.
- */
+/** On bsc, `finalized` lags 70 blocks, which take longer than `broadcast` follows a transaction. */
 describe('The cost of a transfer', () => {
   let stage: Stage
   let portage: PortageProcess
@@ -62,8 +56,7 @@ describe('The cost of a transfer', () => {
     const lot = async () => {
       const sent = await stage.send('ethereum', coins(10))
       await untilListed(stage, sent, 'included')
-      // Makes the block final before the transfer checks its finality. A check that came too early would be repeated,
-      // which costs more transitions.
+      // The block is final before the transfer checks, because a repeated check costs more transitions.
       await mine(anvil, 70)
       await untilListed(stage, sent, 'delivered')
       const spent = await costs(stage, sent)
@@ -81,8 +74,7 @@ describe('The cost of a transfer', () => {
     const again = async () => (await stage.devnet.check([undone])).delivered === 1
     await until(again, { timeoutMs: 60_000, everyMs: 100, what: 'the undone delivery to be in a block again' })
     await mine(anvil, 70)
-    // The transfer sleeps for as long as its block usually takes to become final. The blocks above were mined at once,
-    // so the signal makes the transfer check now.
+    // The transfer sleeps as long as a block usually takes to become final. The signal makes it check now.
     await stage.client.workflow.getHandle(undone.id).signal('retry').catch(isOver)
     await untilListed(stage, stage.sent, 'delivered')
     const ends = await stage.outcomes(stage.sent)

@@ -27,9 +27,7 @@ describe('Transfers that do not wait for ever', () => {
   const ledger = (index: number) => stage.client.workflow.getHandle(ledgerId(stage.devnet, 'bsc', index))
   const transfer = ({ id }: Sent) => stage.client.workflow.getHandle(id)
 
-  /**
-   * Runs `portage transfer submit`. Calls `options` only when the message is signed, so that a deadline begins then.
-   */
+  /** Calls `options` only when the message is signed, so that a deadline begins then. */
   async function submit(options: () => readonly string[] = () => []): Promise<Sent> {
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const vaa = Buffer.from(await stage.vaa(sent)).toString('base64')
@@ -46,8 +44,8 @@ describe('Transfers that do not wait for ever', () => {
   }
   const carrier = () => until(carried, { timeoutMs: 60_000, what: 'the call to be in the pool' })
   /**
-   * Submits a transfer whose call reaches the pool before the deadline. On a busy machine the deadline may pass first:
-   * then tries again with twice the time, and adds the parked transfer to `late`.
+   * Submits a transfer whose call reaches the pool before the deadline. If the deadline passes first, adds the parked
+   * transfer to `late`, and tries again with twice the time.
    */
   async function submitInTime(late: Sent[]) {
     for (let withinMs = 20_000; ; withinMs *= 2) {

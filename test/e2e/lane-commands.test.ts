@@ -51,9 +51,8 @@ describe('Orders to a lane', () => {
       const { entries } = await stage.lane('bsc')
       const [raised, cancelled] = [entries[next]?.attempts, entries[next + 1]?.attempts]
       const recorded = raised?.some(({ maxFee }) => maxFee === '90000000000') && cancelled?.at(-1)?.kind === 'noop'
-      // The raised transaction must be in the pool, because otherwise a block would take the cheaper one. The no-op
-      // need not be there: anvil drops it in a block without room for the nonce before it, and the lane sends it again.
-      // So it is enough that the cancelled call is gone.
+      // The raised transaction must be in the pool, or a block would take the cheaper one. The no-op need not be: anvil
+      // drops it in a block without room for the nonce before it, and the lane sends it again.
       const inPoolNow = await pooled(anvil, address)
       const raiseSent = inPoolNow.some(({ nonce, maxFeePerGas }) => nonce === next && maxFeePerGas === 90_000_000_000n)
       const callGone = !inPoolNow.some(({ nonce, to }) => nonce === next + 1 && to !== address)
@@ -74,8 +73,7 @@ describe('Orders to a lane', () => {
     const endOf = (intentId = '') => ends.find(({ id }) => id === workflowOf(intentId))
     const transactionOf = async (intentId?: string) =>
       anvil.rpc<{ nonce: string; maxFeePerGas: string }>('eth_getTransactionByHash', [endOf(intentId)?.delivery?.txHash])
-    // The raised call delivered at its nonce, the other transfer at another nonce in a later round. The test reads the
-    // nonces from the chain, because a transfer that the ledger has forgotten ends in a round without a nonce.
+    // From the chain, because a transfer that the ledger has forgotten ends in a round without a nonce.
     expect(await transactionOf(toRaise)).toMatchObject({ nonce: toQuantity(next), maxFeePerGas: toQuantity(90_000_000_000) })
     expect(Number((await transactionOf(toCancel)).nonce)).toBeGreaterThan(next + 1)
     expect(endOf(toCancel)?.rounds).toBeGreaterThan(roundOf(toCancel ?? ''))
@@ -151,8 +149,7 @@ describe('Orders to a lane', () => {
     await stage.end(portage)
     await stage.temporal('workflow', 'terminate', '--workflow-id', ledgerId(stage.devnet, 'bsc'), '--reason', 'a test')
     const pool = await stuckInPool(anvil)
-    // After 200 blocks the base fee is near zero, so the pool takes a call that offers 500 wei. The lane's no-op must
-    // outbid this call.
+    // After 200 blocks the base fee is near zero, so the pool takes a call that offers 500 wei.
     await mine(anvil, 200)
     const nonce = await nonceOf(anvil, address)
     const fees = { type: 2, maxFeePerGas: 500n, maxPriorityFeePerGas: 5n }

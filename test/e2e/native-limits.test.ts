@@ -19,19 +19,13 @@ import { type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 const cap = 10n ** 17n / 4n
 const relayerRole = keccakText('RELAYER_ROLE')
 const daySeconds = 86_400
-/**
- * Upper limit. All reads of a watched gate in one block share one `eth_call`; a late read needs one more. Streams and
- * lanes make no `eth_call`.
- */
+/** Upper limit. The reads of a block share one `eth_call`, and a late read needs one more. */
 const mostCallsPerBlock = 2.5
 /** Lower limit. Fewer calls would mean that the process does not read the gate even at every second block. */
 const leastCallsPerBlock = 0.5
 const blocksCounted = 8
 
-/**
- * While the bridge is paused or its budget is spent, transfers neither poll nor revert. They continue without an
- * operator.
- */
+/** While the bridge is closed, transfers neither poll nor revert. They continue without an operator. */
 describe('Transfers that a native bridge does not let in now', { timeout: 400_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -113,9 +107,8 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     return (after.calls - before.calls) / (after.height - before.height)
   }
   /**
-   * Measures `eth_call`s per block while the process reads little but the gate. A busy machine skips polls or makes up
-   * for earlier ones, so a window outside the limits is measured again. Polling transfers would exceed the limit in
-   * every window.
+   * Measures `eth_call`s per block. A busy machine skips polls, so a window outside the limits is measured again.
+   * Polling transfers would exceed the limit in every window.
    */
   const callsPerBlock = (waiters: number) =>
     until(
@@ -194,8 +187,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     const tenth = cap / 10n
     const many = await send(...Array.from({ length: 14 }, () => tenth))
     const state = async () => (await Promise.all(ids(many).map((id) => stage.status(id).catch(() => undefined)))).map((one) => one?.state)
-    // Ten amounts of a tenth would reach the cap, so only nine fit. During one block, an amount may count twice: as
-    // pending and as used. Then one of the nine is delivered later.
+    // Nine amounts of a tenth fit below the cap. An amount may count twice during a block, which delays one.
     const settled = async () => {
       const states = await state()
       const count = (wanted: string) => states.filter((one) => one === wanted).length

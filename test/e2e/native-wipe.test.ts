@@ -18,8 +18,8 @@ const withMinimum =
   })
 
 /**
- * All processes are killed with nonces in the pool. Temporal's database is lost or restored from a copy, while users
- * send more. After the restart, no transfer may be lost or take effect twice.
+ * All processes are killed with nonces in the pool, and Temporal's database is lost or restored from a copy. No
+ * transfer may be lost or take effect twice.
  */
 describe('Temporal forgets', { timeout: 400_000 }, () => {
   let stage: Stage

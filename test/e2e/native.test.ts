@@ -135,8 +135,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     expect(await attack.operatorTransaction(forged.intent)).toMatchObject(refused)
     expect(await attack.operatorTransaction(attack.batchOf(forged, attack.completion({ nonce: 2n })))).toMatchObject(refused)
 
-    // The attacker's workflow calls steps on the lane's queue. Before one of these steps, he makes the ledger grant a
-    // nonce for the step's call.
+    // The attacker calls steps on the lane's queue, one of them with a nonce that the ledger granted.
     const unjustified = { failure: { code: 'CALL_UNJUSTIFIED', nonRetryable: true } }
     expect(await attack.step('sendOperatorTransaction', { intent: forged.intent, lookUpOnly: false, cancel: false })).toMatchObject(
       unjustified,
@@ -151,8 +150,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
       attempt: attack.attempt({ maxFee: '3000000000', tip: '1000000000' }),
     })
     expect(grant).toMatchObject({ kind: 'granted' })
-    // The step first follows transactions that an earlier process may have sent. It finds only the lane's no-op, which
-    // may still be pending.
+    // The step first follows earlier transactions. It finds only the lane's no-op, which may be pending.
     const followed = await attack.step('broadcastBatch', { intent: forged.intent, intentId: granted.intentId })
     expect([{ kind: 'spent', by: 'noop' }, { kind: 'pending' }]).toContainEqual(
       (({ kind, by }) => ({ kind, ...(by && { by }) }))(followed.result as { kind: string; by?: string }),
@@ -197,8 +195,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
       args: [{ transfer: smuggled }],
     })
     expect(await stage.reaches(handle.workflowId, 'rejected')).toMatchObject({ code: 'NATIVE_TABLE_MISMATCH' })
-    // Only a stream that reads the chains may halt a route. If a transfer's contents could, an attacker could halt the
-    // route for everybody.
+    // Only a stream may halt a route, because an attacker chooses the contents of a transfer.
     const settings = (await (await fetch(`${api.apiUrl}/v1/settings`, { headers: api.admin })).json()) as { halts: object[] }
     expect(settings.halts).toEqual([])
     const { transfers, delivered, foreignCompletions } = await stage.devnet.check(sent)

@@ -11,10 +11,7 @@ import { expectTraced } from '../helpers/e2e-traces.ts'
 import { startOtlpReceiver } from '../helpers/otlp-receiver.ts'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 
-/**
- * Every workflow task replays its history from the first event, so code that is not deterministic fails here.
- * PORTAGE_E2E_NO_CACHE=1 does the same for every file that uses the stage.
- */
+/** Each workflow task replays its history, which finds code that is not deterministic. */
 describe('Without a workflow cache', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -46,8 +43,7 @@ describe('Without a workflow cache', { timeout: 300_000 }, () => {
 
     await stage.reaches(waiting.id, 'waiting')
     const attested = await stage.identify(await token.attest())
-    // The transfer may look for the wrapper by itself and end as delivered before the signal comes. Then the signal
-    // finds no running workflow.
+    // The transfer may find the wrapper by itself before the signal comes.
     const isOver = (error: unknown) => expect(error).toBeInstanceOf(WorkflowNotFoundError)
     await stage.client.workflow.getHandle(waiting.id).signal('retry').catch(isOver)
     expect(await stage.outcomes(attested)).toMatchObject([{ state: 'delivered' }])

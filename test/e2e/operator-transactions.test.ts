@@ -21,10 +21,7 @@ import { type Stage, startStage } from '../helpers/e2e.ts'
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 const ether = 10n ** 18n
 
-/**
- * On bsc, the signing policy names a treasury, allows top-ups and has no limits. On ethereum the policy is the default.
- * Both chains have two lanes.
- */
+/** On bsc, the policy names a treasury, allows top-ups and has no limits. On ethereum it is the default. */
 describe('Operator transactions', () => {
   let stage: Stage
   let portage: PortageProcess
@@ -229,10 +226,7 @@ describe('Operator transactions', () => {
     const dir = join(stage.devnet.dir, 'archive')
     const store = createArchiveStore({ kind: 'directory', path: dir })
     const hour = 3_600_000
-    /**
-     * Archives as of half an hour later. By then Temporal's list is complete, and the transfers ended over ten minutes
-     * ago.
-     */
+    /** Archives as of half an hour later: by then, Temporal's list is complete, and the transfers are old enough. */
     const pass = async () => {
       const now = Date.now() + hour / 2
       const done = await archiveTransfers(stage.client, store, { oldest: Date.now() - hour, ordersThrough: 0, now })

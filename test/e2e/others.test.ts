@@ -10,10 +10,7 @@ import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
-/**
- * Seconds per block after a reorg. The lane waits some blocks for the removed transactions to be sent again, and then
- * fills their nonces. With faster blocks, this wait would be too short.
- */
+/** Seconds per block after a reorg: slow, because the lane waits only some blocks for removed transactions. */
 const slowly = 1
 
 interface ShadowReport {

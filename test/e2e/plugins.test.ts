@@ -25,13 +25,10 @@ describe('Plug-in packages', () => {
   let changed: { readonly module: string; readonly text: string }
   let receivers: readonly [string, string]
 
-  /**
-   * Source of a plug-in that delivers a payload by two calls, one to each receiver. It handles payloads whose first
-   * byte is `byte`.
-   */
+  /** A plug-in that delivers payloads with the first byte `byte` by two calls, one to each receiver. */
   const source = (name: string, byte: string, decode: string) => `import { appendFileSync } from 'node:fs'
 import { plugin, z } from 'portage/plugin'
-appendFileSync(${JSON.stringify(loads)}, process.argv.at(-1) + '\\n')
+appendFileSync(${JSON.stringify(loads)}, process.pid + '\\n')
 export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.object({}), create: () => {
   const receivers = ${JSON.stringify(receivers)}
   const view = (digest, contract) => ({ contract, view: 'isReceived(bytes32)', args: [digest], returns: 'bool', is: [true] })
@@ -81,6 +78,8 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
     await script.mine()
     const plugins = {
       throws: await pinned('throws', '02', `() => { throw new Error('no luck') }`),
+      hangs: await pinned('hangs', '04', `() => { for (;;) {} }`),
+      exits: await pinned('exits', '05', `() => process.exit(1)`),
       changed: await pinned('changed', '03'),
       steps: await pinned('steps', '01'),
     }
@@ -105,8 +104,9 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
     return transferId({ bridge, sourceId: String(wormholeChainId), emitter, sequence: String(sequence), digest: digestOf(parseVaa(bytes)) })
   }
 
-  test('A plug-in that throws, or has changed, stops only its own messages, with its name', async () => {
+  test('A plug-in that throws, hangs, exits or has changed stops only its own messages, with its name', async () => {
     const [failing, refused] = [await publish('throws', '0x0201'), await publish('changed', '0x0301')]
+    const [hanging, exiting] = [await publish('hangs', '0x0401'), await publish('exits', '0x0501')]
     const payload = `0x01${'cd'.repeat(1_000)}`
     const delivered = await publish('steps', payload)
     const [token] = await stage.send('ethereum', [{ kind: 'coin', amount: 10n ** 18n }])
@@ -118,6 +118,16 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
       code: 'PLUGIN_CHANGED',
       reason: expect.stringContaining('changed: Its SHA-256') as string,
     })
+    for (const [id, name] of [
+      [hanging, 'hangs'],
+      [exiting, 'exits'],
+    ] as const)
+      expect(await stage.reaches(id, 'waiting')).toMatchObject({
+        code: 'PLUGIN_FAILED',
+        reason: expect.stringMatching(
+          new RegExp(`${name}: (decode did not answer within 1000 ms|it rests until it is started again)`),
+        ) as string,
+      })
     await stage.reaches(token!.id, 'delivered')
     await stage.reaches(delivered, 'delivered')
 
@@ -132,7 +142,7 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
       expect(JSON.stringify(plan).length).toBeLessThan(transfer.message.length)
     }
     // The process that holds keys must import no plug-in.
-    expect(new Set((await readFile(loads, 'utf8')).trim().split('\n'))).toEqual(new Set(['keyless']))
+    expect(new Set((await readFile(loads, 'utf8')).trim().split('\n'))).toEqual(new Set([String(keyless.pid)]))
   })
 
   test('A plug-in that has its file back delivers what waited', async () => {

@@ -8,25 +8,16 @@ import { cheapLot } from '../helpers/e2e-budget.ts'
 import { untilListed } from '../helpers/e2e-runs.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
 
-/**
- * A transfer costs an estimate, which is also its simulation, and a send. Contract reads of a hundred transfers share
- * one call. The receipts of a block share one call, unless there are few. Measured: 2.5.
- */
+/** A transfer costs an estimate and a send. Other calls are shared. Measured: 2.5. */
 const mostPerTransfer = 3.5
 /** Per block: the head with the final tag, three reads of one lane, and the market's fees. Measured: 4.4 to 5.5. */
 const mostPerBlock = 7
 /** Calls per block to both chains. The source's lane has no work. Measured: 7.2 to 8. */
 const mostPerBlockOfAll = 11
-/**
- * All requests to both chains per transfer, with a hundred transfers in flight. An idle machine delivers the hundred
- * within `usualBlocks` blocks. Each further block adds its own calls.
- */
+/** All requests to both chains per transfer, with a hundred in flight. Blocks beyond `usualBlocks` add their own. */
 const mostAllInAll = { wormhole: 4, native: 5, ntt: 4 }
 const usualBlocks = 12
-/**
- * Calls to the target per transfer of NTT, without the calls of each block. A transfer of the token bridge costs as
- * many.
- */
+/** Calls to the target per NTT transfer, without those of each block. The token bridge costs as much. */
 const mostPerNttTransfer = 2.45
 
 const blockMs = 500
@@ -70,8 +61,7 @@ async function costOf(transfers: number, deliver: () => Promise<unknown>) {
   const before = await reading()
   await deliver()
   const after = await reading()
-  // A busy node may make too few blocks, but the process polls the head anyway. So at least the blocks of the elapsed
-  // time count.
+  // A busy node may make too few blocks, so at least the blocks of the elapsed time count.
   const blocks = Math.max(after.height - before.height, (after.at - before.at) / blockMs)
   const spent = [...after.calls].map(
     ([key, calls]) => [...key.split(' '), calls - (before.calls.get(key) ?? 0)] as [string, string, number],

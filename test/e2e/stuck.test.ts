@@ -16,10 +16,7 @@ const caseOf = (name: string): StuckCase => {
   return found
 }
 
-/**
- * Makes several faults at once on real parts. `portage stuck --json` must name each fault and its next command, and
- * drop the row when the fault is over.
- */
+/** Makes several faults at once on real parts. Each must have its row and next command until it is over. */
 describe('portage stuck', { timeout: 600_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -90,9 +87,8 @@ describe('portage stuck', { timeout: 600_000 }, () => {
     await expect
       .poll(() => cli('stuck'), { timeout: 90_000, interval: 200 })
       .toMatchObject({ code: 0, out: expect.stringMatching(/^Nothing is stuck \(read /) })
-    // The command cannot see whether the spy subscription is open, but GET /v1/stuck runs in the process that has it. A
-    // message counts as missed only if it is later than the subscription by the chain's clock, so the test also waits
-    // for a later block.
+    // The command cannot see the spy subscription, but GET /v1/stuck can. A message counts as missed only if it is
+    // later than the subscription by the chain's clock, so the test waits for a later block.
     await answer('nothing to be stuck by GET /v1/stuck', ({ causes }) => causes.length === 0, stuckByApi)
     const { anvil } = stage.devnet.chains.bsc
     const latestAt = async () =>
@@ -121,8 +117,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   test('portage stuck names a fault of a whole chain or stream', async () => {
     const { mend } = await madeAtOnce('lane-forbidden', 'stream-paused', 'fee-ceiling', 'denied')
     await mend()
-    // `no-majority` comes alone: without a majority a stream cannot count its source, and so notices no missing
-    // messages.
+    // `no-majority` comes alone, because a stream without a majority notices no missing messages.
     const { mend: again } = await madeAtOnce('no-majority')
     await again()
   })

@@ -29,9 +29,8 @@ const coins = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ kind: 'coin' as const, amount: 10n ** 17n + BigInt(index) * 10n ** 12n }))
 
 /**
- * Temporal as in a fleet: the production server with four history shards, TLS and tokens, on a PostgreSQL that syncs to
- * disk. One process has one lane's key and all work without a key. The second process has the other lane's key. Each
- * has a token of its own.
+ * The production server with four history shards, TLS and tokens, on a PostgreSQL that syncs to disk. One process has
+ * one lane's key and all work without a key. The other has the other lane's key.
  */
 describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 }, () => {
   const dir = temporaryFolder()
@@ -74,8 +73,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     })
     // The devnet uses only the address of this server. It starts no Temporal server of its own.
     const temporal = { ...server.temporal, namespace: 'default' } as unknown as TemporalServer
-    // These times are longer than those of `quickTakeover`. On a busy machine, disk syncs and reloaded shards lengthen
-    // workflow tasks, and a task that exceeds its time-out at every try would never end.
+    // Longer than `quickTakeover`, because disk syncs lengthen workflow tasks on a busy machine.
     const worker = { ...quickTakeover, workflowTaskSeconds: 20, heartbeatSeconds: 15 }
     devnet = await startDevnet({ temporal, blockTimeSeconds: 0.25, worker })
   })
@@ -140,10 +138,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
       }
       return failed
     })
-  /**
-   * Waits until no nonce is pending. Returns the spending of ethereum's lane, by the chain and by its ledger, and a
-   * stranger's balance.
-   */
+  /** Returns the settled spending of ethereum's lane, by the chain and by its ledger, and a stranger's balance. */
   async function spent() {
     const { anvil } = devnet.chains.ethereum
     const { address } = laneOf('ethereum')
@@ -207,8 +202,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     const noticed = async () => (await logLines(relayer.logFile)).some(({ message }) => message === 'messages cannot be submitted and wait')
     await until(noticed, { timeoutMs: 60_000, everyMs: 100, what: 'a new transfer to find no database' })
     await server.postgres.restart()
-    // Some transactions may be no-ops: if a step ended before its nonce was granted, the nonce went back unsigned, and
-    // the lane fills it if a higher nonce is in use.
+    // Some transactions may be no-ops: a nonce that went back unsigned is filled if a higher nonce is in use.
     expect(await allDelivered()).toMatchObject(clean())
     // Temporal lists a transfer as delivered only after its finality was reported.
     const listed = async () => {
@@ -222,8 +216,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     // Portage's workers need the role write, so a token with only the role worker may do nothing.
     const worker = await cli(['lane', 'list'], tokens.worker)
     expect([worker.code, worker.json()]).toMatchObject([1, { error: { code: 'TEMPORAL_PERMISSION' } }])
-    // The server lets the tokens of the other lane's process and of the API order something of this lane. Nothing may
-    // be signed for such an order.
+    // The server lets the other process and the API order something of this lane. Nothing may be signed for it.
     const { address, chain } = laneOf('ethereum')
     const victim = laneId('evm', devnet.chains[chain as 'ethereum'].anvil.chainId, address)
     const outsider = devnet.outsiders.ethereum.address

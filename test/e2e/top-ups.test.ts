@@ -17,10 +17,7 @@ const ether = 10n ** 18n
 const low = ether / 2n
 const level = 3n * ether
 
-/**
- * bsc has two lanes. The first tops the second up, at most twice a day. Both processes hold both keys, so both want
- * each payment.
- */
+/** bsc's first lane tops the second up, at most twice a day. Both processes hold both keys. */
 describe('Automatic top-ups and watched tokens', () => {
   let stage: Stage
   let processes: PortageProcess[]

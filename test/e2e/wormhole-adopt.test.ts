@@ -17,10 +17,7 @@ import { settingsReach } from '../helpers/e2e-settings.ts'
 const coin = { kind: 'coin', amount: 10n ** 16n } as const
 const guardians = devnetGuardians(1)
 
-/**
- * While a message waits, its guardian set is replaced and expires. From then on, only a copy with newer signatures can
- * be delivered.
- */
+/** While a message waits, its guardian set expires. Then only a copy with newer signatures can be delivered. */
 describe('A VAA whose guardian set has expired', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess

@@ -18,18 +18,13 @@ const coin = { kind: 'coin', amount: 10n ** 16n } as const
 const coins = (count: number) => Array.from({ length: count }, () => coin)
 const guardians = devnetGuardians(4)
 
-/**
- * The spy leaves out the first `count` messages. The next message shows Portage the gap, earlier than an audit would.
- */
+/** The spy leaves out the first `count` messages. The next message shows the gap, earlier than an audit would. */
 function muteAllBut(count: number): () => Treatment {
   let seen = 0
   return () => (seen++ < count ? 'mute' : 'sign')
 }
 
-/**
- * The core contract's count shows which messages the spy lost. Portage fetches them from servers, long before its next
- * audit.
- */
+/** The core contract's count shows the lost messages. Portage fetches them long before its next audit. */
 describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess

@@ -17,8 +17,7 @@ type Form = 'auto' | 'queue'
 
 /** Columns: failpoint, visit at which the process dies, form of the broadcast, state that the death leaves. */
 const deaths: readonly (readonly [Failpoint, number, Form, string])[] = [
-  // This row comes first, because its ledgers must be new: an older ledger might continue as new before there are
-  // transfers.
+  // This row is first, because an older ledger might continue as new before there are transfers.
   ['lane-continue-as-new', 1, 'auto', 'the ledger in the middle of continue-as-new'],
   ['after-grant', 3, 'auto', 'nonces that nothing is signed for'],
   ['after-sign', 3, 'queue', 'bytes that were never sent'],
@@ -44,8 +43,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
   // PORTAGE_E2E_BROADCAST (`queue` or `auto`) replaces the form of every row.
   test.each(deaths)('%s (time %i, broadcast %s): %s', async (failpoint, at, form) => {
     const doomed = await startDoomed(stage, failpoint, 'kill', at, { configure: broadcasting(form) })
-    // Requests that arrive together share one update, so the ledger's history grows slowly. Four times as many
-    // transfers make the ledger continue as new while some transfers still wait for a nonce.
+    // Requests that arrive together share an update, so the ledger needs more transfers to continue as new.
     const sent = await sendCoins(stage, failpoint === 'lane-continue-as-new' ? 4 * count : count)
     await died(stage, doomed)
     expect(await inFlight(stage, sent)).toBeGreaterThan(0)

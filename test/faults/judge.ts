@@ -14,8 +14,7 @@ export async function inFlight(stage: Stage, sent: readonly Sent[]): Promise<num
         .getHandle(id)
         .describe()
         .then(({ status }) => status.name === 'RUNNING')
-        // No workflow exists, because the dead process had not taken the message from the spy. The transfer is pending
-        // too.
+        // The dead process had not taken the message from the spy, so the transfer is pending too.
         .catch(() => true),
     ),
   )
@@ -23,8 +22,8 @@ export async function inFlight(stage: Stage, sent: readonly Sent[]): Promise<num
 }
 
 /**
- * Waits until our lane has delivered every transfer. Checks that each is redeemed once, and that the lane has as many
- * transactions as transfers: no repeated call and no no-op. Nothing may be left running, in the pool or in the ledger.
+ * Each transfer must be redeemed once, by our lane, which has as many transactions as transfers. Nothing may be left
+ * running, in the pool or in the ledger.
  */
 export async function allDeliveredOnce(stage: Stage, sent: readonly Sent[] = stage.sent, timeoutMs = 150_000): Promise<void> {
   const ends = await stage.outcomes(sent, timeoutMs)

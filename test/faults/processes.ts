@@ -23,7 +23,7 @@ export function startSound(stage: Stage, options: PortageOptions = {}): Promise<
   return stage.portage({ ...options, env: { ...env, ...options.env } })
 }
 
-/** Sends coins from ethereum to bsc. Coins are never declined. */
+/** Coins are never declined. */
 export function sendCoins(stage: Stage, count: number): Promise<Sent[]> {
   return stage.send(
     'ethereum',
@@ -31,10 +31,7 @@ export function sendCoins(stage: Stage, count: number): Promise<Sent[]> {
   )
 }
 
-/**
- * Waits until the failpoint has killed the process. Throws if the failpoint did not fire, or if the process ended in
- * another way.
- */
+/** Throws if the failpoint did not fire, or if the process ended in another way. */
 export async function died(stage: Stage, doomed: PortageProcess): Promise<void> {
   await until(() => doomed.ended !== undefined, { timeoutMs: 120_000, what: 'the failpoint to kill its process' })
   if (doomed.ended !== 'ended by SIGKILL') throw new Error(`The process ${doomed.ended}, not by its failpoint: ${doomed.tail()}`)
@@ -55,9 +52,7 @@ export async function stateOf({ pid }: PortageProcess): Promise<string> {
   return stdout.trim()
 }
 
-/**
- * Submits all messages to a process again, as after an outage. Starts the messages that a dead process had not taken.
- */
+/** Submits all messages again, because a dead process may not have taken them. */
 export async function resubmit(stage: Stage, portage: PortageProcess, sent: readonly Sent[]): Promise<void> {
   await Promise.all(
     sent.map(async (one) => {

@@ -9,9 +9,8 @@ import { faultDevnet, planOf, runFaults, type FaultRun } from '../../lab/faults/
 import { fleetFindings, isClean, type FaultSummary } from '../../lab/faults/summary.ts'
 
 /**
- * 25 s of faults, so that nearly every kind comes once. `npm run faults` makes longer runs. `stuckAfterMs` exceeds the
- * longest regular waits: a minute between two attempts of a step, and a minute until the audit starts terminated
- * transfers again.
+ * 25 s of faults, so that nearly every kind comes once. `stuckAfterMs` exceeds the longest regular waits: a minute
+ * until the next attempt of a step, and a minute until an audit.
  */
 const run: FaultRun = {
   ...{ seed: 'short', bridge: 'both', transfers: 40, durationMs: 25_000, kinds: faultKinds, stuckAfterMs: 120_000, processes: 2 },

@@ -24,10 +24,7 @@ const storms: readonly (readonly [string, FaultRule])[] = [
   ['have a finality that lags by eight blocks', { fault: { kind: 'finality-behind', blocks: 8 } }],
 ]
 
-/**
- * Waits for a fault to strike. An audit may find the messages in the table before, but the fault still strikes when the
- * live scan reaches their blocks.
- */
+/** An audit may find the messages before, but the fault still strikes when the live scan reaches them. */
 function haveStruck(rules: readonly ActiveRule[]): Promise<unknown> {
   return until(() => rules.some(({ strikes }) => strikes > 0), { timeoutMs: 90_000, what: 'the fault to have struck' })
 }

@@ -11,10 +11,7 @@ interface BlockNode {
   readonly balance?: string
 }
 
-/**
- * Starts a node whose only block is also final. Returns the node's URL.
- * @param timestamp s since the epoch
- */
+/** Starts a node whose only block is also final, with a `timestamp` in s since the epoch. Returns its URL. */
 export function startBlockNode({ height, timestamp, balance = '0x1' }: BlockNode): Promise<string> {
   const header = {
     ...{ parentHash: zeros(32), sha3Uncles: zeros(32), miner: zeros(20), stateRoot: zeros(32), transactionsRoot: zeros(32) },

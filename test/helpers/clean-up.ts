@@ -8,7 +8,6 @@ export function cleanUp(...ends: readonly (() => unknown)[]): void {
   else afterFile.push(...ends)
 }
 
-/** Runs all ends of the file. Throws the errors of failed ends. */
 export async function cleanUpFile(): Promise<void> {
   const errors: unknown[] = []
   for (const end of afterFile.splice(0).toReversed()) {

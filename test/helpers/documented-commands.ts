@@ -36,9 +36,7 @@ const samples: Values = {
   wei: '1000',
 }
 
-/**
- * A command line in a `sh` block of the README or of docs/. `argv` has the words that the shell gives to the program.
- */
+/** A command line in a `sh` block. `argv` has the words that the shell gives to the program. */
 export interface DocumentedCommand {
   readonly document: string
   readonly line: string
@@ -51,10 +49,7 @@ export function documentedCommands(): DocumentedCommand[] {
   )
 }
 
-/**
- * The `portage` command lines in the `sh` blocks of a document. Also finds commands within `$(…)`, after variables, and
- * after `node bin/portage.js`. A line that ends with `\` continues on the next line.
- */
+/** Finds commands within `$(…)`, after variables, and after `node bin/portage.js`. Joins lines that end with `\`. */
 export function commandLines(text: string): string[] {
   const blocks = shellBlocks(text).map((body) => body.replaceAll(/\\\n\s*/g, ''))
   return blocks
@@ -68,10 +63,7 @@ export function commandLines(text: string): string[] {
 const reading =
   /^(audit show|config (check|schema)|doctor(?! --send-test)|fees show|lane (list|show|transactions|batches)|node list|notifications list|settings|stream list|stuck|token (keys|list)|transfer (list|show))\b/
 
-/**
- * The documented command lines that change nothing, without repetitions. Leaves out lines with a `<word>` that has no
- * value in `values`.
- */
+/** The documented command lines that change nothing. Leaves out lines with a `<word>` that has no value. */
 export function readingCommands(values: Values): (readonly string[])[] {
   const lines = documentedCommands().flatMap(({ line }) => {
     const typed = line.replace(/\s#.*$/, '')
@@ -85,10 +77,7 @@ export function readingCommands(values: Values): (readonly string[])[] {
 
 const placeholder = /"?<([a-z][a-z ]*)>"?/g
 
-/**
- * The words of a command line up to a pipe, a redirection, a comment or the end of `$(…)`. Replaces each `<word>` by
- * its value. Throws Error for a word without a value.
- */
+/** The words up to a pipe, a redirection, a comment or the end of `$(…)`. Throws Error for a word without a value. */
 export function argvOf(line: string, values: Values = samples): string[] {
   const filled = line.replaceAll(placeholder, (_, name: string) => {
     if (values[name] === undefined) throw new Error(`${line}: <${name}> has no sample in test/helpers/documented-commands.ts`)
@@ -108,10 +97,7 @@ function withoutRuns(tree: Commands): Commands {
   return Object.fromEntries(Object.entries(tree).map(([name, spec]) => [name, inert(spec)]))
 }
 
-/**
- * Parses a command line with the real command tree, without running the command. Resolves with the help text if the
- * line asks for help. Throws CommanderError if the line is wrong.
- */
+/** Parses a command line without running it. Throws CommanderError if the line is wrong or asks for help. */
 export async function parseCommand(argv: readonly string[]): Promise<void> {
   const program = createProgram(
     { ...process, stdout: { write: () => true }, stderr: { write: () => true } },

@@ -4,10 +4,7 @@ import { docsPages, shellBlocks, textOf } from './documents.ts'
 
 export const apiGuide = 'docs/start/http-api.md'
 
-/**
- * The pages of the blocks that `curlBlocks` must find, in order. Without this list, nobody would notice that a block is
- * not found, and so is run by no test.
- */
+/** The pages of the blocks that `curlBlocks` must find, because no test would run a block that is not found. */
 export const curlPages = [
   ...['docs/operate/monitor/health.md', 'docs/runbooks/PROCESS_NOT_READY.md'],
   ...['docs/start/devnet.md', 'docs/start/devnet.md'],

@@ -2,10 +2,7 @@ import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import type { UserTransfer } from '../../lab/devnet/wormhole/users.ts'
 import { type Stage, startStage } from './e2e.ts'
 
-/**
- * Starts a stage with one process that has delivered `first` to bsc. Audits are off: an audit would start a terminated
- * transfer before the test submits it again.
- */
+/** One process has delivered `first` to bsc. Audits are off, because one would start a terminated transfer. */
 export async function startStageWithoutAudit(
   first: UserTransfer,
 ): Promise<{ readonly stage: Stage; readonly portage: PortageProcess; readonly lane: string }> {

@@ -8,10 +8,7 @@ export interface InBatches {
   readonly members: readonly (readonly string[])[]
 }
 
-/**
- * Resolves when bsc's first lane has `calls` calls in the pool. A batch counts once per member. At least two calls must
- * share a transaction.
- */
+/** Waits for `calls` calls in the pool, of which a batch has one per member. At least two must share a transaction. */
 export function untilInBatches(stage: Stage, calls: number): Promise<InBatches> {
   const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')?.address.toLowerCase() ?? ''
   const look = async () => {

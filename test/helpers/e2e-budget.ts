@@ -1,7 +1,6 @@
 import { expect } from 'vitest'
 import type { Sent, Stage } from './e2e.ts'
 
-/** Cost of a transfer, as Temporal's server counts it. */
 export interface Budget {
   readonly stateTransitions: number
   readonly historyEvents: number
@@ -28,10 +27,7 @@ export function expectWithin({ stateTransitions, historyEvents }: Cost, most: Bu
   expect(historyEvents).toBeLessThanOrEqual(most.historyEvents)
 }
 
-/**
- * Measures up to `lots` sets of transfers. Returns the costs of the first set within the limits, or of the last one. On
- * a busy machine a step may start late or poll once more, which costs more.
- */
+/** Returns the first of `lots` costs within the limits, or the last. On a busy machine, steps may cost more. */
 export async function cheapLot<T>(lot: () => Promise<T>, isWithin: (lot: T) => boolean, lots = 3): Promise<T> {
   const costs = await lot()
   return lots <= 1 || isWithin(costs) ? costs : cheapLot(lot, isWithin, lots - 1)

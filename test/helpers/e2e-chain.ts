@@ -57,10 +57,7 @@ export async function nonceOf({ rpc }: Anvil, address: string): Promise<number> 
   return Number(await rpc<string>('eth_getTransactionCount', [address, 'latest']))
 }
 
-/**
- * Mines blocks with a base fee of `baseFeeWei` until the account's next nonce is `nonce`. Transactions that offer less
- * must be raised or replaced before, because anvil drops them from its pool.
- */
+/** Mines until the account's next nonce is `nonce`. Anvil drops transactions that offer less than `baseFeeWei`. */
 export function mineDearUntil(anvil: Anvil, baseFeeWei: bigint, address: string, nonce: number): Promise<unknown> {
   const look = async () => {
     await mineDear(anvil, baseFeeWei)
@@ -112,9 +109,7 @@ export function inPool(anvil: Anvil, address: string, count: number): Promise<Po
 
 const abi = ['function completeTransfer(bytes vaa)', 'function completeTransferAndUnwrapETH(bytes vaa)']
 
-/**
- * Redeems a VAA. Resolves with the transaction's hash as soon as the node has the transaction. Throws the node's error.
- */
+/** Resolves with the hash as soon as the node has the transaction. Throws the node's error. */
 export async function redeemSoon(
   chain: WormholeChain,
   account: DevnetAccount,

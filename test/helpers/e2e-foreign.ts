@@ -11,10 +11,7 @@ const bridgeAbi = artifact('BridgeImplementation').abi
 /** Fields of a message that nothing reads. */
 const message = { vaaNonce: 0, consistencyLevel: 1 } as const
 
-/**
- * A chain outside the devnet, with the emitter of its token bridge on Wormhole's mainnet, and with a token that has a
- * wrapper on the target.
- */
+/** A chain outside the devnet, with its mainnet emitter, and with a token that has a wrapper on the target. */
 export interface ForeignChain {
   readonly emitter: string
   readonly stream: string
@@ -22,10 +19,7 @@ export interface ForeignChain {
   sent(message: Message): SentTransfer
 }
 
-/**
- * Registers the token bridges of the Wormhole chains `ids` at the target's token bridge, and creates a wrapper for a
- * token of each. All transactions are in one block. The devnet's only guardian signs the messages.
- */
+/** Registers the token bridges of `ids`, and creates a wrapper for a token of each, in one block. */
 export async function registerForeign(stage: Stage, target: ChainKey, ids: readonly number[]): Promise<ForeignChain[]> {
   const { chains, outsiders } = stage.devnet
   const { anvil, tokenBridge, wormholeChainId: targetChain } = chains[target]
@@ -77,8 +71,7 @@ function foreignChain({ wormholeChainId, emitter, token, target, targetChain, as
     },
     sent: ({ sequence, payload }) => ({
       ...{ kind: 'token', source: `wormhole-${wormholeChainId}`, target, emitterChain: wormholeChainId, emitter, sequence },
-      // In the payload, the amount begins at byte 1 and the recipient at byte 67. Only the last 20 bytes of the
-      // recipient count.
+      // The amount begins at byte 1, and the recipient at byte 67. The last 20 bytes of the recipient count.
       recipient: `0x${payload.slice(2 + 2 * 79, 2 + 2 * 99)}`,
       ...{
         amount: BigInt(`0x${payload.slice(4, 68)}`),

@@ -4,9 +4,8 @@ import { until } from '../../lab/devnet/until.ts'
 import type { Sent, Stage } from './e2e.ts'
 
 /**
- * Checks by the independent checker that each transfer arrived once with the right balance, and that no lane has a
- * missing nonce or a transaction in the pool. Waits for the pools, because a lane's no-op may be pending. A reorg
- * between two reads of the checker also looks like a missing nonce.
+ * Checks with the independent checker. Waits for the pools, because a lane's no-op may be pending. A reorg between two
+ * reads of the checker also looks like a missing nonce.
  */
 export async function expectDelivered(stage: Stage, transfers: readonly Sent[] = stage.sent): Promise<CheckResult> {
   const result = await drained(stage, transfers)
@@ -15,7 +14,6 @@ export async function expectDelivered(stage: Stage, transfers: readonly Sent[] =
   return result
 }
 
-/** Checks that none of the transfers is redeemed, and that no lane has a missing nonce. */
 export async function expectNotDelivered(stage: Stage, transfers: readonly Sent[]): Promise<CheckResult> {
   const result = await drained(stage, transfers)
   expect(verdict(result)).toEqual({ transfers: transfers.length, delivered: 0, lost: transfers.length, duplicates: 0, wrongBalances: 0 })

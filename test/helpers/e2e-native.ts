@@ -17,10 +17,7 @@ export function untilDelivered({ devnet }: Stage, sent: readonly AnySent[], coun
   return until(look, { timeoutMs, everyMs: 500, what: `${count} of ${sent.length} to be delivered` })
 }
 
-/**
- * Checks that all transfers arrive once, and that the streams prove it. `sent` must be everything that users sent. No
- * nonce may be missing, no transaction may be wasted, and the pools must be empty.
- */
+/** All must arrive once, and the streams must prove it. `sent` must be everything that users sent. */
 export async function expectAllProved(stage: Stage, sent: readonly AnySent[]): Promise<CheckResult> {
   await untilDelivered(stage, sent)
   const isProved = async () => (await unprovedStreams({ client: stage.client, sent })).length === 0

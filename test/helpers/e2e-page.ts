@@ -39,10 +39,7 @@ export async function startPageStage(chromium: string) {
       opened.push(watched)
       return watched.page
     },
-    /**
-     * Submits a transfer to bsc through the API.
-     * @param deadline minutes
-     */
+    /** Submits a transfer to bsc through the API. `deadline`: minutes. */
     async handIn(deadline?: number): Promise<Sent> {
       const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
       const response = await fetch(`${portage.apiUrl}/v1/transfers`, {

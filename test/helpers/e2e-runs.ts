@@ -12,9 +12,8 @@ export function runsOf({ client }: Pick<Stage, 'client'>, id: string): Promise<n
 }
 
 /**
- * Resolves when Temporal lists all transfers in this state. Workflows are not queried, because a query during a local
- * activity costs a task. The ids are read, because a mere count would include transfers of the devnet's set-up, which a
- * stream finds when it looks back.
+ * Resolves when Temporal lists all transfers in this state. Does not query, because a query during a local activity
+ * costs a task. Does not count, because a count includes transfers of the devnet's set-up.
  */
 export async function untilListed({ client }: Pick<Stage, 'client'>, sent: readonly Sent[], state: TransferState): Promise<void> {
   const missing = async () => {

@@ -4,10 +4,7 @@ import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { Stage } from './e2e.ts'
 
-/**
- * Resolves when all processes use the present settings. Each process polls the settings every two seconds, and until
- * then may deliver transfers despite a halt. Reads the version from the logs, because only the role `api` has metrics.
- */
+/** Waits until all processes use the present settings. Until then, they may deliver despite a halt. */
 export async function settingsReach({ client }: Pick<Stage, 'client'>, ...processes: readonly PortageProcess[]): Promise<void> {
   const { version } = await readSettings(client)
   const known = async () => (await Promise.all(processes.map(knownVersion))).every((one) => one >= version)

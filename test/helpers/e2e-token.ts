@@ -9,10 +9,7 @@ const bridgeAbi = artifact('BridgeImplementation').abi
 const tokenAbi = artifact('TokenImplementation').abi
 const amount = 10n ** 18n
 
-/**
- * Transfers of a token without a wrapper on the target chain. They wait (WRAPPER_MISSING) until somebody attests the
- * token.
- */
+/** Transfers of a token without a wrapper wait (WRAPPER_MISSING) until somebody attests the token. */
 export interface UnattestedToken {
   /** The transfers. They lack `asset`, which is unknown until the wrapper exists. */
   readonly transfers: readonly SentTransfer[]

@@ -7,10 +7,7 @@ import type { ReceivedSpan, startOtlpReceiver } from './otlp-receiver.ts'
 
 type Receiver = Awaited<ReturnType<typeof startOtlpReceiver>>
 
-/**
- * Checks that each delivered transfer has one trace: its submission, its workflow, one of its steps, and the call that
- * sent its transaction. The process's log lines must have the trace's id.
- */
+/** Each transfer must have one trace, from its submission to its transaction, whose id is in the log lines. */
 export async function expectTraced(receiver: Receiver, portage: PortageProcess, transfers: readonly Sent[]): Promise<void> {
   const run = (id: string) =>
     receiver.spans.find(({ name, attributes }) => name === 'RunWorkflow:transfer' && attributes['temporalWorkflowId'] === id)

@@ -44,16 +44,10 @@ export interface Stage {
   identify(transfers: readonly SentTransfer[]): Promise<Sent[]>
   vaa(sent: Sent): Promise<Uint8Array>
   submit(portage: PortageProcess, vaa: Uint8Array): Promise<{ status: number; body: Record<string, unknown> }>
-  /**
-   * A transfer's status: the result of a closed workflow, or the answer of a running one. Throws if the workflow failed
-   * or was terminated.
-   */
+  /** The result of a closed workflow, or the answer of a running one. Throws if it failed or was terminated. */
   status(id: string): Promise<TransferStatus>
   reaches(id: string, states: TransferState | readonly TransferState[], timeoutMs?: number): Promise<TransferStatus>
-  /**
-   * Resolves with the results of the transfers when all have ended. On a time-out, throws an error that names the open
-   * ones.
-   */
+  /** Resolves when all have ended. On a time-out, throws an error that names the open ones. */
   outcomes(ids: readonly (string | Sent)[], timeoutMs?: number): Promise<TransferStatus[]>
   lane(chain: ChainKey): Promise<LaneState>
   /** Throws if the exit code of the `temporal` CLI is not 0. */
@@ -63,9 +57,8 @@ export interface Stage {
 }
 
 /**
- * Starts a devnet for a test file. With PORTAGE_E2E_NO_CACHE=1 (or `noCache`), workers keep no workflow in memory:
- * every task is a replay, which finds code that is not deterministic. With PORTAGE_E2E_BROADCAST=queue, all broadcasts
- * go through the lanes' queues.
+ * Starts a devnet. PORTAGE_E2E_NO_CACHE=1 (or `noCache`) makes every workflow task a replay, which finds code that is
+ * not deterministic. PORTAGE_E2E_BROADCAST=queue sends all broadcasts through the lanes' queues.
  */
 export async function startStage(
   options: DevnetOptions & {
@@ -77,8 +70,7 @@ export async function startStage(
   const defaults = { blockTimeSeconds: 0.25, inMemory: true, ui: false, log: () => {}, worker: quickTakeover } as const
   const broadcast = process.env['PORTAGE_E2E_BROADCAST'] === 'queue' ? 'queue' : undefined
   const devnet = await startDevnet({ ...defaults, broadcast, ...devnetOptions })
-  // A test that kills its Temporal may close the client while a call waits for a retry. The SDK's own retries would end
-  // the process then.
+  // The SDK's own retries would end the process if a test closes the client while a call waits.
   const connection = await Connection.connect({ address: devnet.temporal.address, interceptors: retries() })
   const client = createTemporalClient(connection, 'default', {
     codec: createEncryptionCodec(encryption),
@@ -188,7 +180,6 @@ async function identified(devnet: Devnet, sent: SentTransfer): Promise<Sent> {
   }
 }
 
-/** Throws if the chain has no lane `index`. */
 export function ledgerId(devnet: Devnet, chain: ChainKey, index = 0): string {
   const lane = devnet.lanes.filter((one) => one.chain === chain)[index]
   if (!lane) throw new Error(`${chain} has no lane ${index}`)

@@ -5,10 +5,9 @@ const cutMs = 60
 const really = setTimeout
 
 /**
- * Fakes the timers for the tests of the calling suite, so that minutes pass at once. Test files share a process: a loop
- * of another file that retries every few milliseconds would run through the whole faked time. Therefore the timers are
- * first faked for `cutMs`, by a clock that never advances: such a loop sets its next timer on this clock, and so ends.
- * @param now ms; absent: the machine's time
+ * Fakes the timers of the calling suite. Other files share the process, and their loops would run through the faked
+ * time. So the timers are first faked for `cutMs` by a clock that does not advance, on which such a loop ends. `now`:
+ * ms.
  */
 export function fakeTime(now?: number): void {
   const fake = () => void vi.useFakeTimers(now === undefined ? {} : { now })

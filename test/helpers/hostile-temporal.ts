@@ -15,10 +15,7 @@ const scheduleActivityTask: unknown = 1
 /** temporal.api.enums.v1.CommandType.COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION */
 const completeWorkflow: unknown = 4
 
-/**
- * Makes a run of a Portage workflow type with any input and any result, as an attacker with access to Temporal can.
- * Returns the run id.
- */
+/** Makes a run with any type, input and result, as an attacker with access to Temporal can. Returns the run id. */
 export async function forgeRun(
   client: Client,
   run: { readonly type: string; readonly id: string; readonly queue: string; readonly input: unknown; readonly result: unknown },
@@ -48,8 +45,7 @@ export interface ActivityEnd {
 }
 
 /**
- * Runs any activity on any queue with any input, as an attacker with access to Temporal can. Starts a workflow of an
- * unknown type on the activity's queue, and answers its tasks through the server's own API.
+ * Runs any activity on any queue, as an attacker can: through a workflow of an unknown type, whose tasks it answers.
  */
 export async function runActivity(client: Client, taskQueue: string, activity: string, input: unknown): Promise<ActivityEnd> {
   const { workflowService, options } = client

@@ -1,4 +1,3 @@
-/** The contracts and the text of the smallest config, and the environment that it needs. */
 export const contracts = { core: `0x${'c0'.repeat(20)}`, tokenBridge: `0x${'b0'.repeat(20)}` }
 export const least = `
 chains:

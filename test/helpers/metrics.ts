@@ -1,8 +1,6 @@
 import { metricDefinitions, type Metrics } from '../../observability/metrics.ts'
 
-/**
- * The value of a scraped series, or 0 if there is none. The labels must be in the order in which Portage writes them.
- */
+/** The value of a series, or 0. The labels must be in the order in which Portage writes them. */
 export async function metricValue(
   metrics: Pick<Metrics, 'render'>,
   name: keyof typeof metricDefinitions,

@@ -62,7 +62,6 @@ export function createNativeBridge({ source, target }: { readonly source: End; r
   return { bridge, endpoint: bridge.endpoints.get('target') as NativeEndpoint, stream: bridge.sources[0] as ScannedSource }
 }
 
-/** Starts two anvils with the two ends of a native bridge, and makes an endpoint for the target. */
 export async function startNativeBridge(variant: NativeBridgeVariant): Promise<NativeBridgeNetwork> {
   const relayer = await devnetSigner(accountIndex.lane)
   const [source, target] = await Promise.all([startEnd('source', 0, variant, relayer), startEnd('target', 1, variant, relayer)])

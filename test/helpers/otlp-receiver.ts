@@ -6,7 +6,6 @@ export interface ReceivedSpan {
   readonly parentSpanId: string
   readonly name: string
   readonly attributes: Readonly<Record<string, unknown>>
-  /** Resource attributes of the sending process. */
   readonly resource: Readonly<Record<string, unknown>>
 }
 
@@ -24,10 +23,7 @@ interface Body {
 
 const plain = (attributes: readonly Attribute[]) => Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
 
-/**
- * Starts a collector of OTLP over HTTP as JSON (https://opentelemetry.io/docs/specs/otlp/#otlphttp). It keeps all
- * spans.
- */
+/** Collects OTLP over HTTP as JSON (https://opentelemetry.io/docs/specs/otlp/#otlphttp). */
 export async function startOtlpReceiver() {
   const spans: ReceivedSpan[] = []
   const bodies: string[] = []

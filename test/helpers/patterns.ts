@@ -64,16 +64,10 @@ const sizes = [24, 1_024, 4_096, 16_384, 65_536, 262_144, mebibyte]
 const mostGrowth = 8
 /** Shorter times are noise, ms. Most linear patterns read 1 MiB faster. A quadratic pattern takes longer for 64 KiB. */
 const noiseMs = 25
-/**
- * A busy machine lengthens single measurements, so a pattern counts as slow only if this many further measurements are
- * slow too.
- */
+/** A busy machine lengthens measurements, so a slow pattern needs this many further slow ones. */
 const agreeing = 3
 
-/**
- * The reason that a pattern is slow, or undefined. The static analysis finds only repeated characters. The measurement
- * finds more.
- */
+/** The reason that a pattern is slow, or undefined. The static analysis finds only repeated characters. */
 export function whySlow({ source, flags }: Pick<Pattern, 'source' | 'flags'>): string | undefined {
   const pattern = new RegExp(source, flags)
   const { parsed, reports } = analyse(pattern)
@@ -87,8 +81,7 @@ export function whySlow({ source, flags }: Pick<Pattern, 'source' | 'flags'>): s
       if (text.ms > noiseMs && grows(text.ms) && Array.from({ length: agreeing }).every(() => grows(timeOf(pattern, text, size))))
         return `${size} characters of ${JSON.stringify(text.pump)} take ${text.ms.toFixed()} ms, more than ${mostGrowth} times a quarter of them`
     }
-    // At these lengths a quadratic pattern takes hundreds of times as long as a linear one. So only the slowest texts
-    // are measured further.
+    // A quadratic pattern now takes hundreds of times as long, so only the slowest texts are measured further.
     if (size >= 1_024) texts = texts.toSorted((a, b) => b.ms - a.ms).slice(0, size < 16_384 ? 40 : 2)
   }
   return undefined
@@ -116,10 +109,7 @@ function timeOf(pattern: RegExp, { begin, pump, end }: WorstText, size: number, 
   return least
 }
 
-/**
- * Texts for which a pattern may try every split and every start. Each text has a beginning (empty, or the text before a
- * repetition), a character or a part that is repeated many times, and an end at which the match may fail.
- */
+/** Texts on which a pattern may try every split and start: a beginning, a repeated part, and an end that may fail. */
 function worstTexts(pattern: Part, flags: string): WorstText[] {
   const parts: Part[] = []
   const repetitions: { before: string; once: string }[] = []

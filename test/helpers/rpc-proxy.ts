@@ -9,26 +9,17 @@ export type ProxyMode = 'pass' | 'hang' | 'cut' | number
 export interface RpcProxy {
   readonly url: string
   mode: ProxyMode
-  /**
-   * Methods of each received HTTP request, in order. A merged read (chains/evm/nodes/merge-calls.ts) has an entry per
-   * part.
-   */
+  /** Methods of each HTTP request. A merged read (chains/evm/nodes/merge-calls.ts) has an entry per part. */
   readonly requests: string[][]
   /** Changes a node's result. If it returns undefined, the result does not change. */
   alter: ((method: string, result: unknown, params: readonly unknown[]) => unknown) | undefined
-  /**
-   * A method that this node refuses, or a function that returns the error for a call. If all calls of a request are
-   * refused, the proxy does not forward the request.
-   */
+  /** A method that this node refuses, or a function that returns the error. Refused requests are not forwarded. */
   refuse: string | ((method: string, params: readonly unknown[]) => { code: number; message: string } | undefined) | undefined
   /** Retry-After header of answers whose mode is a status. */
   retryAfter: string | undefined
   /** Delay of each answer, in addition to the node's own, ms. */
   delayMs: number
-  /**
-   * Most calls of one HTTP request (a JSON-RPC batch), where a merged read counts once. The node refuses a request with
-   * more calls as a whole, with 413.
-   */
+  /** Most calls of one HTTP request, where a merged read counts once. A request with more calls gets 413. */
   largestBatch: number
   /** If false, `alter` and `refuse` get a merged read as a whole, and not its parts. */
   readsMerged: boolean

@@ -9,9 +9,8 @@ export const s3Credentials = {
 } as const
 
 /**
- * Starts a server with the part of S3 that an archive needs: one bucket, PUT and GET by path (also conditional, by
- * ETag), and S3's errors. Verifies every signature (AWS Signature Version 4) and every hash of a body with its own
- * code.
+ * One bucket of S3, with PUT and GET by path (also conditional, by ETag). Verifies every signature (AWS Signature
+ * Version 4) and every hash of a body with its own code.
  */
 export async function startS3(bucket: string, region: string) {
   const objects = new Map<string, string>()
@@ -59,8 +58,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 }
 
 /**
- * The reason for which S3 refuses a request. Undefined if the request is signed correctly.
- * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
+ * Why S3 refuses a request, or undefined. https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
  */
 function refusal({ method = '', url = '', headers }: IncomingMessage, body: Buffer, region: string): string | undefined {
   const form =

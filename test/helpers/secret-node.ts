@@ -14,10 +14,7 @@ export interface SecretNode {
   failing: boolean
 }
 
-/**
- * @param target the real node
- * @param name part of every secret, so that a leak shows its source
- */
+/** `target`: the real node. `name`: part of every secret, so that a leak shows its source. */
 export async function startSecretNode(target: string, name: string): Promise<SecretNode> {
   const secrets = [`secret-user-${name}`, `secret-password-${name}`, `secret-path-${name}`, `secret-query-${name}`, `secret-token-${name}`]
   const [user, password, path, query, token] = secrets

@@ -3,9 +3,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { cleanUp } from './clean-up.ts'
 
-/**
- * Listens on a free port of 127.0.0.1 until the test ends or, outside a test, until the file ends. Returns `host:port`.
- */
+/** Listens on a free port of 127.0.0.1 until the test or, outside a test, the file ends. Returns `host:port`. */
 export async function listen(server: Server): Promise<string> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {

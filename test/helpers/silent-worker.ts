@@ -1,9 +1,6 @@
 import type { Client } from '@temporalio/client'
 
-/**
- * Takes every workflow task of a queue and answers none, like a process that cannot drop a run that does not replay. A
- * test must stop it.
- */
+/** Takes all workflow tasks of a queue and answers none, like a process that hangs. A test must stop it. */
 export function takeAndNeverAnswer(client: Client, queue: string): { stop(): Promise<void> } {
   let taking = true
   const { workflowService, options } = client

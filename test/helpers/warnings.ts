@@ -1,9 +1,6 @@
 import { onTestFinished, vi } from 'vitest'
 
-/**
- * Collects the process's warnings until the end of the test. So deliberate warnings do not appear in the output of the
- * run.
- */
+/** Collects warnings until the end of the test, so that they do not appear in the output. */
 export function hearWarnings(): readonly string[] {
   const heard: string[] = []
   const hearing = vi.spyOn(process, 'emitWarning').mockImplementation((warning) => void heard.push(String(warning)))

@@ -18,10 +18,7 @@ const conceptRooms = /^(domain\/|lanes\/|streams\/|chains\/port\.ts|bridges\/(so
 const exported = /^export (?:async |abstract |declare )?(?:function|class|interface|type|const|enum) (\w+)/gm
 const concepts = /^export (?:abstract )?(?:class|interface) (\w+)/gm
 
-/**
- * Last words of names that are allowed even if the glossary lacks them. Such a word, for example `listener`, says what
- * kind of part the name is for, not to which concept of the glossary the part belongs.
- */
+/** Last words of names, such as `listener`, that say only what kind of part is named. The glossary may lack them. */
 const structural =
   `alarm auditor back batcher bisection block cache call change client closed closing code config context cost count deps endpoint
   event fact filler finding flushed header host keeper listener log lookup loop name observation observed observer options order
@@ -48,10 +45,7 @@ function plain(name: string): string {
     .toLowerCase()
 }
 
-/**
- * Words that Portage does not use any more, with their replacements. They must not occur anywhere: in names, files,
- * metrics, logs, comments or documents.
- */
+/** Words that Portage does not use any more, with their replacements. They must not occur anywhere. */
 const replacedWords: readonly (readonly [word: RegExp, instead: string])[] = [
   [/(?<!\bin )\bflights?\b/, 'pending transaction'],
   [/\bflying\b/, 'pending'],

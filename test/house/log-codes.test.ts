@@ -47,8 +47,7 @@ test.each(Object.entries(catalogue))('%s has a title that is a sentence and a re
 })
 
 /**
- * observability/logger.ts makes the compiler demand a code at warn and error. The SDK's `log` and the console escape
- * this rule.
+ * The compiler demands a code at warn and error (observability/logger.ts), but not of the SDK's `log` or the console.
  */
 test('only workflows of transfers log without the logger, through the SDK', () => {
   const other = /\bconsole\.(?:warn|error)\(|import \{[^}]*\blog\b[^}]*\} from '@temporalio\//

@@ -36,7 +36,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
 
   test('the tarball has compiled code, and neither sources nor tests', () => {
     const allowed =
-      /^package\/(bin\/(portage\.js|compiled\.js|import\.cjs)|bridges\/packages\/template\/[\w.]+\.(mjs|md)|dist\/[\w-]+\.(cjs|js|json|map|wasm|cjs\.map)|dist\/page\/(index\.html|icon\.svg|page\.(js|css))|dist\/types\/[\w/-]+\.d\.ts|intake\/spy\/protos\/.*\.proto|node_modules\/(secp256k1|node-gyp-build)\/.*|config\/portage\.(example\.yaml|schema\.json)|package\.json|[A-Z-]+(\.md|\.txt)?)$/
+      /^package\/(bin\/(portage\.js|compiled\.js|import\.cjs)|bridges\/packages\/(thread\.mjs|template\/[\w.]+\.(mjs|md))|dist\/[\w-]+\.(cjs|js|json|map|wasm|cjs\.map)|dist\/page\/(index\.html|icon\.svg|page\.(js|css))|dist\/types\/[\w/-]+\.d\.ts|intake\/spy\/protos\/.*\.proto|node_modules\/(secp256k1|node-gyp-build)\/.*|config\/portage\.(example\.yaml|schema\.json)|package\.json|[A-Z-]+(\.md|\.txt)?)$/
     expect(inside.filter((name) => !allowed.test(name))).toEqual([])
     for (const name of ['workflows.js', 'workflows-traced.js', 'otlp.cjs', 'page/index.html', 'page/page.js', 'page/page.css'])
       expect(inside).toContain(`package/dist/${name}`)
@@ -126,8 +126,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     expect(doctor.stderr).toBe('')
     const checks = JSON.parse(doctor.stdout) as unknown
     expect(JSON.stringify(checks)).toContain('ethereum')
-    // An order reaches the settings workflow. So the tarball must contain the bundle of the workflows and the thread
-    // that runs it.
+    // The settings workflow obeys, so the tarball has the bundle of the workflows and the thread that runs it.
     const { authorization } = bearer(await makeToken({ dataFolder: config.dataFolder, temporal: { namespace: 'default' } }))
     const order = await fetch(`http://127.0.0.1:${port}/v1/settings`, {
       ...{ method: 'POST', headers: { 'content-type': 'application/json', authorization } },

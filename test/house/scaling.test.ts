@@ -22,12 +22,10 @@ const chain = { name: 'a', blockMs: 2_000, blockGas: 30_000_000, finalitySeconds
 
 describe('the model of docs/operate/scaling.md', () => {
   test('the scaling model computes what a rate needs of Temporal, its database and Portage', () => {
-    // A shard makes 250 transitions a second (two commits of 2 ms). At a load of 60 % it makes 150, enough for 20
-    // transfers.
+    // A shard makes 250 transitions a second (two commits of 2 ms). 60 % of them are enough for 20 transfers.
     expect(engineNeeds(costs, 1_000)).toEqual({
       ...{ rate: 1_000, transitionsPerSecond: 7_500, shards: 64 },
-      // The needs are 15, 12 and 24 s of CPU per second, and a core is loaded to 60 %. The main thread of a process
-      // carries 100 transfers a second at 60 %.
+      // The needs are 15, 12 and 24 s of CPU per second, at 60 %. A main thread carries 100 transfers a second.
       ...{ databaseCores: 25, temporalCores: 20, relayerCores: 40, relayerProcesses: 10, relayerGiB: 5 },
       // 1,000 × 86,400 × 3 days × (1 MiB / 864).
       historyGiB: (1_000 * 86_400 * 3) / 864 / 1_024,
@@ -36,8 +34,7 @@ describe('the model of docs/operate/scaling.md', () => {
   })
 
   test('the scaling model computes what a rate needs of one chain', () => {
-    // A key has 16 slots for two blocks of 2 s: 4 transfers a second. A route has 360 open transfers for 100 s: 3.6 a
-    // second.
+    // A key has 16 slots for two blocks of 2 s: 4 a second. A route has 360 open transfers for 100 s: 3.6 a second.
     expect(chainNeeds(costs, chain, 1_000)).toEqual({
       ...{ rate: 1_000, chain: 'a', keys: 250, keysBatched: 13, waiting: 100_000, nativeRoutes: 278 },
       gasShare: { wormhole: 20, native: 10, batched: 1_000 * 2 * (100_000 / 30_000_000) },

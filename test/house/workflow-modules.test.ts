@@ -8,10 +8,7 @@ const files = rooms
   .flatMap((room) => readdirSync(`${root}/${room}`, { recursive: true, encoding: 'utf8' }).map((file) => `${room}/${file}`))
   .filter((file) => file.endsWith('.ts'))
 
-/**
- * Top-level lines of a module that hold state which can change. They begin in the first column. Empty objects and
- * arrays are made to be filled.
- */
+/** Top-level lines that hold state which can change. Empty objects and arrays are made to be filled. */
 const keeps = [
   /^(export )?(let|var) .*/gm,
   /^(export )?const [^=]*= new (?!RegExp\b).*/gm,

@@ -6,7 +6,7 @@ import { type Outcome, Submissions } from '../../intake/submit/submissions.ts'
 const waitLimit = { timeout: 40_000 }
 const open: Submissions[] = []
 
-/** Ends attempts that still run, because they would go on for ever in the faked time of later test files. */
+/** A running attempt would go on for ever in the faked time of later test files. */
 afterEach(async () => {
   for (const submissions of open.splice(0)) await submissions.close(0)
 })
@@ -141,7 +141,7 @@ describe('submissions', () => {
     await expect.poll(() => fullness, waitLimit).toEqual([true, false])
     work()
     await expect.poll(() => submissions.size, waitLimit).toBe(0)
-    // The size of each message was subtracted once, so the limit of 100 bytes applies as before.
+    // Each message's size was subtracted only once.
     fail('TEMPORAL_UNAVAILABLE')
     submissions.add(long(3, 99))
     expect(fullness).toEqual([true, false])
@@ -202,7 +202,6 @@ describe('submissions', () => {
     broken.fail('TEMPORAL_UNAVAILABLE')
     broken.add(1, 2, 3)
     expect(await broken.submissions.close(15_000)).toBe(3)
-    // No message waits any more, so only the new message is tried.
     const tries = broken.tried.length
     expect(broken.submissions.size).toBe(0)
     broken.add(9)

@@ -106,7 +106,7 @@ describe('the submitter', () => {
     expect(await runs(id)).not.toBe(run)
   })
 
-  /** Every stranger with access to Temporal can start such a run and end it as rejected. */
+  /** Every stranger with access to Temporal can do this. */
   async function reject(id: string, input: unknown): Promise<void> {
     const { namespace } = temporal
     const TransferState = { key: searchAttributes.TransferState, value: 'rejected' }
@@ -115,7 +115,7 @@ describe('the submitter', () => {
     })
     const poll = { namespace, taskQueue: { name: id }, identity: 'a forger' }
     const { taskToken } = await connection.withDeadline(Date.now() + 120_000, () => client.workflowService.pollWorkflowTaskQueue(poll))
-    // 4 is temporal.api.enums.v1.CommandType.COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION.
+    // temporal.api.enums.v1.CommandType.COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION.
     const commands = [{ commandType: 4, completeWorkflowExecutionCommandAttributes: {} }]
     await client.workflowService.respondWorkflowTaskCompleted({ namespace, taskToken, identity: 'a forger', commands })
     expect((await describeIt(id)).status.name).toBe('COMPLETED')
@@ -216,7 +216,7 @@ describe('the submitter', () => {
     await upgradeGuardians(network.ethereum, devnetGuardians(1), 1)
     const other = newSubmitter()
     expect(await other.submit(bridge, copyOf(9_000n, 1), { repeats: 'skip' })).toEqual({ id, status: 'known', adopted: true })
-    // An adopted copy is not offered again, because each offer wakes the transfer.
+    // Each offer of a copy wakes the transfer.
     expect(await other.submit(bridge, copyOf(9_000n, 1))).toEqual({ id, status: 'known' })
     expect(await adopted(id)).toEqual(['adopt'])
 
@@ -241,7 +241,6 @@ describe('the submitter', () => {
 
   test('no message of the spy is lost while Temporal is down', async () => {
     const spy = await startSpy()
-    // This submitter gives up after 2 s while Temporal is away.
     const hasty = newSubmitter(2_000)
     const intake = createSpyIntake({
       bridge,

@@ -7,7 +7,7 @@ import type { BatchStatus } from '../../temporal/contracts/batch.ts'
 import type { OperatorTransactionStatus } from '../../temporal/contracts/operator-transaction.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 
-/** A history as `temporal workflow show --output json` writes it. Only fields that the tests read have types. */
+/** As `temporal workflow show --output json` writes it. Only fields that the tests read have types. */
 export interface RecordedHistory {
   readonly events: readonly RecordedEvent[]
 }
@@ -185,12 +185,10 @@ export type FixtureName = keyof typeof fixtures
 /** Each release that changed a workflow has a folder with its version as the name. */
 const historiesFolder = fileURLToPath(new URL('../fixtures/histories/', import.meta.url))
 
-/** Releases with recorded histories, the oldest first. */
 export function recordedReleases(): string[] {
   return readdirSync(historiesFolder).toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))
 }
 
-/** Names of the histories of a release. */
 export function recordedNames(release: string): FixtureName[] {
   return readdirSync(join(historiesFolder, release)).map((file) => basename(file, '.json') as FixtureName)
 }

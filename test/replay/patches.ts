@@ -6,7 +6,6 @@ export interface ReleasedHistory {
   readonly history: RecordedHistory
 }
 
-/** Ids of the patches whose markers are in the history. */
 export function patchesOf({ events }: RecordedHistory): string[] {
   return events.flatMap(({ markerRecordedEventAttributes: marker }) => {
     if (marker?.markerName !== 'core_patch') return []
@@ -15,10 +14,7 @@ export function patchesOf({ events }: RecordedHistory): string[] {
   })
 }
 
-/**
- * Ids of the patches that no histories prove. A patch needs a history with its marker, and an earlier release's history
- * of the same name without the marker.
- */
+/** A patch needs a history with its marker, and an earlier release's history of the same name without it. */
 export function patchesWithoutHistories(ids: readonly string[], histories: readonly ReleasedHistory[]): string[] {
   const releases = [...new Set(histories.map(({ release }) => release))]
   const isShown = (id: string) =>

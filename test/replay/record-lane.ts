@@ -8,10 +8,7 @@ import { resetRun } from '../lanes/reset-run.ts'
 import { laneOf, startLedgers, request } from '../lanes/setting.ts'
 import type { Keep } from './record.ts'
 
-/**
- * Records a ledger that grants a nonce, is paused, refuses a request, is resumed, and grants again. A reset then goes
- * back to the refusal, and the request is repeated until the ledger grants it.
- */
+/** Records a ledger that refuses a request while paused, and a reset to the refusal, after which it grants. */
 export async function recordLaneReset(keep: Keep): Promise<void> {
   const ledgers = await startLedgers()
   try {

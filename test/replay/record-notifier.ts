@@ -10,10 +10,7 @@ import { runTemporalCli } from '../helpers/e2e-cli.ts'
 import { receiverAt, startNotificationSetting } from '../operations/notifications/setting.ts'
 import type { Keep } from './record.ts'
 
-/**
- * Records a notifier up to its continue-as-new: its receiver fails, gets a delivery, is disabled and is enabled again.
- * Also records a reversal.
- */
+/** Records a notifier whose receiver fails, is disabled and is enabled again, and a reversal. */
 export async function recordNotifier(keep: Keep): Promise<void> {
   const on = await startNotificationSetting()
   let status = 503

@@ -6,10 +6,7 @@ import { runTemporalCli } from '../helpers/e2e-cli.ts'
 import { startLedgers } from '../lanes/setting.ts'
 import type { Keep } from './record.ts'
 
-/**
- * Records two runs of a stream up to their continue-as-new, with scans, gaps, completions, a fork, signals and a
- * refusal. The first run begins with a checkpoint.
- */
+/** Records two runs of a stream up to their continue-as-new. The first begins with a checkpoint. */
 export async function recordStreams(keep: Keep): Promise<void> {
   const ledgers = await startLedgers()
   const { client } = ledgers.temporal

@@ -16,10 +16,7 @@ import type { FixtureName } from './fixtures.ts'
 /** Stores the history of a run. Must be called before the stage's Temporal server stops. */
 export type Keep = (name: FixtureName, stage: Pick<Stage, 'temporal'>, workflowId: string, runId?: string) => Promise<void>
 
-/**
- * Records runs on chains with finality within a second and two lanes per chain. `recordFar` records the wait for a far
- * finality.
- */
+/** Finality within a second, and two lanes per chain. `recordFar` records the wait for a far finality. */
 export async function recordNear(keep: Keep): Promise<void> {
   const stage = await startStage({ worker: {}, broadcast: 'queue', keysPerChain: 2 })
   try {
@@ -146,9 +143,7 @@ async function declined(stage: Stage): Promise<string> {
   return sent!.id
 }
 
-/**
- * The transfer waits, because every lane is paused. `retry` is repeated until the workers know that the lanes are open.
- */
+/** Every lane is paused. `retry` is repeated until the workers know that the lanes are open. */
 async function waitAndRetry(stage: Stage): Promise<string> {
   const lanes = bscLanes(stage).map((lane) => stage.client.workflow.getHandle(laneWorkflowId(lane)))
   const each = (look: (lane: (typeof lanes)[number]) => Promise<boolean>) => async () => (await Promise.all(lanes.map(look))).every(Boolean)
@@ -192,10 +187,7 @@ async function cancelled(stage: Stage): Promise<string> {
   return sent!.id
 }
 
-/**
- * Records a message that a stranger redeems before Portage gets it, and one whose worker dies between signing and
- * sending.
- */
+/** A stranger redeems one message before Portage. The worker of another one dies between signing and sending. */
 async function crashAndMeetAnother(keep: Keep, stage: Stage): Promise<void> {
   const [met] = await sendCoins(stage, 1)
   const doomed = await startDoomed(stage, 'after-sign', 'kill', 1)

@@ -15,7 +15,7 @@ interface Sent {
   fail(error: unknown): void
 }
 
-/** The test answers each update by hand. The answer to a request is its text in capitals. */
+/** The answer to a request is its text in capitals. The test answers each update by hand. */
 function setting({ mostRequests = 64, spacingMs }: { mostRequests?: number; spacingMs?: (requests: readonly string[]) => number } = {}) {
   const sent: Sent[] = []
   const built: (readonly string[])[] = []
@@ -65,7 +65,7 @@ describe('coalescing updates', () => {
     const far = setting({ mostRequests: 2, spacingMs: () => 3_600_000 })
     const asked = ['a', 'b', 'c', 'd', 'e'].map((text) => far.updates.ask([text]))
     ;(await far.nth(1)).answer()
-    // Three requests wait, but one update holds at most two.
+    // One update holds at most two requests.
     ;(await far.nth(2)).answer()
     await Promise.all(asked.slice(0, 4))
     far.updates.close()

@@ -87,7 +87,7 @@ describe('API keys', () => {
 test('a connection without credentials, or with a key in plain text, is reported', () => {
   const [source] = [text('x')]
   expect(connectionExposure(at)?.what).toContain('in plain text and without a client certificate or API key')
-  // The text has no secret, so redaction must not change it.
+  // The text has no secret, so redaction changes nothing.
   expect(redactText(connectionExposure(at)!.what)).toBe(connectionExposure(at)!.what)
   expect(connectionExposure({ ...at, tls: {} })?.what).toContain('anyone who reaches temporal.example:7233 can read all transfers')
   expect(connectionExposure({ ...at, apiKey: source })?.what).toContain('the API key goes to temporal.example:7233 in plain text')

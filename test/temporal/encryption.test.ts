@@ -139,9 +139,9 @@ describe('keys', () => {
     const strict = createEncryptionCodec(encryption(['one'], true))
     expect(await refusal(strict.decode(plain, ofTransfer))).toBe('ENCRYPTION_MISSING')
     expect(await refusal(strict.decode(await strict.encode(plain)))).toBe('accepted')
-    // Without payloads there is nothing to refuse, so a signal without arguments is obeyed.
+    // A signal without arguments has no payload.
     expect(await strict.decode([], ofTransfer)).toEqual([])
-    // One plain payload among encrypted payloads makes the codec refuse all of them.
+    // One plain payload makes the codec refuse all of them.
     expect(await refusal(strict.decode([...(await strict.encode(plain)), ...plain]))).toBe('ENCRYPTION_MISSING')
   })
 

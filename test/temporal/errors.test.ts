@@ -22,9 +22,7 @@ function grpc(code: number, details = 'a detail'): ServiceError {
   return new ServiceError('Failed to do something', { cause })
 }
 
-/**
- * An error of a native connection outside the SDK's methods. Its class has the same name as the client's error class.
- */
+/** From a native connection. Its class has the same name as the client's error class. */
 function native(code: number, details = 'a detail'): Error {
   class NativeServiceError extends Error {}
   SymbolBasedInstanceOfError('ServiceError')(NativeServiceError)

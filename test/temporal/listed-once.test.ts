@@ -10,7 +10,7 @@ import { unused } from '../helpers/unused.ts'
 const isRunning = { code: 1, name: 'RUNNING' } as unknown as WorkflowExecutionInfo['status']
 const count = 20
 
-/** The server lists `count` parked transfers. Each row reads `status` once, so the reads count the rows. */
+/** Each listed row reads `status` once, so the reads count the rows. */
 function listing() {
   const client = new Client({ connection: Connection.lazy() })
   let rows = 0

@@ -9,7 +9,7 @@ import { startGrpc } from '../helpers/grpc-server.ts'
 import { listen } from '../helpers/servers.ts'
 
 test('a server that wants TLS has another error than one that does not answer', async () => {
-  // The server has shared keys and no certificate, so the handshake ends in an alert, which only a TLS server sends.
+  // The server has shared keys and no certificate, so the handshake ends in an alert.
   const address = await listen(createTlsServer({ ciphers: 'PSK', minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2', pskCallback: () => null }))
   await expect(probeTemporal({ address, namespace: 'default' }, { timeoutMs: 3_000 })).rejects.toMatchObject({
     code: 'TEMPORAL_TLS',
@@ -44,7 +44,7 @@ test('a process that stops before a connection is refused ends without an unhand
   expect(unhandled).toEqual([])
 })
 
-/** gRPC status PERMISSION_DENIED. */
+/** gRPC's PERMISSION_DENIED. */
 const denied = 7
 
 test('a connection whose greeting fails is closed', async () => {

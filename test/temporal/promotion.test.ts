@@ -6,7 +6,7 @@ const version = { deploymentName: 'portage', buildId: 'v2' }
 const promotion = { ...version, by: 'ana: a test' }
 
 /**
- * A client whose server refuses no promotion.
+ * The server refuses no promotion.
  * @param queues per queue: build ids of the workers that poll it, with the age of their last poll in ms
  */
 function serverWith(queues: Readonly<Record<string, Readonly<Record<string, number>>>>) {
@@ -38,7 +38,7 @@ test.each([
   await expect(promoteVersion(client, { ...promotion, percent: 10 })).rejects.toMatchObject({ code: 'INPUT_INVALID' })
   expect(promoted).toEqual([])
   await promoteVersion(client, { ...promotion, ignoreMissingQueues: true })
-  // A share of 0 takes a version out of the traffic, so it is allowed for a version without workers.
+  // A share of 0 takes a version out of the traffic.
   await promoteVersion(client, { ...promotion, percent: 0 })
   expect(promoted).toEqual(['current', '0 %'])
 })

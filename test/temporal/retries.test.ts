@@ -3,7 +3,7 @@ import { openConnection } from '../../temporal/client/connection/probe.ts'
 import { startGrpc } from '../helpers/grpc-server.ts'
 
 test('a call that waits for its retry ends with its connection, and throws only to its caller', async () => {
-  // The server answers every call except GetSystemInfo with UNAVAILABLE (14), so the SDK retries.
+  // UNAVAILABLE is 14. The SDK retries after this status.
   const server = await startGrpc((method) => (method === 'GetSystemInfo' ? 0 : 14))
   const connection = await openConnection({ address: server.address, namespace: 'default' })
   const call = connection.workflowService.describeNamespace({ namespace: 'default' })

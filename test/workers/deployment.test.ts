@@ -9,10 +9,7 @@ const deployment = { deploymentName: 'portage', buildId: 'v2', endWhenDrained: t
 const statuses = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained'] as const
 type Status = (typeof statuses)[number]
 
-/**
- * Runs a process's check while the server gives these answers. Resolves with the process's log lines and calls when it
- * has ended, or has got the last answer twice.
- */
+/** Answers a process's check with `answers`. Resolves when it has ended, or has got the last answer twice. */
 async function watch(
   answers: readonly Status[],
   { endWhenDrained = true, atStart = 'unknown', current = 'v1' }: { endWhenDrained?: boolean; atStart?: Status; current?: string } = {},

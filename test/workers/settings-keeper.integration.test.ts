@@ -63,7 +63,6 @@ describe('Settings that are kept outside Temporal', () => {
   const kept = async (name: string) =>
     JSON.parse(await readFile(fileOf(name), 'utf8').catch(() => '{}')) as { settings?: { version: number; halts: object[] } }
 
-  /** Starts a process with its own data folder. */
   async function start(name: string, role: Role = 'all', streams: Partial<Config['streams']> = {}) {
     const base = configOf(name)
     const config = { ...base, streams: { ...base.streams, ...streams } }

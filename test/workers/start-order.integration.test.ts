@@ -125,8 +125,7 @@ describe('a process whose dependencies are not there yet', () => {
   test('a failed start ends with its reason', async () => {
     const at = { temporal: await freePort(), node: await freePort() }
     await Promise.all([temporalAt(at.temporal), anvilAt(at.node)])
-    // The Worker of the queue `ledger` exists before the process notices that the key is missing. The process must
-    // still end.
+    // The Worker of `ledger` exists before the missing key is noticed, and the process must still end.
     const lane = { address: `0x${'1'.repeat(40)}`, signer: { kind: 'environment', variable: 'NO_SUCH_KEY_IS_SET' } }
     const process = await portage('all', { ...at, lanes: [lane] })
     expect(await ended(process)).toBe('ended with code 1')

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { intentIdOf } from '../../domain/lane/lane.ts'
 import type { Admission, AdmitInput } from '../../temporal/contracts/transfer-steps.ts'
-import { landed, ready, scriptedTransfers } from './scripted.ts'
+import { activitySummaries } from '../helpers/e2e-web-ui.ts'
+import { landed, lanes, ready, scriptedTransfers } from './scripted.ts'
 
 const stageOf = (stage: string) => (input: AdmitInput) => ({ ...ready(input), stage }) as Admission
 const waitsForQueue: Admission = { kind: 'waiting', code: 'DELIVERY_NOT_DUE', reason: 'it is in the queue', retryInMs: 86_400_000 }
@@ -21,12 +22,17 @@ describe('Deliveries of several calls', () => {
     const handle = await on.start()
     await on.reaches(handle, ({ state, code }) => state === 'waiting' && code === 'DELIVERY_NOT_DUE', 'the second call to wait')
     const { timeline, txHash } = await on.status(handle)
-    expect(timeline.map(({ note }) => note)).toContain('stage receive is final in block 9')
+    const notes = timeline.map(({ note }) => note)
+    expect(notes).toEqual(expect.arrayContaining([`stage receive, through ${lanes[0]}`, 'stage receive is final in block 9']))
     expect(txHash).toBeUndefined()
     await on.nextRun(handle)
     retried = true
     await on.retry(handle)
     expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 2, delivery: { txHash: landed.txHash, ours: true } })
+    expect((await on.status(handle)).timeline.map(({ note }) => note)).toContain(`stage complete, through ${lanes[0]}`)
+    expect(await activitySummaries(on.temporal.client, handle.workflowId)).toContain(
+      `broadcast ethereum → bsc #1, stage complete, by ${lanes[0]}`,
+    )
     expect(on.asked.broadcast.map(({ stage, intentId }) => [stage, intentId])).toEqual([
       ['receive', intentIdOf(handle.workflowId, 1)],
       ['complete', intentIdOf(handle.workflowId, 2)],
@@ -52,6 +58,14 @@ describe('Deliveries of several calls', () => {
     await on.retry(handle)
     expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 3 })
     expect(on.asked.confirm.map(({ stage }) => stage)).toEqual(['receive', 'complete'])
+  })
+
+  test('a wait until a time that is no date ends after a month at the latest, and takes a retry', async () => {
+    on.script.admit = (input) => (on.asked.admit.length === 1 ? { ...waitsForQueue, retryInMs: 9e18 } : ready(input))
+    const handle = await on.start()
+    await on.reaches(handle, ({ state, code }) => state === 'waiting' && code === 'DELIVERY_NOT_DUE', 'the wait')
+    await on.retry(handle)
+    expect(await handle.result()).toMatchObject({ state: 'delivered' })
   })
 
   test('a transfer without an attestation adopts it and goes on with the same id', async () => {

@@ -14,10 +14,7 @@ const rooms = ['domain', 'temporal', 'workflows']
 
 const bundles = new Map<boolean, Promise<WorkflowBundle>>()
 
-/**
- * Returns the workflows' code. All callers share it, because making it takes 2 s of CPU. `traced` adds
- * workflows/trace-headers.ts.
- */
+/** All callers share the code, because making it takes 2 s of CPU. `traced` adds workflows/trace-headers.ts. */
 export function workflowBundle(logger: Logger, traced = false): Promise<WorkflowBundle> {
   const bundle = bundles.get(traced) ?? load(logger, traced)
   bundles.set(traced, bundle)

@@ -30,8 +30,7 @@ export function tuningFrom({ worker }: Pick<Config, 'worker'>, env: NodeJS.Proce
   return {
     ...defaultTuning,
     maxCachedWorkflows,
-    // Without a cache, a second workflow task at the same time would evict a workflow whose local activity still runs,
-    // which costs 10 s.
+    // Without a cache, a second task would evict a workflow whose local activity still runs, which costs 10 s.
     ...(maxCachedWorkflows === 0 && { workflowTasks: 1, workflowPollers: 1 }),
     updatesPerRun: updatesPerRun ? Number(updatesPerRun) : undefined,
     stickyMs: worker.stickySeconds * 1_000,

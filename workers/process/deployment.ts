@@ -41,10 +41,7 @@ interface DeploymentWatch {
   readonly deployment: Deployment
   readonly logger: Logger
   readonly atStart: VersionStatus | undefined
-  /**
-   * Called when the version becomes drained, if the config wants that (`endWhenDrained`). Not called for a version that
-   * was drained at the start already, because it may be promoted again.
-   */
+  /** Called when the version becomes drained. Not called if it was drained at the start: it may be promoted again. */
   readonly onDrained: () => void
   readonly everyMs?: number
 }
@@ -72,8 +69,7 @@ export function watchDeployment({ client, deployment, logger, atStart, onDrained
   let wasDrained = atStart === 'drained'
   const check = async (signal: AbortSignal): Promise<boolean> => {
     const read = await versionStatus(client, deployment)
-    // The first version promotes itself. Without a current version, no ledger works, and nobody could get a token for
-    // the promotion.
+    // The first version promotes itself, because without a current version nobody could get a token to do it.
     const isFirst = read === 'inactive' && read !== before && (await isFirstVersion(client, deployment))
     if (isFirst) await promoteVersion(client, { ...deployment, by: 'portage: the first version of the fleet' })
     const status = isFirst ? 'current' : read
@@ -92,10 +88,7 @@ export function watchDeployment({ client, deployment, logger, atStart, onDrained
   return startPolling(check, { everyMs, onError })
 }
 
-/**
- * Whether drained Workers must restart, because their version was promoted. Waits as long as a promotion can still
- * come. Returns true also if the status cannot be read at the end of this time.
- */
+/** Whether drained Workers must restart, because their version was promoted or its status cannot be read. */
 export async function mustStartAgain(
   read: () => Promise<VersionStatus>,
   { stopping, everyMs = pollEveryMs }: { readonly stopping: AbortSignal; readonly everyMs?: number },

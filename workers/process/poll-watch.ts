@@ -16,10 +16,7 @@ export interface UnpolledQueue {
   readonly forMs: number
 }
 
-/**
- * Finds unpolled queues in the metrics of the SDK's core, because a Worker may stop polling without an error.
- * @param clock returns ms
- */
+/** Finds unpolled queues in the metrics of the SDK's core, because a Worker may stop polling without an error. */
 export function createPollLook(queues: ReadonlySet<string>, clock: () => number = () => performance.now()) {
   const moved = new Map<string, { readonly count: string; readonly at: number }>()
   let lookedAt = -Infinity

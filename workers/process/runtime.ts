@@ -32,8 +32,7 @@ import type { Logger } from '../../observability/logger.ts'
 import { useTracing } from '../../observability/tracing.ts'
 
 /**
- * Starts the role when Temporal and, unless the role is `ledger`, one chain answer. Throws RelayerErrors of config and
- * keys, and ADMIN_LISTEN.
+ * Starts once Temporal and, except for `ledger`, one chain answer. Throws errors of config and keys, and ADMIN_LISTEN.
  */
 export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
   const { env, logger } = options
@@ -62,7 +61,7 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
       }
     }
     const running = supervise(work, { onStop: admin.stopping, close: closeAll, logger })
-    // A process without Workers has no version. An error of `stop` is ignored here, because `stopped` reports it.
+    // A process without Workers has no version. `stopped` reports errors of `stop`.
     if (version && work.ledgers.length + work.workers.length > 0)
       work.services.push(
         watchDeployment({ ...version, client: temporal.client, logger, onDrained: () => void running.stop().catch(() => {}) }),

@@ -25,10 +25,7 @@ const noNetwork: Network = {
   close: () => {},
 }
 
-/**
- * Connects Temporal and, unless the role is `ledger`, at least one chain. Returns undefined if `stopping` aborts before
- * they answer. Throws INPUT_INVALID, CHAIN_ID_MISMATCH.
- */
+/** Undefined if `stopping` aborts first. Throws INPUT_INVALID, CHAIN_ID_MISMATCH. */
 export async function awaitStartupDependencies(
   role: Role,
   config: Config,

@@ -47,8 +47,7 @@ export async function connectTemporal(
       { codec, streamNames, failover, tracing: tracing?.client },
     ),
     /**
-     * Uses other credentials. A new API key needs no new connection. Otherwise returns the old connection, which is
-     * still open. Throws TEMPORAL_UNAVAILABLE.
+     * Undefined if a new API key suffices, else the old connection, which is still open. Throws TEMPORAL_UNAVAILABLE.
      */
     async use(next: TemporalCredentials): Promise<NativeConnection | undefined> {
       const { tls, apiKey } = next

@@ -20,8 +20,7 @@ import { setAuditSchedule } from '../../temporal/client/streams/audits.ts'
 import { problemOf } from '../../observability/severity.ts'
 
 /**
- * Workflow types whose runs fail at a replay error, and are started again, because the chains show their state. Runs of
- * all other types are reset.
+ * Types whose runs fail at a replay error and start again, because the chains show their state. Other runs are reset.
  */
 export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['NondeterminismError'] }
 
@@ -65,7 +64,7 @@ export async function createChainWorker(
   return { worker, services: [...(gates ? [gates] : []), openLanes.start(), scheduleAudits(name, context)] }
 }
 
-/** Undefined for the defaults. They are left out, because otherwise every admission would add them to a history. */
+/** Undefined for the defaults, because every admission would add them to a history. */
 export function parkAfterOf({ transfers }: Pick<Config, 'transfers'>): ParkLimits | undefined {
   const given = { reverts: transfers.parkAfterReverts, spentNonces: transfers.parkAfterSpentNonces }
   const isDefault = given.reverts === defaultParkAfter.reverts && given.spentNonces === defaultParkAfter.spentNonces

@@ -74,10 +74,7 @@ const relayStatuses: Readonly<Record<TransferState, RelayStatus>> = {
   cancelled: 'aborted',
 }
 
-/**
- * Returns a reader of requests for execution. The requests come from the source chain, their states from the transfers.
- * Undefined without an Executor.
- */
+/** Reads requests from the source chain, and their states from the transfers. Undefined without an Executor. */
 export function createRequestsOf({
   config,
   network,

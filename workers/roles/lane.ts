@@ -26,10 +26,7 @@ const slotsPerNonce = 2
 /** With batches, the steps of this many full batches are in memory too. A step takes some kilobytes. */
 const batchesOfSlots = 4
 
-/**
- * An orphan is filled after at least this many blocks. With fewer, a process whose report comes a block or two late
- * would lose nonces.
- */
+/** An orphan is filled after at least this many blocks, because a process may report a block or two late. */
 const leastFillBlocks = 3
 
 export function laneConfigs(config: Config, name: ChainName): Map<LaneId, LaneConfig> {
@@ -69,7 +66,7 @@ export function signingLanes({ config, network }: ProcessContext, addresses: rea
   return lanes
 }
 
-/** Starts the agent and the Worker of a lane. Throws SIGNER_UNAVAILABLE, CONFIG_INVALID, DATA_FOLDER_UNUSABLE. */
+/** Throws SIGNER_UNAVAILABLE, CONFIG_INVALID, DATA_FOLDER_UNUSABLE. */
 export async function createLaneWorker({ chain, chainConfig, lane, signer: spec }: SigningLane, context: ProcessContext, hosting: Hosting) {
   const { client, network, settings, fees, losses, stepTimes } = context
   const config = laneConfig(context.config, chainConfig, lane)

@@ -30,10 +30,7 @@ export interface Network {
 interface NetworkOptions {
   readonly only?: readonly ChainName[] | undefined
   readonly stopping?: AbortSignal
-  /**
-   * Called for each unreachable chain, if at least one connects. Without this function, all chains must connect.
-   * `close` aborts `closing`.
-   */
+  /** Called for each unreachable chain, if at least one connects. Absent: all chains must connect. */
   readonly onAway?: (chain: Chain, closing: AbortSignal) => void
   readonly logger?: Logger
   /** Whether the config's plug-ins are loaded. Never true in a process with a key. */
@@ -64,7 +61,7 @@ export async function connectNetwork(
     const fatal =
       errors.find(({ code }) => !onAway || code !== 'NODE_UNAVAILABLE') ?? (errors.length === chains.size ? errors[0] : undefined)
     if (fatal) throw fatal
-    const loaded = runsPlugins ? await readPlugins(config, logger) : undefined
+    const loaded = runsPlugins ? await readPlugins(config, closing.signal, logger) : undefined
     const vaaLookup = createVaaLookup(signedApis(config))
     const { cctp } = config.bridges
     const bridges = createBridges(config, chains, served, {
@@ -83,10 +80,10 @@ export async function connectNetwork(
   }
 }
 
-async function readPlugins(config: Config, logger?: Logger): Promise<LoadedPlugins | undefined> {
+async function readPlugins(config: Config, closing: AbortSignal, logger?: Logger): Promise<LoadedPlugins | undefined> {
   const { plugins } = config.bridges
   if (!plugins) return undefined
-  const loaded = await loadPlugins(plugins, pluginContext(config))
+  const loaded = await loadPlugins(plugins, pluginContext(config), { closing })
   for (const [plugin, one] of loaded)
     if (one instanceof RelayerError) logger?.error('a plug-in is not loaded: its messages wait', { plugin, ...problemOf(one) })
     else logger?.info('a plug-in is loaded', { plugin, sha256: plugins[plugin]?.sha256 })

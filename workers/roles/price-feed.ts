@@ -15,10 +15,8 @@ const timeoutMs = 5_000
 const mostAheadSeconds = 60
 
 /**
- * Returns a function for the price of a chain's coin: the median of the sources, dollars with 10 decimals. Of an even
- * number of prices, it is the middle one that is worse for the payer: the lower for the source's coin, the upper for
- * the target's.
- * @param usual the prices of the config
+ * The returned function gives the median of the sources' prices, dollars with 10 decimals. Of two middle prices, it
+ * takes the one that is worse for the payer. `usual`: the prices of the config.
  */
 export function createPriceFeed(
   { sources, everySeconds, maxAgeSeconds, mostChangePercent }: Feed,

@@ -32,9 +32,8 @@ const againMs = 5_000
 const stopMs = 2_000
 
 /**
- * Keeps a checkpoint of the settings. If Temporal has no settings, those of the checkpoint are restored before any
- * work. If the checkpoint is newer, the roles `ledger` and `intake` repeat only the checkpoint's halts, denials and
- * revocations. Throws CHECKPOINT_UNAVAILABLE.
+ * Keeps a checkpoint of the settings, and restores it if Temporal has none. From a newer checkpoint, the roles `ledger`
+ * and `intake` repeat only halts, denials and revocations. Throws CHECKPOINT_UNAVAILABLE.
  */
 export async function keepSettings(options: SettingsKeeperOptions): Promise<Service> {
   const { config, client, namespace, watch, logger, role } = options
@@ -126,10 +125,7 @@ async function merge(parts: Parts, newer: KeptSettings): Promise<void> {
   }
 }
 
-/**
- * Undefined if there is no usable checkpoint. Throws CHECKPOINT_UNAVAILABLE if the checkpoint cannot be read, because
- * it may have halts.
- */
+/** Undefined without a usable checkpoint. Throws CHECKPOINT_UNAVAILABLE if it cannot be read: it may have halts. */
 async function readKept(
   files: ReturnType<typeof createCheckpointFiles>,
   namespace: string,

@@ -46,8 +46,7 @@ export function signingPolicy(parts: PolicyParts): SigningPolicy {
     operatorCalls,
     payees,
     otherLanes: others,
-    // If the config names the lane that pays top-ups, only this lane's key signs them. So a thief of another key can
-    // pay no top-ups.
+    // If the config names the lane that pays top-ups, a thief of another lane's key can pay none.
     topUps: chain.signing.topUps && (topUp === undefined || topUp.from === address),
     topUpLimits: topUp,
     tokens: treasury?.tokens ?? [],
@@ -63,10 +62,7 @@ export function signingPolicy(parts: PolicyParts): SigningPolicy {
   }
 }
 
-/**
- * At least one of the bridges whose deliveries have the form of the call must prove it. Throws CALL_UNJUSTIFIED and
- * read errors.
- */
+/** A bridge whose deliveries have the form of the call must prove it. Throws CALL_UNJUSTIFIED, read errors. */
 async function proveCall(
   { bridges, targetChain }: Pick<PolicyParts, 'bridges'> & Pick<TransferRoute, 'targetChain'>,
   call: Intent,
@@ -103,10 +99,7 @@ function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<S
   return lane.signing?.[what] === undefined ? `chains.${chain}.signing.${what}` : `${ofLane}.signing.${what}`
 }
 
-/**
- * Opens a key. While the signing service is offline, each use tries to open the key again. Throws SIGNER_UNAVAILABLE
- * (permanent).
- */
+/** While the signing service is offline, each use tries to open the key again. Throws SIGNER_UNAVAILABLE. */
 export async function openKey<Key>(open: () => Promise<Key>, logOffline: (problem: ReturnType<typeof problemOf>) => void) {
   const opened = keptRead(open, { lasting: () => true })
   await opened().catch((error: unknown) => {
@@ -116,7 +109,6 @@ export async function openKey<Key>(open: () => Promise<Key>, logOffline: (proble
   return opened
 }
 
-/** Opens the signer of a lane with `openKey`. */
 export async function openSigner(address: string, open: () => Promise<Signer>, logger: Logger): Promise<Signer> {
   let signer: Signer | undefined
   const opened = await openKey(

@@ -39,10 +39,7 @@ interface Paying {
   readonly payer: Payer
 }
 
-/**
- * A round orders at most one payment, because the key's limits count only signed payments: several orders could exceed
- * them.
- */
+/** A round orders at most one payment, because the key's limits count only signed payments. */
 function createRound(parts: Parts, { chain, config, topUp, lane, payer }: Paying) {
   const { client, logger, metrics } = parts
   const { from, minimum, level, maxPaymentWei } = topUp

@@ -15,10 +15,7 @@ const mostTries = 5
 
 let address: string | undefined
 
-/**
- * Exports the core's metrics on a random loopback address, because the core does not check the Host header: a web page
- * could read the metrics of an address that it can guess.
- */
+/** The address is random, because the core does not check the Host header: a web page could read a known address. */
 async function exporter(): Promise<MetricsExporterConfig> {
   const host = process.platform === 'linux' ? `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}` : '127.0.0.1'
   const probe = createServer().listen(0, host)

@@ -15,6 +15,11 @@ import { includedAt, type Outcome, type TransferRun, wait } from './transfer-run
 type Included = Extract<BroadcastResult, { kind: 'included' }>
 type Refused = Pick<Extract<BroadcastResult, { kind: 'no-slot' }>, 'code' | 'reason'>
 
+function wayOf({ stage, lane }: Pick<Ready, 'stage' | 'lane'>, follow: boolean): string {
+  const way = follow ? 'following again' : `through ${lane}`
+  return stage === undefined ? way : `stage ${stage}, ${way}`
+}
+
 /** Runs step 4, `broadcast`, until the call is in a block or the round ends. Undefined if the next step is `admit`. */
 export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boolean): Promise<Included | Outcome | undefined> {
   const { ready } = lane
@@ -22,7 +27,7 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
   run.progress.lane = ready.lane
   for (let follow = resumed; ; follow = true) {
     if (follow && run.isDue) await run.continueAsNew()
-    if (run.state !== 'broadcasting') run.enter('broadcasting', follow ? 'following again' : `through ${ready.lane}`)
+    if (run.state !== 'broadcasting') run.enter('broadcasting', wayOf(ready, follow))
     const result = await lane.broadcast(follow)
     if ('landed' in result) run.record(ready.lane, result.landed, result.landed)
     else if ('tried' in result) run.record(ready.lane, result)
@@ -244,7 +249,8 @@ export class LaneIntent {
   }
 
   #summary(where = ''): string {
-    return summaryText(`broadcast ${this.#run.label} by ${this.ready.lane}${where}`)
+    const { lane, stage } = this.ready
+    return summaryText(`broadcast ${this.#run.label}${stage === undefined ? '' : `, stage ${stage},`} by ${lane}${where}`)
   }
 
   #input(mode: BroadcastMode): BroadcastInput {

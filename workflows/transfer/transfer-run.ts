@@ -155,8 +155,9 @@ export class TransferRun {
   }
 
   /** Returns true if a signal or the deadline ended the wait. `what`: reason of the wait, for the Web UI. */
-  async pause(ms: number, what: string): Promise<boolean> {
+  async pause(wantedMs: number, what: string): Promise<boolean> {
     const { signals } = this
+    const ms = Math.min(wantedMs, waits.longestPauseMs)
     this.#show(Date.now() + ms)
     const summary = summaryText(`${what}; tries again in ${durationText(ms)}`)
     const woken = signals.woken || (await condition(() => signals.woken, ms, { summary }))

@@ -5,7 +5,6 @@ const unnoticedMs = 3_000
 
 let offsetMs = 0
 
-/** Takes the server's time from the header `date` of an answer. */
 export function learnTime(header: string | null): void {
   const at = Date.parse(header ?? '')
   if (!Number.isFinite(at)) return

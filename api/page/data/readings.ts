@@ -23,10 +23,7 @@ function createEntry(everyMs: number) {
 
 const entries = new Map<string, Entry>()
 
-/**
- * Returns the latest answer of a path, which is read every `everyMs` (ms) while a component shows it, but less often
- * while the page is hidden or the server sends events.
- */
+/** Reads a path every `everyMs` while a component shows it, but less often if events arrive or the page is hidden. */
 export function useReading<T>(path: string, everyMs: number): Reading<T> {
   const entry = entryOf(path, everyMs)
   useEffect(() => {

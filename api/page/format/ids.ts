@@ -11,7 +11,6 @@ export function shortTransfer(id: string): string {
   return id.split(':').length === 5 && /^[0-9]+$/.test(sequence ?? '') && digest ? cut(`${sequence}:${digest}`) : cut(id)
 }
 
-/** Splits a lane's id, such as `evm-1:0x5290…9ee7`. */
 export function laneParts(lane: string): { readonly network: string; readonly address: string | undefined } {
   const [, network, address] = /^([a-z]+-\d+):(0x[0-9a-f]{40})$/i.exec(lane) ?? []
   return { network: network ?? cut(lane), address }

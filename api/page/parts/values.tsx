@@ -32,7 +32,6 @@ export function Since({ word, at, class: style }: SinceProps) {
   )
 }
 
-/** A remark below a value. Shows nothing if there is no text. */
 export function Reason({ children }: { readonly children: ComponentChildren }) {
   return children ? <span class="reason">{children}</span> : null
 }
@@ -42,7 +41,6 @@ export function Coins({ wei, coin }: { readonly wei: string | undefined; readonl
   return text === '' ? <>–</> : <span title={`${wei} wei`}>{text}</span>
 }
 
-/** A link, or only its text if `to` is not a safe URL. */
 export function Out({ to, children }: { readonly to: string | undefined; readonly children: ComponentChildren }) {
   const href = safeUrl(to)
   if (href === undefined) return <span>{children}</span>
@@ -72,7 +70,6 @@ interface DetailProps {
   readonly children: ComponentChildren
 }
 
-/** A row of a list of facts. Shows nothing if there is no value. */
 export function Detail({ name, children }: DetailProps) {
   if (!children) return null
   return (
@@ -83,7 +80,6 @@ export function Detail({ name, children }: DetailProps) {
   )
 }
 
-/** Like `Detail`, for ids and hashes. */
 export function IdDetail({ name, children }: DetailProps) {
   return <Detail name={name}>{children && <span class="mono wrap">{children}</span>}</Detail>
 }

@@ -73,7 +73,7 @@ function addressOf(spki: Uint8Array): string | undefined {
   try {
     const { crv, x, y } = createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' }).export({ format: 'jwk' })
     if (crv !== 'secp256k1' || x === undefined || y === undefined) return undefined
-    const point = Buffer.concat([Buffer.from([4]), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')])
+    const point = Buffer.concat([Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')])
     return computeAddress(`0x${point.toString('hex')}`).toLowerCase()
   } catch {
     return undefined

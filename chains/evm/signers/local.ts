@@ -22,7 +22,7 @@ export function createEnvironmentKey({ variable }: EnvironmentSpec): Key {
   const key = process.env[variable]?.trim()
   if (!key) throw unavailable('The environment variable is not set.', { variable })
   try {
-    return createWalletKey(new Wallet(key.startsWith('0x') ? key : `0x${key}`))
+    return createWalletKey(new Wallet(key))
   } catch {
     // The cause is left out, because it may quote the key.
     throw unavailable('The environment variable holds no private key.', { variable })

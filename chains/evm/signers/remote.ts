@@ -30,7 +30,6 @@ const mostBytes = 4 * 1_024 * 1_024
 
 function connect({ url, timeoutMs }: RemoteSpec) {
   const base = new URL(url)
-  base.search = base.hash = ''
   if (!base.pathname.endsWith('/')) base.pathname += '/'
   const facts = { signer: base.origin }
 
@@ -85,9 +84,8 @@ const meanings: Readonly<Record<number, string>> = {
 }
 
 function addressOf(publicKey: string): string | undefined {
-  const hex = digits(publicKey)
   try {
-    return computeAddress(`0x${hex.length === 128 ? `04${hex}` : hex}`).toLowerCase()
+    return computeAddress(`0x${digits(publicKey)}`).toLowerCase()
   } catch {
     return undefined
   }

@@ -132,8 +132,8 @@ export const tokenCommand: CommandSpec = {
 }
 
 /**
- * Calls `use` with the name of the given token or, without a token, with `keyHolder` if the key file has a signing key.
- * Without a token, makes the key file if it is missing and the config has no keys. Throws ACCESS_*.
+ * Calls `use` with the token's name or, without a token, with `keyHolder` if the key file has a signing key. Makes a
+ * missing key file if the config has no keys. Throws ACCESS_*.
  */
 async function asAdministrator(
   call: Call,
@@ -167,7 +167,7 @@ function scopeText({ chains = ['all chains'], lanes = [] }: Pick<IssuedToken, 'c
   return [...chains, ...lanes].join(', ')
 }
 
-/** Parses the lifetime of a token. Returns ms. Throws InvalidArgumentError. */
+/** Returns ms. Throws InvalidArgumentError. */
 function durationOf(text: string): number {
   const ms = text.endsWith('s') ? undefined : parseAge(text)
   if (ms !== undefined && ms <= longestTokenMs) return ms

@@ -94,7 +94,6 @@ async function orderMany({ kind, call, client, config, allow, selection }: Setti
   }
 }
 
-/** Throws INPUT_INVALID unless a person confirms. */
 async function confirm({ stdin, stderr }: CliContext, kind: TransferOrder, { transfers, more }: Selection): Promise<void> {
   const count = `${more ? 'the first ' : ''}${transfers.length} transfers`
   if (!stdin.isTTY) throw invalid(`${count} match: check them with --dry-run, then give --yes to ${kind} them.`)

@@ -10,7 +10,7 @@ const coveredLimit = 1_000
 /** For this time (ms) after the last report of the greatest height, a lower height counts as a lagging node's. */
 const leadMs = 60_000
 
-/** Applies a report. A synced ledger adds missing entries for the 1,000 lowest unmined nonces, which no-ops fill. */
+/** A synced ledger adds entries for missing nonces (up to `coveredLimit`). No-ops fill these nonces. */
 export function observe(state: LaneState, observation: Observation, now: number): { state: LaneState; rolledBack: RolledBack[] } {
   const known = state.observed
   if (state.replaced) return { state, rolledBack: [] }
@@ -106,13 +106,9 @@ function claimed(entries: LaneState['entries'], seen: Observation, latest: numbe
   return result
 }
 
-/**
- * Returns the entry after a report. The lowest unmined nonce, if it has an owner, becomes an orphan if no process
- * claims it for `fillAfterBlocks`.
- */
 function entryAfter(entry: Entry, seen: Observation, hasFallen: boolean, fillAfterBlocks: number): Entry {
   const { nonce, owner, fill, claimedBlock } = entry
-  // An entry in a block has no heights, because it then takes fewer bytes in a page. A rollback sets the heights again.
+  // Without heights, an entry in a block takes fewer bytes in a page. A rollback sets the heights again.
   if (nonce < seen.latest) return entry.sinceBlock === 0 && claimedBlock === 0 ? entry : { ...entry, ...inBlock }
   // The idle time of a fallen nonce begins again. Otherwise the lane could fill the nonce at once.
   const sinceBlock = hasFallen ? seen.height : entry.sinceBlock

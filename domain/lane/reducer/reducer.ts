@@ -27,17 +27,13 @@ export function apply(
   return { state: current, response, rolledBack: seen.rolledBack }
 }
 
-/**
- * Repairs a reset or restored ledger. Does nothing if the account's nonce is below a nonce that was final, because then
- * another chain answers.
- */
+/** Does nothing if the account's nonce is below `known.finalized`, because then another chain answers. */
 export function reconcileKnown(state: LaneState, { known, observe }: ApplyRequest, now: number, fromEarlierRun: boolean): LaneState {
   const latest = observe?.latest ?? state.observed?.latest
   if (!known || state.replaced || known.era !== state.era) return state
   if (latest === undefined || latest < known.finalized || known.granted < state.counts.granted) return state
   const more = known.granted > state.counts.granted
-  // If ledger and process know the same number of grants, `next` differs only by returned nonces. A reset ledger whose
-  // `next` is higher than the process's has lost such returns.
+  // With equal counts of grants, `next` differs only by returned nonces, which a reset ledger may have lost.
   if (!more && !(fromEarlierRun && !state.synced && known.next < state.next)) return state
   const next = more ? Math.max(state.next, known.next) : Math.max(known.next, aboveEntries(state))
   const { synced, observed, counts } = state
@@ -79,8 +75,7 @@ function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attemp
   const entry = state.entries[request.nonce]
   if (!entry) return refuse(state, 'none', `nonce ${request.nonce} is not in the ledger`)
   const isNoop = request.attempt.kind === 'noop'
-  // A nonce that must be filled gets no attempt with a call, because the call would outbid the no-op. Any other nonce
-  // gets no attempt with a no-op, because the process's order to fill is outdated.
+  // A call would outbid the no-op of a nonce that must be filled. For other nonces, the order to fill is outdated.
   if (request.index !== entry.attempts.length || (entry.fill !== undefined) !== isNoop) {
     return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
   }

@@ -35,7 +35,7 @@ export function packEntries(entries: readonly Entry[]): PackedEntries {
   return { words: dictionary.words, text: all.map((parts, index) => `${line(parts, all[index - 1], dictionary)};`).join('') }
 }
 
-/** Replaces the strings of a page by one to four capital letters. A decimal that occurs once is inline, in base 36. */
+/** One to four capital letters replace each string of a page. A decimal that occurs once is inline, in base 36. */
 function dictionaryOf(all: readonly Parts[]) {
   const counts = new Map<string, number>()
   const add = (by: number, ...texts: readonly (string | undefined)[]) => {
@@ -117,7 +117,6 @@ export function unpackEntries({ words, text }: PackedEntries): Entry[] {
   return entries
 }
 
-/** @param number empty if `start` is a whole id of unusual form */
 function ownerOf(words: readonly string[], start: string, number: string, hashes: string): Owner {
   if (number === '') return { intentId: start, callHash: hashOf(words, hashes) }
   const [both = '', round = '1'] = hashes.split('.')
@@ -135,7 +134,7 @@ function attemptOf(words: readonly string[], text: string): Attempt {
   return { kind: isNoop ? 'noop' : 'call', gasLimit, maxFee, tip, ...(dataFee !== undefined && { dataFee }) }
 }
 
-/** False if no entry belongs to the intent. If true, unpack the entries to find out. */
+/** False: no entry belongs to the intent. True: unpack the entries to find out. */
 export function mayOwn({ words, text }: PackedEntries, intentId: string): boolean {
   const [, start, , digest] = usualId.exec(intentId) ?? []
   if (start === undefined || digest === undefined) return words.includes(intentId)

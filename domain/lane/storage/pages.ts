@@ -11,11 +11,7 @@ export interface PageSizes {
 
 const sizes: PageSizes = { page: 250, loose: 250 }
 const readable = 128
-/**
- * A page is unpacked if it has an unmined nonce that is fewer than this many nonces above the lane's lowest unmined
- * nonce. The number is limited, because a rollback sends a signal for each unpacked nonce, and Temporal lets a run send
- * 2,000 at a time (limit.numPendingSignals.error).
- */
+/** A rollback sends a signal per unpacked nonce. Temporal's `limit.numPendingSignals.error` is 2,000. */
 const openAhead = 1_000
 
 export function paged(state: LaneState, { page, loose }: PageSizes = sizes): LaneState {

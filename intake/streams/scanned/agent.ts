@@ -18,7 +18,7 @@ import { createGapFiller } from './fill-gaps.ts'
 import { endedTransfers, ownTransfers } from './transfers.ts'
 
 export interface ScannedAgentOptions extends ScannedDeps, Pick<AgentLoopsOptions, 'checkpoints'> {
-  /** Time (ms) between two audits. It varies by a quarter, so that processes do not audit at the same time. */
+  /** Varies by a quarter, so that processes do not audit at the same time. */
   readonly auditMs: number
   readonly isHalted: () => boolean
 }
@@ -36,10 +36,7 @@ export function createScannedAgent(options: ScannedAgentOptions) {
   const lookBack = () => firstSince(sourceChain, Date.now() - lookBackMs, finalizedOf(sourceChain))
   const bootstrap = createScannedBootstrap(context, keeper, config.start === undefined ? lookBack : undefined)
 
-  /**
-   * Reads again from below the checkpoint if the chain lost the checkpoint's block while the stream began. Block hashes
-   * show forks that come later.
-   */
+  /** The chain may lose the checkpoint's block while the stream begins. Block hashes show later forks. */
   async function onBegun(): Promise<void> {
     const worthless = await bootstrap.denied()
     if (worthless) await rereadBelow(context, worthless.completedHeight ?? config.start ?? 0)
@@ -94,7 +91,7 @@ function checkpointKey({ nextHeight, completedNumber, completedHeight, counts, g
   return nextHeight === undefined ? undefined : JSON.stringify([nextHeight, completedNumber, completedHeight, counts, gaps.undone])
 }
 
-/** Audits once, and fills gaps. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED and the errors of audits. */
+/** Also fills gaps. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED and the errors of audits. */
 export function auditOnce(deps: ScannedDeps, limits: AuditLimits = {}): Promise<StreamAudit> {
   const { client, logger, source } = deps
   const { config } = source

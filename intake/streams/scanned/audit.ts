@@ -19,13 +19,10 @@ import { compare } from '../../../domain/stream/gaps.ts'
 import { firstIn, heightOf } from '../../../domain/stream/places.ts'
 import { inParts } from '../split-range.ts'
 
-/**
- * Maximum wait (ms) until the scan reaches the counted block. If the scan takes longer, the next audit checks the
- * newest numbers.
- */
+/** If the scan takes longer to reach the counted block, the next audit checks the newest numbers. */
 const scanMs = 30_000
 
-/** Compares the stream with source, target and workflows. Throws the first failure. Audits may overlap. */
+/** Throws the first failure. Audits may overlap. */
 export async function auditStream(context: ScannedContext): Promise<StreamAudit> {
   const { client, source, sourceChain, route } = context
   const audit: StreamAudit = { gaps: 0, completed: 0, started: 0, closed: 0, undone: 0 }
@@ -49,7 +46,7 @@ export async function auditStream(context: ScannedContext): Promise<StreamAudit>
   return audit
 }
 
-/** Finds a fork to a shorter chain. The scan cannot see it, because there is no next block. */
+/** After a fork to a shorter chain, there is no next block, so the scan cannot see the fork. */
 async function checkCursor(context: ScannedContext): Promise<void> {
   const { cursor } = (await context.streamClient.state()) ?? {}
   if (cursor && (await context.sourceChain.denies(cursor))) await goBack(context)
@@ -111,10 +108,7 @@ export interface StreamAudit {
 const readsAtOnce = 20
 const mostResumed = 500
 
-/**
- * MIP-61's TIMEOUT. Restarts transfers of open numbers, unless they run, are delivered or have ended. If a transfer
- * closed as delivered, it is restarted only if the target lacks the delivery at two blocks.
- */
+/** MIP-61's TIMEOUT. Restarts a transfer that closed as delivered only if two blocks lack the delivery. */
 export async function auditOpen(
   context: ScannedContext,
   running: readonly ListedTransfer[],
@@ -130,17 +124,16 @@ export async function auditOpen(
     const transfer = cache.transfer(number)
     return transfer !== undefined && ids.has(transferId(transfer))
   }
-  // Compares ids too, because a stranger's run may claim the number of a lost transfer.
+  // A stranger's run may claim the number of a lost transfer, so ids are compared too.
   const own = running.map(({ number }) => number).filter(runs)
-  // Excludes the condensed intervals of a placed stream: `auditBlocks` finds out which of their numbers are logs.
+  // `auditBlocks` finds out which numbers in condensed intervals of a placed stream are logs.
   const held = intervalsOutside(state, ({ condensed }) => !(condensed && source.config.placed)).flat()
   const outside = cursors.outside.take(subtractNumbers(joinIntervals(held), own), mostResumed)
   const numbers = [...state.open.map(({ number }) => number).filter((number) => !runs(number)), ...outside]
   if (numbers.length === 0) return
   const { delivered, missing } = await splitByDelivery(context, await recordedTransfers(context, numbers, at))
   const stopped = missing.filter((transfer) => !ids.has(transferId(transfer)))
-  // A transfer that has no run and is in a condensed interval may have been cancelled long ago. So it counts as lost
-  // only if the stream still lists all orders.
+  // A condensed number without a run may have been cancelled. It is lost only if all orders are still listed.
   const areOrdersKnown = listsAllOrders(state)
   const isLost = ({ sequence }: Transfer) => areOrdersKnown || outsideReason(state, sequence)?.condensed !== true
   const { again, ended } = await sortedByRun(context, stopped, isLost)
@@ -158,7 +151,7 @@ export async function auditOpen(
   if (lost.count > 0) logger.warn('open numbers had no workflow and are started again', { code: 'TRANSFERS_LOST', ...lost })
 }
 
-/** Checks deliveries that are recent or whose transfers run again. Records those that the target lacks as undone. */
+/** Records recent or resumed deliveries as undone if the target lacks them. */
 export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
   const { streamClient, source, cache, cursors, logger } = context
   const era = streamClient.era
@@ -179,13 +172,12 @@ export async function auditCompleted(context: ScannedContext, running: readonly 
 }
 
 const mostChecked = 500
-/** Intervals in a request. The stream rewrites its numbers outside the window for each of them. */
+/** The stream rewrites its numbers outside the window for each interval of a request. */
 const mostIntervals = 1_000
 
 /**
- * Reads blocks of a placed source again: the newest blocks, and older blocks in turn. A resolved number with neither a
- * delivery nor a run becomes a gap, because nodes may have left out its log, or its run may be lost. Temporal deletes
- * the runs of ended transfers, so blocks older than its retention are read only for condensed numbers.
+ * Reads the newest blocks of a placed source again, and older blocks in turn, because nodes may have left out a log.
+ * Temporal deletes the runs of ended transfers, so blocks older than its retention are read only for condensed numbers.
  */
 export async function auditBlocks(context: ScannedContext): Promise<StreamView | undefined> {
   const { streamClient, cursors, ranges, remembered } = context

@@ -13,8 +13,7 @@ type BootstrapDeps = Pick<ScannedDeps, 'logger'> & {
 }
 
 /**
- * Makes the input of a new stream. A checkpoint counts only if the source has its block and its number, because a false
- * watermark would skip transfers.
+ * A false watermark would skip transfers, so the source must have the checkpoint's block and number.
  * @param lookBack returns the first block of a stream whose config has none
  */
 export function createScannedBootstrap(
@@ -41,8 +40,7 @@ export function createScannedBootstrap(
     /** Throws read errors. If the config has no first block, also throws CHECKPOINT_UNAVAILABLE. */
     async begin(): Promise<StreamInput> {
       begun = undefined
-      // An unreadable checkpoint is an error only if the config has no first block. With a first block, a stream
-      // without a checkpoint reads more blocks and loses no transfer.
+      // With a first block in the config, a stream without its checkpoint reads more blocks but loses no transfer.
       const found = await (lookBack ? keeper.read() : keeper.read().catch(() => undefined))
       if (!found) return { config: await begins() }
       const { cursor, completedNumber: number, completedHeight: height } = found

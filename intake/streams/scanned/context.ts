@@ -18,7 +18,7 @@ import { createStreamCache, type StreamCache } from './stream-cache.ts'
 
 export type FollowedChain = Pick<Chain, 'name' | 'blockTimeMs'> & { readonly heads: Pick<Heads, 'current' | 'subscribe'> }
 
-/** The single target of a scanned source. A contradiction of its completions halts the route. */
+/** Only a scanned source has a route. A contradiction of its completions halts the route. */
 export interface Route {
   readonly source: Pick<ScannedSource, 'targetChain' | 'completed' | 'contradiction'>
   readonly target: FollowedChain
@@ -47,7 +47,7 @@ export interface ScannedContext extends Omit<ScannedDeps, 'source' | 'rangeBlock
   readonly cache: StreamCache
   readonly ranges: Readonly<Record<'source' | 'target', ReturnType<typeof createRangeSize>>>
   readonly finality: ReturnType<typeof createFinalityTimes>
-  /** Returns the first block whose transfers still have runs in Temporal, even if they have ended. */
+  /** First block whose transfers still have runs in Temporal, even if they have ended. */
   readonly remembered: () => Promise<number>
   readonly cursors: Readonly<Record<'outside' | 'resumed' | 'gaps' | 'blocks', AuditCursor>>
   readonly alarms: Set<AgentAlarm>
@@ -59,7 +59,7 @@ export type ReadingContext = Omit<ScannedContext, 'targets' | 'cursors' | 'remem
 const rememberedForMs = 3_600_000
 /** Temporal's minimum retention, used if the namespace cannot be read. */
 const leastRetentionHours = 24
-/** Only this part of Temporal's retention counts. The rest is a margin for runs that closed soon after their block. */
+/** The rest is a margin for runs that closed soon after their block. */
 const rememberedPart = 0.75
 
 function createRemembered({ client, sourceChain }: Pick<ScannedDeps, 'client' | 'sourceChain'>): () => Promise<number> {
@@ -103,7 +103,7 @@ export async function viewOf({ streamClient, route, source }: ReadingContext): P
   return response.view
 }
 
-/** Height of the last final block. Throws NODE_UNAVAILABLE before the first block. */
+/** Throws NODE_UNAVAILABLE before the first block. */
 export function finalizedOf({ name, heads }: Pick<FollowedChain, 'name' | 'heads'>): number {
   const { current } = heads
   if (!current) throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was seen yet.', facts: { chain: name } })
@@ -144,7 +144,7 @@ export function createRangeSize(most: number) {
     get blocks(): number {
       return size
     },
-    /** Halves the next ranges. Returns false if the refused range is a single block. */
+    /** False if the refused range is a single block. */
     refused(blocks: number): boolean {
       answers = 0
       size = Math.max(1, Math.floor(blocks / 2))

@@ -16,10 +16,7 @@ const mostNumbers = 500
 const restartsAtOnce = 20
 const again = { firstMs: 2_000, mostMs: 60_000 } as const
 
-/**
- * Starts the transfers of gaps. A running backfill fills most gaps by itself. Then only two kinds are filled here:
- * undone numbers, and numbers that are in the source's table but in no log.
- */
+/** A running backfill fills most gaps, but not `undone` numbers, nor numbers that are in no log (`hidden`). */
 export function createGapFiller(context: ScannedContext): Step {
   const { streamClient, sourceChain } = context
   const cursor = createAuditCursor()
@@ -50,7 +47,7 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
   const isUndone = ({ sequence }: Transfer) => gapAt(state.gaps, BigInt(sequence))?.state === 'undone'
   const isHidden = (transfer: Transfer) => !isUndone(transfer)
   const refused = [await startAll(context, started.filter(isHidden))]
-  // The submitter would not restart an undone transfer, because its workflow closed as delivered.
+  // The submitter does not restart an undone transfer, because its workflow closed as delivered.
   refused.push(...(await mapLimited(started.filter(isUndone), restartsAtOnce, (transfer) => startAgain(context, transfer))))
   const seen = [
     ...withStatus('delivered', delivered.map(numberOf)),
@@ -62,7 +59,7 @@ async function fill(context: ScannedContext, state: StreamState, numbers: readon
   return response?.answers[0]?.kind === 'done' && found.length + nothing.length < numbers.length && response.view.room > 0
 }
 
-/** Numbers of a placed source whose place in a final block has no log. An operator may have named such numbers. */
+/** Numbers whose place in a final block has no log. An operator may have named such a number. */
 async function absentPlaces({ source }: ScannedContext, numbers: readonly string[], table: readonly Transfer[]) {
   const known = new Set(table.map(numberOf))
   const unknown = source.config.placed ? numbers.filter((number) => !known.has(number)) : []

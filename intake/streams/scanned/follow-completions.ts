@@ -8,10 +8,10 @@ import { numberOf, recordedTransfers, splitByDelivery, transfersUnder } from './
 import { backoffMs } from '../../../domain/backoff.ts'
 import { seenRequests, withStatus } from '../number-status.ts'
 
-/** Blocks without completions are recorded together after this time (ms). A restart reads unrecorded blocks again. */
+/** Blocks without completions are recorded together. A restart reads unrecorded blocks again. */
 const emptyMs = 15_000
 
-/** MIP-61's COMPLETE_EVENT_PROCESSING. Records final completions at the target, by any account. */
+/** MIP-61's COMPLETE_EVENT_PROCESSING. Includes completions by any account. */
 export function createCompletionFollower(context: ScannedContext, route: Route): Step {
   const { streamClient, source, cache, ranges, logger } = context
   const { target } = route
@@ -54,7 +54,7 @@ export function createCompletionFollower(context: ScannedContext, route: Route):
   }
 }
 
-/** Returns completions that most nodes show. Undefined if the range was split. */
+/** Most nodes must show a completion. Undefined: the range was split. */
 async function readCompletions(context: ScannedContext, route: Route, range: BlockRange): Promise<readonly Completion[] | undefined> {
   const { ranges, cache, stopping } = context
   const { source, target } = route
@@ -67,16 +67,16 @@ async function readCompletions(context: ScannedContext, route: Route, range: Blo
     if (!found) return undefined
     ranges.target.answered(blocks)
     const wrong = await contradicting(context, found)
-    // Most nodes must show completions, because a completion resolves its number for good.
+    // A completion resolves its number for good, so most nodes must show it.
     if (wrong.length === 0) return at === 'agreed' || found.length === 0 ? found : readAgreed()
-    // Most nodes check a contradiction only in a single block, because they may refuse a long range.
+    // Most nodes may refuse a long range.
     if (split()) return undefined
     await nextHead(target, stopping)
     const agreed = await source.completed(range, 'agreed')
     const still = await contradicting(context, agreed)
     const [first] = still
     if (first) await halt(context, route, source.contradiction(first, cache.transfer(first.number)?.digest))
-    // A completion that contradicts the source resolves nothing. The delivery of its number is read by id instead.
+    // The delivery of a contradicting completion's number is read by id instead.
     return agreed.filter(({ number }) => !still.some((one) => one.number === number))
   }
 
@@ -99,14 +99,14 @@ async function contradicting(context: ScannedContext, found: readonly Completion
   const numbersOf = (some: readonly Completion[]) => some.map(({ number }) => number)
   await transfersUnder(context, numbersOf(found))
   const wrong = found.filter(({ number, digest }) => (cache.transfer(number)?.digest ?? digest) !== digest)
-  // Most nodes read the source's table again, because the cached transfer may be from before a fork.
+  // The cached transfer may be from before a fork.
   const recorded = await recordedTransfers(context, numbersOf(wrong), 'agreed')
   return wrong.filter((one) => recorded.some(({ sequence, digest }) => sequence === one.number && digest !== one.digest))
 }
 
 const again = { firstMs: 1_000, mostMs: 60_000 } as const
 
-/** Reads deliveries of `early` numbers by id: their completions came before the source showed the numbers. */
+/** The completions of `early` numbers came before the source showed the numbers. */
 export function createCompletionVerifier(context: Pick<ScannedContext, 'streamClient' | 'source' | 'cache'>): Step {
   const { streamClient, cache } = context
   let tries = 0

@@ -3,7 +3,7 @@ import type { ScannedBlock, StreamState } from '../../../domain/stream/stream.ts
 import { finalizedOf, type ReadingContext } from './context.ts'
 
 /**
- * After a fork, reads again from the newest known block that most nodes have. Does nothing if this block is the cursor.
+ * Reads again from the newest known block that most nodes have. Does nothing if this is the cursor.
  * @param isBelow if true, always reads again, from below the first number that the source no longer counts
  */
 export async function goBack(context: ReadingContext, isBelow = false): Promise<void> {
@@ -39,7 +39,7 @@ async function reread({ cache, streamClient }: ReadingContext, block: ScannedBlo
   await streamClient.apply([{ kind: 'reread', block, order: { by: portageItself, reason: 'a fork below finality' } }])
 }
 
-/** Asks one node first, because asking most nodes may take as long as a block. */
+/** One node is asked first, because asking most nodes may take as long as a block. */
 async function firstKept(context: ReadingContext, blocks: readonly ScannedBlock[]): Promise<ScannedBlock | undefined> {
   for (const block of blocks) {
     const seen = await context.sourceChain.block(block.height, 'latest')

@@ -3,10 +3,9 @@ import { type FollowedChain, nextHead, type Route, type ScannedContext } from '.
 import { problemOf } from '../../../observability/severity.ts'
 
 /**
- * Reads again from most nodes if `read` shows a contradiction, because a wrong node or a short fork may be the cause.
- * If the contradiction lasts, halts the route and throws. Also throws SETTINGS_UNREACHABLE and the errors of `read`.
- * @param split called before the second read. If it returns true, the result is undefined, and the caller reads a
- * shorter range
+ * A wrong node or a short fork may cause a contradiction, so most nodes are read before the route is halted. Throws a
+ * lasting contradiction, SETTINGS_UNREACHABLE and the errors of `read`.
+ * @param split called before the second read. If it returns true, the caller reads a shorter range
  */
 export async function haltOnMismatch<T>(
   context: Pick<ScannedContext, 'source' | 'route' | 'stopping' | 'logger' | 'alarms' | 'haltRoute'>,
@@ -33,7 +32,7 @@ export async function haltOnMismatch<T>(
       await halt(context, route, second)
       throw second
     }
-    // Most nodes do not show the first contradiction, so the route is not halted.
+    // Most nodes do not show the first contradiction.
     throw second.haltRoute ? new RelayerError('NODES_DISAGREE', { detail: second.message, cause: second }) : second
   }
 }

@@ -8,13 +8,13 @@ import { inParts } from '../split-range.ts'
 export interface BlockSource extends Pick<ScannedSource, 'config' | 'bridge' | 'sourceChain' | 'highest' | 'initiated' | 'recorded'> {
   readonly targetChain?: ChainName
   readonly emitter?: string
-  /** An answer is undefined if the target of the transfer cannot be read now. */
+  /** Undefined if the transfer's target cannot be read now. */
   delivered(transfers: readonly Transfer[]): Promise<readonly (boolean | undefined)[]>
 }
 
 const readsAtOnce = 8
 
-/** Reads a placed source's table and count from its blocks. An outage of one target does not affect other targets. */
+/** A placed source has no table. An outage of one target does not affect other targets. */
 export function asBlockSource(source: ScannedSource | PlacedSource, finalized: () => number, rangeBlocks: () => number): BlockSource {
   if (source.kind === 'scanned') return source
   return {

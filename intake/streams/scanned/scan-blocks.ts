@@ -4,7 +4,7 @@ import { finalizedOf, type ReadingContext, viewOf } from './context.ts'
 import { goBack } from './fork.ts'
 import { readRange } from './read-range.ts'
 
-/** Blocks without transfers are recorded together after this time (ms), because a fast chain has many of them. */
+/** Blocks without transfers are recorded together, because a fast chain has many of them. */
 const emptyMs = 4_000
 const liveBlocks = 64
 
@@ -15,10 +15,7 @@ interface Blocks {
   readonly hash: string
 }
 
-/**
- * MIP-61's CONTINUOUS_BLOCK_PROCESSING. Reads the hash of a range's last block before the range's logs: if the chain
- * forks in between, the next range does not continue from this hash, which shows the fork.
- */
+/** MIP-61's CONTINUOUS_BLOCK_PROCESSING. Reading a range's last hash before its logs shows a fork in between. */
 export function createBlockScanner(context: ReadingContext, onBegun: () => Promise<void>): Step {
   const { streamClient, sourceChain, cache } = context
   let empty: Blocks | undefined
@@ -86,7 +83,7 @@ async function nextBlocks({ sourceChain, ranges }: ReadingContext, view: StreamV
 
 const logMs = 10_000
 
-/** MIP-61's BOOTSTRAP. Records the lowest blocks of a backfill once their transfers run or are delivered. */
+/** MIP-61's BOOTSTRAP. Blocks are recorded once their transfers run or are delivered. */
 export function createBackfill(context: ReadingContext): Step {
   const { streamClient, source, sourceChain, ranges, logger } = context
   let loggedAt = 0

@@ -5,9 +5,9 @@ import { boundedMap } from '../../../runtime/bounded-map.ts'
 const mostTransfers = 10_000
 const mostBlocks = 128
 const mostCompletions = 500
-/** Within this time (ms), the transfers of a failed range are not started again. The range itself is retried sooner. */
+/** A failed range is read again within this time, but its started transfers are not started again. */
 const startedMs = 60_000
-/** Within this time (ms), audits of blocks do not check a transfer again that they have found delivered or ended. */
+/** Within this time, audits of blocks do not check a delivered or ended transfer again. */
 const settledMs = 3_600_000
 
 export type StreamCache = ReturnType<typeof createStreamCache>
@@ -20,10 +20,7 @@ export function createStreamCache() {
   let startedEra = 0
   let blocks: ScannedBlock[] = []
   return {
-    /**
-     * Transfers that were started a short time ago. If their range failed, its next read does not start them again. A
-     * new `era` clears the list, because Temporal may have lost them.
-     */
+    /** A new `era` clears the list, because Temporal may have lost the transfers. */
     started(era: number): typeof started {
       if (era !== startedEra) started.clear()
       startedEra = era
@@ -37,7 +34,6 @@ export function createStreamCache() {
       const transfer = transfers.get(number)
       if (transfer) completions.set(number, transfer)
     },
-    /** Ids of transfers of a placed stream that an audit of blocks has found delivered or ended. */
     settled,
     undone: (number: string) => void completions.delete(number),
     get completions(): readonly Transfer[] {
@@ -51,7 +47,7 @@ export function createStreamCache() {
     get blocks(): readonly ScannedBlock[] {
       return [...blocks].sort((a, b) => b.height - a.height)
     },
-    /** Call this after a fork, because numbers may now belong to other transfers. */
+    /** After a fork, numbers may belong to other transfers. */
     forget(height: number): void {
       transfers.clear()
       started.clear()

@@ -24,7 +24,7 @@ export async function recordedTransfers(
   return found
 }
 
-/** Reads only numbers that are not cached. The table drops a transfer only in a fork, which clears the cache. */
+/** The table drops a transfer only in a fork, which clears the cache. */
 export async function transfersUnder(context: TableContext, numbers: readonly string[]): Promise<readonly Transfer[]> {
   const { cache } = context
   const unknown = numbers.filter((number) => !cache.transfer(number))
@@ -32,7 +32,7 @@ export async function transfersUnder(context: TableContext, numbers: readonly st
   return numbers.flatMap((number) => cache.transfer(number) ?? [])
 }
 
-/** Splits by the target's finalized state. Omits transfers whose target cannot be read. Throws other read errors. */
+/** Reads the target's finalized state. Leaves out transfers whose target cannot be read. Throws other read errors. */
 export async function splitByDelivery(
   { source }: Pick<ScannedContext, 'source'>,
   transfers: readonly Transfer[],
@@ -43,7 +43,7 @@ export async function splitByDelivery(
 
 export const numberOf = ({ sequence }: Transfer) => sequence
 
-/** Leaves out workflows of other messages, which may claim the same number. */
+/** Other messages' workflows may claim the same number. */
 export async function ownTransfers(context: TableContext, listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
   const numbers = new Set(listed.map(({ number }) => number))
   const known = new Map((await transfersUnder(context, [...numbers])).map((transfer) => [transfer.sequence, transfer]))
@@ -53,7 +53,7 @@ export async function ownTransfers(context: TableContext, listed: readonly Liste
   })
 }
 
-/** Like `ownTransfers`. Also leaves out runs that claim a delivery that the target does not show. */
+/** Also leaves out runs that claim a delivery that the target does not show. */
 export async function endedTransfers(context: TableContext, listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
   const { cache } = context
   const own = await ownTransfers(context, listed)
@@ -75,11 +75,9 @@ type Origin = Pick<SubmitOptions, 'seenAt' | 'sourceTxHash'>
 type NotStarted = readonly RequestOf<'parked' | 'closed'>[]
 
 /**
- * MIP-61's INIT_EVENT_PROCESSING. Tries to start all transfers. If some fail, throws the worst error at the end. A
- * message that is refused for good holds up no other, because anyone may send one. Returns a request for each transfer
- * that does not run afterwards. If the message was refused, the request moves its number outside the window: the number
- * stays unresolved, and each audit tries to start its transfer again. If the transfer ended undelivered before, the
- * request closes its number.
+ * MIP-61's INIT_EVENT_PROCESSING. Tries all transfers, then throws the worst error. Returns a request for each transfer
+ * that does not run. Anyone may send a message that is refused for good, so such a message holds up no other. Its
+ * number moves outside the window, and audits try it again. If a transfer ended undelivered, its number is closed.
  */
 export async function startAll(
   { client, submitter, cache, stopping, streamClient, logger }: StartContext,
@@ -117,7 +115,7 @@ export async function startAll(
   return [...refused, ...closed]
 }
 
-/** As `startAll`. Restarts even a transfer that closed as delivered, but none that ended undelivered. */
+/** Also restarts a transfer that closed as delivered, but none that ended undelivered. */
 export async function startAgain(context: StartContext, transfer: Transfer): Promise<NotStarted> {
   const id = transferId(transfer)
   const latest = await latestRun(context.client, id)
@@ -136,14 +134,9 @@ const readsAtOnce = 20
 const latestRuns = (client: ScannedContext['client'], transfers: readonly Transfer[]) =>
   mapLimited(transfers, readsAtOnce, (transfer) => latestRun(client, transferId(transfer)))
 
-/** As `closedRequests` takes it. */
 export const runOf = (transfer: Transfer) => ({ id: transferId(transfer), number: transfer.sequence })
 
-/**
- * Sorts transfers by their latest run. `again`: to start again. `ended`: ended undelivered. A transfer that closed as
- * delivered is left out, or is in `again` if the target lacks the delivery. `isLost` decides about a transfer without a
- * run.
- */
+/** `isLost` decides about transfers without a run. Delivered ones are in `again` only if the target lacks them. */
 export async function sortedByRun(context: ScannedContext, transfers: readonly Transfer[], isLost: (transfer: Transfer) => boolean) {
   const { client } = context
   const latest = await latestRuns(client, transfers)
@@ -154,7 +147,7 @@ export async function sortedByRun(context: ScannedContext, transfers: readonly T
   return { again: [...gone, ...(await undelivered(context, doubtful))], ended }
 }
 
-/** Awaits the next head. Then returns the transfers whose delivery neither one node nor most nodes show. */
+/** Returns transfers whose delivery neither one node nor most nodes show at the next head. */
 export async function undelivered({ targets, stopping }: ScannedContext, doubtful: readonly Transfer[]): Promise<Transfer[]> {
   const names = [...new Set(doubtful.map(({ targetChain }) => targetChain))]
   await Promise.all(names.map((name) => ofChain(targets, { chain: name })).map(({ chain }) => nextHead(chain, stopping)))

@@ -26,7 +26,7 @@ export interface SignedAgentOptions
 }
 
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
-/** Interval (ms) of recording ignored messages: long, because most messages of a source without a node are ignored. */
+/** Most messages of a source without a node are ignored. */
 const quietMs = 15_000
 const flushMs = 2_000
 const watchMs = 30_000
@@ -50,8 +50,7 @@ export function createSignedAgent(options: SignedAgentOptions) {
 
   async function record(sequence: string, vaa: Uint8Array, outcome: Outcome): Promise<void> {
     if (outcome.kind !== 'refused') auditor.know(outcome.id, bridge.decode(vaa))
-    // An old message must not begin the stream of a source without a node. If the stream already runs but has not
-    // answered this process yet, it finds the number as a gap later.
+    // An old message must not begin the stream of a source without a node.
     if (source.withoutNode && !streamClient.view && !mayBegin(vaa)) return
     if (outcome.kind !== 'refused') recorder.add(sequence, 'started')
     else if (isUnregistered(source, outcome.error)) recorder.add(sequence, 'ignored')
@@ -76,7 +75,7 @@ export function createSignedAgent(options: SignedAgentOptions) {
     report(metrics: Metrics): void {
       reportStream(metrics, stream, streamClient.view, { alarms, checkpointAt: keeper.writtenAt })
     },
-    /** Call this when a subscription opens: the source's count then shows which older messages are missing. */
+    /** The source's count shows which messages before this subscription are missing. */
     connected(spy: string): void {
       expected.begin(spy)
       schedule.subscribed()
@@ -89,7 +88,7 @@ export function createSignedAgent(options: SignedAgentOptions) {
     received(sequence: string, vaa: Uint8Array, outcome: Outcome): void {
       expected.received(sequence)
       delayed.delete(sequence)
-      // If a message cannot be verified now, its number becomes a gap. The audit fills or ignores the gap.
+      // The number of a message that cannot be verified now becomes a gap.
       record(sequence, vaa, outcome).catch((error: unknown) =>
         logger.debug('a message was not recorded in its stream', { stream, error: String(error) }),
       )
@@ -112,10 +111,7 @@ function createOutcomeStep({ source, client, watchEveryMs }: SignedAgentOptions,
   }
 }
 
-/**
- * Asks Temporal whether the stream has changed, which needs no worker. Returns a function if it has changed: call this
- * function once the change is handled, because until then the change is reported again.
- */
+/** Needs no worker. Returns a function if the stream has changed: call it once the change is handled. */
 export function createStreamWatch(client: TemporalClient, stream: string, everyMs = watchMs): () => Promise<(() => void) | undefined> {
   let nextAt = -Infinity
   let known: string | undefined

@@ -7,17 +7,16 @@ import type { StreamInput } from '../../../temporal/contracts/stream.ts'
 import type { CheckpointKeeper } from '../checkpoints.ts'
 import type { SignedDeps } from './deps.ts'
 
-/** Without a first number and a checkpoint, a stream begins at least this far below the source's highest number. */
+/** A stream without a first number and a checkpoint begins this far below the highest number. */
 const below = 1_000n
-/** Maximum age (seconds) of a message that begins a stream: a repeated old message would open many gaps. */
+/** A repeated old message would open many gaps. */
 const freshSeconds = 3_600
 
 type Keeper = Pick<CheckpointKeeper, 'read' | 'complain'>
 
 /**
- * Begins at the config's first number, else at the checkpoint, else at the result of `lookBack`. Throws read errors.
- * Without a first number in the config, an unreadable checkpoint throws CHECKPOINT_UNAVAILABLE, because older numbers
- * would be missed for good.
+ * Begins at the config's first number, else the checkpoint, else `lookBack`. Throws read errors. Without a first number
+ * in the config, also throws CHECKPOINT_UNAVAILABLE, because older numbers would be missed for good.
  */
 export async function bootstrapSigned(
   source: Pick<SignedSource, 'config' | 'begins' | 'highest'>,
@@ -53,7 +52,7 @@ async function readCheckpoint({ begins }: Pick<SignedSource, 'begins'>, keeper: 
   })
 }
 
-/** Begins at the config's number, the checkpoint's or the spy's. Throws CHECKPOINT_UNAVAILABLE, STREAM_NOT_FOUND. */
+/** Throws CHECKPOINT_UNAVAILABLE and STREAM_NOT_FOUND. */
 export async function bootstrapWithoutNode(
   source: Pick<SignedSource, 'config' | 'begins'>,
   keeper: Keeper,

@@ -20,16 +20,16 @@ export interface SignedDeps {
   readonly lookup: VaaLookup
   readonly logger: Logger
   readonly rangeBlocks: number
-  /** A stream without a checkpoint begins this long ago (ms). */
+  /** A stream without a checkpoint begins this long ago. */
   readonly lookBackMs: number
 }
 
 export interface GapsDeps extends SignedDeps {
-  /** Time (ms) that a new gap gets to close by itself. 0 for a single audit. */
+  /** A new gap gets this time to close by itself. 0 for a single audit. */
   readonly freshMs?: number
-  /** Whether the spy has sent this number and the recorder is about to record it. Default: never. */
+  /** The spy has sent this number, and the recorder is about to record it. Default: never. */
   readonly isReceived?: (number: string) => boolean
   readonly delayed?: (number: string) => BlockedTransfer | undefined
-  /** Whether the spy should have sent this number but has not. Default: never. */
+  /** The spy should have sent this number but has not. Default: never. */
   readonly isMissed?: (number: string, publishedAt: number) => boolean
 }

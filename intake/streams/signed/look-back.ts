@@ -21,11 +21,10 @@ export interface LookBackOptions extends Pick<SignedDeps, 'chain' | 'rangeBlocks
 const readsAtOnce = 8
 const mostNumbers = 4_000
 
-/** Reads recent blocks from most nodes. Finds the first number of a new stream, and numbers that need no transfer. */
 export function createLookBack(options: LookBackOptions) {
   const { source, lookBackMs } = options
   return {
-    /** Returns the lowest number in recent blocks. Throws read errors, and NODE_UNAVAILABLE before the first head. */
+    /** Throws read errors, and NODE_UNAVAILABLE before the first head. */
     async firstNumber(): Promise<string | undefined> {
       if (lookBackMs <= 0) return undefined
       const all = await recentRanges(options)
@@ -37,7 +36,7 @@ export function createLookBack(options: LookBackOptions) {
       }
       return undefined
     },
-    /** Records numbers that need no transfer. Throws the errors of `firstNumber` and of the stream's client. */
+    /** Throws the errors of `firstNumber` and of the stream's client. */
     async resolve({ gaps, open }: StreamState, streamClient: Pick<StreamClient, 'apply'>): Promise<NumberCounts> {
       const counts = { ...noNumbers }
       if (lookBackMs <= 0) return counts
@@ -73,13 +72,13 @@ const few = 100
 const betweenMs = 3_600_000
 const afterFailureMs = 60_000
 
-/** Reads recent blocks instead of each number, if many numbers are missing (as after a wipe of Temporal). */
+/** If many numbers are missing (as after a wipe of Temporal), recent blocks are read instead of each number. */
 export function createManyMissing(deps: SignedDeps) {
   const { source, streamClient, logger } = deps
   const lookBack = createLookBack(deps)
   let nextAt = 0
   return {
-    /** `started` counts running transfers. It is called only if many numbers are missing. */
+    /** @param started counts running transfers; called only if many numbers are missing */
     async resolve(state: StreamState, started: () => Promise<number>): Promise<{ state: StreamState; counts: Readonly<NumberCounts> }> {
       const all = missingIn(viewStream(state))
       if (all <= few || Date.now() < nextAt || source.withoutNode) return { state, counts: noNumbers }

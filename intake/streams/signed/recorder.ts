@@ -9,19 +9,16 @@ import { blockedTransfer, isIgnorable } from './gaps/fetch-messages.ts'
 
 export interface RecorderOptions {
   readonly streamClient: Pick<StreamClient, 'apply' | 'view'>
-  /** Interval of recording (ms). If `many` numbers wait, recording starts earlier. */
+  /** If `many` numbers wait, recording starts earlier. */
   readonly everyMs?: number
   readonly many?: number
-  /** Interval (ms) while no number needs a delivery. Default: `everyMs`. */
+  /** Used while no number needs a delivery. Default: `everyMs`. */
   readonly quietMs?: number
 }
 
 export type Recorder = ReturnType<typeof createRecorder>
 
-/**
- * Maximum numbers per update (`mostRecorded`), and maximum numbers that wait while the stream is full (`mostKept`).
- * More numbers are dropped, and audits find them.
- */
+/** More numbers than `mostKept` are dropped, and audits find them. */
 const mostRecorded = 1_000
 const mostKept = 20_000
 
@@ -82,7 +79,7 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
     get lowest(): string | undefined {
       return [...kept.keys()].sort(compareNumbers)[0]
     },
-    /** Records all numbers for which the stream has room. Throws STREAM_UNREACHABLE after the client was closed. */
+    /** Throws STREAM_UNREACHABLE after the client was closed. */
     flush,
     close(): void {
       closed = true
@@ -91,7 +88,7 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
   }
 }
 
-/** Takes the lowest numbers first, so that few gaps arise. Numbers without a transfer need no room. */
+/** The lowest numbers come first, so that few gaps arise. Numbers without a transfer need no room. */
 function nextBatch(kept: readonly [string, NumberStatus][], room = mostRecorded): readonly [string, NumberStatus][] {
   let left = room
   const fitting = room > 0 ? kept : kept.filter(([, status]) => status !== 'started')
@@ -99,7 +96,7 @@ function nextBatch(kept: readonly [string, NumberStatus][], room = mostRecorded)
   return sorted.filter(([, status]) => status !== 'started' || left-- > 0).slice(0, mostRecorded)
 }
 
-/** There are no leading zeros, so the longer number is the higher one. */
+/** Without leading zeros, the longer number is the higher one. */
 function compareNumbers(a: string, b: string): number {
   return a.length - b.length || (a < b ? -1 : 1)
 }
@@ -107,7 +104,7 @@ function compareNumbers(a: string, b: string): number {
 const [mostKnown, knownMs] = [10_000, 600_000] as const
 const mostAtOnce = 64
 
-/** Records signed messages that need no transfer. Remembers verified numbers, because anybody can repeat a message. */
+/** Anybody can repeat a message, so verified numbers are remembered. */
 export function createIgnoredMessages(
   deps: Pick<SignedDeps, 'source' | 'bridge'> & { readonly streamClient: Pick<SignedDeps['streamClient'], 'view'> },
   recorder: Pick<Recorder, 'add' | 'has'>,
@@ -137,7 +134,7 @@ export function createIgnoredMessages(
 const mostDelayed = 10_000
 const newEveryMs = 5_000
 
-/** Messages that could not be submitted yet. A new one, or a new reason, calls `onNew` at most every `newEveryMs`. */
+/** A new message, or a new reason, calls `onNew` at most every `newEveryMs`. */
 export function createDelayedMessages(bridge: Pick<Bridge, 'decode'>, onNew: () => void) {
   const blocked = boundedMap<string, BlockedTransfer>(mostDelayed)
   let calledAt = -Infinity

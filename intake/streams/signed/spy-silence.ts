@@ -13,16 +13,13 @@ export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'c
   const numbers = boundedMap<string, true>(mostReceived, receivedMs)
   const open = new Map<string, { readonly openedAt: number; readonly since: number }>()
   return {
-    /**
-     * Call this at each new subscription. `since` is at least the chain's time, because it is compared with times of
-     * messages, which are the chain's.
-     */
+    /** `since` is at least the chain's time, because it is compared with times of the chain. */
     begin(spy: string): void {
       const openedAt = now()
       open.set(spy, { openedAt, since: Math.max(openedAt, (heads.current?.time ?? 0) * 1_000) })
     },
     end: (spy: string): void => void open.delete(spy),
-    /** Time (ms) when the oldest open subscription began. A new subscription to another spy does not end a silence. */
+    /** A new subscription to another spy does not end a silence. */
     get openedAt(): number | undefined {
       return open.size > 0 ? Math.min(...[...open.values()].map(({ openedAt }) => openedAt)) : undefined
     },
@@ -39,7 +36,7 @@ export function missedBySpy(outcomes: ReadonlyMap<string, FetchOutcome>, isMisse
   })
 }
 
-/** Clears messages missed before the current subscription: they do not show that the spy is silent now. */
+/** Messages missed before the current subscription do not show that the spy is silent now. */
 export function createSilenceEnd(streamClient: Pick<StreamClient, 'state' | 'apply'>, expected: Pick<ExpectedOfSpy, 'openedAt'>) {
   let handled: number | undefined
   return async (): Promise<false> => {

@@ -3,9 +3,8 @@ import type { DevnetAccount } from '../chain/accounts.ts'
 import type { Level, WatchedLog } from '../chain/watch-logs.ts'
 
 /**
- * Treatment of a message. attest: as its sender asks, but at finality if the fee of a fast attestation exceeds the
- * sender's limit. finalize: at finality. hold: pending until the treatment changes. miss: the attesters do not see the
- * message. A pending message whose sender asks for a fast attestation has a `delayReason` in the answer.
+ * attest: as the sender asks, but at finality if the fee of a fast attestation exceeds the sender's limit. finalize: at
+ * finality. hold: pending until the treatment changes. miss: the attesters do not see the message.
  */
 export type IrisTreatment = 'attest' | 'finalize' | 'hold' | 'miss'
 
@@ -30,10 +29,7 @@ export interface SeenMessage {
 
 const at = { target: 8, nonce: 12, minFinality: 140, executed: 144, amount: 216, maxFee: 280, fee: 312, expiration: 344 } as const
 
-/**
- * Messages that Circle's attesters have seen, with their attestations.
- * @param heightOf height of a domain's newest block
- */
+/** `heightOf`: height of a domain's newest block. */
 export function createAttestations(first: readonly DevnetAccount[], terms: FastTerms, heightOf: (domain: number) => number) {
   const { fastFee = 1n, fastBlocks = 7_200 } = terms
   const seen = new Map<string, SeenMessage>()

@@ -38,10 +38,7 @@ const supply = 10n ** 15n
 const mostBodyBytes = 8_192
 const libraryPlaceholder = '__$8c977731748aa4504deed57239565df533$__'
 
-/**
- * Loads one of Circle's real v1 contracts by its path, because the package's entry point does not load. The package
- * lacks the linked library, the minter and all v2 contracts; lab/devnet/contracts has substitutes.
- */
+/** Loads one of Circle's real v1 contracts by its path, because the package's entry point does not load. */
 async function realArtifact(name: 'MessageTransmitter' | 'TokenMessenger', library: string): Promise<Artifact> {
   const entry = createRequire(import.meta.url).resolve('@wormhole-foundation/sdk-evm-cctp')
   const file = join(dirname(entry), 'ethers-contracts', 'factories', `${name}__factory.js`)
@@ -66,10 +63,7 @@ export async function cctpAbis() {
   return { 1: { transmitter: transmitter1, messenger: messenger1 }, 2: { transmitter: transmitter2, messenger: messenger2 }, token, minter }
 }
 
-/**
- * Deploys both versions on all chains, and links each chain with every other. Throws Error with the name of the
- * transaction that reverted.
- */
+/** Deploys both versions on all chains, and links them. Throws Error with the transaction that reverted. */
 export async function deployCctp(plans: readonly CctpPlan[], options: CctpOptions): Promise<CctpEnd[]> {
   const ends = await Promise.all(plans.map((plan, position) => deploy(plan, position, options)))
   await Promise.all(ends.map((end) => link(end, ends)))

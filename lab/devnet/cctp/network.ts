@@ -18,10 +18,7 @@ export interface CctpNetwork {
 export interface CctpNetworkOptions extends FastTerms {
   readonly port?: number
   readonly log?: (line: string) => void
-  /**
-   * If true, Portage delivers burns of the devnet's users for free, and other burns only after a request to the
-   * Executor. Default false: all burns are free.
-   */
+  /** If true, Portage delivers users' burns for free, and other burns after a request. Default: all are free. */
   readonly paid?: boolean | undefined
 }
 

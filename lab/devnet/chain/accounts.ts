@@ -1,8 +1,6 @@
 import { computeAddress, HDNodeWallet, hexlify, Mnemonic, randomBytes } from 'ethers'
 
-/**
- * The well-known test mnemonic of anvil and hardhat. DEVNET: its keys are public, so never fund them on a real network.
- */
+/** DEVNET: anvil's test mnemonic. Its keys are public, so never fund them on a real network. */
 export const devnetMnemonic = 'test test test test test test test test test test test junk'
 
 /** The first guardian of Wormhole's own devnet. DEVNET: the key is public. */
@@ -16,9 +14,8 @@ export interface DevnetAccount {
 }
 
 /**
- * Indexes of anvil's accounts (path m/44'/60'/0'/0/i). If each chain has an account of its own, the index is that of
- * the first chain's account, and the second chain's account has the next index. Each account has one job, so that no
- * two jobs share a nonce.
+ * Indexes of anvil's accounts (path m/44'/60'/0'/0/i) on the first chain. The second chain's account has the next
+ * index. Each account has one job, so that no two jobs share a nonce.
  */
 export const accountIndex = {
   /** Deploys contracts. Different accounts give the two chains' contracts different addresses. */
@@ -29,9 +26,7 @@ export const accountIndex = {
   nativeDeployer: 8,
   /** First lane of the first chain. The lanes of the second chain follow those of the first. */
   lane: 10,
-  /**
-   * Sends the users' NTT transfers. From here on, indexes are above all lanes, and anvil does not fund the accounts.
-   */
+  /** From here on, indexes are above all lanes, and anvil does not fund the accounts. */
   nttUser: 10_000,
   nttDeployer: 10_002,
   executorUser: 10_004,
@@ -46,10 +41,7 @@ export function devnetAccount(index: number): DevnetAccount {
   return derive(`m/44'/60'/0'/0/${index}`)
 }
 
-/**
- * Keys of the guardian set. Guardian 0 has the key of Wormhole's own devnet, and the others have derived keys (path
- * m/44'/60'/1'/0/i).
- */
+/** Guardian 0 has the key of Wormhole's own devnet. The others have the path m/44'/60'/1'/0/i. */
 export function devnetGuardians(count: number): DevnetAccount[] {
   const [first, ...others] = Array.from({ length: count }, (_, index) => index)
   return first === undefined ? [] : [account(devnetGuardian0), ...others.map((index) => derive(`m/44'/60'/1'/0/${index}`))]
@@ -61,9 +53,7 @@ export function devnetAttesters(count: number): DevnetAccount[] {
   return all.sort((one, other) => (one.address < other.address ? -1 : 1))
 }
 
-/**
- * Accounts that deploy CCTP on a chain, and that burn as its users (path m/44'/60'/3'/0/i). Anvil does not fund them.
- */
+/** Accounts that deploy CCTP and burn (path m/44'/60'/3'/0/i). Anvil does not fund them. */
 export function devnetCctpAccounts(position: number): { readonly deployer: DevnetAccount; readonly user: DevnetAccount } {
   const account = (index: number) => derive(`m/44'/60'/3'/0/${index}`)
   return { deployer: account(2 * position), user: account(2 * position + 1) }

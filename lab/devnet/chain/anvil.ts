@@ -27,7 +27,6 @@ export interface AnvilOptions {
   readonly logFile?: string
 }
 
-/** A node that another process may have started. */
 export interface AnvilNode {
   readonly url: string
   readonly chainId: number
@@ -48,10 +47,7 @@ const blockGasLimit = 60_000_000
 /** Size limit of a contract, bytes. EIP-170 allows 24,576, but the packaged NttManager 2.0.0 is larger. */
 const codeSizeLimit = 49_152
 
-/**
- * Starts anvil with interval mining on 127.0.0.1. Resolves when anvil answers. Throws SETUP_INCOMPLETE without a
- * binary, and NODE_UNAVAILABLE if anvil does not answer.
- */
+/** Throws SETUP_INCOMPLETE without a binary, and NODE_UNAVAILABLE if anvil does not answer. */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const port = options.port ?? (await freePort())
   const url = `http://127.0.0.1:${port}`
@@ -90,10 +86,7 @@ function flags(options: AnvilOptions, port: number): string[] {
   ]
 }
 
-/**
- * Path of the binary. The package's `bin.mjs` would start the binary as a child, which survives a SIGKILL of `bin.mjs`.
- * Throws SETUP_INCOMPLETE.
- */
+/** The package's `bin.mjs` would start a child that survives a SIGKILL of `bin.mjs`. Throws SETUP_INCOMPLETE. */
 export function anvilBinary(): string {
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch
   const platformPackage = `@foundry-rs/anvil-${process.platform}-${architecture}`

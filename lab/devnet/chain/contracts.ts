@@ -12,10 +12,7 @@ export interface Artifact {
 const factories = '@certusone/wormhole-sdk/lib/cjs/ethers-contracts/factories'
 const load = createRequire(import.meta.url)
 
-/**
- * A real Wormhole contract of @certusone/wormhole-sdk, whose entry point does not load, so this loads a deep path.
- * @param name as in Solidity
- */
+/** A contract of @certusone/wormhole-sdk, loaded by its path, because the entry point does not load. */
 export function artifact(name: string): Artifact {
   const module = load(`${factories}/${name}__factory`) as Record<string, { abi: InterfaceAbi; bytecode: string }>
   const factory = module[`${name}__factory`]
@@ -67,8 +64,8 @@ interface RawReceipt {
 }
 
 /**
- * Prepares transactions of one account and mines them together. Addresses and nonces are known beforehand and gas
- * limits are fixed, so a whole deployment takes two or three blocks and no estimate.
+ * Mines transactions of one account together. Addresses, nonces and gas limits are known beforehand, so a whole
+ * deployment takes two or three blocks.
  */
 export class Script {
   private readonly anvil: AnvilNode
@@ -86,10 +83,7 @@ export class Script {
     return new Script(anvil, account, Number(await anvil.rpc<string>('eth_getTransactionCount', [account.address, 'latest'])))
   }
 
-  /**
-   * Prepares a deployment. Returns the address of the future contract.
-   * @param name as in Solidity; without an artifact, a contract of Wormhole
-   */
+  /** Returns the address of the future contract. Without an artifact, `name` is a contract of Wormhole. */
   deploy(name: string, args: readonly unknown[] = [], { abi, bytecode }: Artifact = artifact(name)): string {
     const to = getCreateAddress({ from: this.wallet.address, nonce: this.nonce }).toLowerCase()
     this.add(`deploy ${name}`, { data: concat([bytecode, abi.encodeDeploy(args)]), gasLimit: 8_000_000n })

@@ -4,9 +4,8 @@ import { Agent, request } from 'node:http'
 const agent = new Agent({ keepAlive: true })
 
 /**
- * Posts JSON to a server of the devnet. Returns the JSON of the answer, whatever its status. `fetch` would cost five
- * times the CPU time, and a devnet makes hundreds of requests a second. Throws errors of the connection and of
- * JSON.parse.
+ * Returns the JSON, whatever the status. `fetch` would take five times the CPU time, and a devnet makes hundreds of
+ * requests a second. Throws errors of the connection and of JSON.parse.
  */
 export async function postJson(url: string, body: unknown): Promise<unknown> {
   const text = JSON.stringify(body)

@@ -22,10 +22,7 @@ interface Compiler {
 
 let compiled: Promise<ReadonlyMap<string, Artifact>> | undefined
 
-/**
- * A contract of lab/devnet/contracts by its Solidity name. The compiled contracts are cached for all checkouts of a
- * user.
- */
+/** A contract of lab/devnet/contracts, compiled once for all checkouts of a user. */
 export async function compiledArtifact(name: string): Promise<Artifact> {
   compiled ??= compileAll()
   const found = (await compiled).get(name)
@@ -65,10 +62,7 @@ async function kept(input: string): Promise<string> {
   return output
 }
 
-/**
- * Renames a complete file, so that other processes never read a part. In a read-only folder nothing is stored, and each
- * process compiles for itself.
- */
+/** Renames a complete file, so that other processes never read a part. Nothing is stored in a read-only folder. */
 async function store(folder: string, file: string, output: string): Promise<void> {
   const draft = `${file}.${randomUUID()}`
   await mkdir(folder, { recursive: true })

@@ -32,9 +32,9 @@ interface Watched {
 }
 
 /**
- * Watches the logs of one contract from the first block on. Reports each log at each level: when its block becomes
- * latest, safe and finalized. A log is reported again at the same level only after a reorg. Each level reads only its
- * own blocks, so a reorg of newer blocks cannot produce a false log.
+ * Watches the logs of one contract from the first block on. Reports each log three times: when its block is latest,
+ * safe and finalized. After a reorg, reports it again. Each level reads only its own blocks, so a reorg of newer blocks
+ * cannot produce a false log.
  */
 export function watchLogs(
   watched: Watched,

@@ -20,18 +20,13 @@ const forms = {
   plain: { msgValue: 0n, dropOff: 0n },
   value: { msgValue: 10n ** 12n, dropOff: 0n },
   dropOff: { msgValue: 10n ** 12n, dropOff: 2n * 10n ** 12n },
-  /**
-   * Only for requests that pay for the delivery of an NTT transfer or a CCTP burn. Such requests may also be `plain`.
-   */
+  /** Only for requests that pay for an NTT transfer or a burn. */
   dropOffAlone: { msgValue: 0n, dropOff: 2n * 10n ** 12n },
 } as const
 export type ExecutionForm = keyof typeof forms
 const executionForms = Object.keys(forms) as ExecutionForm[]
 
-/**
- * `underpaid`: the payment is one wei too low, so Portage must not deliver. `paidFor`: absent for a message to a
- * contract.
- */
+/** `underpaid`: the payment is one wei too low, so Portage must not deliver. `paidFor`: absent for a message. */
 export interface ExecutionWish {
   readonly form: ExecutionForm
   readonly underpaid?: boolean
@@ -63,10 +58,7 @@ export interface SentExecution {
 }
 
 export interface ExecutorUsers {
-  /**
-   * Sends all requests at once. Waits until all are final, because until then a fork may move a request to another
-   * place (`sequence`). Returns the ones that are paid in full. Throws Error if one reverted.
-   */
+  /** Waits until all are final, because a fork may move a request to another place. Returns the fully paid ones. */
   send(wishes: readonly ExecutionWish[]): Promise<SentExecution[]>
 }
 
@@ -76,9 +68,7 @@ export interface ExecutorNetwork {
   readonly paid: { readonly ethereum: PaidEnd; readonly bsc: PaidEnd }
   readonly users: { readonly ethereum: ExecutorUsers; readonly bsc: ExecutorUsers }
   readonly config: NonNullable<ConfigInput['bridges']['executor']>
-  /**
-   * Gets quotes from the first of these APIs that answers, for all later requests. The quotes are valid for an hour.
-   */
+  /** Gets quotes from the first of these APIs that answers. They are valid for an hour. */
   askQuotes(apiUrls: readonly string[]): Promise<void>
   /** Throws Error before the first `askQuotes`. */
   quoteOf(source: 'ethereum' | 'bsc', form: ExecutionForm): Quoted

@@ -13,7 +13,6 @@ import type { ExecutorEnd } from './deploy.ts'
 export type PaidKind = 'ntt' | 'burnV1' | 'burnV2'
 
 export interface PaidEnd {
-  /** A PaidSender, which sends a transfer of its caller together with a request. */
   readonly sender: string
   readonly ntt: NttEnd | undefined
   readonly cctp: CctpEnd | undefined
@@ -62,7 +61,6 @@ export interface PaidWish {
   readonly recipient: string
 }
 
-/** Calldata for a PaidSender. Throws Error if the devnet lacks the product. */
 export async function paidCall(
   { ntt, cctp }: PaidEnd,
   peer: PaidEnd,

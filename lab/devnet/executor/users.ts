@@ -33,10 +33,7 @@ export interface Quoted {
   readonly estimatedCost: bigint
 }
 
-/**
- * Asks for a quote with Wormhole's SDK.
- * @param api base URL of the provider (…/v0)
- */
+/** Asks for a quote with Wormhole's SDK. `api`: base URL of the provider (…/v0). */
 export async function askQuote(api: string, from: ExecutorEnd, to: ExecutorEnd, instructions: string): Promise<Quoted> {
   const [source, target] = [from.chain.wormholeChainId, to.chain.wormholeChainId]
   const { signedQuote, estimatedCost } = await fetchQuote(api, toChain(source), toChain(target), instructions)
@@ -44,10 +41,6 @@ export async function askQuote(api: string, from: ExecutorEnd, to: ExecutorEnd, 
   return { signedQuote, estimatedCost: BigInt(estimatedCost) }
 }
 
-/**
- * Asks the provider for a quote, publishes the message and pays for the delivery. Throws Error if the provider refuses
- * or the transaction reverts.
- */
 export async function requestDelivery(api: string, from: ExecutorEnd, to: ExecutorEnd, message: ExecutorMessage): Promise<SentRequest> {
   const instructions = instructionsOf(message)
   const { signedQuote, estimatedCost } = await askQuote(api, from, to, instructions)

@@ -1,4 +1,3 @@
-/** Heights that a lagging node has reached. */
 export interface Behind {
   readonly head: number
   readonly safe: number

@@ -105,10 +105,7 @@ function falseResult(method: string, result: unknown, rules: FaultRules): unknow
   return lie ? lieAbout(lie.how, method, result) : result
 }
 
-/**
- * The proxy forwards a call, answers it, or does both. With both, the node executes the call and the client gets an
- * error.
- */
+/** With `forward` and `answer`, the node executes the call, but the client gets the answer. */
 interface CallPlan {
   readonly forward?: RpcCall
   readonly answer?: RpcAnswer

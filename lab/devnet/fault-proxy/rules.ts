@@ -1,9 +1,6 @@
 import type { LieKind } from './lies.ts'
 
-/**
- * Faults of a node. "Request" faults concern a whole HTTP request, and strike if any call of the request matches the
- * rule.
- */
+/** Faults of a node. A fault marked "Request" strikes a whole HTTP request if any of its calls matches the rule. */
 export type NodeFault =
   /** Request: neither the node nor the client gets anything. */
   | { readonly kind: 'hang' }
@@ -15,10 +12,7 @@ export type NodeFault =
   | { readonly kind: 'status'; readonly status: number; readonly retryAfterSeconds?: number }
   /** Call: the answer is an error. With `forward`, the node executes the call nevertheless. */
   | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly forward: boolean }
-  /**
-   * Call: the answer is the state of this number of blocks ago. A probability below 1 models a stale cache, which only
-   * some requests read.
-   */
+  /** Call: the answer is this number of blocks old. A probability below 1 models a stale cache. */
   | { readonly kind: 'behind'; readonly blocks: number }
   /** Batch: one answer is missing, one comes twice, or all come in another order. */
   | { readonly kind: 'batch'; readonly how: 'drop' | 'duplicate' | 'reorder' }
@@ -36,10 +30,7 @@ export type NodeFault =
   | { readonly kind: 'swallow' }
   /** Call: the answer is a harmful lie (lies.ts). Strikes only answers that the lie can change. */
   | { readonly kind: 'lie'; readonly how: LieKind }
-  /**
-   * Request: `flood` answers with this number of MiB of blanks, compressed. `redirect` sends the client to another
-   * host.
-   */
+  /** Request: `flood` answers with MiB of compressed blanks. `redirect` sends the client to another host. */
   | { readonly kind: 'flood'; readonly mebibytes: number }
   | { readonly kind: 'redirect'; readonly to: string }
 
@@ -76,10 +67,7 @@ export class FaultRules {
     this.#rules.clear()
   }
 
-  /**
-   * First fault of these kinds that strikes a request or call with one of these methods. A fault for which `applies`
-   * returns false does not strike.
-   */
+  /** A fault for which `applies` returns false does not strike. */
   strike<K extends NodeFault['kind']>(
     kinds: readonly K[],
     methods: readonly string[],

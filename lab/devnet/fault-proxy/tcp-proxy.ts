@@ -6,23 +6,14 @@ export interface TcpProxy {
   readonly connections: number
   /** Resets all connections, and each new connection at once. */
   cut(): void
-  /**
-   * Stops all bytes in both directions without closing connections, like an unplugged cable. New connections are
-   * accepted and stay silent.
-   */
+  /** Stops all bytes without closing connections, like an unplugged cable. New connections stay silent. */
   stall(): void
-  /**
-   * Ends `cut` and `stall`. Stalled connections continue with the bytes that were sent meanwhile, unless one end has
-   * given up.
-   */
+  /** Ends `cut` and `stall`. Stalled connections continue with the bytes that were sent meanwhile. */
   heal(): void
   stop(): Promise<void>
 }
 
-/**
- * `inner`: the client's socket. `outer`: the socket to the server, which a connection that begins during a stall gets
- * only when the stall ends.
- */
+/** `inner`: to the client. `outer`: to the server, absent if the connection began during a stall. */
 interface Pair {
   readonly inner: Socket
   outer?: Socket

@@ -49,9 +49,7 @@ export async function nativeBridgeAbi(variant: NativeBridgeVariant = 'fixed'): P
   return (await compiledArtifact(bridgeArtifacts[variant])).abi
 }
 
-/**
- * Deploys token, bridge, roles, pool and fund of one end. Throws Error with the name of the transaction that reverted.
- */
+/** Throws Error with the transaction that reverted. */
 export async function deployNativeBridge(plan: NativeBridgePlan, variant: NativeBridgeVariant): Promise<NativeBridgeEnd> {
   const { anvil, deployer, user, relayers } = plan
   const [bridgeCode, tokenCode] = await Promise.all([compiledArtifact(bridgeArtifacts[variant]), compiledArtifact('BridgeToken')])
@@ -71,7 +69,6 @@ export async function deployNativeBridge(plan: NativeBridgePlan, variant: Native
   return { ...plan, bridge, token, insuranceFund }
 }
 
-/** Initiates transfers of the end's user, all mined together. `to`: addresses on the other chain. */
 export async function initiate(
   { anvil, user, bridge }: NativeBridgeEnd,
   transfers: readonly { readonly to: string; readonly amount: bigint }[],
@@ -94,9 +91,8 @@ export function initiatedIn({ logs, blockNumber }: Mined, bridge: string, abi: I
 }
 
 /**
- * Arguments for the target's contract. A transfer's id is a hash that covers initiator and recipient: at the source in
- * 20 + 32 bytes, at the target in 32 + 20. Both must hash the same bytes, so the target's initiator takes the
- * recipient's first 12 bytes, which are zeros.
+ * Arguments for the target's contract. The id is a hash over initiator and recipient: 20 + 32 bytes at the source, 32 +
+ * 20 at the target. So the target's initiator takes the recipient's first 12 bytes, which are zeros.
  */
 export function completionOf({ id, initiator, recipient, amount, nonce }: InitiatedTransfer): Completion {
   return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12, 32), amount, nonce]

@@ -18,10 +18,7 @@ export interface NativeNetworkOptions {
   readonly maxOpen?: number | undefined
 }
 
-/**
- * Deploys both ends, with the chains' lanes as relayers. The fund allows 2.5 × 10^16 units per day, and the user owns
- * 10^17. Tests that send less than 10^12 never reach these limits.
- */
+/** The fund allows 2.5 × 10^16 units per day, and the user owns 10^17: less than 10^12 never reaches these limits. */
 export async function startNativeNetwork(
   chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain },
   options: NativeNetworkOptions,

@@ -39,10 +39,7 @@ export type NativeSide = Pick<NativeBridgeEnd, 'name' | 'user' | 'bridge' | 'tok
 }
 
 export interface NativeUsers {
-  /**
-   * Sends all transfers at once, in as few blocks as possible. Resolves when all are mined. Throws Error if one
-   * reverted or got an unexpected id.
-   */
+  /** Resolves once all are mined, in as few blocks as possible. Throws Error if one reverted or has a wrong id. */
   send(transfers: readonly NativeUserTransfer[]): Promise<SentNativeTransfer[]>
 }
 

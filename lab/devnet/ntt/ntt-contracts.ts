@@ -28,10 +28,7 @@ interface Factory {
 const load = createRequire(import.meta.url)
 const library = 'src/libraries/TransceiverStructs.sol:TransceiverStructs'
 
-/**
- * Loads a factory of the real contracts 2.0.0 by its path, because the package's entry point needs the whole Wormhole
- * SDK.
- */
+/** Loads a contract by its path, because the package's entry point needs the whole Wormhole SDK. */
 function factory(name: 'NttManager' | 'WormholeTransceiver'): Factory {
   const folder = join(dirname(load.resolve('@wormhole-foundation/sdk-evm-ntt')), 'ethers-contracts', '2_0_0', 'factories')
   const module = load(join(folder, `${name}__factory.js`)) as Readonly<Record<string, Factory>>
@@ -44,7 +41,6 @@ const [manager, transceiver] = [factory('NttManager'), factory('WormholeTranscei
 export const managerAbi = new Interface(manager.abi)
 export const transceiverAbi = new Interface(transceiver.abi)
 
-/** Links both contracts with the library at this address. */
 export function linked(structs: string): { readonly manager: Artifact; readonly transceiver: Artifact } {
   return {
     manager: { abi: managerAbi, bytecode: manager.linkBytecode({ [library]: structs }) },

@@ -46,7 +46,6 @@ export function nttEffects({ anvil, token, manager, transceivers }: NttEnd): Ntt
 /** Orders of the manager's owner. Limits are in the smallest unit of the end's token. */
 export type NttOrder = 'pause' | 'unpause' | 'setInboundLimit' | 'setOutboundLimit' | 'setThreshold' | 'removeTransceiver'
 
-/** Sends one order and mines it at once. Throws Error if it reverted. */
 export async function orderNtt({ anvil, deployer, manager }: NttEnd, order: NttOrder, ...args: readonly unknown[]): Promise<void> {
   const script = await Script.of(anvil, deployer)
   script.call(manager, managerAbi, order, args)

@@ -15,10 +15,10 @@ export interface SentNttTransfer {
   readonly source: string
   readonly target: string
   readonly emitterChain: number
-  /** Emitter and sequence of the transfer's first message. */
+  /** Emitter and sequence of the first message. */
   readonly emitter: string
   readonly sequence: bigint
-  /** One message per transceiver of the source, in the transceivers' order. `emitter`: 64 lower-case hex digits. */
+  /** One message per transceiver of the source. `emitter`: 64 lower-case hex digits. */
   readonly messages: readonly { readonly emitter: string; readonly sequence: bigint }[]
   /** Digest of the manager's message, 0x. All transceivers carry the same digest. */
   readonly digest: string
@@ -33,10 +33,7 @@ export interface SentNttTransfer {
 }
 
 export interface NttUsers {
-  /**
-   * Sends all transfers at once, in as few blocks as possible. Resolves when all are mined. Throws Error if one
-   * reverted.
-   */
+  /** Sends in as few blocks as possible. Resolves when all are mined. Throws Error if one reverted. */
   send(transfers: readonly NttUserTransfer[]): Promise<SentNttTransfer[]>
 }
 

@@ -18,8 +18,7 @@ export interface NttOptions {
   /** Number of transceivers that must attest to a message. Default: all. */
   readonly threshold?: number
   /**
-   * Seconds until a queued transfer may be completed, and until a used limit is restored. Transfers above the limit are
-   * always queued. Default 86,400, as in NTT's deployments.
+   * Seconds until a queued transfer may be completed, and until a used limit is restored. Default 86,400, as in NTT.
    */
   readonly rateLimitSeconds?: number
   /** Inbound limit, whole tokens. Larger transfers are queued. Default: unlimited until `orderNtt` sets a limit. */
@@ -31,10 +30,7 @@ export interface NttOptions {
 const supply = 1_000_000n
 const seedOf = (decimals: number) => supply * 10n ** BigInt(decimals)
 
-/**
- * Deploys both ends with the real bytecode of version 2.0.0. Throws Error with the name of the transaction that
- * reverted.
- */
+/** Deploys the real bytecode of version 2.0.0. Throws Error with the transaction that reverted. */
 export async function deployNtt(
   chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain },
   options: NttOptions = {},
@@ -67,8 +63,7 @@ async function deployEnd(
   const script = await Script.of(anvil, deployer)
   const token = script.deploy('NttToken', [decimals], tokenCode)
   const code = linked(script.deploy('TransceiverStructs', [], structsCode))
-  // The deployer initializes each contract in a call of its own: initialize() refuses every sender but the
-  // implementation's deployer, so a proxy's constructor cannot call it.
+  // The deployer calls initialize(), which refuses every other sender, such as a proxy's constructor.
   const proxied = (implementation: string) => script.deploy('ERC1967Proxy', [implementation, '0x'], artifact('ERC1967Proxy'))
   const constants = [token, mode === 'lock' ? 0 : 1, wormholeChainId, rateLimitSeconds, false]
   const manager = proxied(script.deploy('NttManager', constants, code.manager))
@@ -88,10 +83,7 @@ async function deployEnd(
   return { name, wormholeChainId, anvil, core, deployer, user, token, decimals, manager, transceivers }
 }
 
-/**
- * Makes an end and its peer name each other. Each setWormholePeer and each initialize() of a transceiver publishes a
- * message.
- */
+/** Each setWormholePeer and each initialize() of a transceiver publishes a message. */
 async function connect(end: NttEnd, peer: NttEnd, { threshold = end.transceivers.length, inboundLimit }: NttOptions): Promise<void> {
   const { anvil, deployer, user, manager, token, decimals } = end
   const script = await Script.of(anvil, deployer)

@@ -5,10 +5,8 @@ import { SigningKey } from 'ethers'
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 /**
- * Signs by ECDSA as a KMS does: two signatures of one digest differ, and `s` may be in either half. Not in constant
- * time, so for DEVNET keys only.
- * @param digest 32 bytes
- * @param privateKey 0x hex
+ * Signs as a KMS does: two signatures of one digest differ, and `s` may be in either half. Not in constant time, so for
+ * DEVNET keys only. `digest`: 32 bytes. `privateKey`: 0x hex.
  */
 export function signWithRandom(digest: Uint8Array, privateKey: string): { r: bigint; s: bigint } {
   for (;;) {

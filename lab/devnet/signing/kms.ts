@@ -36,9 +36,8 @@ interface Request {
 }
 
 /**
- * Starts the part of AWS KMS that a relayer needs (JSON 1.1 over HTTP, TrentService.GetPublicKey and
- * TrentService.Sign). Two signatures of one digest differ. Requests need a signature of version 4, which is not
- * checked. For DEVNET keys.
+ * Starts the part of AWS KMS that a relayer needs (JSON 1.1 over HTTP). Two signatures of one digest differ. Signatures
+ * of requests are not checked. For DEVNET keys.
  */
 export async function startKms(accounts: readonly DevnetAccount[], port = 0): Promise<Kms> {
   const keys = new Map(accounts.map((account) => [kmsKeyId(account), account] as const))

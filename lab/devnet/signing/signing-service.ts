@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net'
 /** Treatment of requests. `well`: correct answers. `hang`: no answers. A number: status of every answer. */
 export type ServiceMode = 'well' | 'hang' | number
 
-/** A signing service that tests can make fail. */
 export interface SigningService {
   readonly url: string
   mode: ServiceMode

@@ -13,10 +13,7 @@ export interface Web3Signer extends SigningService {
 
 const text = 'text/plain; charset=utf-8'
 
-/**
- * Starts the part of web3signer's eth1 API that a relayer needs: GET /upcheck, GET /api/v1/eth1/publicKeys and POST
- * /api/v1/eth1/sign/{public key}. For DEVNET keys.
- */
+/** Starts the part of web3signer's eth1 API that a relayer needs. For DEVNET keys. */
 export async function startWeb3Signer(accounts: readonly DevnetAccount[], port = 0): Promise<Web3Signer> {
   const keys = new Map(accounts.map(({ privateKey }) => [publicKeyOf(privateKey), new SigningKey(privateKey)] as const))
   const lies: Lies = {}

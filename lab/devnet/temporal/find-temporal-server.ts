@@ -6,9 +6,7 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { goInstall } from './go-install.ts'
 import { programCache } from './temporal-cli.ts'
 
-/**
- * Version of the production server. Some tests need it, because the CLI's dev server has neither TLS nor authorization.
- */
+/** Tests of TLS and authorization need the production server, because the dev server has neither. */
 export const serverVersion = '1.32.0'
 const goModule = `go.temporal.io/server/cmd/server@v${serverVersion}`
 

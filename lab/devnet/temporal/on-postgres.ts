@@ -30,9 +30,7 @@ export interface TemporalDump {
 export interface TemporalOnPostgres {
   readonly temporal: SecuredTemporal
   readonly postgres: Postgres
-  /**
-   * Dumps each database while the server works. Each dump shows one moment. Throws Error with the output of pg_dump.
-   */
+  /** Dumps each database at one moment, while the server works. Throws Error with the output of pg_dump. */
   dump(folder: string): Promise<TemporalDump>
   /** Ends the Temporal server and starts it again on the same databases. The address changes unless `port` is given. */
   restart(): Promise<void>
@@ -59,10 +57,7 @@ export async function postgresServerParts(): Promise<PostgresServerParts | { rea
   return { path, programs, schema }
 }
 
-/**
- * Starts a new PostgreSQL, and on it a Temporal server with four history shards. Throws SETUP_INCOMPLETE,
- * TEMPORAL_UNAVAILABLE, or Error with the output of psql.
- */
+/** Four history shards. Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE, or Error with the output of psql. */
 export async function startTemporalOnPostgres(options: TemporalOnPostgresOptions): Promise<TemporalOnPostgres> {
   const { parts, synchronousCommit, from, postgresDir = `${options.dir}-postgres`, ...secured } = options
   const { path, programs, schema } = parts
@@ -109,10 +104,7 @@ function storeOf({ address, user }: Postgres, databaseName: string): Record<stri
   return { pluginName: 'postgres12', databaseName, connectAddr: address, connectProtocol: 'tcp', user, password: 'none', ...pool }
 }
 
-/**
- * SQL that writes the schema version, as temporal-sql-tool does. The server reads the version at its start, and refuses
- * one that is too low. 1.99 is above any version that the server asks for.
- */
+/** The server refuses a schema version that is too low. 1.99 is above any version that it asks for. */
 function versionTable(database: string): string {
   return [
     `CREATE TABLE schema_version(version_partition INT NOT NULL, db_name VARCHAR(255) NOT NULL, creation_time TIMESTAMP,

@@ -11,10 +11,9 @@ export interface PostgresTemporalOptions {
 }
 
 /**
- * A TemporalServer on PostgreSQL, without TLS and open to every user of this machine. `copy` dumps both databases under
- * load. `restartFrom` kills PostgreSQL and the server at the same time, and starts both with new databases. A server
- * without a dump has no namespace until `portage setup temporal` makes it. Throws SETUP_INCOMPLETE,
- * TEMPORAL_UNAVAILABLE.
+ * A TemporalServer on PostgreSQL, open to every user of this machine. `copy` dumps both databases under load.
+ * `restartFrom` starts PostgreSQL and the server with new databases. Without a dump, `portage setup temporal` must make
+ * the namespace. Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE.
  */
 export async function startPostgresTemporal({ parts, dir }: PostgresTemporalOptions): Promise<TemporalServer> {
   const port = await freePort()

@@ -23,10 +23,7 @@ export interface PostgresOptions {
   readonly synchronousCommit: boolean
 }
 
-/**
- * A running PostgreSQL on 127.0.0.1. Every user of this machine may do everything in it, so use it for tests and
- * measurements only.
- */
+/** A PostgreSQL on 127.0.0.1 in which every user of this machine may do everything: only for tests. */
 export interface Postgres {
   /** host:port. */
   readonly address: string
@@ -35,10 +32,7 @@ export interface Postgres {
   readonly user: string
   /** Makes a database, and runs a file of SQL and then `statements` in it. Throws Error with the output of psql. */
   createDatabase(name: string, file: string, statements?: string): Promise<void>
-  /**
-   * Dumps a database as SQL. The dump shows one moment, even while others write. Throws Error with the output of
-   * pg_dump.
-   */
+  /** Dumps one moment, even while others write. Throws Error with the output of pg_dump. */
   dump(name: string, file: string): Promise<void>
   /** Ends PostgreSQL like a crash: cuts connections and writes nothing more. The next start recovers from the log. */
   crash(): Promise<void>
@@ -52,10 +46,7 @@ const names = ['initdb', 'postgres', 'psql', 'pg_dump'] as const
 /** Folder of Debian's packages, which is not on the PATH. */
 const debianFolder = '/usr/lib/postgresql'
 
-/**
- * Finds PostgreSQL's programs on the PATH or in the folder of Debian's packages. Undefined if programs are missing or
- * do not run, or if their user may not enter `folder`, the place of the data.
- */
+/** Undefined if programs are missing or do not run, or if their user may not enter `folder`, the place of the data. */
 export async function findPostgres(
   env: NodeJS.ProcessEnv = process.env,
   packages = debianFolder,

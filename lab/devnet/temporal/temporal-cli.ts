@@ -28,10 +28,7 @@ export interface FindOptions {
 const goModule = 'github.com/temporalio/cli/cmd/temporal@v1.5.1'
 const program = process.platform === 'win32' ? 'temporal.exe' : 'temporal'
 
-/**
- * Finds the Temporal CLI: tries TEMPORAL_CLI, PATH, the cache, the SDK's own download, and `go install`. The last two
- * fill the cache. Throws SETUP_INCOMPLETE with the reason for each failure.
- */
+/** Tries TEMPORAL_CLI, PATH, the cache, the SDK's own download, and `go install`. Throws SETUP_INCOMPLETE. */
 export async function findTemporalCli(options: FindOptions = {}): Promise<TemporalCli> {
   const env = options.env ?? process.env
   const log = options.log ?? ((line) => process.stderr.write(`${line}\n`))
@@ -97,10 +94,7 @@ async function probe(path: string, origin: CliOrigin, tried: string[]): Promise<
   return undefined
 }
 
-/**
- * The download runs in a separate process, because it may hang and the SDK's runtime can be set up only once per
- * process.
- */
+/** A separate process, because the SDK's runtime can be set up only once per process, and the download may hang. */
 async function download(dir: string, timeoutMs: number, log: (line: string) => void, tried: string[]): Promise<boolean> {
   log(`Temporal CLI: neither TEMPORAL_CLI nor PATH has one; asking the SDK to download it (at most ${timeoutMs / 1000} s)…`)
   const script = `

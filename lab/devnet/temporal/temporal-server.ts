@@ -52,10 +52,7 @@ export interface SecuredTemporal {
   readonly logFile: string
   /** Replaces the keys that verify tokens. The server uses the new keys within two seconds. */
   useKeySet(keySet: string): Promise<void>
-  /**
-   * Ends the server with SIGTERM, and after `graceMs` with SIGKILL. Starts the server on the same ports and store.
-   * Resolves when it serves its namespaces.
-   */
+  /** Ends the server with SIGTERM, and after `graceMs` with SIGKILL, then starts it on the same ports and store. */
   restart(graceMs: number): Promise<void>
   stop(): Promise<void>
 }
@@ -76,16 +73,10 @@ function sqlite() {
   }
 }
 
-/**
- * All services in one process. The server's own workers use the internal frontend, which needs no token and starts only
- * if it is named.
- */
+/** The server's own workers use the internal frontend, which needs no token and starts only if it is named. */
 const services = ['frontend', 'internal-frontend', 'matching', 'history', 'worker'] as const
 
-/**
- * Starts the server and makes its namespaces. Throws TEMPORAL_UNAVAILABLE with the server's last lines if it does not
- * start.
- */
+/** Throws TEMPORAL_UNAVAILABLE with the server's last lines if it does not start. */
 export async function startSecuredTemporal(options: SecuredTemporalOptions): Promise<SecuredTemporal> {
   const { path, dir, keySet, namespaces, admin } = options
   await mkdir(dir, { recursive: true })

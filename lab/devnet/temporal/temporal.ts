@@ -38,10 +38,7 @@ export interface TemporalServer {
   stop(): Promise<void>
   /** Sends a signal (SIGKILL, SIGSTOP, SIGCONT). After SIGKILL, resolves when the process has ended. */
   kill(signal: NodeJS.Signals): Promise<void>
-  /**
-   * Stops the server if it runs, and starts it on the same ports and database file. Resolves when the server is
-   * healthy.
-   */
+  /** Starts the server again on the same ports and database file. */
   restart(): Promise<void>
   /** Kills the server and starts it on an empty database or on a copy. Newer data is lost. */
   restartFrom(copy: 'nothing' | DatabaseCopy): Promise<void>
@@ -54,9 +51,8 @@ export interface DatabaseCopy {
 }
 
 /**
- * Settings that differ from the dev server's defaults: one partition per queue, so that polls find their task without
- * forwarding; no database reads for search attributes and Nexus; limits above what one machine reaches.
- * docs/develop/devnet.md has the reasons.
+ * One partition per queue, so that polls find their task without forwarding; no database reads for search attributes
+ * and Nexus; high limits. docs/develop/devnet.md has the reasons.
  */
 export const devServerDynamicConfig: Readonly<Record<string, string>> = {
   'matching.numTaskqueueReadPartitions': '1',
@@ -76,10 +72,7 @@ export const devServerDynamicConfig: Readonly<Record<string, string>> = {
 /** Chosen by measurements of lab/bench/sqlite-pragmas.ts. docs/develop/devnet.md has the figures. */
 export const devServerPragmas: Readonly<Record<string, string>> = { journal_mode: 'WAL', synchronous: 'NORMAL' }
 
-/**
- * Starts the dev server. Resolves when it serves the namespace with all search attributes. Throws SETUP_INCOMPLETE
- * without a CLI, and TEMPORAL_UNAVAILABLE with the server's last output if it does not start.
- */
+/** Resolves when the namespace has all search attributes. Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE. */
 export async function startTemporal(options: TemporalOptions = {}): Promise<TemporalServer> {
   const cliPath = options.cliPath ?? (await findTemporalCli({ log: options.log })).path
   const inMemory = options.inMemory ?? options.dir === undefined
@@ -92,8 +85,7 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
   const start = () => launch(cliPath, flags({ ...options, port, uiPort, dbFile }), port, logFile)
   let child = await start()
   let copies = 0
-  // A database in memory has nothing to close, so its server is killed at once. A server with a database file ends
-  // within a second of SIGTERM.
+  // A database in memory has nothing to close, so its server is killed at once.
   const stop = () => child.stop(dbFile === undefined ? 0 : 5_000)
   return {
     address: `127.0.0.1:${port}`,

@@ -1,12 +1,9 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 
-/** Issues JWTs as an operator's identity provider would. */
 export interface TokenIssuer {
   /** A JSON Web Key. */
   readonly publicKey: object
-  /**
-   * @param permissions `<namespace>:read`, `:write`, `:worker`, `:admin`; `temporal-system:admin` for the whole server
-   */
+  /** Permissions: `<namespace>:read`, `:write`, `:worker`, `:admin`, or `temporal-system:admin`. */
   issue(permissions: readonly string[], options?: TokenOptions): string
 }
 

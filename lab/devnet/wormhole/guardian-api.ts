@@ -1,8 +1,6 @@
 import { startVaaServer, type VaaAnswer, type VaaServer } from './vaa-server.ts'
 
-/**
- * The routes of a guardian's REST API that a relayer needs: `/v1/signed_vaa/…` and `/v1/governor/is_vaa_enqueued/…`.
- */
+/** Serves `/v1/signed_vaa/…` and `/v1/governor/is_vaa_enqueued/…`. */
 export type GuardianApi = VaaServer
 
 /** Finds a VAA by chain, emitter (64 lower-case hex digits) and sequence (decimal). */

@@ -30,10 +30,7 @@ export interface Guardian {
   /** Treats a message of a chain outside this devnet like an observed message. */
   observe(message: Message): void
   treat(how: (message: Message) => Treatment): void
-  /**
-   * Signs with the index of a new set and the same keys from now on. The servers then have all earlier messages signed
-   * again; the spy does not send them again. `upgradeGuardians` gives the chains the new set.
-   */
+  /** Signs with a new index and the same keys from now on. The servers then have all messages signed again. */
   renew(setIndex: number): void
   /** Makes the Governor release all held messages, or only the first `most`. */
   release(most?: number): void
@@ -49,10 +46,7 @@ export interface Guardian {
   stop(): Promise<void>
 }
 
-/**
- * Watches each chain from its first block. The servers have the messages of the deployment, but the spy does not gossip
- * them.
- */
+/** The servers have the messages of the deployment, but the spy does not gossip them. */
 export async function startGuardian(chains: readonly WormholeChain[], options: GuardianOptions): Promise<Guardian> {
   const { guardians } = options
   const spy = await startSpy({ port: options.spyPort, sendTimeoutMs: options.sendTimeoutMs })

@@ -4,10 +4,7 @@ export interface Observation extends SignedVaa {
   readonly message: Message
 }
 
-/**
- * Treatment of a message by the guardians. sign: sign and gossip. mute: sign without gossip. hold: queue in the
- * Governor until `release`. miss: ignore.
- */
+/** sign: sign and gossip. mute: sign without gossip. hold: queue in the Governor until `release`. miss: ignore. */
 export type Treatment = 'sign' | 'mute' | 'hold' | 'miss'
 
 export interface Observations {

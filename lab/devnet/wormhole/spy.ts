@@ -8,10 +8,7 @@ export interface Spy {
   /** host:port. `stop` and `start` do not change the address. */
   readonly address: string
   readonly subscribers: number
-  /**
-   * Sends a VAA to each subscriber: once for each matching filter, or once if the subscriber has no filters. Without a
-   * subscriber the VAA is lost.
-   */
+  /** Sends a VAA once per matching filter, or once without filters. Without a subscriber the VAA is lost. */
   publish(vaa: Uint8Array, emitterChain: number, emitter: string): void
   /** Writes bytes that are no protocol message to every stream, like a hostile spy. */
   publishRaw(bytes: Uint8Array): void
@@ -21,9 +18,7 @@ export interface Spy {
 
 export interface SpyOptions {
   readonly port?: number
-  /**
-   * A subscriber that takes no message for this time is dropped with "too slow", ms. Default 5,000, as in the real spy.
-   */
+  /** A subscriber that takes no message for this time is dropped, ms. Default 5,000, as in the real spy. */
   readonly sendTimeoutMs?: number
 }
 

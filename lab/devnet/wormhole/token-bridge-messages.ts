@@ -3,10 +3,7 @@ import { createTokenBridge, type TokenBridgeOptions, type TokenBridgeTarget } fr
 
 const nowhere = `0x${'0'.repeat(40)}`
 
-/**
- * Makes readers of the token bridge's messages.
- * @param given settings by target; calls need a contract
- */
+/** `given`: settings by target. Calls need a contract. */
 export function tokenBridgeMessages(
   chainNames: ReadonlyMap<number, string>,
   given: Readonly<Record<string, Partial<TokenBridgeTarget>>> = {},

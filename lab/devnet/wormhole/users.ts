@@ -6,15 +6,9 @@ import { type Call, createSender } from '../chain/sender.ts'
 import { toUniversal } from './vaa.ts'
 import { published, type WormholeChain } from './wormhole.ts'
 
-/**
- * Kinds of transfers. `coin` and `token`: the chain's coin or ERC20, which arrives wrapped. `coin-home` and
- * `token-home`: the other chain's wrapped coin or token, which arrives unwrapped on its own chain.
- */
+/** `coin` and `token` arrive wrapped. `coin-home` and `token-home` arrive unwrapped on their own chain. */
 export const transferKinds = ['coin', 'token', 'coin-home', 'token-home'] as const
-/**
- * A coin with a payload 3 for the target's redeemer, which gets the wrapped coin. Needs the devnet's option
- * `receivers`.
- */
+/** A coin with a payload 3 for the target's redeemer. Needs the devnet's option `receivers`. */
 export const messageKind = 'coin-to-contract'
 export type TransferKind = (typeof transferKinds)[number] | typeof messageKind
 
@@ -27,9 +21,7 @@ export interface UserTransfer {
   readonly recipient?: string
 }
 
-/**
- * A sent transfer with the values that the checker needs. Amounts in wei, without dust. Addresses are lower-case 0x.
- */
+/** A sent transfer. Amounts in wei, without dust. Addresses are lower-case 0x. */
 export interface SentTransfer {
   readonly kind: TransferKind
   readonly source: string
@@ -55,10 +47,7 @@ export type UserSide = Omit<WormholeChain, 'anvil' | 'deployer' | 'firstSequence
 
 /** Users who send from one chain to the other, all with the devnet's user account. */
 export interface Users {
-  /**
-   * Sends all transfers at once, in as few blocks as possible. Resolves when all are mined. Throws Error if one
-   * reverted.
-   */
+  /** Sends in as few blocks as possible. Resolves when all are mined. Throws Error if one reverted. */
   send(transfers: readonly UserTransfer[]): Promise<SentTransfer[]>
 }
 

@@ -10,9 +10,8 @@ export interface VaaAnswer {
 /** Faults of a VAA server. They last until the next call of `trouble`. */
 export interface Trouble {
   /**
-   * Limits the requests per window of `perMs`. Further requests get 429, with the end of the window as Retry-After: in
-   * whole seconds, rounded up (default), or as a date. With `blockMs`, the first refusal starts a block: all requests
-   * of the next `blockMs` (ms) get 429. Refusals then have no Retry-After.
+   * Limits the requests per window of `perMs`. Further requests get 429 with a Retry-After: whole seconds, rounded up
+   * (default), or a date. With `blockMs`, the first refusal starts a block of this length (ms), without Retry-After.
    */
   readonly limit?: {
     readonly requests: number
@@ -24,25 +23,18 @@ export interface Trouble {
   readonly silent?: boolean
 }
 
-/** A local HTTP server of VAAs that tests can limit, break or silence. */
 export interface VaaServer {
   readonly url: string
   /** Paths of all requests in order, with those of refused requests. */
   readonly requests: readonly string[]
-  /**
-   * Number of requests that ignored a Retry-After or came during a block. Requests that were under way at the refusal
-   * do not count.
-   */
+  /** Requests that ignored a Retry-After or came during a block, except those under way at the refusal. */
   readonly early: number
   /** Sets the faults. Without an argument, the server is healthy again. */
   trouble(trouble?: Trouble): void
   stop(): Promise<void>
 }
 
-/**
- * Requests that were sent before a refusal may arrive for this time after the refusal, ms. The time is long, because
- * the client may share two busy cores.
- */
+/** Time in which requests that were sent before a refusal may still arrive, ms: long, because cores are busy. */
 const onTheWayMs = 1_000
 
 export async function startVaaServer(

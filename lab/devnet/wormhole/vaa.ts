@@ -1,10 +1,7 @@
 import { concat, getBytes, keccak256, SigningKey, toBeHex, zeroPadValue } from 'ethers'
 import type { DevnetAccount } from '../chain/accounts.ts'
 
-/**
- * A published message before the signature. This file shares no code with the relayer, so that the two check each
- * other.
- */
+/** A message before the signature. This file shares no code with the relayer, so that the two check each other. */
 export interface Message {
   /** Time of the message's block, seconds. */
   readonly timestamp: number
@@ -47,11 +44,7 @@ export function digestOf(message: Message): string {
   return keccak256(keccak256(encodeBody(message)))
 }
 
-/**
- * @param guardians the whole set in its order
- * @param signers indexes of the guardians that sign, ascending; default: the first quorum
- * @param setIndex index of the guardian set; the devnet's first set has 0
- */
+/** `guardians`: the whole set. `signers`: indexes of those that sign, ascending. Default: the first quorum. */
 export function signVaa(message: Message, guardians: readonly DevnetAccount[], signers?: readonly number[], setIndex = 0): SignedVaa {
   const indices = signers ?? Array.from({ length: quorumOf(guardians.length) }, (_, index) => index)
   const digest = digestOf(message)

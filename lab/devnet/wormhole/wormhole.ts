@@ -9,11 +9,10 @@ export interface ChainPlan {
   readonly wormholeChainId: number
   readonly anvil: Anvil
   readonly deployer: DevnetAccount
-  /** Owns tokens of this chain and wrapped tokens of the other chain, and has approved the token bridge for them. */
   readonly user: DevnetAccount
 }
 
-/** A chain with the real Wormhole contracts. Addresses are lower-case 0x. */
+/** The real Wormhole contracts of a chain. Addresses are lower-case 0x. */
 export interface WormholeChain extends ChainPlan {
   readonly core: string
   readonly tokenBridge: string
@@ -26,10 +25,7 @@ export interface WormholeChain extends ChainPlan {
   readonly wrappedToken: string
   /** A contract that redeems each payload 3 to its own address at this chain's token bridge. */
   readonly redeemer: string
-  /**
-   * First sequence number of users at the token bridge. Lower numbers are the deployment's attestations and seed
-   * transfers, which are completed.
-   */
+  /** First sequence number of users. The deployment uses lower numbers. */
   readonly firstSequence: bigint
 }
 
@@ -46,19 +42,13 @@ const coreAbi = artifact('Implementation').abi
 const bridgeAbi = artifact('BridgeImplementation').abi
 const tokenAbi = artifact('TokenImplementation').abi
 
-/**
- * Plan of the devnet's chain at this position (0 or 1). The chains have different accounts, so that no address is the
- * same on both.
- */
+/** The chains have different accounts, so that no address is the same on both. */
 export function chainPlan(name: string, wormholeChainId: number, anvil: Anvil, position: number): ChainPlan {
   const account = (base: number) => devnetAccount(base + position)
   return { name, wormholeChainId, anvil, deployer: account(accountIndex.deployer), user: account(accountIndex.user) }
 }
 
-/**
- * Deploys core, token bridge, WETH and an ERC20 on both chains, and registers the bridges with each other. Seed
- * transfers of coin and token create the wrappers on the other chain.
- */
+/** Deploys core, token bridge, WETH and an ERC20. Seed transfers create the wrappers on the other chain. */
 export async function deployWormhole(
   plans: readonly [ChainPlan, ChainPlan],
   options: DeployOptions,
@@ -158,9 +148,7 @@ async function receive(site: Site, other: Site, messages: readonly Message[], { 
   }
 }
 
-/**
- * Deploys a contract that forwards every call to the token bridge. The bridge pays its caller, which is this contract.
- */
+/** A contract that forwards every call to the token bridge, which pays its caller. */
 export async function deployRedeemer(anvil: Pick<Anvil, 'rpc'>, tokenBridge: string): Promise<string> {
   const address = freshAddress()
   // Bytecode: calldatacopy(0, 0, size), call(gas, bridge, 0, 0, size, 0, 0), revert if the call failed.
@@ -189,10 +177,7 @@ export function published(transaction: Mined, core: string, emitterChain: number
     })
 }
 
-/**
- * Address of a foreign token's wrapper on this chain, or the zero address.
- * @param token the token's EVM address on its own chain
- */
+/** Address of a foreign token's wrapper, or the zero address. `token`: its EVM address on its own chain. */
 export async function wrappedAsset(anvil: Anvil, tokenBridge: string, originChain: number, token: string): Promise<string> {
   const data = bridgeAbi.encodeFunctionData('wrappedAsset', [originChain, `0x${toUniversal(token)}`])
   const answer = await anvil.rpc<string>('eth_call', [{ to: tokenBridge, data }, 'latest'])

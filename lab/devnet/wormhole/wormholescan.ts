@@ -1,10 +1,7 @@
 import { type FindVaa, guardianAnswer } from './guardian-api.ts'
 import { startVaaServer, type VaaAnswer, type VaaServer } from './vaa-server.ts'
 
-/**
- * The routes of Wormholescan's API that a relayer needs: `/api/v1/vaas/{chain}/{emitter}/{sequence}`, and the
- * guardians' routes (wormhole-explorer, api/routes).
- */
+/** Serves `/api/v1/vaas/…` and the guardians' routes (wormhole-explorer, api/routes). */
 export function startWormholescan(find: FindVaa, port = 0, isHeld: FindVaa<boolean> = () => false): Promise<VaaServer> {
   return startVaaServer((method, path) => answer(method, path, find, isHeld), port)
 }

@@ -41,10 +41,7 @@ export interface NetworkOptions {
   /** A block is final once this number of blocks is above it. */
   readonly depth: number
   readonly capacity: number
-  /**
-   * Whether the contract reverts a second delivery, as real contracts do. If false, the second delivery has an effect
-   * too.
-   */
+  /** Whether the contract reverts a second delivery, as real contracts do. */
   readonly guards: boolean
   /** Probabilities of a fork and of a price spike, per block, in [0, 1]. */
   readonly reorgs: number
@@ -57,10 +54,7 @@ export interface NetworkOptions {
 export type PoolAnswer = 'accepted' | 'known' | 'nonce-too-low' | 'replacement-underpriced' | 'underpriced' | 'pool-limit'
 
 export const gwei = 1_000_000_000
-/**
- * wei. About the highest base fee that Ethereum has had. Without a limit, repeated spikes would exceed every lane's
- * balance.
- */
+/** wei. About Ethereum's highest base fee. Without a limit, spikes would exceed every lane's balance. */
 const mostBaseFee = 7_500 * gwei
 const quietMs = 5 * 60_000
 const rareMs = 10_000
@@ -83,9 +77,7 @@ export class Network {
   readonly #pool = new Map<string, Map<number, SimulatedTransaction>>()
   readonly #byNonce = new Map<string, Mined[]>()
   #baseFee = 5 * gwei
-  /**
-   * Lowest base fee, wei. Grows with each spike and never falls, so that a transaction with a low fee must be replaced.
-   */
+  /** Lowest base fee, wei. Grows with each spike, so that transactions with low fees must be replaced. */
   #least = gwei
   #spike = 0
   #forks = 0
@@ -127,7 +119,6 @@ export class Network {
     next()
   }
 
-  /** Ends forks, spikes and drops. */
   calm(): void {
     this.#isCalm = true
     this.#calmSince = world.clock.now
@@ -203,10 +194,7 @@ export class Network {
     this.#add(this.#chosen())
   }
 
-  /**
-   * During a spike, other users fill the blocks, so each block raises the base fee by an eighth (the most that EIP-1559
-   * allows), up to `mostBaseFee`.
-   */
+  /** In a spike, each block raises the base fee by an eighth (the most that EIP-1559 allows). */
   #price(): void {
     if (this.#spike > 0) {
       this.#spike -= 1

@@ -34,8 +34,5 @@ export interface Host {
 /** Interval at which work without a poller looks for one, ms. */
 export const pollMs = 400
 
-/**
- * Returns a promise that never resolves, for code of a dead process. Each caller gets its own promise: one that all
- * share would keep its callers, and so every finished simulation, in memory.
- */
+/** Each caller gets its own promise, because a shared one would keep every finished simulation in memory. */
 export const never = () => new Promise<never>(() => {})

@@ -40,10 +40,7 @@ export interface RunInfo {
 
 export type WorkflowFunction = (...args: never[]) => Promise<unknown>
 
-/**
- * Length of a history at which Temporal suggests to continue as new (`limit.historyCount.suggestContinueAsNew`). The
- * server's hard limit is 51,200 events.
- */
+/** Events after which Temporal suggests to continue as new (`limit.historyCount.suggestContinueAsNew`). */
 const eventsOfLongHistory = 4_096
 
 const noNumbers: Options['randomnessSeed'] = [1, 2, 3, 4]
@@ -124,10 +121,7 @@ export class WorkflowMachine {
   }
 }
 
-/**
- * Rank of a job in its activation. Temporal's Core puts signals and updates before results and timers, and queries
- * last.
- */
+/** Rank of a job in its activation, as in Temporal's Core: signals and updates, results and timers, then queries. */
 function rank({ variant }: Job): number {
   if (variant === 'signalWorkflow') return 0
   if (variant === 'doUpdate') return 1

@@ -71,7 +71,6 @@ export class Run {
     return this.status === 'RUNNING'
   }
 
-  /** Begins a new run, or repeats the recorded run. */
   begin(recorded: readonly Recorded[] = []): void {
     for (const entry of recorded) this.#apply(entry)
     if (!this.isOpen) return
@@ -259,8 +258,7 @@ export class Run {
     const ends = task.commands.some(
       (one) => one.completeWorkflowExecution ?? one.failWorkflowExecution ?? one.continueAsNewWorkflowExecution,
     )
-    // The server refuses to close a run while there are signals or results that the workflow has not seen. Unseen
-    // updates do not count, because `close` rejects them.
+    // The server refuses to close a run with unseen signals or results. `close` rejects unseen updates.
     if (ends && this.#buffer.slice(task.jobs).some(({ doUpdate }) => !doUpdate)) return this.#loseTask(task)
     this.#task = undefined
     const { activations, commands } = task

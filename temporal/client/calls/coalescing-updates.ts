@@ -6,14 +6,14 @@ import { pause, unlessAborted } from '../../../runtime/wait.ts'
 import { updateRefusal } from '../connection/errors.ts'
 
 export interface CoalescingOptions<Request, Response> {
-  /** Whether the requests fit into one update. A request that is too large goes alone. */
+  /** A request that is too large goes alone. */
   fits(requests: readonly Request[]): boolean
-  /** Returns a function that sends the requests as one update. A retry calls this function with the same `updateId`. */
+  /** A retry calls the returned function with the same `updateId`. */
   build(requests: readonly Request[]): (updateId: string) => Promise<Response>
   onResponse(response: Response): void
   readonly unreachable: ErrorCode
   readonly facts: Facts
-  /** Shortest time between an update with these requests and the next one, ms. A full update does not wait. */
+  /** Shortest time until the next update. A full update does not wait. */
   spacingMs?(requests: readonly Request[]): number
   readonly logger: Logger
 }
@@ -28,10 +28,7 @@ interface Asked<Request, Response> {
 const firstRetryMs = 50
 const longestRetryMs = 5_000
 
-/**
- * Sends the requests of a process to one workflow, as one update at a time. An update without an answer is sent again
- * until the workflow answers.
- */
+/** Sends one update at a time. An update without an answer is sent again until the workflow answers. */
 export class CoalescingUpdates<Request, Response extends { readonly answers: readonly unknown[] }> {
   readonly #options: CoalescingOptions<Request, Response>
   readonly #process = randomBytes(4).toString('hex')
@@ -58,10 +55,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return `${this.#process}-${++this.#count}`
   }
 
-  /**
-   * Returns the answers to the requests, or undefined if `isStale()` is true right before the update. Throws the code
-   * `unreachable` after `close`, and INTERNAL if the workflow refuses the requests as malformed.
-   */
+  /** Undefined: `isStale()` was true. Throws INTERNAL for malformed requests, and `unreachable` after `close`. */
   ask(requests: readonly Request[]): Promise<Response>
   ask(requests: readonly Request[], isStale: () => boolean): Promise<Response | undefined>
   ask(requests: readonly Request[], isStale = () => false): Promise<Response | undefined> {
@@ -134,14 +128,14 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return taken
   }
 
-  /** All tries have one update id, and a run of the workflow applies each id only once. */
+  /** A run of the workflow applies each update id only once. */
   async #deliver(requests: readonly Request[]): Promise<Response | RelayerError> {
     const { build, facts, logger } = this.#options
     const send = build(requests)
     const updateId = this.nextId()
     for (let tries = 0; !this.closed; tries++) {
       try {
-        // While no worker serves the workflow, an update never returns, so `close` ends the wait.
+        // While no worker serves the workflow, an update never returns.
         return await unlessAborted(this.#closing.signal, send(updateId), () => this.#unreachable())
       } catch (error) {
         if (this.closed) break
@@ -150,7 +144,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
           logger.error('a workflow refuses an update as malformed', { code: 'INTERNAL', ...facts, reason: refusal.detail })
           return new RelayerError('INTERNAL', { detail: `the workflow refuses the request: ${refusal.detail}`, facts })
         }
-        // A full run refuses updates until the next run begins. That is normal, so there is no warning.
+        // A full run refuses updates until the next run begins, which is normal.
         const level = refusal || !isLogged(tries) ? 'debug' : 'warn'
         const reason = error instanceof Error ? error.message : String(error)
         logger[level]('a workflow did not answer; the update is sent again', { code: 'WORKFLOW_UNANSWERED', ...facts, tries, reason })

@@ -11,24 +11,18 @@ import { type TemporalClient, within } from '../connection/client.ts'
 import { rethrowAs } from '../connection/errors.ts'
 import { startUnlessTaken } from './workflow-calls.ts'
 
-/**
- * Claim of an idempotency key. `first`: the caller must handle the request and then call `answer`, because the key is
- * new, or because an earlier request with the key ended without an answer.
- */
+/** `first`: the key is new, or its earlier request has no answer. The caller must then call `answer`. */
 export type KeyClaim =
   | { readonly kind: 'first'; answer(answer: KeptAnswer): Promise<void> }
   | Extract<KeptAnswer, { readonly kind: 'answered' }>
 
 const workMs = 90_000
-/** Time limit of a key's workflow. The server enforces it even without a worker, so no key stays taken for ever. */
+/** The server enforces this limit even without a worker, so no key stays taken for ever. */
 const longestRun = '10 minutes'
 const answerWaitMs = 5_000
 const serverTimeoutMs = 10_000
 
-/**
- * Claims an idempotency key. `key`: sender, route and the client's key. `request`: everything that the answer depends
- * on. Throws IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_KEY_BUSY, TEMPORAL_UNAVAILABLE.
- */
+/** `key`: sender, route and the client's key. Throws IDEMPOTENCY_KEY_* and TEMPORAL_UNAVAILABLE. */
 export async function claimKey(
   client: TemporalClient,
   { key, request }: { readonly key: readonly string[]; readonly request: unknown },
@@ -43,7 +37,7 @@ export async function claimKey(
   if (memo?.[requestMark] !== mark) throw new RelayerError('IDEMPOTENCY_KEY_REUSED')
   const kept = await within(client, waitMs, () => handle.result() as Promise<KeptAnswer>).catch(() => undefined)
   if (kept?.kind === 'answered') return kept
-  // The first request ended without an answer, so this request may have the key.
+  // The first request ended without an answer.
   const { status } = await describe()
   if (status.name !== 'RUNNING' && (await start(client, id, mark, 'ALLOW_DUPLICATE'))) return first(client, id)
   throw new RelayerError('IDEMPOTENCY_KEY_BUSY')

@@ -9,7 +9,7 @@ import { ledgerQueue } from '../../contracts/names.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, ifAlreadyStarted, isGone, type TemporalErrorCodes, updateRefusal } from '../connection/errors.ts'
 
-/** Trims an order and redacts its reason. Throws INPUT_INVALID if the name or the reason is missing or too long. */
+/** Throws INPUT_INVALID if the name or the reason is missing or too long. */
 export function checkedOrder({ by, reason }: Order): Order {
   return { by: checked('by', by), reason: redactText(checked('reason', reason)) }
 }
@@ -22,21 +22,18 @@ function checked(field: keyof Order, text: string): string {
   return trimmed
 }
 
-/** Starts a workflow on the queue `ledger`. Returns false if the policies of `options` or an open run forbid it. */
+/** False if the policies of `options` or an open run forbid the start. */
 export function startUnlessTaken(
   { workflow }: TemporalClient,
   type: string,
   options: Omit<WorkflowStartOptions, 'taskQueue'>,
 ): Promise<boolean> {
-  // With USE_EXISTING instead, this process would not know whether it started the run.
+  // USE_EXISTING would not show whether this process started the run.
   const started = workflow.start(type, { taskQueue: ledgerQueue, workflowIdConflictPolicy: 'FAIL', ...options })
   return started.then(() => true, ifAlreadyStarted(false))
 }
 
-/**
- * Queries a workflow. If the worker cannot replay the workflow, its queries are not registered. Then a signal causes a
- * workflow task, which fails, so that recovery finds the workflow.
- */
+/** If a worker cannot replay the workflow, a signal makes a task fail, so that recovery finds the workflow. */
 export async function queryOrWake<Result>(client: TemporalClient, workflowId: string, query: QueryDefinition<Result>): Promise<Result> {
   const handle = client.workflow.getHandle(workflowId)
   try {
@@ -55,7 +52,7 @@ async function wake(handle: WorkflowHandle): Promise<void> {
 interface UpdateTarget {
   readonly workflowId: string
   readonly workflowType: string
-  /** Returns the input to start the workflow if it does not run. Absent: the workflow must exist. */
+  /** Makes the input to start the workflow. Absent: the workflow must exist. */
   readonly begin?: (() => unknown) | undefined
   readonly summary: string
   readonly updateId?: string | undefined
@@ -64,7 +61,7 @@ interface UpdateTarget {
 export const orderTimeoutMs = 10_000
 const betweenRunsMs = 100
 
-/** Sends an update, and starts the workflow if it does not run. Updates with one `updateId` are applied once. */
+/** Updates with one `updateId` are applied once. */
 export async function updateOrStart<Result, Args extends [unknown]>(
   client: TemporalClient,
   update: UpdateDefinition<Result, Args>,
@@ -88,7 +85,7 @@ export async function updateOrStart<Result, Args extends [unknown]>(
   return client.workflow.executeUpdateWithStart(update, { ...options, startWorkflowOperation })
 }
 
-/** Sends an order, repeatedly while a full run refuses it. Throws INPUT_INVALID, errors of `fromTemporal`. */
+/** Repeats the order while a full run refuses it. Throws INPUT_INVALID and the errors of `fromTemporal`. */
 export async function sendOrder<Result>(
   client: TemporalClient,
   send: () => Promise<Result>,

@@ -1,10 +1,10 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
 import type { StreamNames } from '../../../domain/stream/stream.ts'
 
-/** Client of one namespace. Functions whose docstrings name no error codes throw the errors of Temporal's SDK. */
+/** Functions whose docstrings name no error codes throw the errors of Temporal's SDK. */
 export type TemporalClient = Client & { readonly streamNames?: StreamNames | undefined }
 
-/** Limits all Temporal calls of `work` to `timeoutMs`. Calls outside of `within` have no time limit. */
+/** Calls outside of `within` have no time limit. */
 export function within<Result>(client: TemporalClient, timeoutMs: number, work: () => Promise<Result>): Promise<Result> {
   return client.withDeadline(Date.now() + timeoutMs, work)
 }

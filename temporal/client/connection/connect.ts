@@ -36,7 +36,7 @@ export function createTemporalClient(
   return Object.assign(client, { streamNames })
 }
 
-/** Runs `use` with a new connection, then closes it. Throws ENCRYPTION_KEY and the errors of `probeTemporal`. */
+/** Throws ENCRYPTION_KEY and the errors of `probeTemporal`. */
 export async function withTemporalClient<Result>(
   target: TemporalAccess & { readonly failover?: FailoverSettings },
   use: (client: TemporalClient) => Promise<Result>,

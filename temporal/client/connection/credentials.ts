@@ -4,7 +4,7 @@ import type { CredentialSource, TemporalAccess, TlsSettings } from '../../../dom
 
 export type TemporalCredentials = ReturnType<typeof readCredentials>
 
-/** Reads credentials. Throws TEMPORAL_CREDENTIALS for unreadable, invalid, expired or mismatched files. */
+/** Throws TEMPORAL_CREDENTIALS for unreadable, invalid, expired or mismatched files. */
 export function readCredentials({ tls, apiKey }: TemporalAccess) {
   return { tls: tls && readTls(tls), apiKey: apiKey && readApiKey(apiKey) }
 }

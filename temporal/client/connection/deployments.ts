@@ -7,19 +7,17 @@ export interface DeploymentVersion {
   readonly buildId: string
 }
 
-/**
- * The work that a version gets. `inactive`: none. `ramping`: a share of new work. `draining`: only its open transfers.
- */
+/** `inactive`: gets no work. `ramping`: a share of new work. `draining`: only its open transfers. */
 export type VersionStatus = 'unknown' | 'inactive' | 'current' | 'ramping' | 'draining' | 'drained'
 
 export type DeploymentStatus = Awaited<ReturnType<typeof describeDeployment>>
 
-/** Statuses in the order of Temporal's enum WorkerDeploymentVersionStatus. */
+/** In the order of Temporal's enum WorkerDeploymentVersionStatus. */
 const statuses: readonly VersionStatus[] = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained']
 const answerMs = 10_000
 /** gRPC's INVALID_ARGUMENT, NOT_FOUND and FAILED_PRECONDITION. */
 const refusedCodes = [3, 5, 9]
-/** ms without a poll until a worker counts as gone: a poll takes 60 s (matching.longPollExpirationInterval). */
+/** A poll takes 60 s (matching.longPollExpirationInterval). */
 export const pollerGoneMs = 75_000
 
 export async function describeDeployment(client: TemporalClient, deploymentName: string) {
@@ -56,7 +54,7 @@ interface Promotion extends DeploymentVersion {
   readonly by: string
 }
 
-/** Gives new work to a version. Throws INPUT_INVALID if Temporal refuses, and the errors of `fromTemporal`. */
+/** Throws INPUT_INVALID if Temporal refuses, and the errors of `fromTemporal`. */
 export async function promoteVersion(client: TemporalClient, promotion: Promotion): Promise<void> {
   const { deploymentName, buildId, percent: percentage, ignoreMissingQueues: ignoreMissingTaskQueues = false, by: identity } = promotion
   const { options, workflowService } = client
@@ -76,10 +74,7 @@ export async function promoteVersion(client: TemporalClient, promotion: Promotio
   })
 }
 
-/**
- * Whether the version may promote itself: no version has work, no unversioned worker polls, and of several new
- * versions, this one has the lowest build id.
- */
+/** Of several new versions, the one with the lowest build id promotes itself. An unversioned worker prevents that. */
 export async function isFirstVersion(client: TemporalClient, version: DeploymentVersion): Promise<boolean> {
   const { current, ramping } = await describeDeployment(client, version.deploymentName)
   if (current !== undefined || ramping !== undefined) return false
@@ -90,10 +85,7 @@ export async function isFirstVersion(client: TemporalClient, version: Deployment
   return buildIds.toSorted()[0] === version.buildId
 }
 
-/**
- * Queues without a live worker of the version. If the version has a live worker at all, queues that nobody polls are
- * left out. The server's own check is not used, because it also counts workers that have ended.
- */
+/** The server's own check is not used, because it also counts workers that have ended. */
 async function queuesWithoutWorkers(client: TemporalClient, version: DeploymentVersion): Promise<string[]> {
   const queues = (await pollersOf(client, version)).map(({ name, live }) => {
     const own = live.filter(({ deploymentOptions: of }) => of?.deploymentName === version.deploymentName && of.buildId === version.buildId)

@@ -36,7 +36,7 @@ export function refusalCode(error: unknown): ErrorCode | undefined {
   return refusals.get(grpcCode(error) ?? 0)
 }
 
-/** Whether no run with this id takes signals: none was started, the last has ended, or Temporal was wiped. */
+/** No run was started, the last one has ended, or Temporal was wiped. */
 export function isGone(error: unknown): boolean {
   return error instanceof WorkflowNotFoundError
 }
@@ -69,17 +69,17 @@ export function isRefusedArgument(error: unknown): boolean {
   return unreadableCodes.includes(grpcCode(error) ?? 0)
 }
 
-/** Whether the server refused a call for the size of its values. A retry would be refused too. */
+/** A retry would be refused too. */
 export function isTooLarge(error: unknown): boolean {
   return [3, 8].includes(grpcCode(error) ?? 0) && /size exceeds limit|larger than max/i.test(detailOf(error))
 }
 
-/** Whether the error is gRPC's NOT_FOUND, in calls that bypass the SDK's methods. */
+/** gRPC's NOT_FOUND, in calls that bypass the SDK's methods. */
 export function isMissing(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === notFoundCode
 }
 
-/** Whether an error concerns every call, because Temporal refuses the credentials or does not answer. */
+/** The error concerns every call: Temporal refuses the credentials or does not answer. */
 export function isForAll(error: unknown): boolean {
   const cause = error instanceof RelayerError ? error.cause : error
   return refusalCode(cause) !== undefined || grpcCode(cause) === unavailable
@@ -89,7 +89,7 @@ export function isOfServer(error: unknown): boolean {
   return isGone(error) || isNamespaceMissing(error) || error instanceof ServiceError || isGrpcServiceError(error)
 }
 
-/** Why a workflow refused an update. `malformed`: every run refuses the update. `full`: the next run accepts it. */
+/** `malformed`: every run refuses the update. `full`: the next run accepts it. */
 export function updateRefusal(error: unknown): { kind: 'malformed' | 'full'; detail: string } | undefined {
   const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined
   if (!(cause instanceof ApplicationFailure)) return undefined
@@ -107,11 +107,7 @@ export interface TemporalErrorCodes {
   readonly unserved?: ErrorCode
 }
 
-/**
- * Returns a RelayerError with one of `codes`, TEMPORAL_NAMESPACE, TEMPORAL_PERMISSION, TEMPORAL_API_KEY_REFUSED or
- * TEMPORAL_UNAVAILABLE. For a missing worker, the code is `codes.unserved` or else TEMPORAL_UNAVAILABLE. Other errors
- * are returned unchanged.
- */
+/** Returns a RelayerError with one of `codes` or TEMPORAL_*. Other errors are returned unchanged. */
 export function fromTemporal(error: unknown, codes: TemporalErrorCodes, facts: Facts = {}): unknown {
   if (error instanceof RelayerError) return error
   if (codes.gone && isGone(error)) return new RelayerError(codes.gone, { facts, cause: error })
@@ -128,7 +124,7 @@ export function rethrowAs(codes: TemporalErrorCodes, facts?: Facts): (error: unk
   }
 }
 
-/** Makes a function for `catch`, which returns a value for the expected errors and throws all others. */
+/** For `catch`: expected errors become `value`, all others are thrown. */
 function ifError(isExpected: (error: unknown) => boolean) {
   return <Value>(value: Value) =>
     (error: unknown): Value => {

@@ -12,10 +12,7 @@ const tlsTimeoutMs = 2_000
 const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])])
 const settingsFrame = 4
 
-/**
- * Finds out why a connection fails, because the SDK does not say why. Throws TEMPORAL_UNAVAILABLE, TEMPORAL_TLS,
- * TEMPORAL_NO_TLS, TEMPORAL_UNTRUSTED, TEMPORAL_CERTIFICATE_REFUSED.
- */
+/** The SDK does not say why a connection fails. Throws TEMPORAL_UNAVAILABLE or the code of a TLS error. */
 export async function checkHandshake(
   { address }: TemporalAccess,
   credentials: TemporalCredentials,
@@ -48,16 +45,13 @@ function open(address: string, { tls }: TemporalCredentials): Socket {
   const at = hostAndPort(address)
   if (!tls) return guarded(connectTcp(at))
   const { serverName, ca, pair } = tls
-  // SNI allows only names (RFC 6066), so an IP address is left out. Node still compares it with the certificate.
+  // SNI allows only names (RFC 6066). Node still compares an IP address with the certificate.
   const servername = serverName ?? (isIP(at.host) ? '' : at.host)
   const pairOptions = pair && { cert: pair.certificate, key: pair.key }
   return guarded(connectTls({ ...at, servername, ALPNProtocols: ['h2'], ...(ca && { ca }), ...pairOptions }))
 }
 
-/**
- * Adds a lasting listener for errors. `once` removes its listener after the first event, and a later error without a
- * listener would end the process.
- */
+/** An error without a listener would end the process, and `once` removes its listener after the first event. */
 function guarded(socket: Socket): Socket {
   return socket.on('error', () => {})
 }
@@ -67,7 +61,7 @@ function hostAndPort(address: string): { host: string; port: number } {
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 7233) }
 }
 
-/** Shortens `…:SSL routines:ssl3_read_bytes:tlsv1 alert unknown ca:…` to `tlsv1 alert unknown ca`. */
+/** `…:SSL routines:ssl3_read_bytes:tlsv1 alert unknown ca:…` becomes `tlsv1 alert unknown ca`. */
 function plain(message: string): string {
   return /:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] ?? message.trim()
 }
@@ -76,10 +70,7 @@ const untrusted = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|INVALID_CA|HOSTNA
 /** TLS alerts of a server that rejects Portage's certificate (RFC 8446 section 6.2). */
 const refusesOurs = /alert (certificate|bad certificate|unsupported certificate|unknown ca|access denied)|certificate required/i
 
-/**
- * The code for a failed TLS connection. In TLS 1.3, the server checks certificates after the handshake, and may close
- * before Portage reads its alert. So a close after the handshake counts as a refused certificate.
- */
+/** In TLS 1.3, certificates are checked after the handshake, so a close then counts as a refused certificate. */
 function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undefined {
   const { code = '', message } = error as NodeJS.ErrnoException
   if (untrusted.test(code)) return 'TEMPORAL_UNTRUSTED'
@@ -89,10 +80,7 @@ function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undef
   return handshakeDone && (code === 'ECONNRESET' || code === 'EPIPE') ? 'TEMPORAL_CERTIFICATE_REFUSED' : undefined
 }
 
-/**
- * Whether the server speaks TLS. The failure of the plain connection does not show it, because a TLS server may just
- * close such a connection.
- */
+/** A TLS server may just close a plain connection, so a failure does not show whether it speaks TLS. */
 async function speaksTls(address: string): Promise<boolean> {
   const socket = guarded(connectTls({ ...hostAndPort(address), rejectUnauthorized: false, timeout: tlsTimeoutMs }))
   socket.once('timeout', () => socket.destroy(new Error('no handshake')))
@@ -100,7 +88,7 @@ async function speaksTls(address: string): Promise<boolean> {
     await once(socket, 'secureConnect')
     return true
   } catch (error) {
-    // An alert proves that the server speaks TLS, although it wants a certificate or another cipher.
+    // The server may want a certificate or another cipher, but it speaks TLS.
     return error instanceof Error && /\balert\b/i.test(error.message)
   } finally {
     socket.destroy()

@@ -11,7 +11,7 @@ export type NamespaceSetup = Awaited<ReturnType<typeof setUpNamespace>>
 const keyword = 2
 const hour = 3_600
 const pauseMs = 250
-/** Time limit for the server to learn new names, ms. Its cache of namespaces is up to 10 s old. */
+/** The server's cache of namespaces is up to 10 s old. */
 const timeoutMs = 30_000
 const names = Object.values(searchAttributes).map(({ name }) => name)
 

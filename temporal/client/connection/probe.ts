@@ -11,7 +11,7 @@ type Call = ReturnType<Interceptor>
 type Status = Parameters<NonNullable<NonNullable<Parameters<Call['start']>[1]>['onReceiveStatus']>>[0]
 
 const answerTimeoutMs = 5_000
-/** No workflow has this id. A signal to it shows whether the server permits writing. */
+/** A signal to this id shows whether the server permits writing. No workflow has it. */
 const noWorkflow = 'portage-permission-check'
 /** gRPC's CANCELLED. The SDK does not retry a call that ends with this code. */
 const cancelled = 1
@@ -21,10 +21,7 @@ interface ConnectOptions {
   readonly timeoutMs?: number
 }
 
-/**
- * Connects the SDK to Temporal. Throws TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED and the errors of
- * `checkHandshake`, all of them retriable.
- */
+/** Throws TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED and the errors of `checkHandshake`, all of them retriable. */
 export async function openConnection(
   target: TemporalAccess,
   { stopping, timeoutMs = answerTimeoutMs }: ConnectOptions = {},
@@ -40,20 +37,20 @@ export async function openConnection(
   } catch (cause) {
     // The SDK leaves a failed connection open.
     await connection?.close()
-    // The server lets every accepted key read its capabilities. So a refusal means that the key is not accepted.
+    // The server lets every accepted key read its capabilities.
     if (refusalCode(cause) && credentials.apiKey !== undefined) throw keyRefused(credentials.apiKey, facts, cause)
     throw await connectionError(target, credentials, cause, facts)
   }
 }
 
-/** Checks access to the namespace. Throws TEMPORAL_PERMISSION, TEMPORAL_NAMESPACE, errors of `openConnection`. */
+/** Throws TEMPORAL_PERMISSION, TEMPORAL_NAMESPACE and the errors of `openConnection`. */
 export async function probeTemporal(
   target: TemporalAccess,
   options: ConnectOptions & { /** Also checks the permission to write. */ readonly writes?: boolean } = {},
 ): Promise<void> {
   const { timeoutMs = answerTimeoutMs, writes } = options
   const { address, namespace } = target
-  // The credentials are read only once, because files that change between two reads would hide the real error.
+  // Files that change between two reads would hide the real error.
   const credentials = readCredentials(target)
   const connection = await openConnection(target, options, credentials)
   const ask = async (what: () => Promise<unknown>) => connection.withDeadline(Date.now() + timeoutMs, what)
@@ -101,7 +98,7 @@ function unavailable(cause: unknown, facts: Facts): RelayerError {
   return new RelayerError('TEMPORAL_UNAVAILABLE', { detail: detailOf(cause), facts, cause })
 }
 
-/** Makes the SDK's retries safe: they run in a timer, where an error of a closed connection would end the process. */
+/** The SDK retries in a timer, where an error of a closed connection would end the process. */
 export function retries(): Interceptor[] {
   const tried = new WeakSet<object>()
   const guard: Interceptor = (options, nextCall) => {

@@ -14,7 +14,7 @@ import { runningNames } from '../visibility/runs.ts'
 
 const queryTimeoutMs = 5_000
 
-/** Applies requests to a ledger, which `start` starts if missing. Without `start`, throws WorkflowNotFoundError. */
+/** Starts a missing ledger with `start`. Without `start`, throws WorkflowNotFoundError. */
 export function applyToLane(
   client: TemporalClient,
   lane: LaneId,
@@ -38,7 +38,7 @@ export function queryPagedLane(client: TemporalClient, lane: LaneId): Promise<La
   return queryOrWake(client, laneWorkflowId(lane), laneStatusQuery)
 }
 
-/** Throws LANE_NOT_FOUND, LANE_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** Throws LANE_NOT_FOUND, LANE_UNREACHABLE and TEMPORAL_UNAVAILABLE. */
 export function readLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return within(client, queryTimeoutMs, () => queryLane(client, lane)).catch((error: unknown) => {
     if (!isGone(error)) throw fromTemporal(error, { unserved: 'LANE_UNREACHABLE' }, { lane })
@@ -69,7 +69,7 @@ export async function setLaneMode(client: TemporalClient, lane: LaneId, mode: La
 
 export type LedgerOrder = Extract<Ask, { kind: OperatorAsk['kind'] | 'fill' }>
 
-/** Throws INPUT_INVALID if the ledger refuses the order, LANE_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/** Throws INPUT_INVALID if the ledger refuses the order, LANE_NOT_FOUND and TEMPORAL_UNAVAILABLE. */
 export async function orderOfLane(client: TemporalClient, lane: LaneId, ask: LedgerOrder, order: Order): Promise<LaneView> {
   const requests = [{ ...ask, order: checkedOrder(order), id: 'operator' }]
   const applied = within(client, orderTimeoutMs, () => applyToLane(client, lane, { requests }))
@@ -79,10 +79,7 @@ export async function orderOfLane(client: TemporalClient, lane: LaneId, ask: Led
   return view
 }
 
-/**
- * Lists the running workflows of a lane, and the last `closed` of those that ended, newest first. `status` is undefined
- * for a workflow that does not answer. Throws TEMPORAL_UNAVAILABLE.
- */
+/** `closed`: number of ended workflows. `status` is undefined without an answer. Throws TEMPORAL_UNAVAILABLE. */
 export function listLaneWorkflows<Status>(
   client: TemporalClient,
   lane: LaneId,

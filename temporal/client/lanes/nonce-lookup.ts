@@ -14,7 +14,7 @@ const batchTimeoutMs = 5_000
 
 type OwnerStatus = Partial<Pick<TransferStatus, 'transactions' | 'nonce' | 'txHash'>>
 
-/** Returns the newest known transaction hash of each nonce, from the workflows that own the nonces. Never throws. */
+/** Asks the workflows that own the nonces. Never throws. */
 export async function hashesOfNonces(
   client: TemporalClient,
   lane: LaneId,
@@ -30,7 +30,7 @@ export async function hashesOfNonces(
   return new Map((await Promise.all(found)).flatMap(([nonce, hash]) => (hash === undefined ? [] : [[nonce, hash] as const])))
 }
 
-/** Returns a filter for the transfers of a nonce. If the ledger knows no owner, the filter uses `minedHash`. */
+/** If the ledger knows no owner, the filter uses `minedHash`. */
 export async function transfersOfNonce(
   client: TemporalClient,
   lane: LaneId,

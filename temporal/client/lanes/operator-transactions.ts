@@ -28,10 +28,7 @@ export async function listOperatorTransactions(client: TemporalClient, lane: Lan
   return rows.map(({ memo: _, ...row }) => row)
 }
 
-/**
- * Returns the id whose last part begins with the given 8 to 16 digits. A text of another form is returned unchanged.
- * Throws INPUT_INVALID unless exactly one id begins so.
- */
+/** Accepts the first 8 to 16 digits of an id's last part. Throws INPUT_INVALID unless exactly one id fits. */
 export async function findOperatorTransaction(client: TemporalClient, given: string): Promise<string> {
   if (given.startsWith(operatorTransactionPrefix) || !/^[0-9a-f]{8,16}$/.test(given)) return given
   const isWanted = ({ workflowId }: { readonly workflowId: string }) => workflowId.slice(workflowId.lastIndexOf(':') + 1).startsWith(given)
@@ -46,7 +43,7 @@ export async function findOperatorTransaction(client: TemporalClient, given: str
   )
 }
 
-/** Starts an operator transaction, unless the person used `key` before. Throws INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
+/** A `key` that the person used before starts nothing. Throws INPUT_INVALID and TEMPORAL_UNAVAILABLE. */
 export async function startOperatorTransaction(
   client: TemporalClient,
   input: Pick<OperatorTransactionInput, 'lane' | 'intent'>,
@@ -58,14 +55,10 @@ export async function startOperatorTransaction(
   return id
 }
 
-/** After an automatic top-up that did not end as `done`, the time until the next top-up of its lane, ms. */
+/** The next top-up of a lane waits this long after one that did not end as `done`. */
 const afterFailureMs = 10 * 60_000
 
-/**
- * Orders a top-up. All top-ups of a lane share one workflow id, and Temporal lets only one run of an id be open.
- * Returns undefined, and orders nothing, if a run is open or has just failed. Throws INPUT_INVALID,
- * TEMPORAL_UNAVAILABLE.
- */
+/** Undefined: the lane's last top-up is open or has just failed. Throws INPUT_INVALID and TEMPORAL_UNAVAILABLE. */
 export async function startTopUp(
   client: TemporalClient,
   input: Pick<OperatorTransactionInput, 'lane' | 'intent' | 'onlyBelow'>,
@@ -127,10 +120,7 @@ export async function followOperatorTransaction(
   }
 }
 
-/**
- * Cancels an operator transaction. If the transaction has a nonce in flight, a no-op fills the nonce. Throws
- * INPUT_INVALID if the transaction is unknown or closed, and TEMPORAL_UNAVAILABLE.
- */
+/** Throws INPUT_INVALID for an unknown or closed transaction, and TEMPORAL_UNAVAILABLE. */
 export async function cancelOperatorTransaction(client: TemporalClient, id: string, order: Order): Promise<void> {
   if (!id.startsWith(operatorTransactionPrefix))
     throw refusal(id, 'The id of an operator transaction begins with operator-transaction: (portage lane transactions <lane>).')
@@ -140,7 +130,7 @@ export async function cancelOperatorTransaction(client: TemporalClient, id: stri
   await handle.signal(cancelOperatorTransactionSignal, { order: checkedOrder(order) }).catch(unknownOr(id))
 }
 
-/** Records the hash of a signed operator transaction, before the transaction is sent. Throws TEMPORAL_UNAVAILABLE. */
+/** The hash is recorded before the transaction is sent. Throws TEMPORAL_UNAVAILABLE. */
 export async function recordSigned(client: TemporalClient, intentId: string, signed: SignedHash & { nonce: number }): Promise<void> {
   const id = workflowOf(intentId)
   const recorded = within(client, recordMs, () =>

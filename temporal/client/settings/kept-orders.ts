@@ -22,19 +22,16 @@ export interface KeptOrders {
   readonly unread?: true
 }
 
-/** Highest number of orders that the settings keep (domain/settings/settings.ts). */
+/** See domain/settings/settings.ts. */
 const keptSettings = 200
 const timeoutMs = 10_000
 const atOnce = 8
-/** Time limit for all transfers or all operator transactions, ms, because strangers may start any number of them. */
+/** Strangers may start any number of transfers or operator transactions. */
 const askedMs = 60_000
 
 type Kept = { readonly orders?: KeptOrders['orders'] | undefined } | undefined
 
-/**
- * Reads the orders that workflows keep, except those of operator transactions that closed before `since` (ms). Throws
- * TEMPORAL_UNAVAILABLE.
- */
+/** `since`: ms since the epoch. Operator transactions that closed earlier are left out. Throws TEMPORAL_UNAVAILABLE. */
 export async function readKeptOrders(client: TemporalClient, since: number, of: readonly Subject[] = orderSubjects): Promise<KeptOrders[]> {
   const readers: Record<Subject, () => Promise<KeptOrders[]>> = {
     settings: () => ofEach('settings', ['settings'], () => ofSettings(client)),
@@ -51,7 +48,7 @@ export async function readKeptOrders(client: TemporalClient, since: number, of: 
 
 function ofEach(subject: Subject, ids: Iterable<string>, read: (id: string) => Promise<Kept>): Promise<KeptOrders[]> {
   return mapLimited([...ids], 1, (id) =>
-    // Also catches the error of a forged state, because anyone with access to Temporal can run a workflow of this id.
+    // Anyone with access to Temporal can run a workflow of this id, so a forged state may throw here.
     read(id)
       .then((state) => keptBy(subject, id, state))
       .catch((error: unknown) => unreadOf(subject, id, error)),
@@ -88,8 +85,7 @@ async function ofOperators(client: TemporalClient, since: number): Promise<KeptO
     return isOver ? (handle.result() as Promise<OperatorTransactionStatus>) : handle.query(operatorTransactionStatusQuery)
   }
   return ofRuns(client, 'operator transaction', query, ask, (status, id, startedAt) => {
-    // Fields may be missing: anyone with access to Temporal can start an operator transaction, and end it with a
-    // malformed result.
+    // Anyone with access to Temporal can end an operator transaction with a malformed result, so fields may be missing.
     const { by, reason, lane, intent, cancelledBy } = status
     const at = (status as Partial<typeof status>).orderedAt ?? startedAt
     const { to, value: valueWei, data }: Partial<typeof intent> = { ...intent }

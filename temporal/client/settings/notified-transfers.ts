@@ -8,7 +8,7 @@ import { isPlausibleTransfer } from '../transfers/run-proof.ts'
 import { toRow, type TransferRow } from '../transfers/transfer-list.ts'
 import { running, transfersWith } from '../transfers/transfer-queries.ts'
 
-/** A listed transfer. Runs that cannot be Portage's are left out, because strangers can choose ids. */
+/** Strangers can choose ids, so runs that cannot be Portage's are left out. */
 export interface NotifiedTransfer extends Pick<
   TransferRow,
   'bridge' | 'sourceChain' | 'targetChain' | 'lane' | 'txHash' | 'tokenAmount' | keyof KnownContent

@@ -35,7 +35,7 @@ export async function startNotifier(client: TemporalClient, receiver: string): P
   })
 }
 
-/** Returns undefined if the receiver never had a notifier. Throws NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** Undefined: the receiver never had a notifier. Throws NOTIFIER_UNREACHABLE and TEMPORAL_UNAVAILABLE. */
 export function readNotifier(client: TemporalClient, receiver: string): Promise<NotifierState | undefined> {
   const ask = () => queryOrWake(client, notifierWorkflowId(receiver), notifierStateQuery).catch(ifGone(undefined))
   return within(client, queryTimeoutMs, ask).catch(rethrowAs(codes, { receiver }))
@@ -51,17 +51,17 @@ export function countNotifierOrders(client: TemporalClient, receiver: string): P
 
 type GivenNotifierOrder = Exclude<NotifierOrder, { kind: 'raise' | 'test' }>
 
-/** Sends an order by signal, without a worker. Throws INPUT_INVALID, RECEIVER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/** A signal needs no worker. Throws INPUT_INVALID, RECEIVER_NOT_FOUND and TEMPORAL_UNAVAILABLE. */
 export async function orderOfNotifier(client: TemporalClient, receiver: string, given: GivenNotifierOrder): Promise<void> {
   await signal(client, receiver, { ...given, order: checkedOrder(given.order) }).catch(rethrowAs(codes, { receiver }))
 }
 
-/** Sends the notification of an event that Temporal does not list. A repeated id changes nothing. */
+/** For events that Temporal does not list. A repeated id changes nothing. */
 export function raiseNotification(client: TemporalClient, receiver: string, notification: Notification): Promise<void> {
   return signal(client, receiver, { kind: 'raise', notification })
 }
 
-/** Sends a test notification. Undefined without a result in time. Throws INPUT_INVALID for a disabled receiver. */
+/** Undefined without a result in time. Throws INPUT_INVALID for a disabled receiver. */
 export async function testNotifier(
   client: TemporalClient,
   receiver: string,

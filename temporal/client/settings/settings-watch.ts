@@ -6,11 +6,11 @@ import { problemOf } from '../../../observability/severity.ts'
 
 const everyMs = 2_000
 const firstEveryMs = 200
-/** The first read must not wait long for a worker, because this process itself may start the only worker later. */
+/** Short, because this process itself may start the only worker later. */
 const firstTimeoutMs = 1_000
 const quietMs = 10_000
 
-/** Reads the settings every two seconds. While Temporal does not answer, the last known settings apply. */
+/** While Temporal does not answer, the last known settings apply. */
 export type SettingsWatch = Awaited<ReturnType<typeof watchSettings>>
 
 export const unread: Settings = {
@@ -71,7 +71,7 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
     /** Before the first read, everything counts as halted, so that nothing is signed against an operator's halt. */
     current: (): Settings => known ?? unread,
     isRead: () => known !== undefined,
-    /** Applies the settings of a checkpoint at once, because there may be no worker that answers with the settings. */
+    /** For the settings of a checkpoint: there may be no worker that answers with the settings. */
     learn: take,
     /** Calls the listener after each change and, if the settings are known, at once. Catches the listener's errors. */
     subscribe(listener: (settings: Settings) => void): () => void {

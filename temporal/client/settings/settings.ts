@@ -17,22 +17,19 @@ const queryTimeoutMs = 5_000
 const summary = 'changes of operators, on top of the config'
 const codes = { unserved: 'SETTINGS_UNREACHABLE' } as const
 
-/** Empty settings if the settings workflow does not exist. Throws SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** Empty settings if the settings workflow does not exist. Throws SETTINGS_UNREACHABLE and TEMPORAL_UNAVAILABLE. */
 export async function readSettings(client: TemporalClient, timeoutMs = queryTimeoutMs): Promise<Settings> {
   const ask = () => queryOrWake(client, settingsWorkflowId, settingsQuery).catch(ifGone(noSettings))
   // The answer of an older version lacks some lists.
   return { ...noSettings, ...(await within(client, timeoutMs, ask).catch(rethrowAs(codes))) }
 }
 
-/**
- * Starts the settings workflow with these settings after a wipe of Temporal. No worker is needed. Returns false if
- * settings exist.
- */
+/** Used after a wipe of Temporal. No worker is needed. False if settings exist. */
 export async function restoreSettings(client: TemporalClient, settings: Settings): Promise<boolean> {
   const start = () =>
     startUnlessTaken(client, 'settings', {
       workflowId: settingsWorkflowId,
-      // A terminated run counts as existing: it still has its settings, and the next change starts a new run with them.
+      // A terminated run still has its settings, and the next change starts a new run with them.
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       args: [{ settings } satisfies SettingsInput],
       staticSummary: summary,
@@ -40,7 +37,7 @@ export async function restoreSettings(client: TemporalClient, settings: Settings
   return within(client, queryTimeoutMs, start).catch(rethrowAs(codes))
 }
 
-/** Applies all orders or none. Safe to repeat. Throws INPUT_INVALID, SETTINGS_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** Applies all orders or none. Safe to repeat. Throws INPUT_INVALID, SETTINGS_UNREACHABLE and TEMPORAL_UNAVAILABLE. */
 export async function changeSettings(client: TemporalClient, known: KnownNames, request: SettingsRequest) {
   const before = await readSettings(client)
   try {
@@ -62,12 +59,9 @@ export async function changeSettings(client: TemporalClient, known: KnownNames, 
   return { before, after }
 }
 
-/**
- * Wakes transfers that may go on after the orders. Without the signal, the transfers could notice the orders half an
- * hour later. Never throws.
- */
+/** Without this signal, transfers could notice the orders half an hour later. Never throws. */
 async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
-  // The list lags, and a transfer in it may be parked by now. With `gate`, the signal wakes no parked transfer.
+  // A transfer in the list may be parked by now. With `gate`, the signal wakes no parked transfer.
   const payloads = await encodeToPayloads(client.options.loadedDataConverter, { gate: true })
   for (const visibilityQuery of new Set(orders.flatMap(waitingTransfersOf))) {
     await client.workflowService

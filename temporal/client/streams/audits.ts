@@ -15,10 +15,10 @@ type AuditOrder = Pick<Order, 'by'> & Partial<Pick<Order, 'reason'>>
 
 const runTimeoutMs = 120_000
 const serverTimeoutMs = 10_000
-/** A missed audit starts at most this late, ms. If it cannot start in this time, the next audit covers its period. */
+/** If a missed audit cannot start in this time, the next audit covers its period. */
 const catchupWindowMs = 60_000
 
-/** Creates or changes the schedule of a chain's audits. A paused schedule stays paused. */
+/** A paused schedule stays paused. */
 export async function setAuditSchedule(
   client: TemporalClient,
   chain: ChainName,
@@ -43,7 +43,7 @@ export async function setAuditSchedule(
   }
 }
 
-/** Runs an audit, and returns its report. Throws CHAIN_WITHOUT_WORKER if no worker serves the chain. */
+/** Throws CHAIN_WITHOUT_WORKER if no worker serves the chain. */
 export async function runAudit(client: TemporalClient, input: AuditInput, order: AuditOrder): Promise<AuditReport> {
   const { chain } = input
   const ask = <Result>(timeoutMs: number, run: () => Promise<Result>) => within(client, timeoutMs, run).catch(rethrowAs({}, { chain }))
@@ -87,7 +87,7 @@ export async function listAudits(client: TemporalClient, chains: readonly ChainN
     const runs = await listWorkflows(client, `WorkflowType = 'audit' AND ${searchAttributes.TargetChain.name} = '${chain}'`)
     const toRow = async ({ workflowId, runId, status, startTime }: WorkflowExecutionInfo) => {
       const result = () => client.workflow.getHandle(workflowId, runId).result() as Promise<AuditReport>
-      // Anyone with access to Temporal can complete an audit with any result, so a result may be unreadable.
+      // Anyone with access to Temporal can complete an audit with an unreadable result.
       const report = status.name === 'COMPLETED' ? await result().catch(unlessOfServer) : undefined
       return { chain, workflowId, execution: status.name, startedAt: startTime.toISOString(), report }
     }

@@ -7,7 +7,7 @@ import { stateOf } from '../transfers/transfer-list.ts'
 import { quoted, running, transfersWith } from '../transfers/transfer-queries.ts'
 
 export interface StreamOfTransfers extends Pick<Transfer, 'bridge' | 'sourceChain'>, Partial<Pick<Transfer, 'targetChain' | 'emitter'>> {
-  /** Bridges whose transfers the stream may contain. Absent: only `bridge`. */
+  /** Absent: only `bridge`. */
   readonly owners?: readonly BridgeName[] | undefined
   /** Wormhole chain id. With it, the list also has transfers whose source had another name in an earlier config. */
   readonly emitterChain?: number | undefined
@@ -33,7 +33,7 @@ export function longWaiting(client: TemporalClient, of: StreamOfTransfers, start
   return list(client, of, `(${running} AND ${waits})`)
 }
 
-/** Parked runs that began before `before` (ms since the epoch), newest first. The last page has no `before`. */
+/** Lists runs that began before `before` (ms since the epoch), newest first. The last page has no `before`. */
 export async function parkedPage(
   client: TemporalClient,
   of: StreamOfTransfers,
@@ -67,12 +67,12 @@ export async function statusOf(
   return timeoutMs === undefined ? ask() : within(client, timeoutMs, ask)
 }
 
-/** Whether a listed transfer has this message. Another message may claim the same number, so the digest decides. */
+/** Another message may claim the same number, so the digest decides. */
 export function isOf({ id }: Pick<ListedTransfer, 'id'>, { digest }: Pick<Transfer, 'digest'>): boolean {
   return id.endsWith(`:${digest.slice(2, 18)}`)
 }
 
-/** Groups transfers by number. A number may have several transfers, because strangers can start some. */
+/** A number may have several transfers, because strangers can start some. */
 export function byNumber(listed: readonly ListedTransfer[]): ReadonlyMap<string, readonly ListedTransfer[]> {
   return groupBy(listed, ({ number }) => number)
 }
@@ -90,7 +90,7 @@ function queryOf(of: StreamOfTransfers, which: string): string {
   return transfersWith({ TargetChain }, isOwned, `(${[fromChain, ...underNumber].join(' OR ')})`, which)
 }
 
-/** Leaves out runs that cannot belong to the stream: anyone with access to Temporal can choose ids and attributes. */
+/** Anyone with access to Temporal can choose ids and attributes. */
 function listedOf(of: StreamOfTransfers, runs: Awaited<ReturnType<typeof listWorkflows>>): ListedTransfer[] {
   const { bridge: own, owners = [own] } = of
   return runs.flatMap((run) => {

@@ -5,10 +5,10 @@ import { ifGone, rethrowAs } from '../connection/errors.ts'
 import { orderTimeoutMs, queryOrWake, sendOrder, updateOrStart } from '../calls/workflow-calls.ts'
 import { runningNames } from '../visibility/runs.ts'
 
-/** Time limit of a query, ms: the sticky time-out of a worker that has just ended, plus one workflow task. */
+/** The sticky time-out of a worker that has just ended, plus one workflow task. */
 const queryTimeoutMs = 12_000
 
-/** Id of a stream's workflow. `stream`, in all of this file: a name of the config, or an id with chain numbers. */
+/** `stream`, in all of this file: a name of the config, or an id with chain numbers. */
 export function workflowIdOf({ streamNames }: TemporalClient, stream: string): string {
   return streamWorkflowId(streamNames?.idOf(stream) ?? stream)
 }
@@ -17,7 +17,7 @@ export function nameOf({ streamNames }: TemporalClient, stream: string): string 
   return streamNames?.nameOf(stream) ?? stream
 }
 
-/** Applies requests to a stream, which `begin` starts if missing. Without `begin`, throws WorkflowNotFoundError. */
+/** Starts a missing stream with `begin`. Without `begin`, throws WorkflowNotFoundError. */
 export function applyToStream(
   client: TemporalClient,
   stream: string,
@@ -43,7 +43,7 @@ export async function listStreamNames(client: TemporalClient): Promise<string[]>
   return names.map((name) => nameOf(client, name))
 }
 
-/** Returns undefined for an unknown stream. Throws STREAM_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+/** Undefined for an unknown stream. Throws STREAM_UNREACHABLE and TEMPORAL_UNAVAILABLE. */
 export function queryStream(client: TemporalClient, stream: string): Promise<StreamState | undefined> {
   const ask = () => queryOrWake(client, workflowIdOf(client, stream), streamStatusQuery).catch(ifGone(undefined))
   return within(client, queryTimeoutMs, ask).catch(rethrowAs({ unserved: 'STREAM_UNREACHABLE' }, { stream }))

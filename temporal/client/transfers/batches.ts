@@ -21,8 +21,7 @@ export async function startBatch(client: TemporalClient, id: string, input: Batc
     workflowId: id,
     taskQueue: ledgerQueue,
     args: [input],
-    // The members are in a memo, because a memo is readable without a worker. They are short hashes, because servers
-    // warn of memos above 2 KB.
+    // A memo is readable without a worker. Servers warn of memos above 2 KB, so the members are short hashes.
     memo: { members: input.members.map(tombstone) },
     staticSummary: `${input.members.length} transfers in one call by ${input.lane}`,
   })
@@ -32,7 +31,7 @@ export function queryBatch(client: TemporalClient, id: string): Promise<BatchSta
   return queryOrWake(client, id, batchStatusQuery)
 }
 
-/** Records that no member was withdrawn or has a nonce. The call may be signed only after this record. */
+/** The call may be signed only after this record: no member was withdrawn or has a nonce. */
 export function signalBatchCleared(client: TemporalClient, id: string): Promise<void> {
   return client.workflow.getHandle(id).signal(batchClearedSignal)
 }
@@ -41,7 +40,7 @@ export function signalBatchOver(client: TemporalClient, id: string, end: BatchEn
   return client.workflow.getHandle(id).signal(batchOverSignal, end)
 }
 
-/** Batches whose nonces are not final, lowest nonce first. Throws WorkflowNotFoundError without a ledger. */
+/** Only nonces that are not final, the lowest first. Throws WorkflowNotFoundError without a ledger. */
 export async function batchEntries(client: TemporalClient, lane: LaneId) {
   const { entries } = await queryLane(client, lane)
   return Object.values(entries).flatMap(({ nonce, owner }) =>
@@ -49,10 +48,7 @@ export async function batchEntries(client: TemporalClient, lane: LaneId) {
   )
 }
 
-/**
- * Hashes of a batch's members. Throws for an unreadable memo. With an empty answer instead, a transfer could end while
- * a batch has it.
- */
+/** Throws for an unreadable memo. After an empty answer, a transfer could end while a batch has it. */
 export async function batchMembers(client: TemporalClient, id: string): Promise<readonly string[]> {
   const description = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   const code = unreadableCode(description?.memo?.['members'])
@@ -69,7 +65,7 @@ export function isMember(members: readonly string[], intentId: string): boolean 
   return members.includes(tombstone(intentId))
 }
 
-/** Nonce of a batch that may deliver the intent. Withdraw the intent first, so that no later batch contains it. */
+/** Withdraw the intent first, so that no later batch contains it. */
 export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, intentId: string): Promise<number | undefined> {
   for (const { id, nonce } of await batchEntries(client, lane)) {
     if (isMember(await batchMembers(client, id), intentId)) return nonce
@@ -77,7 +73,7 @@ export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, int
   return undefined
 }
 
-/** Batches whose nonces are not final, with their transfers. `known` caches the transfers, which never change. */
+/** `known` caches the transfers of a batch, which never change. */
 export async function carriedByBatches(client: TemporalClient, lane: LaneId, known = new Map<string, ReadonlySet<string>>()) {
   const entries = await batchEntries(client, lane)
   const present = new Set(entries.map(({ id }) => id))

@@ -15,7 +15,7 @@ export interface ClosedRun extends RunId {
   readonly closedAt: string
 }
 
-/** Contents of a transfer's history. Anyone with access to Temporal can write anything into them. */
+/** Anyone with access to Temporal can write anything into a history. */
 export type ClosedTransfer = NonNullable<Awaited<ReturnType<typeof readClosedRun>>>
 
 export interface ClosedPage {
@@ -30,7 +30,7 @@ export interface ClosedPage {
 const pageSize = 200
 const timeoutMs = 30_000
 
-/** One page of closed runs, in the server's order, because a dev server has no ORDER BY. */
+/** In the server's order, because a dev server has no ORDER BY. */
 export async function listClosedPage(client: TemporalClient, page: ClosedPage): Promise<{ runs: RunId[]; token: string }> {
   const { kind, chain, from, to, token } = page
   const query = transfersWith(
@@ -42,7 +42,7 @@ export async function listClosedPage(client: TemporalClient, page: ClosedPage): 
   return { runs, token: Buffer.from(next ?? []).toString('base64') }
 }
 
-/** State of the newest run, from the server itself, because the visibility store lags. */
+/** The visibility store lags, so the server itself is asked. */
 export async function latestRun(client: TemporalClient, id: string): Promise<'running' | 'undone' | TransferState | 'gone'> {
   const run = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   if (!run) return 'gone'
@@ -51,7 +51,7 @@ export async function latestRun(client: TemporalClient, id: string): Promise<'ru
   return stateOf(run) ?? 'gone'
 }
 
-/** Runs that closed from `from` to before `to` (epoch ms), by closing time. Throws the errors of `fromTemporal`. */
+/** Sorted by closing time. `from` (inclusive) and `to` are ms since the epoch. Throws the errors of `fromTemporal`. */
 export async function listClosedRuns(client: TemporalClient, from: number, to: number): Promise<ClosedRun[]> {
   const [first, end] = [from, to].map((at) => new Date(at).toISOString())
   const query = transfersWith(
@@ -69,7 +69,7 @@ export async function listClosedRuns(client: TemporalClient, from: number, to: n
     .toSorted((a, b) => (`${a.closedAt} ${a.runId}` < `${b.closedAt} ${b.runId}` ? -1 : 1))
 }
 
-/** Returns undefined if the server has deleted the run. Throws the errors of `fromTemporal`. */
+/** Undefined: the server has deleted the run. Throws the errors of `fromTemporal`. */
 export async function readClosedRun(
   client: TemporalClient,
   { workflowId, runId, execution }: Pick<ClosedRun, 'workflowId' | 'runId' | 'execution'>,
@@ -80,7 +80,7 @@ export async function readClosedRun(
       unlessUnreadable(storedTransfer(client, workflowId, runId)),
       unlessUnreadable(execution === 'COMPLETED' ? result() : Promise.resolve(undefined)),
     ])
-    // A run is unreadable if its result is, or if no key decrypts its input. An input that is no transfer is readable.
+    // An input that no key decrypts is unreadable. An input that is no transfer is readable.
     const unreadable = ended.code ?? (transfer.code?.startsWith('ENCRYPTION_') ? transfer.code : undefined)
     return { transfer: transfer.value, result: ended.value, ...(unreadable && { unreadable }) }
   }

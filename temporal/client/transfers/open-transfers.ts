@@ -5,7 +5,7 @@ import type { RunId } from '../visibility/runs.ts'
 import { toRow, type TransferRow } from './transfer-list.ts'
 import { running, transfersWith } from './transfer-queries.ts'
 
-/** A transfer in the visibility store, which lags by a second. Anyone with access to Temporal can choose its texts. */
+/** The visibility store lags by a second. Anyone with access to Temporal can choose the texts. */
 export interface OpenTransfer
   extends
     RunId,
@@ -14,10 +14,10 @@ export interface OpenTransfer
   readonly startedAt: number
 }
 
-/** Kinds of listed transfers. `moving`: neither parked nor waiting. `declined`: recently ended as declined. */
+/** `moving`: neither parked nor waiting. `declined`: recently ended as declined. */
 export type OpenKind = 'parked' | 'waiting' | 'moving' | 'declined'
 
-/** Lists transfers of a kind: moving if started before `before`, declined if ended since `since` (epoch ms). */
+/** ms since the epoch: `before` limits the start of moving transfers, `since` the end of declined ones. */
 export async function openTransfers(
   client: TemporalClient,
   kind: OpenKind,

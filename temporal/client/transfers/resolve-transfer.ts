@@ -10,7 +10,7 @@ import { quoted, transfersWith } from './transfer-queries.ts'
 export type MessagePlace = Pick<Transfer, 'bridge' | 'sourceId' | 'emitter' | 'sequence'>
 
 export interface KnownPlaces {
-  /** Returns all ids of a chain: its name, and its number in each protocol. Absent: only the given id. */
+  /** All ids of a chain: its name, and its number in each protocol. Absent: only the given id. */
   readonly sourceIds?: ((chain: string) => readonly string[]) | undefined
   readonly placesOf?: ((txHash: string) => Promise<readonly MessagePlace[]>) | undefined
   readonly gate?: (<Answer>(read: () => Promise<Answer>) => Promise<Answer>) | undefined
@@ -18,27 +18,27 @@ export interface KnownPlaces {
 
 const longestText = 1_000
 const timeoutMs = 10_000
-/** Highest number of runs that a search reads, newest first. */
+/** A search reads the newest runs first. */
 const mostScanned = 10_000
 const pageSize = 1_000
-/** ms for which searches share pages, so that many unknown ids cause only one search. */
+/** Searches share pages, so that many unknown ids cause only one search. */
 const sharedMs = 2_000
 const mostLists = 4
 const mostNamed = 10
-/** Fewest digits of a digest. Fewer would match too many transfers. */
+/** Fewer digits would match too many transfers. */
 const leastDigits = 4
 
 const hash = /^(0x)?[0-9a-f]{64}$/i
 const numbered = /^(.+)[:/]([^:/]+)[:/]([0-9]{1,20})$/
 
 /**
- * Finds the id that a text names: an id, its beginning or its last part, a transaction hash, a digest,
- * `sequence:digest`, `chain/emitter/sequence`, `source:target:nonce` or `chain/sequence`. Throws TRANSFER_NOT_FOUND,
- * TRANSFER_AMBIGUOUS with candidates, TEMPORAL_UNAVAILABLE, and the errors of `known.gate`.
+ * Accepts an id, its beginning or its last part, a transaction hash, a digest, `sequence:digest`,
+ * `chain/emitter/sequence`, `source:target:nonce` or `chain/sequence`. Throws TRANSFER_NOT_FOUND, TRANSFER_AMBIGUOUS
+ * with candidates, TEMPORAL_UNAVAILABLE, and the errors of `known.gate`.
  */
 export async function resolveTransfer(client: TemporalClient, text: string, known: KnownPlaces = {}): Promise<string> {
   const given = text.trim()
-  // Ids consist of these characters only. `notFound` replaces all others, because errors must not contain them.
+  // Ids consist of these characters only. Errors must not contain other characters.
   if (given === '' || given.length > longestText || !/^[\w.:/-]+$/.test(given)) throw notFound(given)
   if (await isTransfer(client, given)) return given
   const { gate = (read) => read() } = known

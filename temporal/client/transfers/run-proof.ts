@@ -9,24 +9,21 @@ import { ifGone, isForAll } from '../connection/errors.ts'
 import { type ClosedTransfer, readClosedRun } from './closed-runs.ts'
 import type { TransferRow } from './transfer-list.ts'
 
-/** Whether id, bridge and queue fit together. This is no proof: anyone with access to Temporal can copy all three. */
+/** No proof, because anyone with access to Temporal can copy id, bridge and queue. */
 export function isPlausibleTransfer({ workflowId, taskQueue, typedSearchAttributes: attributes }: WorkflowExecutionInfo): boolean {
   const [bridge, target] = [attributes.get(searchAttributes.Bridge), attributes.get(searchAttributes.TargetChain)]
   const parts = transferIdParts(workflowId)
   return parts !== undefined && parts.bridge === bridge && target !== undefined && taskQueue === chainQueue(target)
 }
 
-/** A listed run compared with its history. `unread`: unreadable or gone. `foreign`: contradictory, or not encrypted. */
+/** `same`: as the list says. `unread`: unreadable or gone. `foreign`: contradictory, or not encrypted. */
 export type RunProof = 'same' | 'unread' | 'foreign'
 
 const proofTimeoutMs = 10_000
-/**
- * For this time (ms) after a reversal was recorded, the reversed run must still exist, because servers keep closed runs
- * for days. If the run is missing within this time, the reversal is `foreign`.
- */
+/** Servers keep closed runs for days, so a reversed run must still exist this long after its reversal was recorded. */
 const keptMs = 3_600_000
 
-/** Compares a listed transfer with its history. Throws the errors of `fromTemporal`. */
+/** Throws the errors of `fromTemporal`. */
 export async function proofOf(
   client: TemporalClient,
   listed: Pick<TransferRow, 'id' | 'txHash'> & {

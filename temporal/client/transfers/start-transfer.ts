@@ -15,7 +15,7 @@ import { startUnlessTaken } from '../calls/workflow-calls.ts'
 import { contentMemo, startedAtMemo, stateOf, toRow } from './transfer-list.ts'
 import type { transfersWith } from './transfer-queries.ts'
 
-/** Starts a transfer, unless it runs or has an outcome (`known`). Throws TEMPORAL_UNAVAILABLE, MESSAGE_TOO_LARGE. */
+/** `known`: the transfer runs or has an outcome. Throws TEMPORAL_UNAVAILABLE and MESSAGE_TOO_LARGE. */
 export async function startTransfer(
   client: TemporalClient,
   id: string,
@@ -35,7 +35,7 @@ export async function startTransfer(
   }
 }
 
-/** Replaces a rejected run, which a stranger may have started with a wrong message. The caller has verified `input`. */
+/** A stranger may have started the rejected run with a wrong message. The caller has verified `input`. */
 export async function startInPlaceOfRejected(
   client: TemporalClient,
   id: string,
@@ -51,10 +51,7 @@ export async function startInPlaceOfRejected(
   return true
 }
 
-/**
- * Starts a transfer again with its stored input, but without progress and deadline and, by a person's order, without
- * terms. Throws INTERNAL if there is no stored input.
- */
+/** Keeps the stored input, but no deadline, and after a person's order no terms. Throws INTERNAL without an input. */
 export async function restartTransfer(
   client: TemporalClient,
   id: string,
@@ -72,7 +69,7 @@ function withoutTerms({ terms: _, ...transfer }: Transfer): Transfer {
   return transfer
 }
 
-/** With USE_EXISTING, a run that another process has just started continues. */
+/** A run that another process has just started continues. */
 async function startAgain(client: TemporalClient, id: string, start: Start): Promise<void> {
   const policies = { workflowIdReusePolicy: 'ALLOW_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' } as const
   await client.workflow.start('transfer', { ...startOptions(id, start), ...policies })
@@ -82,7 +79,7 @@ export async function storedTransfer(client: TemporalClient, id: string, runId?:
   return (await storedStart(client, id, runId)).input.transfer
 }
 
-/** Records that a run's delivery (default: the latest's) is gone. Call this before you restart the transfer. */
+/** Call this before you restart the transfer. Default run: the latest. */
 export async function recordReversal(client: TemporalClient, transfer: string, runId?: string): Promise<void> {
   const described = await client.workflow.getHandle(transfer, runId).describe().catch(ifGone(undefined))
   if (!described || described.status.name !== 'COMPLETED' || stateOf(described) !== 'delivered') return
@@ -139,7 +136,7 @@ async function storedStart(client: TemporalClient, id: string, runId?: string): 
   return { input: await decode(payload), content: contentIn(kept && (await decode(kept).catch(() => undefined))) }
 }
 
-/** Returns undefined if the run is unreadable. An unreadable run is not Portage's, so it must not block the message. */
+/** Undefined: the run is unreadable, so it is not Portage's and must not block the message. */
 export async function readableTransfer(client: TemporalClient, id: string, runId: string): Promise<Transfer | undefined> {
   try {
     const transfer = await storedTransfer(client, id, runId)

@@ -12,10 +12,7 @@ const longestMs = Math.max(...trafficMinutes) * 60_000
 const mostKept = 50_000
 const everyMs = 4_000
 
-/**
- * Counts transfers. Reads Temporal's lists at most every 4 s, and keeps ended transfers. `read` throws
- * TEMPORAL_UNAVAILABLE.
- */
+/** Reads Temporal's lists at most every 4 s, and keeps ended transfers. `read` throws TEMPORAL_UNAVAILABLE. */
 export function createTrafficReader(client: TemporalClient) {
   const ended = new EndedTransfers()
   const readLists = async () => {
@@ -34,7 +31,7 @@ export function createTrafficReader(client: TemporalClient) {
       const since = ended.completeSince
       return {
         ...{ asOf: new Date(at).toISOString(), minutes, stepMs: window.stepMs, open: open.length, isOpenCut },
-        // Transfers that ended before `endedSince` are not counted. If it is absent, the whole period is counted.
+        // Transfers that ended before `endedSince` are not counted.
         ...(since > window.from && { endedSince: new Date(since).toISOString() }),
         ...trafficOf([...open, ...ended.samples], window),
       }
@@ -45,7 +42,7 @@ export function createTrafficReader(client: TemporalClient) {
 class EndedTransfers {
   readonly #samples = new Map<string, TransferTraffic & { readonly closedAt: number }>()
   #readUntil = 0
-  /** `samples` has all transfers that ended at or after this time, ms since the epoch. */
+  /** ms since the epoch. `samples` has all transfers that ended since then. */
   completeSince = 0
 
   get samples(): Iterable<TransferTraffic> {

@@ -5,19 +5,19 @@ import { type TransferRow, toRow } from './transfer-list.ts'
 import { closed, running, transfersWith } from './transfer-queries.ts'
 
 export const mostListed = 2_000
-/** The visibility store may list a closed run this late, ms. */
+/** The visibility store may list a closed run this late. */
 export const lateMs = 30_000
 const timeoutMs = 10_000
 
 export async function listOpenAndEnded(client: TemporalClient, since: number) {
   const list = (...conditions: readonly string[]) =>
     within(client, timeoutMs, () => listWorkflows(client, transfersWith({}, ...conditions), { most: mostListed })).catch(rethrowAs({}))
-  // A transfer that ends between the two queries is in at least one list, because open transfers are listed first.
+  // Open transfers are listed first, so that one that ends between the queries is in at least one list.
   const open = await list(running)
   return { open, ended: await list(closed, `CloseTime >= '${new Date(since).toISOString()}'`) }
 }
 
-/** Finds transfers that changed since the last `look`, the first time none. Throws the errors of `fromTemporal`. */
+/** The first `look` finds no changes. Throws the errors of `fromTemporal`. */
 export function createTransferWatch(client: TemporalClient) {
   let known: ReadonlyMap<string, string> | undefined
   let lookedAt = 0
@@ -27,7 +27,7 @@ export function createTransferWatch(client: TemporalClient) {
       const now = Date.now()
       const { open, ended } = await listOpenAndEnded(client, (known ? lookedAt : now) - lateMs)
       const rows = new Map<string, TransferRow>()
-      // Lists have the newest run of an id first. In reverse, the newest run is set last.
+      // Lists have the newest run of an id first, so in reverse it is set last.
       for (const row of [...ended.toReversed(), ...open.toReversed()].filter(isPlausibleTransfer).map(toRow)) {
         const other = rows.get(row.id)
         if (!other || other.startedAt <= row.startedAt) rows.set(row.id, row)

@@ -12,7 +12,7 @@ import { closed, fromOrTo, quoted, running, transfersWith, undone } from './tran
 
 export interface TransferRow extends KnownContent {
   readonly id: string
-  /** The amount as people read it: `1.5`, or `1500000 raw units` if the token's decimals are unknown. */
+  /** `1.5`, or `1500000 raw units` if the token's decimals are unknown. */
   readonly tokenAmount?: string
   readonly state?: TransferState
   /** Only for the native bridge. The error code is ignored, so a reverted completion appears as initiated. */
@@ -42,12 +42,12 @@ export interface TransferFilter extends Partial<Pick<TransferRow, 'code' | 'brid
 
 const serverTimeoutMs = 10_000
 const emptyPages = 5
-/** Memo with the time when the transfer started, ISO 8601. After a continue-as-new, the run's own start is later. */
+/** ISO 8601. After a continue-as-new, the run's own start is later than the transfer's. */
 export const startedAtMemo = 'startedAt'
-/** Memo with the transfer's content, so that lists read neither histories nor chains. Workflows never read it. */
+/** With this memo, lists read neither histories nor chains. Workflows never read it. */
 export const contentMemo = 'content'
 
-/** Lists transfers. Any page may be short, but only the last has no `next`. Throws INPUT_INVALID for a bad cursor. */
+/** Any page may be short, but only the last has no `next`. Throws INPUT_INVALID for a bad cursor. */
 export async function listTransferPage(
   client: TemporalClient,
   filter: TransferFilter,
@@ -110,7 +110,7 @@ export function toRow(info: Omit<WorkflowExecutionInfo, 'raw'>): TransferRow {
   }
 }
 
-/** Start of a transfer. Anyone can write a memo, so a memo with a time after the run's own start is ignored. */
+/** Anyone can write a memo, so a memo with a time after the run's own start is ignored. */
 function startOf({ memo, startTime }: Pick<WorkflowExecutionInfo, 'memo' | 'startTime'>): string {
   const kept = memo?.[startedAtMemo]
   const at = typeof kept === 'string' ? Date.parse(kept) : Number.NaN
@@ -127,7 +127,7 @@ function isEmpty({ states, lanes, ids }: TransferFilter): boolean {
   return [states, lanes, ids].some((any) => any?.length === 0)
 }
 
-/** Compares the start of the transfer itself, because the server compares only starts of runs, which may be later. */
+/** The server compares only starts of runs, which may be later than the transfer's start. */
 function isOfAge({ startedAt }: TransferRow, { startedBefore = Infinity, startedAfter = -Infinity }: TransferFilter): boolean {
   const at = Date.parse(startedAt)
   return at < startedBefore && at >= startedAfter
@@ -144,16 +144,13 @@ function queryOf(filter: TransferFilter): string {
     ...(lanes ? [`Lane IN (${lanes.map(quoted).join(', ')})`] : []),
     ...(ids ? [`WorkflowId IN (${ids.map(quoted).join(', ')})`] : []),
     ...(startedAfter === undefined ? [] : [`StartTime >= '${new Date(startedAfter).toISOString()}'`]),
-    // After a continue-as-new, only the memo has the start. So the server applies this limit only to completed runs.
+    // After a continue-as-new, only the memo has the start.
     ...(startedBefore === undefined ? [] : [`(StartTime < '${new Date(startedBefore).toISOString()}' OR ExecutionStatus != 'Completed')`]),
   ]
   return transfersWith(values, ...conditions)
 }
 
-/**
- * An open state matches only running transfers, and an outcome only completed ones: a terminated transfer keeps its
- * last state.
- */
+/** A terminated transfer keeps its last state. */
 function inStates(states: readonly TransferState[]): string {
   const among = (wanted: readonly TransferState[], execution: string) =>
     wanted.length === 0 ? [] : [`(TransferState IN (${wanted.map(quoted).join(', ')}) AND ${execution})`]
@@ -167,10 +164,7 @@ function fromCursor(mark: string, cursor: string): Uint8Array {
   throw unknownCursor()
 }
 
-/**
- * Returns the text with which all cursors of a filter begin. Times are left out, because an age in a filter gives
- * another time at each page.
- */
+/** All cursors of a filter begin with this text. An age gives another time at each page, so times are left out. */
 function markOf({ startedBefore: _, startedAfter: __, ...filter }: TransferFilter): string {
   return createHash('sha256').update(queryOf(filter)).digest('hex').slice(0, 12)
 }

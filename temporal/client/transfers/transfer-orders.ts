@@ -23,7 +23,7 @@ function whyNot(kind: TransferOrder, { state, execution }: Orderable): string | 
   return state === 'delivered' ? 'This transfer is delivered: there is nothing to retry.' : undefined
 }
 
-/** `retry` also restarts closed transfers. Throws INPUT_INVALID, TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/** `retry` also restarts closed transfers. Throws INPUT_INVALID, TRANSFER_NOT_FOUND and TEMPORAL_UNAVAILABLE. */
 export async function orderTransfer(client: TemporalClient, transfer: Orderable, kind: TransferOrder, order: Order): Promise<OrderResult> {
   const { id, state, execution } = transfer
   const detail = whyNot(kind, transfer)
@@ -52,7 +52,7 @@ export async function selectTransfers(client: TemporalClient, kind: TransferOrde
 
 export type ManyResult = { readonly id: string; readonly result: OrderResult } | { readonly id: string; readonly error: RelayerError }
 
-/** Gives an order to many transfers. Throws only errors that concern all of them, such as TEMPORAL_UNAVAILABLE. */
+/** Throws only errors that concern all transfers, such as TEMPORAL_UNAVAILABLE. */
 export async function orderTransfers(
   client: TemporalClient,
   transfers: readonly TransferRow[],

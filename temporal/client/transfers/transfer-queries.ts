@@ -6,7 +6,7 @@ export const undone = `ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', '
 export const running = `ExecutionStatus = 'Running'`
 export const closed = `ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`
 
-/** Quotes a value, because an unescaped quote or backslash would end or change the text in the server's SQL. */
+/** In the server's SQL, a bare quote or backslash would end or change the text. */
 export function quoted(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }
@@ -23,7 +23,7 @@ export function fromOrTo(chain: string | undefined): string[] {
   return chain === undefined ? [] : [`(SourceChain = ${quoted(chain)} OR TargetChain = ${quoted(chain)})`]
 }
 
-/** Counts transfers by state, one query after the other, because the server allows ten a second. */
+/** One query after the other, because the server allows ten a second. */
 export async function countTransfers(client: TemporalClient, timeoutMs: number): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
   const count = async (name: string, query: string) => counts.set(name, (await client.workflow.count(query)).count)
@@ -35,7 +35,7 @@ export async function countTransfers(client: TemporalClient, timeoutMs: number):
   return counts
 }
 
-/** Lists running parked transfers, only for queries and counts: anyone with access to Temporal can choose their ids. */
+/** Only for queries and counts, because anyone with access to Temporal can choose the ids. */
 export async function parkedTransfers(client: TemporalClient, most: number, timeoutMs: number) {
   const query = transfersWith({ TransferState: 'parked' }, running)
   const runs = await within(client, timeoutMs, () => listWorkflows(client, query, { most }))

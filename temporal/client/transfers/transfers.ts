@@ -43,7 +43,7 @@ export async function readTransfer(client: TemporalClient, id: string): Promise<
   }
 }
 
-/** Reads a transfer without a worker. Throws TRANSFER_NOT_FOUND, TEMPORAL_UNAVAILABLE. */
+/** Needs no worker. Throws TRANSFER_NOT_FOUND and TEMPORAL_UNAVAILABLE. */
 export async function describeTransfer(client: TemporalClient, id: string): Promise<TransferRow> {
   return toRow(await describe(client, id))
 }
@@ -60,7 +60,7 @@ function toReport(status: TransferStatus, execution: string): TransferReport {
   return { ...status, execution, mip61: mip61Of({ bridge: transfer.bridge, state, code }) }
 }
 
-/** The transactions, oldest first. For a pending transfer, also attempts that only the ledger knows. Never throws. */
+/** Oldest first. For a pending transfer, also attempts that only the ledger knows. Never throws. */
 export async function transactionsOf(client: TemporalClient, status: TransferStatus): Promise<readonly TransferTransaction[]> {
   const { id, lane, state, transactions = [] } = status
   if (lane === undefined || (state !== 'broadcasting' && state !== 'pending')) return transactions
@@ -68,7 +68,7 @@ export async function transactionsOf(client: TemporalClient, status: TransferSta
   const entries = ledger ? Object.values(unpaged(ledger).entries) : []
   const added = entries.flatMap(({ nonce, owner, attempts }): TransferTransaction[] => {
     if (!owner || workflowOf(owner.intentId) !== id) return []
-    // The ledger appends attempts, so those after the known ones are new.
+    // The ledger appends attempts.
     const known = transactions.filter((one) => one.lane === lane && one.nonce === nonce).length
     const round = roundOf(owner.intentId)
     return attempts.slice(known).map((one) => {
@@ -94,10 +94,7 @@ export async function* listWaitingTransfers(client: TemporalClient, chain: Chain
 
 const looking: readonly (string | undefined)[] = ['admitting', 'waiting', 'parked']
 
-/**
- * Gives a copy with newer signatures to a transfer that has no transaction. A parked transfer would wake, so it gets
- * the copy only if its signatures are outdated. `isNewer` gets the stored message, base64.
- */
+/** A parked transfer would wake, so it gets a copy only if it awaits new signatures. `isNewer` gets base64. */
 export async function offerCopy(
   client: TemporalClient,
   id: string,

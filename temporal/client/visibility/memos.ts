@@ -14,10 +14,7 @@ import type { RunId } from './runs.ts'
 
 type DescribedRun = Pick<WorkflowExecutionInfo['raw'], 'execution' | 'memo'>
 
-/**
- * Replaces values that cannot be decoded by `{ unreadable: code }`, because a stranger's memo could break the SDK's
- * lists.
- */
+/** A stranger's memo could break the SDK's lists, so values that cannot be decoded become `{ unreadable: code }`. */
 async function makeMemoReadable(converter: LoadedDataConverter, namespace: string, { execution, memo }: DescribedRun): Promise<void> {
   const fields = memo?.fields ?? {}
   const context = { type: 'workflow' as const, namespace, workflowId: execution?.workflowId ?? '' }

@@ -14,16 +14,13 @@ export interface RunId {
 
 export type OpenRun = NonNullable<Awaited<ReturnType<typeof describeOpenRun>>>
 
-/**
- * Returns the ids of running workflows, with `prefix` removed. A workflow whose id lacks the prefix is not Portage's,
- * and is left out.
- */
+/** A workflow whose id lacks the prefix is not Portage's. */
 export async function runningNames(client: TemporalClient, type: 'lane' | 'stream' | 'notifier', prefix: string): Promise<string[]> {
   const runs = await listWorkflows(client, `WorkflowType = '${type}' AND ExecutionStatus = 'Running'`)
   return runs.flatMap(({ workflowId }) => (workflowId.startsWith(prefix) ? [workflowId.slice(prefix.length)] : []))
 }
 
-/** Reads the run from the server, because the visibility store lags. Returns undefined if the run is closed or gone. */
+/** The visibility store lags, so the server is asked. Undefined: the run is closed or gone. */
 export async function describeOpenRun(client: TemporalClient, { workflowId, runId }: Pick<RunId, 'workflowId'> & Partial<RunId>) {
   const run = await client.workflow.getHandle(workflowId, runId).describe().catch(ifGone(undefined))
   if (run?.status.name !== 'RUNNING') return undefined
@@ -64,7 +61,7 @@ async function failureMessage(
   return error?.message ?? failure.message ?? ''
 }
 
-/** Resets a run to its first task, so that any build can go on. Keeps input, updates, signals. Safe to repeat. */
+/** Any build can go on from there. Input, updates and signals are kept. Safe to repeat. */
 export async function resetToFirstTask(client: TemporalClient, run: RunId, why: string): Promise<void> {
   const { workflowId, runId } = run
   const first = (await readHistory(client, run)).find(({ workflowTaskCompletedEventAttributes: done }) => done)
@@ -95,7 +92,7 @@ export async function describeQueue(client: TemporalClient, name: string, kind: 
   const polledAt = polls.length > 0 ? Math.max(...polls) : undefined
   const { seconds = 0, nanos = 0 } = stats?.approximateBacklogAge ?? {}
   return {
-    /** Whether a poll came in the last 75 s. Missing polls are the only sign of a killed worker. */
+    /** Missing polls are the only sign of a killed worker. */
     isPolled: polledAt !== undefined && Date.now() - polledAt < pollerGoneMs,
     ...(polledAt !== undefined && { polledAt }),
     waiting: Number(stats?.approximateBacklogCount ?? 0),

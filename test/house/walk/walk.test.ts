@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 /**
- * The path of a Wormhole transfer that nothing delays, from the spy to its transaction. Each line is a function that
- * gets the message, or something made from it. The caller of a line is the last line above it with less indentation.
- * Parentheses contain the caller's own name for the function, if it differs. The list leaves out constants, texts,
- * logs, metrics, ids, hashes and the code of `runtime`.
+ * The path of a Wormhole transfer that nothing delays. Each line is a function that gets the message. Its caller is the
+ * last line above it with less indentation. Parentheses contain the caller's own name for the function, if it differs.
+ * The list leaves out constants, texts, logs, metrics, ids, hashes and the code of `runtime`.
  */
 const lines = readFileSync(new URL('spy-to-broadcast.txt', import.meta.url), 'utf8')
   .trimEnd()

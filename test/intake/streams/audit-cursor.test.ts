@@ -46,7 +46,7 @@ describe('the cursor of an audit', () => {
 
 const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
 
-/** The source's table has the numbers in `table`, and the target has those in `delivered`. Temporal has no workflow. */
+/** Sets up a stream without transfers in Temporal. */
 function scanned(own: Partial<StreamState>, { table, delivered = [] }: { table: readonly number[]; delivered?: readonly number[] }) {
   const { streamClient, requests } = fakeStream(config)
   streamClient.now = { ...initialStream(config), next: '5000', target: 0, ...own }
@@ -87,7 +87,7 @@ const runOf = (number: number, id = `native-bridge:stranger:${number}`): ListedT
 
 describe('the audits of a native bridge', () => {
   test('a lost number is started within size / 500 audits, although lower ones stay parked', async () => {
-    // The numbers 1 to 1,000 and 2,001 to 2,500 are parked. The source's table has only the last of them.
+    // Of the parked numbers, the source's table has only the last.
     const { context, submitted } = scanned({ outside: parked('1x999', '2001x499') }, { table: [2_500] })
     for (let count = 0; count < 3; count++) await auditOpen(context, [], noAudit())
     expect(submitted).toEqual(expect.arrayContaining(['2500']))

@@ -54,19 +54,18 @@ describe('a config that changes while its stream runs', () => {
   })
 })
 
-/** The source is Wormhole's chain 2. No server has its messages, and no transfer is really started. */
+/** No server has messages of Wormhole's chain 2, and no transfer is really started. */
 describe('a source that gets a node, loses it, and is renamed', () => {
   const emitter = 'c5'.repeat(32)
   const nameOf = (chain: string) => `wormhole-token-bridge:${chain}:${emitter}`
   const own = { emitterChain: 2, emitter, ...ofTokenBridge(), maxOpen: 50 }
   const heard = createSourceWithoutNode({ ...own, begins: {}, sourceChain: 'wormhole-2' })
-  /** Client of a process whose config gives the source's chain the name `chain`. */
+  /** The process's config gives the source's chain the name `chain`. */
   const client = (chain: string): TemporalClient =>
     Object.assign(Object.create(setting.ledgers.temporal.client) as TemporalClient, {
       streamNames: createStreamNames([{ id: nameOf('2'), name: nameOf(chain) }]),
     })
 
-  /** The same source with a node that counts up to `highest`. */
   const counted = (sourceChain: string, highest: string): SignedSource => {
     const { withoutNode: _, ...rest } = createSourceWithoutNode({ ...own, begins: {}, sourceChain })
     const config = { ...rest.config, stream: nameOf(sourceChain), origin: '1/0xcc' }

@@ -6,7 +6,7 @@ import { createStreamCache } from '../../../intake/streams/scanned/stream-cache.
 import { silentLogger } from '../../../observability/logger.ts'
 import { unused } from '../../helpers/unused.ts'
 
-/** A stream client that applies requests to the stream's reducer, without Temporal. */
+/** Applies requests without Temporal. */
 export function fakeStream(config: StreamConfig) {
   const requests: (readonly StreamRequest[])[] = []
   const streamClient = {
@@ -28,7 +28,7 @@ export function fakeStream(config: StreamConfig) {
   return { streamClient, requests }
 }
 
-/** A client of a stream with a fixed state. It records the requests. */
+/** The state is fixed. */
 export function recordingStream(state: StreamState) {
   const requests: StreamRequest[] = []
   const streamClient = {
@@ -42,7 +42,7 @@ export function recordingStream(state: StreamState) {
   return { streamClient, requests }
 }
 
-/** A scanned source. Each of its methods throws unless `own` replaces it. */
+/** Methods that `own` does not replace throw. */
 export function fakeSource(config: StreamConfig, own: Partial<ScannedSource> = {}): ScannedSource {
   return {
     kind: 'scanned',
@@ -60,7 +60,7 @@ export function fakeSource(config: StreamConfig, own: Partial<ScannedSource> = {
   }
 }
 
-/** A chain whose latest block has the height `finalized` and is final. Each subscriber gets this head at once. */
+/** The latest block is final. Each subscriber gets it at once. */
 export function fakeChain(
   finalized: number,
   own: Partial<ReadingContext['sourceChain']> = {},
@@ -87,7 +87,7 @@ export function fakeChain(
   }
 }
 
-/** Context of the reading loops, whose stream runs on its reducer. Reads that `own` does not replace throw. */
+/** Reads that `own` does not replace throw. */
 export function fakeContext(config: StreamConfig, own: Partial<ReadingContext> = {}): ReadingContext {
   return {
     source: fakeSource(config),

@@ -4,28 +4,25 @@ import type { TransferState } from '../../../domain/transfer/transfer.ts'
 import { searchAttributes } from '../../../temporal/contracts/names.ts'
 import { unused } from '../../helpers/unused.ts'
 
-/** A run under the id of a transfer. A stranger may have started the run. */
+/** A stranger may have started the run. */
 export interface ListedRun {
   readonly id: string
   readonly state: TransferState
   readonly ended?: boolean
-  /** The run closed without an outcome. No list contains such a run. */
+  /** No list contains such a run. */
   readonly terminated?: boolean
   readonly input: () => unknown
   readonly result?: unknown
 }
 
-/**
- * A client without a server. It answers lists with `runs`, in this order, and counts the lists, the reads of inputs,
- * and the queries by id.
- */
+/** A client without a server. Lists have `runs`, in this order. */
 export function listingClient(runs: readonly ListedRun[]) {
   const client = new Client({ connection: Connection.lazy() })
   const [read, queried]: [string[], string[]] = [[], []]
   const lists = { count: 0 }
   const info = ({ id, state, ended, terminated }: ListedRun, index: number): WorkflowExecutionInfo => ({
     ...{ type: 'transfer', workflowId: id, runId: String(index), taskQueue: 'nobody', historyLength: 3, startTime: new Date(0) },
-    // The enum is in a package that is not a dependency, so the codes are numbers.
+    // The enum's package is not a dependency.
     // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
     status: terminated ? { code: 5, name: 'TERMINATED' } : ended ? { code: 2, name: 'COMPLETED' } : { code: 1, name: 'RUNNING' },
     searchAttributes: {},

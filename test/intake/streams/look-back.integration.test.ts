@@ -21,7 +21,7 @@ import { fakeStream } from './fake-context.ts'
 import { ofTokenBridge } from '../../helpers/of-token-bridge.ts'
 
 const day = 86_400
-/** How many messages are published before the pause of eight days, and in all. */
+/** `before`: messages before the pause of eight days. `all`: messages in all. */
 const [before, all] = [300, 2_000]
 const perBlock = 100
 /** Numbers within the look-back that the target lacks. */
@@ -57,7 +57,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     for (let first = from; first < to; first += perBlock) {
       const numbers = Array.from({ length: Math.min(perBlock, to - first) }, (_, index) => first + index)
       const raws = numbers.map((nonce) => {
-        // One in ten messages goes to a chain that the config lacks.
+        // The config lacks chain 99.
         const payload = transferPayload({ toChain: nonce % 10 === 5 ? 99 : 4 })
         return wallet.signTransaction({ ...fees, nonce, to: core, data: publish.encodeFunctionData('publishMessage', [nonce, payload, 1]) })
       })
@@ -70,7 +70,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     })
   }
 
-  /** The lab, which shares no code with Portage, computes the digests. */
+  /** The lab computes the digests, because it shares no code with Portage. */
   async function redeemAllBut(numbers: readonly string[]): Promise<void> {
     const { rpc } = anvils[0]!
     const logs = await rpc<(Mined['logs'][number] & { blockNumber: string })[]>('eth_getLogs', [
@@ -166,7 +166,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     const { state, counts } = await createManyMissing(deps).resolve(streamClient.now!, async () => 0)
     const [transfers, ignored] = [all - before - (all - before) / 10, (all - before) / 10]
     expect(counts).toEqual({ started: 0, delivered: transfers - open.length, ignored })
-    // The first node is asked about all numbers. Those that it shows as delivered are also asked of the majority.
+    // The majority is asked again about numbers that the first node shows as delivered.
     expect(asked.target).toBe(2 * transfers - open.length)
     expect(asked.logs).toBeLessThan(10)
     expect(state.gaps.map(({ from, to }) => [from, to])).toEqual(open.map((number) => [number, number]))
@@ -206,7 +206,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
       expect(await bridge.highest()).toBe(upTo)
       await streamClient.apply([{ kind: 'audited', upTo, height: chain.heads.current!.finalized, present: [] }])
       const lookBack = createLookBack({ source: bridge, chain, rangeBlocks: 1_000, lookBackMs: 30 * day * 1_000, clock: () => now })
-      // The deployment has published two attestations and two transfers. The two transfers are redeemed.
+      // The deployment has published two attestations and two transfers, which are redeemed.
       expect(await lookBack.resolve(streamClient.now!, streamClient)).toEqual({ started: 0, delivered: 9 + 2, ignored: 2 })
       expect(streamClient.now!.gaps.flatMap(({ from, to }) => (from === to ? [from] : [from, to]))).toEqual(unredeemed)
     } finally {

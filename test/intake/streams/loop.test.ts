@@ -17,7 +17,7 @@ test('an idle step does not end a failure, and a repeated failure is logged once
   const down = (): never => {
     throw new RelayerError('NODE_UNAVAILABLE')
   }
-  // Most steps do nothing, as in the audit of an emitter's stream whose source has no node.
+  // As in the audit of an emitter's stream whose source has no node.
   const steps = [down, () => undefined, down, () => undefined, () => false, () => undefined]
   await runLoop({
     name: 'audit',

@@ -19,7 +19,7 @@ describe('A list of streams', () => {
     client = new Client({ connection, namespace: server.namespace })
   })
 
-  /** Starts a forged run of a stream. The returned function answers the next query with `answer`. */
+  /** The returned function answers the next query with `answer`. */
   async function forge(stream: string, answer: unknown): Promise<() => Promise<void>> {
     const { namespace } = server
     const identity = 'a forger'
@@ -33,7 +33,7 @@ describe('A list of streams', () => {
     return async () => {
       const asked = await poll()
       const queryResult = { payloads: [defaultPayloadConverter.toPayload(answer)] }
-      // 1 is temporal.api.enums.v1.QueryResultType.QUERY_RESULT_TYPE_ANSWERED.
+      // temporal.api.enums.v1.QueryResultType.QUERY_RESULT_TYPE_ANSWERED.
       const answered = { namespace, taskToken: asked.taskToken, completedType: 1, queryResult }
       // oxlint-disable-next-line typescript/no-unsafe-enum-assignment
       await client.workflowService.respondQueryTaskCompleted(answered)

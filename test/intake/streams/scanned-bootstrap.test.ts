@@ -11,7 +11,7 @@ import { silentLogger } from '../../../observability/logger.ts'
 const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
 const logger = silentLogger()
 
-/** `kept` is the stored checkpoint. The source has numbers up to `highest`, and denies blocks above `last`. */
+/** `kept` is the stored checkpoint. The source denies blocks above `last`. */
 function network(kept: StreamCheckpoint | RelayerError | undefined, highest?: string, last = 100) {
   const alarms = new Set<AgentAlarm>()
   const read = async () => {

@@ -29,24 +29,19 @@ export interface Line {
   readonly fields: Record<string, unknown> | undefined
 }
 
-/**
- * A native bridge on two anvils, and a Temporal with a worker for streams. No worker runs transfers, so they stay open.
- */
+/** A native bridge on two anvils. No worker runs transfers, so they stay open. */
 export interface ScannedSetting {
   readonly network: NativeBridgeNetwork
   readonly ledgers: Ledgers
-  /** Proxy of the source's node. Only the agents use it. */
+  /** Only the agents use this proxy of the source's node. */
   readonly proxy: FaultProxy
-  /** The source's head, as the agents see it. */
+  /** The head that the agents see. */
   head(): HeadEvent
-  /** Turns mining on (a block each 300 ms) or off. */
+  /** A block each 300 ms. */
   mining(wanted: boolean): void
-  /**
-   * Options for agents of signed sources. Every message verifies, no server has a message, and no transfer is really
-   * started.
-   */
+  /** Every message verifies, no server has a message, and no transfer is really started. */
   signed(): Omit<SignedAgentOptions, 'source' | 'chain' | 'auditMs'>
-  /** Makes a new stream that begins with the next number and block. */
+  /** The stream begins with the next number and block. */
   stream(options?: StreamOptions): Promise<OneStream>
   stop(): Promise<void>
 }
@@ -56,7 +51,7 @@ export interface StreamOptions {
   readonly rangeBlocks?: number
   readonly auditMs?: number
   readonly checkpoints?: CheckpointStore
-  /** Start block of the agent's config, if it differs from the stream's. */
+  /** In the config of the agent, if the stream has another start. */
   readonly start?: number
 }
 
@@ -64,19 +59,16 @@ export interface OneStream {
   readonly source: ScannedSource
   readonly lines: Line[]
   readonly halts: readonly Mismatch[]
-  /** Starts an agent of this stream, as a process does. */
   agent(options?: StreamOptions): ScannedAgent
   state(): Promise<StreamState>
-  /** Resolves with the first view for which `wanted` is true. */
   shows(wanted: (view: StreamView) => boolean | Promise<boolean>, what: string, timeoutMs?: number): Promise<StreamView>
-  /** Sends transfers of users, and makes them final on the source. */
+  /** Also makes the transfers final on the source. */
   initiate(...amounts: bigint[]): Promise<NativeTransfer[]>
   runs(transfer: NativeTransfer): Promise<boolean>
   id(transfer: NativeTransfer): string
-  /** Completes the transfers on the target, signed by the relayer. */
   complete(...transfers: NativeTransfer[]): Promise<void>
   metrics(agent: ScannedAgent): Promise<string>
-  /** Deletes the workflow of the stream, as if Temporal had lost it. */
+  /** Deletes the stream's workflow. */
   lose(): Promise<void>
 }
 
@@ -85,7 +77,7 @@ const blockMs = 300
 export async function startScannedSetting(): Promise<ScannedSetting> {
   const [network, ledgers] = await Promise.all([startNativeBridge('fixed'), startLedgers()])
   let isMining = true
-  // Mines by calls, because anvil's shortest interval is a second.
+  // anvil's shortest interval is a second.
   const ticker = setInterval(() => {
     for (const { anvil } of isMining ? [network.source, network.target] : []) void anvil.rpc('evm_mine').catch(() => {})
   }, blockMs)

@@ -36,7 +36,7 @@ function clientWithoutWorkflows(): Client {
   return client
 }
 
-/** Accepts only messages with this timestamp. Refuses all others, as if too few guardians had signed them. */
+/** Refuses other messages, as if too few guardians had signed them. */
 function submitterFor(timestamp: number): Submitter {
   return {
     async submit(_, message) {

@@ -24,7 +24,7 @@ const emitter = '33'.padStart(64, '0')
 const stream = `wormhole-token-bridge:a:${emitter}`
 const waitLimit = { timeoutMs: 90_000, everyMs: 100 }
 
-/** The emitter's transfers go to two chains, of which one has no worker. */
+/** One of the two target chains has no worker. */
 describe('how the transfers of an emitter end', () => {
   let temporal: Temporal
   let worker: Worker
@@ -77,7 +77,7 @@ describe('how the transfers of an emitter end', () => {
     }
     const { connection, namespace } = temporal
     const client = new Client({ connection, namespace, interceptors: { workflow: [interceptor] } })
-    // Every message that is a number counts as signed.
+    // A message is a number, and every message counts as signed.
     const bridge = {
       name: of.bridge,
       decode: (bytes: Uint8Array) => transferOf(Number(toUtf8String(bytes)), 'unserved'),

@@ -79,8 +79,7 @@ describe('messages that go to no chain of ours', () => {
     const metrics = createMetrics()
     const started: string[] = []
     const submitter = createSubmitter({ bridges: new Map([[bridge.name, bridge as never]]), client: unused('client') as never })
-    // The time-out is long, because the spy and the intake share this event loop, and the spy must not disconnect the
-    // intake.
+    // The spy and the intake share this event loop, and the spy must not disconnect the intake.
     const spy = await startSpy({ sendTimeoutMs: 120_000 })
     const looks: Promise<void>[] = []
     const intake = createSpyIntake({

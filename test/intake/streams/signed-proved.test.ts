@@ -16,7 +16,7 @@ import { onEveryChain } from '../../helpers/on-every-chain.ts'
 
 const emitter = `${'00'.repeat(12)}${'33'.repeat(20)}`
 const bridge = 'wormhole-token-bridge'
-/** Timestamp of signed messages. `verdicts` has the other timestamps with their verdicts. */
+/** Timestamp of signed messages. */
 const signed = 7
 const verdicts: Readonly<Record<number, Verdict>> = {
   [signed]: { kind: 'valid' },
@@ -36,11 +36,11 @@ function decode(vaa: Uint8Array) {
 interface Run {
   readonly number: string
   readonly timestamp: number
-  /** Outcome of the run. Undefined while the run is open. */
+  /** Undefined while the run is open. */
   readonly ended?: TransferState
-  /** Id of the run. By default, the id that its message gives. */
+  /** By default, the id that the run's message gives. */
   readonly id?: string
-  /** Input of the run. By default, the transfer of its message. */
+  /** By default, the transfer of the run's message. */
   readonly input?: unknown
   readonly result?: unknown
 }
@@ -59,7 +59,7 @@ function clientWith(runs: readonly Run[]) {
   )
 }
 
-/** Audits an emitter whose number 1 is missing, open or resolved (`how`). The servers have the signed messages. */
+/** The emitter's number 1 is missing, open or resolved (`how`). The servers have the signed messages. */
 async function auditWith(runs: readonly Run[], how: 'gap' | 'open' | 'resolved', { delivered = false, rounds = 1 } = {}) {
   const { client, read } = clientWith(runs)
   const [fetched, submitted]: [string[], string[]] = [[], []]
@@ -164,7 +164,7 @@ describe('a run of the message that the guardians signed', () => {
 
   test.each([undefined, null, 5, { state: 'rejected', reason: 5 }])('a run with the result %j does not stop the report', async (result) => {
     const { recorded } = await auditWith([{ ...own, ended: 'rejected', result }], 'open')
-    // A stranger's run may have any result. If its reason is not a text, the state is recorded instead.
+    // If the reason is not a text, the state is recorded instead.
     expect(recorded.filter(({ kind }) => kind === 'closed')).toEqual(
       result instanceof Object ? [{ kind: 'closed', number: '1', outcome: 'rejected', reason: 'rejected' }] : [],
     )

@@ -4,7 +4,7 @@ import type { BlockRange, Published } from '../../../bridges/port.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { createPublishedLogs } from '../../../intake/streams/signed/gaps/published-logs.ts'
 
-/** `blocks` has the numbers of each block, in rising order. Nodes refuse ranges of more than `most` blocks. */
+/** Numbers of each block, in rising order. Nodes refuse ranges of more than `most` blocks. */
 function chain(
   blocks: readonly (readonly number[])[],
   { begins = {}, most = Infinity }: { begins?: { block?: number }; most?: number } = {},

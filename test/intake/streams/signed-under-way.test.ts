@@ -30,7 +30,7 @@ const runOf = (number: number, variant = 0): ListedRun => {
 }
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
-/** Numbers 1 to `upTo` are missing, and no server has their messages. `runs` are the runs in Temporal. */
+/** No server has the messages of the numbers 1 to `upTo`. */
 function gapsWith(upTo: number, runs: readonly ListedRun[], isReceived?: (number: string) => boolean) {
   const { client, read, lists } = listingClient(runs)
   const [fetched, recorded]: [string[], string[]] = [[], []]
@@ -90,7 +90,7 @@ describe('missing numbers whose transfers run', () => {
     await look()
     expect(fetched).toEqual(['1', '40'])
     expect(recorded).toEqual(range(2, 39).map(String))
-    // One poll reads only a few of the strangers' runs.
+    // One look reads only a few of the strangers' runs.
     expect(read.length - 38).toBeLessThan(10)
   })
 

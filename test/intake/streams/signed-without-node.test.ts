@@ -23,7 +23,7 @@ const source = (first?: string) => createSourceWithoutNode({ ...own, ...ofTokenB
 /** The config has chain 2, and lacks chain 30. */
 const vaa = (sequence: bigint, toChain = 2) => signVaa({ emitterChain: 1, emitter, sequence, payload: transferPayload({ toChain }) }).bytes
 
-/** A Solana emitter. The guardians' API has the numbers for which `has` returns true. Even numbers go to chain 2. */
+/** A Solana emitter. Even numbers go to chain 2. */
 function network(has: (sequence: bigint) => boolean, { first = '1000000', unregistered = [] as readonly string[] } = {}) {
   const { streamClient, requests } = fakeStream(source(first).config)
   const asked: string[] = []
@@ -59,7 +59,7 @@ function network(has: (sequence: bigint) => boolean, { first = '1000000', unregi
     lookBackMs: 0,
     ...{ freshMs: 0, proved: { own: async () => [] }, client: {} as TemporalClient },
   }
-  // No chain can be asked, so every message counts as not delivered.
+  // No chain can be asked.
   Object.assign(deps.source, { delivered: async (all: readonly unknown[]) => all.map(() => false) })
   return { deps, streamClient, requests, asked, started }
 }
@@ -108,7 +108,7 @@ describe('numbers of a source without a node', () => {
     const { deps, streamClient, started } = network((at) => at < 1_000_040n && at !== 1_000_000n)
     await probeTail(deps, undefined)
     expect(streamClient.view?.next).toBe('1000040')
-    // No server has the first number, so it stays a gap. The other skipped numbers are filled.
+    // No server has the first number.
     await createGapFiller(deps, 60_000).fillGaps(streamClient.now!, undefined)
     expect(streamClient.now?.gaps).toMatchObject([{ from: '1000000', to: '1000000', state: 'unobserved' }])
     const even = Array.from({ length: 19 }, (_, index) => String(1_000_002 + 2 * index))

@@ -121,10 +121,7 @@ test('the first report covers the hour before, and leaves older ends to the audi
 })
 
 describe('a look at any number of numbers outside the window', () => {
-  /**
-   * The numbers 1 to `many` were parked and moved outside the window. The visibility store still lists those in
-   * `parked`, the highest first.
-   */
+  /** The numbers 1 to `many` were parked. The visibility store still lists those in `parked`, the highest first. */
   function outsideStage(many: bigint, parked: readonly bigint[], code = 'DELIVERY_IMPOSSIBLE') {
     const config = { stream: 's', origin: '1/0xaa', first: '0', maxOpen: 10 }
     let state: StreamState = { ...initialStream(config), next: String(many + 1n), outside: [{ code, packed: `1x${many - 1n}` }] }
@@ -165,7 +162,7 @@ describe('a look at any number of numbers outside the window', () => {
     const first = await look()
     expect(first).toEqual({ listed: [1_000], unparked: [], others: 0 })
     expect(await look()).toEqual({ listed: [1_000, 1_000], unparked: [], others: 0 })
-    // After the last page of a round, each report releases 50 numbers that no page has listed.
+    // After the last page, each report releases 50 numbers that no page has listed.
     const third = await look()
     expect(third).toEqual({ listed: [1_000, 500], unparked: numbers(2_501, 50).map(String), others: 0 })
     expect((await look()).unparked).toEqual(numbers(2_551, 50).map(String))
@@ -194,7 +191,7 @@ describe('transfers that are queried a limited count at a time', () => {
   const many = Array.from({ length: 120 }, (_, index) => String(index + 1))
   const idOf = (number: string) => `native-bridge:a:${'0'.repeat(64)}:${number}:${'0'.repeat(16)}`
 
-  /** Calls `step` three times, a minute apart. Returns the ids of the queried transfers. No transfer answers. */
+  /** Calls `step` three times, a minute apart. No transfer answers. */
   async function queriedBy(make: (client: Client) => () => Promise<unknown>): Promise<ReadonlySet<string>> {
     const { client, queried } = listingClient(many.map((number) => ({ id: idOf(number), state: 'waiting', input: () => undefined })))
     const step = make(client)

@@ -18,7 +18,7 @@ describe('the audit of a scanned stream', () => {
 
   const errors = ({ lines }: OneStream) => lines.filter(({ level }) => level === 'error').map(({ message }) => message)
 
-  /** One transfer is below the snapshot of the source, and two are above. From the snapshot on, only the test mines. */
+  /** Two of three transfers are above the snapshot. From the snapshot on, only the test mines. */
   async function initiateAroundSnapshot(stream: OneStream) {
     const { source } = setting.network
     const [kept] = await stream.initiate(6n)
@@ -52,9 +52,9 @@ describe('the audit of a scanned stream', () => {
     await stream.shows(({ open }) => open === 1, 'the transfer')
     await agent.stop()
     await stream.complete(one)
-    // The last update of the stopped agent has arrived by now, so `target` is up to date.
+    // The agent is stopped, so `target` is up to date.
     const height = (await stream.state()).target ?? 0
-    // A false report: the blocks with the completion were read, and contain no completion.
+    // A false report: the blocks with the completion contain no completion.
     const final = setting.network.target.chain.heads.current?.finalized ?? 0
     const handle = setting.ledgers.temporal.client.workflow.getHandle(`stream:${stream.source.config.stream}`)
     await handle.executeUpdate('apply', { args: [{ requests: [{ kind: 'completed', numbers: [], from: height + 1, to: final }] }] })
@@ -106,7 +106,7 @@ describe('the audit of a scanned stream', () => {
 
   test('after a fork below the cursor the new transfers of the numbers are started', async () => {
     const { source } = setting.network
-    // No audit is due: if an audit found the fork before the scan, the fork would not be counted.
+    // If an audit found the fork before the scan, the fork would not be counted.
     const stream = await setting.stream({ auditMs: 600_000 })
     const agent = stream.agent()
     const { kept, gone, snapshot, height } = await initiateAroundSnapshot(stream)
@@ -132,9 +132,9 @@ describe('the audit of a scanned stream', () => {
     const stream = await setting.stream({ auditMs: 1_000 })
     const agent = stream.agent()
     const { kept, snapshot, height } = await initiateAroundSnapshot(stream)
-    // The agents may not know the last final block yet, so the test asks the node.
+    // The agents may not know the last final block yet.
     const { number } = await source.anvil.rpc<{ number: string }>('eth_getBlockByNumber', ['finalized', false])
-    // The agent records successive empty blocks together, so the stream reaches the head a little later.
+    // The agent records successive empty blocks together.
     await stream.shows(({ nextHeight }) => nextHeight === Number(number) + 1, 'the scan to be at the head')
     await source.anvil.rpc('evm_revert', [snapshot])
     const [other] = await setting.network.start(9n)
@@ -183,13 +183,13 @@ describe('the audit of a scanned stream', () => {
       const checkpoints = createCheckpointStore({ kind: 'directory', path: directory })
       const stream = await setting.stream({ checkpoints })
       const agent = stream.agent()
-      // The transfers are in two blocks, so that the watermark can be between them.
+      // Two blocks, so that the watermark can be between the transfers.
       const [one] = await stream.initiate(10n)
       const [two] = await stream.initiate(11n)
       if (!one || !two) throw new Error('nothing was initiated')
       await stream.complete(one)
       const { stream: name, start = 0 } = stream.source.config
-      // The number of `one` may be resolved before its block is read, so wait for `completedHeight` too.
+      // The number of `one` may be resolved before its block is read.
       const isThere = ({ completedNumber, completedHeight = -1 }: { completedNumber?: string; completedHeight?: number }) =>
         completedNumber === String(one.nonce) && completedHeight > start
       await stream.shows(isThere, 'the watermark')

@@ -17,7 +17,7 @@ const transfer: Transfer = {
   message: '',
 }
 
-/** Block 50 has the transfer with number 1. The target completes this number while the transfer is being started. */
+/** The target completes number 1 while its transfer is being started. */
 function network() {
   const { streamClient } = fakeStream(config)
   let shown = false
@@ -61,10 +61,10 @@ describe('a completion that is seen before its number', () => {
     await verify()
     expect(streamClient.view).toMatchObject({ open: 1, toVerify: 1 })
     show()
-    // The verifier asks the target less and less often, so no read is due yet.
+    // The verifier asks less and less often, so no read is due yet.
     await verify()
     expect(streamClient.view).toMatchObject({ open: 1, toVerify: 1 })
-    // Another process has not asked the target before, so it asks at once.
+    // A new verifier asks at once.
     await createCompletionVerifier(context)()
     expect(streamClient.view).toMatchObject({ open: 0, toVerify: 0, completedNumber: '1' })
   })

@@ -101,8 +101,7 @@ function sharedBehaviour(at: At): void {
     const wrong: Completion = [id, initiator, recipient, 6n, nonce]
     expect(await refusal(at, target, relayer.address, 'completeBridgeTransfer', wrong)).toBe('InvalidBridgeTransferId')
     await complete(at, target, [id, initiator, recipient, 5n, nonce])
-    // A spent budget hides that the transfer is completed. So relayers read idsToInboundNonces, and conclude nothing
-    // from reverts.
+    // A spent budget hides that the transfer is completed, so relayers read idsToInboundNonces.
     expect(await refusal(at, target, relayer.address, 'completeBridgeTransfer', [id, initiator, recipient, cap, nonce])).toBe(
       'InboundRateLimitExceeded',
     )

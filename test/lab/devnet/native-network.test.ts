@@ -105,8 +105,7 @@ describe('the native bridge of the devnet', () => {
     await claim(bsc, key, completion(unpaid))
     await bsc.anvil.rpc('anvil_setCode', [bsc.bridge, code])
     expect(recipient).toBe(elsewhere.recipient)
-    // A completion with a wrong recipient or amount counts twice: its transfer stays lost, and the completion is
-    // foreign. A completion without a payment counts as a wrong balance.
+    // A completion with a wrong recipient or amount counts twice: its transfer is lost, and it is foreign.
     expect(await devnet.check(all)).toMatchObject({ ...before, lost: 2, duplicates: 1, wrongBalances: 2, foreignCompletions: 2 })
     await complete(bsc, key, [completion(elsewhere), completion(less)])
     expect(await devnet.check(all)).toMatchObject({ ...before, delivered: sent.length + 2, lost: 0, foreignCompletions: 2 })

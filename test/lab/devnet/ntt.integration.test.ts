@@ -22,8 +22,7 @@ import { altered } from '../../helpers/vaa.ts'
 const stranger = devnetAccount(accountIndex.outsider)
 const rateLimitSeconds = 100
 /**
- * Gas units. Measured with one guardian: receiveMessage 224,000, also if the transfer is queued. With two transceivers:
- * 157,000 for the first, 208,000 for the second, and 148,000 for one that comes too late.
+ * Gas units. Measured: receiveMessage 224,000. With two transceivers: 157,000, then 208,000, or 148,000 if late.
  * completeInboundQueuedTransfer: 71,000. executeMsg: 110,000.
  */
 const gasLimit = 1_000_000n

@@ -15,9 +15,8 @@ interface RedeemOptions {
 }
 
 /**
- * Redeems with ethers, as any user could, which proves that a VAA is valid. Resolves when the transaction is mined.
- * Throws the node's errors, and Error if it reverts. Does not call `wait()` of ethers: its pending requests would
- * reject uncaught when the provider is destroyed.
+ * Redeems with ethers, as any user could. Throws the node's errors, and Error if it reverts. Does not call `wait()` of
+ * ethers, whose pending requests would reject uncaught when the provider is destroyed.
  */
 export async function redeem(chain: WormholeChain, account: DevnetAccount, vaa: Uint8Array, options: RedeemOptions): Promise<void> {
   const hash = await queueRedeem(chain, account, vaa, options)
@@ -32,10 +31,7 @@ export async function redeem(chain: WormholeChain, account: DevnetAccount, vaa: 
   if (receipt.status !== '0x1') throw new Error(`transaction execution reverted: ${hash}`)
 }
 
-/**
- * Redeems without waiting for the block. Resolves with the transaction's hash when the node has accepted the
- * transaction. The node may never mine it.
- */
+/** Resolves with the hash when the node has accepted the transaction, which it may never mine. */
 export async function queueRedeem(
   chain: WormholeChain,
   account: DevnetAccount,

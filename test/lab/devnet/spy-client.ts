@@ -2,7 +2,6 @@ import { credentials, makeClientConstructor, type ClientReadableStream, type Ser
 import { until } from '../../../lab/devnet/until.ts'
 import { spyService } from '../../../lab/devnet/wormhole/spy.ts'
 
-/** A plain gRPC client of the spy, as any relayer could write one. */
 export interface SpyStream {
   readonly received: readonly Buffer[]
   readonly error: ServiceError | undefined

@@ -14,8 +14,7 @@ describe('the spy', () => {
   const open: SpyStream[] = []
 
   beforeEach(async () => {
-    // This process runs the server and both readers. With a time-out far above its pauses, the quick reader is never
-    // dropped.
+    // One process runs the server and both readers, so the quick reader needs a long time-out.
     spy = await startSpy({ sendTimeoutMs: 10_000 })
   })
 

@@ -1,7 +1,8 @@
-import { chmod, chown, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test, vi } from 'vitest'
 import {
+  type AccessKey,
   createKeyRing,
   fromConfig,
   keyFile,
@@ -26,7 +27,7 @@ const signed = async () => (await signToken(signingKey(await readKeys(file)), 'd
 
 test('concurrent processes create the key file once, readable by the owner alone', async () => {
   const made = await Promise.all(Array.from({ length: 5 }, () => makeKeys(file)))
-  expect(made.filter(Boolean)).toHaveLength(1)
+  expect(made.toSorted((a, b) => Number(a) - Number(b))).toEqual([false, false, false, false, true])
   expect(await makeKeys(file)).toBe(false)
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   expect(await readdir(dataFolder)).toEqual(['access-keys.json'])
@@ -43,10 +44,48 @@ test('a key file that others can read, or that is malformed, is refused and not 
   expect(String(refused)).not.toContain('a secret')
 })
 
+test.each([
+  ['it is a folder', () => mkdir(file, { mode: 0o700 }), 'It cannot be read.'],
+  ['it has no keys', () => writeFile(file, '{"keys":[]}', { mode: 0o600 }), 'It is not a key file of Portage.'],
+  ['others can read it', () => writeFile(file, '{"keys":[]}', { mode: 0o644 }), 'Other users can read or write it: chmod 600.'],
+])('a key file is neither used nor replaced if %s, and the refusal names it', async (_, make, detail) => {
+  await make()
+  const about = `${detail} (file=${file})`
+  for (const use of [readKeys, makeKeys, rotateKeys]) await expect(use(file)).rejects.toMatchObject({ code: 'ACCESS_KEYS', about })
+})
+
+test('a key file that is missing or cannot be written is named in the refusal', async () => {
+  for (const use of [rotateKeys, (path: string) => removeKey(path, 'k')])
+    await expect(use(file)).rejects.toMatchObject({
+      code: 'ACCESS_KEYS',
+      about: `There is no key file on this machine. (file=${file})`,
+    })
+  const nowhere = join(dataFolder, 'none', 'keys')
+  await expect(makeKeys(nowhere)).rejects.toMatchObject({
+    code: 'ACCESS_KEYS',
+    about: `The key file cannot be written. (file=${nowhere})`,
+    cause: { code: 'ENOENT' },
+  })
+})
+
+test('on Windows, which has neither owners nor modes, any key file is read', async () => {
+  await makeKeys(file)
+  await chmod(file, 0o666)
+  const getuid = vi.spyOn(process, 'getuid').mockReturnValue(undefined as unknown as number)
+  const platform = vi.spyOn(process, 'platform', 'get').mockReturnValue('win32')
+  try {
+    if (process.getuid && (await stat(file)).uid === 0) await chown(file, 12_345, 12_345)
+    expect(await readKeys(file)).toHaveLength(1)
+  } finally {
+    getuid.mockRestore()
+    platform.mockRestore()
+  }
+})
+
 test.runIf(process.getuid)('a file of another user is refused; one of root is good', async () => {
   await makeKeys(file)
   const self = process.getuid!()
-  // Only root can change the owner of a file. Without root, the test changes the user id of the process.
+  // Only root can change the owner of a file.
   if (self === 0) await chown(file, 12_345, 12_345)
   const getuid = vi.spyOn(process, 'getuid').mockReturnValue(self === 0 ? 0 : self + 1)
   try {
@@ -72,7 +111,8 @@ test('after a rotation the new key signs and the old one verifies, until it is r
   const before = await verifyToken(await ring.keys(), 'default', old)
   expect(before.kid).not.toBe(kid)
   await expect(removeKey(file, kid)).rejects.toMatchObject({ code: 'ACCESS_KEYS', message: expect.stringContaining('This key signs') })
-  // The private part of the old key is gone, so a reader of the file cannot sign with the key.
+  await expect(removeKey(file, 'x')).rejects.toMatchObject({ code: 'ACCESS_KEYS', about: 'It has no key with this kid. (kid=x)' })
+  // The private part of the old key is gone.
   expect((await readFile(file, 'utf8')).match(/"d"/g)).toHaveLength(1)
   await removeKey(file, before.kid)
   await expect(verifyToken(await ring.keys(), 'default', old)).rejects.toMatchObject({ code: 'ACCESS_TOKEN_INVALID' })
@@ -85,11 +125,37 @@ test('another machine verifies with the public key in its config and cannot sign
   const elsewhere = createKeyRing({ dataFolder: join(dataFolder, 'none'), publicKeys: [key?.x ?? ''] })
   expect(await verifyToken(await elsewhere.keys(), 'default', await signed())).toMatchObject({ name: 'alice', kid: key?.kid })
   expect((await fromConfig([key?.x ?? '']))[0]?.kid).toBe(key?.kid)
-  expect(() => signingKey([])).toThrow('no key to sign with')
+  for (const none of [[], undefined, [{ ...key!, d: undefined }]]) expect(() => signingKey(none)).toThrow('no key to sign with')
+})
+
+test('the newest key with a private part signs', async () => {
+  await makeKeys(file)
+  await rotateKeys(file)
+  const [old, young] = (await readKeys(file)) as [AccessKey, AccessKey]
+  expect(signingKey([{ ...old, d: young.d }, young])).toBe(young)
+  expect(signingKey([young, old])).toBe(young)
+})
+
+test('a key ring has the keys of the config, and reads a changed key file within a second', async () => {
+  let now = 10_000
+  const publicKeys = ['A'.repeat(43)]
+  const ring = createKeyRing({ dataFolder, publicKeys }, () => now)
+  const ofConfig = await fromConfig(publicKeys)
+  expect(await ring.keys()).toEqual(ofConfig)
+  await makeKeys(file)
+  now += 999
+  expect(await ring.keys()).toEqual(ofConfig)
+  now += 1
+  const both = await ring.keys()
+  expect(both.map(({ kid }) => kid)).toEqual([ofConfig[0]!.kid, signingKey(await readKeys(file)).kid])
+  // No secret stays in memory for the checks of tokens.
+  expect(both.filter((key) => 'd' in key)).toEqual([])
+  now += 1_000
+  expect(await ring.keys()).toBe(both)
 })
 
 test('no key has a name that a command line would read as an option', async () => {
-  // A random name begins with `-` in 1 of 64 cases, so 400 names include such a name with a chance of 99.8 %.
+  // A random name begins with `-` in 1 of 64 cases.
   const kids: string[] = []
   for (let made = 0; made < 400; made++) {
     await rm(file, { force: true })

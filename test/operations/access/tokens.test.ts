@@ -1,9 +1,16 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose'
-import { beforeAll, describe, expect, test } from 'vitest'
-import { assertLevel, assertNotRevoked, assertScope } from '../../../operations/access/principals.ts'
-import { type AccessKey, makeKeys, readKeys, signingKey } from '../../../operations/access/keys.ts'
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import {
+  assertLevel,
+  assertNotRevoked,
+  assertScope,
+  assertStillGood,
+  authenticate,
+  bearerOf,
+} from '../../../operations/access/principals.ts'
+import { type AccessKey, createKeyRing, makeKeys, readKeys, signingKey } from '../../../operations/access/keys.ts'
 import { type OrderName, orderOf, orders } from '../../../operations/orders/orders.ts'
 import { aboutSettings, aboutStream, aboutTransfer } from '../../../operations/access/subjects.ts'
 import { signToken, verifyToken } from '../../../operations/access/tokens.ts'
@@ -16,6 +23,8 @@ beforeAll(async () => {
   await makeKeys(join(folder, 'keys.json'))
   key = signingKey(await readKeys(join(folder, 'keys.json')))
 })
+
+afterEach(() => void vi.restoreAllMocks())
 
 const soon = () => Date.now() + 60_000
 const verify = (token: string, audience = 'default') => verifyToken([key], audience, token)
@@ -64,6 +73,7 @@ describe('invalid tokens are refused without a reason', () => {
     ['no end', () => signedWith({ exp: undefined })],
     ['no id', () => signedWith({ jti: undefined })],
     ['no name', () => signedWith({ sub: undefined })],
+    ['no time of issue', () => signedWith({ iat: undefined })],
     ["Portage's own name", () => signedWith({ sub: 'portage' })],
     ['the name of the key file', () => signedWith({ sub: 'key-file' })],
     ['a name that would break a line', () => signedWith({ sub: 'a\nb' })],
@@ -89,6 +99,30 @@ describe('invalid tokens are refused without a reason', () => {
     await expect(verifyToken([key], 'default', late.token)).rejects.toMatchObject({ code: 'ACCESS_TOKEN_INVALID' })
   })
 
+  test('the clock of the machine that signs may be a minute ahead', async () => {
+    const now = seconds() * 1000
+    vi.spyOn(Date, 'now').mockReturnValue(now)
+    const ahead = (ms: number) => ({ iat: (now + ms) / 1000, exp: (now + ms + longestTokenMs) / 1000 })
+    expect(await verify(await signedWith(ahead(60_000)))).toMatchObject({ name: 'mallory' })
+    await expect(verify(await signedWith(ahead(61_000)))).rejects.toMatchObject({ code: 'ACCESS_TOKEN_INVALID' })
+  })
+
+  test('a token has at most 4,096 characters', async () => {
+    const padded = async (bytes: number) => signedWith({ more: 'x'.repeat(bytes) })
+    const lengths = new Set<number>()
+    for (let bytes = 2_500; Math.max(0, ...lengths) < 4_100; bytes++) {
+      const token = await padded(bytes)
+      if (token.length >= 4_090) lengths.add(token.length)
+      else continue
+      const outcome = await verify(token).then(
+        () => 'good',
+        () => 'refused',
+      )
+      expect([token.length, outcome]).toEqual([token.length, token.length > 4_096 ? 'refused' : 'good'])
+    }
+    expect(lengths).toContain(4_096)
+  })
+
   test('an expired token is refused as expired', async () => {
     await expect(verify(await signedWith({ exp: seconds() - 1 }))).rejects.toMatchObject({ code: 'ACCESS_TOKEN_EXPIRED' })
   })
@@ -106,7 +140,7 @@ describe('invalid tokens are refused without a reason', () => {
 
 test.each(['portage', 'Key-File', '', 'a b', '-x', 'x'.repeat(65)])('no token is created for the name %j', async (name) => {
   const made = signToken(key, 'default', { name, level: 'read', expiresAt: soon() })
-  await expect(made).rejects.toMatchObject({ code: 'INPUT_INVALID' })
+  await expect(made).rejects.toMatchObject({ code: 'INPUT_INVALID', about: expect.stringMatching(/^name: must be a name/) })
 })
 
 const principal = (changes: Partial<Principal>): Principal => ({
@@ -170,10 +204,71 @@ test.each<[string, AccessScope, OrderSubject, boolean]>([
   else expect(check).toThrow(expect.objectContaining({ code: 'ACCESS_SCOPE' }))
 })
 
-test('only the revoked token is refused', () => {
-  const revoked = { by: 'bob', reason: 'stolen', at: 1 }
-  expect(() => assertNotRevoked(principal({ jti: 'x' }), [{ jti: 'x', revoked }])).toThrow(
-    expect.objectContaining({ code: 'ACCESS_TOKEN_REVOKED' }),
+test('the refusal of an order outside the scope says what the token covers and what the order concerns', () => {
+  const facts = { operation: 'lane pause', name: 'alice' }
+  const refusal = (scope: AccessScope, about: OrderSubject) => () => assertScope(principal(scope), 'lane pause', about)
+  const both = { chains: ['bsc', 'base'], lanes: [lane, 'x'] }
+  expect(refusal(both, { chains: ['bsc', 'ethereum'], lane })).toThrow(
+    expect.objectContaining({ facts: { ...facts, chains: 'bsc,base', lanes: `${lane},x`, about: `bsc,ethereum ${lane}` } }),
   )
-  expect(() => assertNotRevoked(principal({ jti: 'y' }), [{ jti: 'x', revoked }, { jti: 'y' }])).not.toThrow()
+  expect(refusal({ chains: ['bsc'] }, {})).toThrow(expect.objectContaining({ facts: { ...facts, chains: 'bsc', about: 'all chains' } }))
 })
+
+describe('the list of tokens', () => {
+  const revoked = { by: 'bob', reason: 'stolen', at: 1 }
+
+  test('only the revoked token is refused', () => {
+    expect(() => assertNotRevoked(principal({ jti: 'x' }), [{ jti: 'x', revoked }])).toThrow(
+      expect.objectContaining({ code: 'ACCESS_TOKEN_REVOKED', facts: { jti: 'x' } }),
+    )
+    expect(() => assertNotRevoked(principal({ jti: 'y' }), [{ jti: 'x', revoked }, { jti: 'y' }])).not.toThrow()
+    expect(() => assertNotRevoked(principal({ jti: 'y' }))).not.toThrow()
+  })
+
+  const ringOf = (...keys: readonly AccessKey[]) => createKeyRing({ dataFolder: folder, publicKeys: keys.map(({ x }) => x) })
+
+  test('no token is accepted before the list of revoked tokens is known', async () => {
+    const token = await signedWith({ jti: 'x' })
+    const check = (tokens: readonly { jti: string; revoked?: typeof revoked }[] | undefined) =>
+      authenticate(token, { ring: ringOf(key), audience: 'default', tokens: () => tokens })
+    expect(await check([])).toMatchObject({ jti: 'x', kid: key.kid })
+    await expect(check(undefined)).rejects.toMatchObject({
+      code: 'SETTINGS_UNREACHABLE',
+      about: 'The list of revoked tokens is not known yet.',
+    })
+    await expect(check([{ jti: 'x', revoked }])).rejects.toMatchObject({ code: 'ACCESS_TOKEN_REVOKED' })
+  })
+
+  const expiresAt = 1_000_000
+  test.each<[string, { at?: number; kid?: string; tokens?: readonly { jti: string; revoked?: typeof revoked }[] }, string]>([
+    ['nothing has changed', {}, 'good'],
+    ['another token was revoked', { tokens: [{ jti: 'x', revoked }] }, 'good'],
+    ['the list of tokens is not known for a while', { tokens: undefined }, 'good'],
+    ['it expires in a millisecond', { at: expiresAt - 1 }, 'good'],
+    ['it has just expired', { at: expiresAt }, 'ACCESS_TOKEN_EXPIRED'],
+    ['it was revoked', { tokens: [{ jti: 'j', revoked }] }, 'ACCESS_TOKEN_REVOKED'],
+    ['its key was removed', { kid: 'k'.repeat(43) }, 'ACCESS_TOKEN_INVALID'],
+  ])('during a long request, a token is checked again: %s', async (_, { at = 0, kid = key.kid, ...list }, outcome) => {
+    vi.spyOn(Date, 'now').mockReturnValue(at)
+    const other = { ...key, x: 'A'.repeat(43) }
+    const tokens = 'tokens' in list ? list.tokens : []
+    const check = assertStillGood(principal({ kid, expiresAt }), { ring: ringOf(other, key), tokens: () => tokens })
+    expect(
+      await check.then(
+        () => 'good',
+        ({ code }) => code,
+      ),
+    ).toBe(outcome)
+  })
+})
+
+test.each<[string | undefined, string | undefined]>([
+  ['Bearer abc.def-_~+/=', 'abc.def-_~+/='],
+  ['bearer abc', 'abc'],
+  ['Bearer  abc', undefined],
+  ['Bearer abc def', undefined],
+  ['x Bearer abc', undefined],
+  ['Basic abc', undefined],
+  ['', undefined],
+  [undefined, undefined],
+])('the token of the header %j is %j', (header, token) => expect(bearerOf(header)).toBe(token))

@@ -18,7 +18,7 @@ import { temporaryFolder } from '../../helpers/folders.ts'
 import { startTestTemporal } from '../../helpers/temporal.ts'
 import { cleanUp } from '../../helpers/clean-up.ts'
 
-/** The value of temporal.api.enums.v1.CommandType.COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION. */
+/** temporal.api.enums.v1.CommandType.COMMAND_TYPE_COMPLETE_WORKFLOW_EXECUTION. */
 const complete = 4
 const taskQueue = 'junk'
 const hour = 3_600_000
@@ -46,7 +46,7 @@ describe('The archive of a Temporal that strangers write to', () => {
     const commands = [{ commandType: complete, completeWorkflowExecutionCommandAttributes: { result } }]
     await client.workflowService.respondWorkflowTaskCompleted({ namespace, taskToken, commands })
   }
-  /** Serves a queue as a stranger's worker: answers each query with null. Ends when `stopping` is aborted. */
+  /** A stranger's worker, which answers each query with null. */
   const answerNull = async (queue: string, stopping: AbortSignal): Promise<void> => {
     const { namespace } = client.options
     const completedType = temporal.api.enums.v1.QueryResultType.QUERY_RESULT_TYPE_ANSWERED
@@ -80,7 +80,7 @@ describe('The archive of a Temporal that strangers write to', () => {
       timeoutMs: 60_000,
       what: 'all runs to be listed as closed',
     })
-    // A second pass reads the unreadable runs again, and writes no run twice.
+    // A second pass reads the unreadable runs again.
     expect(done).toMatchObject({ found: 6, added: 0, unreadable: 3 })
     expect(Date.parse(done.through ?? '')).toBeGreaterThan(Date.now())
     expect(done.orders).toMatchObject([{ id: 'honest', orders: [{ kind: 'retry', by: 'dora', at }] }])

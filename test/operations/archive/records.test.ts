@@ -96,7 +96,6 @@ describe('the line of a closed transfer', () => {
     expect(lists).not.toHaveProperty('orders')
     const texts = transferRecord(run, { transfer: { ...transfer, extra: long }, result: { ...result, reason: long } })
     expect(texts).toEqual({ ...base, startedAt: run.startedAt, closedAt: run.closedAt, outcome: 'delivered', shortened: true })
-    // The longest message fits into a line, together with its lists.
     const message = Buffer.alloc(200_000).toString('base64')
     expect(transferRecord(run, { transfer: { ...transfer, message }, result })).toMatchObject({ transfer: { message }, orders: [{}] })
     expect(message.length).toBeLessThan(longestRecord)

@@ -48,7 +48,7 @@ const ofReceiver = (changes: Partial<NotifierState>): Partial<Facts> => ({
   ],
 })
 
-/** Facts that show each cause. The type demands facts for every cause of the catalogue. */
+/** The type demands facts for every cause of the catalogue. */
 const shown: Readonly<Record<CauseCode, Partial<Facts>>> = {
   TEMPORAL_UNAVAILABLE: { temporal: away, settings: away, ledger: ofQueue(away), chainWorkers: new Map(), lanes: [] },
   LEDGER_WITHOUT_WORKER: { ledger: ofQueue(unpolled) },
@@ -149,22 +149,19 @@ test.each(Object.entries(shown))('%s is shown with its commands, and its facts s
   expect(rows.map((row) => row.code).filter((other) => other !== code)).toEqual(besides[code as CauseCode] ?? [])
 })
 
-/**
- * For each cause, how many of its commands do not help with the facts above. useless-commands.test.ts shows when they
- * help.
- */
+/** Commands that do not help with the facts above. useless-commands.test.ts shows when they help. */
 const without: Partial<Record<CauseCode, number>> = {
   ...{ CHAIN_UNREACHABLE: 1, CHAIN_WITHOUT_MAJORITY: 1, LANE_FUNDS: 1, GAP_UNOBSERVED: 1 },
   ...{ LEDGER_WITHOUT_WORKER: 1, CHAIN_WITHOUT_WORKER: 1, NODE_WRONG_NETWORK: 1, NODE_DOWN: 1, NODE_LAGS: 1, FEE_LIMIT: 2 },
 }
 
-/** The further causes that always appear together with a cause, by this cause. */
+/** Further causes that always appear together with a cause. */
 const besides: Partial<Record<CauseCode, readonly CauseCode[]>> = {
   CHAIN_WITHOUT_MAJORITY: ['NODE_DOWN'],
   STREAM_FULL: ['GAP_NOT_QUERIED'],
 }
 
-/** Causes that no case of lab/stuck makes on real parts. The list may only become shorter. */
+/** The list may only become shorter: no case of lab/stuck makes these causes. */
 const neverMade: readonly CauseCode[] = [
   ...(['INTAKE_SILENT', 'LANE_CHAIN_REPLACED', 'FEE_LIMIT_REACHED', 'NONCE_STUCK', 'LANE_UNREACHABLE', 'LANE_UNSYNCED'] as const),
   ...(['LANE_NONE', 'LANE_FULL', 'SIGNING_REFUSED', 'CALL_UNJUSTIFIED', 'SIGNER_OFFLINE'] as const),

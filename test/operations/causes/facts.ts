@@ -9,7 +9,7 @@ export const at = Date.parse('2026-11-22T12:00:00Z')
 export const lane = 'evm-1397:0x52908400098527886e0f7030069857d2e4169ee7'
 const address = '0x52908400098527886e0f7030069857d2e4169ee7'
 
-/** The parts of a config that `explain` reads. The emitter's chain 2 has no node. */
+/** The emitter's chain 2 has no node. */
 export const config = {
   chains: {
     bsc: {
@@ -44,7 +44,7 @@ export function chain(changes: Partial<ChainFacts> = {}): ChainFacts {
   return { chain: 'bsc', blockTimeMs: 1_000, nodes: [node], balances: new Map([[address, '5000000000000000000']]), ...changes }
 }
 
-/** An undefined head makes a node that does not answer. */
+/** A node with an undefined head does not answer. */
 export function nodes(...heads: readonly (NodeHead | undefined)[]): ChainFacts['nodes'] {
   return heads.map((one, index) => ({
     ...{ node: `node-${index + 1}`, use: 'all' as const, added: false, isDisabled: false },
@@ -84,7 +84,7 @@ export const followed = {
   state: read({ ...initialStream({ stream: followedName, origin: '4/00', first: '0', maxOpen: 10 }), updatedAt: at - 1_000 }),
 }
 
-/** Facts of a healthy deployment, except for `changes`. */
+/** A healthy deployment, except for `changes`. */
 export function facts(changes: Partial<Facts> = {}): Facts {
   const served = { queue: polled, asked: 1, answered: 1 }
   return {

@@ -110,11 +110,11 @@ test('a step that fails because of the nodes is shown at its third try, although
   expect(others).toEqual([])
   expect(row).toMatchObject({ code: 'NODE_REFUSED', count: 1, examples: ['a'], what: expect.stringContaining('not JSON-RPC') })
   expect(row?.next).toContain('portage node list --chain bsc')
-  // The intake reads the same nodes, so its silence is not another cause.
+  // The intake reads the same nodes.
   const silent = { ...followed, state: read({ ...followed.state.value, updatedAt: at - 3_600_000 }) }
   const codes = (tries: number) => rows({ ...waiting('NODE_REFUSED', { ...failing, tries }), streams: [silent] }).map(({ code }) => code)
   expect([codes(2), codes(3)]).toEqual([['INTAKE_SILENT'], ['NODE_REFUSED']])
-  // The row of the unreachable chain also counts the transfer.
+  // The row of the unreachable chain counts the transfer.
   expect(rows({ ...waiting('NODE_UNAVAILABLE', { ...failing, tries: 9 }), chains: [chain({ nodes: nodes(undefined) })] })).toMatchObject([
     { code: 'CHAIN_UNREACHABLE', count: 1 },
   ])

@@ -56,7 +56,7 @@ interface Ask {
 
 async function ask({ of = server, path = '/decode', method = 'POST', headers = {}, body = '' }: Ask) {
   const sent = request({ port: of.port, host: '127.0.0.1', path, method, headers: { 'content-type': 'application/json', ...headers } })
-  // The server may close the connection before it has read a refused body, so errors are ignored.
+  // The server may close the connection before it has read a refused body.
   sent.on('error', () => {})
   sent.end(body)
   const [response] = await once(sent, 'response')
@@ -165,13 +165,13 @@ describe('POST /decode', () => {
   test('the codec server reads at most 8 MiB', async () => {
     const fits = json(await sealed('x'.repeat(4 * 1024 * 1024)))
     expect((await ask({ headers: bearer(good), body: fits })).status).toBe(200)
-    // The server closes the connection with its answer, so a client that still sends may not read the answer.
+    // The server closes the connection with its answer, so a client that still sends may not read it.
     const tooLong = (bytes: number) =>
       ask({ headers: bearer(good), body: Buffer.alloc(bytes, ' ') }).then(
         ({ status }) => status,
         (error: NodeJS.ErrnoException) => error.code,
       )
-    // Each refused request frees its share of the limit for all requests, so none of the ten blocks the next one.
+    // Each refused request frees its share of the limit.
     for (let times = 0; times < 10; times++) expect([413, 'ECONNRESET', 'EPIPE']).toContain(await tooLong(8 * 1024 * 1024 + 1))
     expect((await ask({ headers: bearer(good), body: fits })).status).toBe(200)
   })
@@ -232,7 +232,7 @@ describe('a browser', () => {
 })
 
 test('a token of a removed key is refused', async () => {
-  // The test removes a key, so it needs a folder of its own: the other tests' tokens must stay valid.
+  // The other tests' tokens must stay valid.
   const dataFolder = temporaryFolder()
   const file = keyFile({ dataFolder })
   const before = await makeToken({ dataFolder })

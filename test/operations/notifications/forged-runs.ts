@@ -13,21 +13,20 @@ const attributes = { TransferState: 'delivered', Bridge: 'wormhole-token-bridge'
 const idOf = (sequence: string) => `wormhole-token-bridge:2:${'ee'.repeat(32)}:${sequence}:${'ab'.repeat(8)}`
 
 /**
- * Forges three deliveries and two reversals, as a stranger with access to Temporal can. Returns the ids of the two
- * deliveries whose id or queue no run of Portage has.
+ * Returns the ids of the two forged deliveries whose id or queue no run of Portage has.
  * @param delivered id of a delivered transfer
  * @param parked id of a parked transfer
  */
 async function forgeRuns(client: Client, delivered: string, parked: string): Promise<readonly string[]> {
   const forge = (id: string, queue: string, target: string, input: unknown = {}) =>
     forgeRun(client, { type: 'transfer', id, queue, input, result: { id, state: 'delivered' } }, { ...attributes, TargetChain: target })
-  // The forged deliveries have a foreign id, the queue of another chain, and a message with another id.
+  // A foreign id, the queue of another chain, and a message with another id.
   const junk = ['x:2:junk', idOf('1')] as const
   await forge(junk[0], 'chain:forged-1', 'forged-1')
   await forge(junk[1], 'chain:forged-2', 'bsc')
   const message = { bridge: 'wormhole-token-bridge', sourceChain: 'ethereum', digest: `0x${'cd'.repeat(32)}`, sequence: '1' }
   await forge(idOf('2'), 'chain:forged-3', 'forged-3', { transfer: message })
-  // The first reversal names a run that never existed, and the second names a run that never delivered.
+  // A run that never existed, and a run that never delivered.
   const reverse = (transfer: string, run: string) =>
     client.workflow.execute('reversal', {
       ...{ workflowId: reversalId({ transfer, run }), taskQueue: ledgerQueue, args: [{ transfer, run }] },
@@ -35,15 +34,12 @@ async function forgeRuns(client: Client, delivered: string, parked: string): Pro
     })
   await reverse(delivered, randomUUID())
   await reverse(parked, (await client.workflow.getHandle(parked).describe()).runId)
-  // Ends the parked transfer, because otherwise the receiver would be notified that it is parked.
+  // Otherwise the receiver would be notified that the transfer is parked.
   await client.workflow.getHandle(parked).terminate('a test')
   return junk
 }
 
-/**
- * Checks that a receiver is notified of honest deliveries, and of no forged run.
- * @param ends gets the functions that end the notifiers of this check
- */
+/** @param ends gets the functions that end the notifiers of this check */
 export async function expectForgedUntold(
   on: NotificationSetting,
   ends: (() => Promise<unknown>)[],
@@ -55,7 +51,7 @@ export async function expectForgedUntold(
   const tells = (what: string, isSo: () => boolean) => until(isSo, { timeoutMs: 60_000, what })
   const watch = createTransferWatch(client)
   await watch.look()
-  // A notifier reports only runs that close after its start, so the test delivers until it reports one.
+  // A notifier reports only runs that close after its start.
   const good: string[] = []
   await until(
     async () => {
@@ -67,7 +63,7 @@ export async function expectForgedUntold(
   expect(books.received[0]?.data['proof']).toBe('temporal')
   const delivered = good.at(-1)!
   const unseen = await forgeRuns(client, delivered, await on.transfer(next(), { parks: true }))
-  // The notification of a later delivery shows that the forged runs were read and stop nothing.
+  // A later notification shows that the forged runs were read and stop nothing.
   const last = await on.transfer(next())
   await tells('the last delivery to be notified', () => told().includes(last))
   const refused = () => on.logged.filter((line) => line.includes('RUN_FOREIGN'))

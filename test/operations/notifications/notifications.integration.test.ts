@@ -32,7 +32,7 @@ describe('Receivers of notifications', () => {
   const ends: (() => Promise<unknown>)[] = []
   const client = () => on.ledgers.temporal.client
   const next = () => String(++sequence)
-  /** Each receiver name has its own notifier, so each test takes a new name. */
+  /** Each receiver name has its own notifier. */
   const named = (what: string) => `${what}-${++names}`
   const idsOf = (received: readonly Received[], transfer: string, type = 'transfer.delivered') =>
     received.filter((one) => one.type === type && one.data['transfer'] === transfer).map(({ id }) => id)
@@ -48,7 +48,7 @@ describe('Receivers of notifications', () => {
     on = await startNotificationSetting()
   })
   afterAll(() => on?.stop())
-  // A worker or process that still runs would take tasks of the next test's notifiers from their queue.
+  // A worker that still runs would take tasks of the next test's notifiers.
   afterEach(async () => {
     for (const end of ends.splice(0).toReversed()) await end()
   })
@@ -88,7 +88,7 @@ describe('Receivers of notifications', () => {
     await begun(name)
     const id = await on.transfer(next())
     await until(() => idsOf(books.received, id).length === 1, { timeoutMs, what: 'the delivery to be notified' })
-    // Resets the run in the way in which the audit does, when it finds that the effect of a delivery is gone.
+    // The audit makes this call when the effect of a delivery is gone.
     const { runId } = await client().workflow.getHandle(id).describe()
     await recover(client(), { workflowId: id, runId }, 'effectGone')
     await client().workflow.getHandle(id).result()
@@ -125,7 +125,7 @@ describe('Receivers of notifications', () => {
     await until(() => types().length >= events.length, { timeoutMs, what: 'all to be notified' })
     expect(types()).toEqual([...events].toSorted())
     const of = (type: string) => pager.received.find((one) => one.type === type)?.data
-    // The sender of the signal chose this id, so Portage notifies under another id.
+    // The sender of the signal chose this id.
     expect(pager.received.filter(({ id }) => id === spending.id)).toEqual([])
     expect(of('transfer.parked')).toMatchObject({ transfer: id, code: 'DELIVERY_IMPOSSIBLE', reason: 'it reverts', ...testShown })
     expect(of('lane.paused')).toMatchObject({ lane, chain: 'bsc', why: 'paused', by: 'night-shift', reason: 'a test' })
@@ -172,7 +172,7 @@ describe('Receivers of notifications', () => {
     })
     await until(() => idsOf(good.received, later).length > 0, { timeoutMs, what: 'the good one to be notified again' })
     expect(gone.received.length).toBe(asked)
-    // The first four requests come at once. Later requests come one at a time, and each lasts 15 s.
+    // The first four requests come at once. Later ones come one at a time, and each lasts 15 s.
     expect(hanging.received.length).toBeLessThanOrEqual(4 + (Date.now() - startedAt) / 15_000)
     gone.answer = answering(204)
     await orderOfNotifier(client(), c, { kind: 'enable', order })

@@ -24,15 +24,15 @@ export interface Received {
 
 export interface TestReceiver {
   readonly url: string
-  /** Requests with a valid signature, the oldest first. */
+  /** With a valid signature, the oldest first. */
   readonly received: Received[]
-  /** Requests with an invalid signature. */
+  /** With an invalid signature. */
   readonly forged: string[]
-  /** Answers a request. Tests may replace the function. */
+  /** Tests may replace this function. */
   answer: (one: Received, response: ServerResponse) => void
 }
 
-/** Starts a real HTTP server that verifies notifications with the package `standardwebhooks`. */
+/** Verifies notifications with the package `standardwebhooks`. */
 export async function startReceiver(secret: string = testSecrets.first): Promise<TestReceiver> {
   const webhook = new Webhook(secret)
   const receiver: TestReceiver = {

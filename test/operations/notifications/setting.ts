@@ -19,7 +19,7 @@ import { deadConfig } from '../../api/setting.ts'
 import { type Ledgers, startLedgers } from '../../lanes/setting.ts'
 import { secretSource, testSecrets } from './receiver.ts'
 
-/** Short intervals, so that tests do not wait. The jitter is the real one. */
+/** Tests do not wait long. The jitter is the real one. */
 export const shortTimes: NotifyTimes = {
   readMs: 50,
   conditionsMs: 200,
@@ -34,15 +34,15 @@ export const lane = `evm-1397:0x${'aa'.repeat(20)}`
 export const testContent = { amount: '1500000', decimals: '6', token: `2/${'ab'.repeat(32)}`, recipient: `0x${'cd'.repeat(20)}` }
 export const testShown = { ...testContent, tokenAmount: '1.5' }
 
-/** A real Temporal with transfers whose steps a test controls, and with notifiers. */
+/** A real Temporal. A test controls the steps of its transfers. */
 export interface NotificationSetting {
   readonly ledgers: Ledgers
   readonly config: Config
   readonly metrics: Metrics
   readonly logged: string[]
-  /** Starts a transfer. Resolves with its id when the transfer is delivered, or parked if `parks` is set. */
+  /** Resolves with the id when the transfer is delivered, or parked if `parks` is set. */
   transfer(sequence: string, options?: { readonly sourceChain?: string; readonly parks?: true }): Promise<string>
-  /** Serves the notifiers of these receivers until the returned function is called. */
+  /** Serves the receivers' notifiers until the returned function is called. */
   serve(receivers: readonly Receiver[], times?: Partial<NotifyTimes>): Promise<() => Promise<void>>
   stop(): Promise<void>
 }
@@ -114,7 +114,7 @@ export async function startNotificationSetting(): Promise<NotificationSetting> {
   }
 }
 
-/** Writes a config with one receiver, for processes of the role ledger, the API and the command line. */
+/** Writes a config for processes of the role ledger, the API and the command line. */
 export async function writeReceiverConfig(
   on: NotificationSetting,
   folder: string,
@@ -134,7 +134,6 @@ export async function writeReceiverConfig(
   return { file, folder, notifications }
 }
 
-/** The row of `portage stuck` for the receiver, if there is one. */
 export async function causeOf({ config, ledgers }: NotificationSetting, name: string, url: string) {
   const notifications = [{ name, url, secrets: [{ secretFile: 'none' }], events: ['transfer.delivered' as const] }]
   const { causes } = await collectCauses(ledgers.temporal.client, { config: { ...config, notifications }, environment: {} })

@@ -55,7 +55,7 @@ test('every POST route is the route of an order, with its summary', () => {
   const posts = Object.entries(paths).flatMap(([path, { post }]) => (post && !forMany.includes(path) ? [{ path, post }] : []))
   expect(posts.length).toBeGreaterThan(25)
   expect(posts.filter(({ path }) => !known.has(path))).toEqual([])
-  // All orders to the settings share one route, so its summary is not that of a single order.
+  // All orders to the settings share one route.
   const ofOwn = posts.filter(({ path }) => path !== '/v1/settings')
   expect(ofOwn.map(({ path, post }) => [path, post.summary])).toEqual(ofOwn.map(({ path }) => [path, known.get(path)?.summary]))
 })

@@ -20,7 +20,7 @@ let native: NativeConnection
 let workflowBundle: WorkflowBundleWithSourceMap
 let server: TemporalServer
 let client: TemporalClient
-/** This client writes memos that nobody can read. */
+/** Nobody can read this client's memos. */
 let hostile: TemporalClient
 
 beforeAll(async () => {
@@ -83,7 +83,7 @@ test('of all running transfers, the one that waits for nothing is found and rese
   const listed = async () => (await count(`= 'parked'`)) === 1 && (await count(`!= 'parked'`)) === 4
   await until(listed, { timeoutMs: 60_000, what: 'the list to know of them' })
 
-  // `findStuckTransfers` skips runs that may be between two tasks, recent runs, and runs of another chain.
+  // Runs that may be between two tasks, recent runs and runs of another chain are skipped.
   expect(await findStuckTransfers(client, 'bsc', Date.now() + 1_000, 600_000)).toEqual([])
   const find = (chain: string, before: number) => findStuckTransfers(client, chain, before, -5_000)
   expect(await find('ethereum', Date.now() + 1_000)).toEqual([])

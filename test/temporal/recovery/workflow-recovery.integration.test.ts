@@ -27,7 +27,7 @@ import { metricValue } from '../../helpers/metrics.ts'
 
 const waitLimit = { timeoutMs: 120_000 }
 
-/** No build can replay the spoiled histories, so their workflow tasks would always fail. */
+/** No build can replay the spoiled histories. */
 describe('A stuck workflow is reset', () => {
   const metrics = createMetrics()
   let setting: LaneSetting
@@ -37,7 +37,7 @@ describe('A stuck workflow is reset', () => {
   const spoiled = (...ids: string[]) => setting.ledgers.without(() => spoil(setting.ledgers.temporal, ids))
   const runOf = async (id: string) => (await client().workflow.getHandle(id).describe()).runId
   const resets = (type: string) => metricValue(metrics, 'portage_workflows_reset_total', { type })
-  /** Waits until the new run has read the lane's account. A lane reads its account only at a block. */
+  /** A lane reads its account only at a block. */
   const untilRead = (agent: LaneAgent, before: string) => {
     const isRead = () => agent.view?.synced && agent.view.run !== before
     return until(() => setting.mine().then(isRead), { ...waitLimit, what: 'the new run to have read its account' })
@@ -81,8 +81,7 @@ describe('A stuck workflow is reset', () => {
     await spoiled(id)
     const asked = agent.acquire(request('d'), { timeoutMs: waitLimit.timeoutMs })
     await untilRead(agent, before)
-    // Either run may refuse the request: the earlier one because of its reset, the new one because of the operator's
-    // order.
+    // The earlier run refuses because of its reset, the new one because of the order.
     expect(await asked).toMatchObject({ kind: 'refused' })
     const again = await agent.acquire(request('e'), { timeoutMs: waitLimit.timeoutMs })
     expect(again).toMatchObject({ kind: 'refused', why: 'forbidden', detail: expect.stringContaining('the key may have leaked') })
@@ -230,7 +229,7 @@ describe('A stuck workflow is reset', () => {
       await spoiled(operatorTransaction.workflowId)
       await client().workflow.getHandle(operatorTransaction.workflowId).signal('no handler')
       await until(async () => (await resets('operatorTransaction')) > 0, { ...waitLimit, what: 'the operator transaction to be reset' })
-      // The new run must get the nonce before the nonce is final, because later it could not learn of it.
+      // Once the nonce is final, the new run could not learn of it.
       await until(() => isBeingSent(client().workflow.getHandle(operatorTransaction.workflowId)), {
         ...waitLimit,
         what: 'the new run to have it',

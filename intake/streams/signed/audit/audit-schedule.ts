@@ -14,7 +14,7 @@ interface AuditScheduleOptions extends Pick<SignedDeps, 'source' | 'chain' | 'st
 }
 
 const afterFailureMs = 5_000
-/** Minimum time (ms) between audits that new subscriptions cause, because a spy can end its subscriptions at will. */
+/** A spy can end its subscriptions at will. */
 const subscriptionAuditMs = 60_000
 
 export function createAuditSchedule({ auditor, recorder, chain, source, streamClient, auditMs, logger }: AuditScheduleOptions) {
@@ -25,10 +25,9 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
   let isAuditOwed = false
   let missing = 0
   const hasGoneBack = createLossWatch()
-  /** Time (ms) of the latest audit that a new subscription has planned. */
   let plannedAt = -Infinity
 
-  /** Fills gaps before the audit, because filling gaps needs no node of the source. */
+  /** Filling gaps needs no node of the source. */
   async function fillGaps(now: number, count: number): Promise<boolean> {
     if (count > missing) fillAt = Math.min(fillAt, now + settleMs)
     missing = count
@@ -47,7 +46,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
     endProof()
     isAuditOwed = false
     fillAt = nextAt ?? Infinity
-    // The time is random, so that processes do not audit the same stream at the same time.
+    // Random, so that processes do not audit the same stream at the same time.
     auditAt = now + Math.min(auditMs * (0.9 + Math.random() * 0.2), auditor.soonMs ?? Infinity)
     const found = { stream: source.config.stream, count: closed + undone, closed, undone, restarted }
     if (found.count > 0) logger.warn('the audit found numbers that had ended or were undone', { code: 'AUDIT_CORRECTED', ...found })
@@ -84,7 +83,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
   }
 }
 
-/** Notices that Temporal was wiped or restored, because the stream's later records are then lost. */
+/** After Temporal was wiped or restored, the stream's later records are lost. */
 function createLossWatch(): (known: StreamView) => boolean {
   let [next, completed] = [-1n, -1]
   return (known) => {
@@ -95,10 +94,10 @@ function createLossWatch(): (known: StreamView) => boolean {
   }
 }
 
-/** Heads to await after a subscription opens. The first may have been requested before the subscription opened. */
+/** The first head may have been requested before the subscription opened. */
 const headsToSee = 2
 
-/** Shows when the count covers all messages before a subscription: once a head after the subscription is final. */
+/** Once a head after the subscription is final, the count covers all messages before the subscription. */
 export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   let pending: { seen: number; head?: number } | undefined
   const close = heads.subscribe(({ latest }) => {
@@ -110,7 +109,7 @@ export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
       pending = { seen: 0 }
     },
     isDue,
-    /** Call this before the count is read, and call its result after the count is recorded. */
+    /** Call this before the count is read, and its result after the count is recorded. */
     take(): () => void {
       const taken = isDue() ? pending : undefined
       return () => {

@@ -21,7 +21,7 @@ export interface SignedAudit extends GapReport {
 
 export type SignedAuditor = ReturnType<typeof createSignedAuditor>
 
-/** Added to `graceMs` (ms), so that the next audit is late enough to count a suspected number as lost. */
+/** After `graceMs` and this margin, a suspected number counts as lost. */
 const marginMs = 500
 
 export function createSignedAuditor(
@@ -64,11 +64,11 @@ export function createSignedAuditor(
     reportOutcomes: (state: StreamState) => outcomes.report(state),
     fillGaps: () => fillGaps(),
     hurry: gaps.hurry,
-    /** Time (ms) until the next audit if open numbers may be lost. Otherwise undefined. */
+    /** Time until the next audit if open numbers may be lost. */
     get soonMs(): number | undefined {
       return lost.suspects ? graceMs + marginMs : undefined
     },
-    /** Compares the stream with source, servers and transfers. Records all findings, and throws the first failure. */
+    /** Records all findings, and throws the first failure. */
     async audit(): Promise<SignedAudit> {
       const audit = { ...nothingFilled, restarted: 0, closed: 0, undone: 0 }
       await runAll(
@@ -88,27 +88,27 @@ export function createSignedAuditor(
 
 type SourceCountDeps = SignedDeps & Pick<GapsDeps, 'isMissed'>
 
-/** Reads the source's count. If the source has no node, probes servers instead. `begins` returns the first number. */
+/** If the source has no node, servers are probed. `begins` returns the first number. */
 export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<string | undefined>) {
   const { source, chain, streamClient, logger } = deps
   let upTo: string | undefined
   return {
-    /** Highest number in the source's finalized state when it was last read. Undefined for a source without a node. */
+    /** Undefined for a source without a node. */
     get upTo(): string | undefined {
       return upTo
     },
-    /** Records the count or, for a source without a node, the messages that the probe finds. Throws read errors. */
+    /** Throws read errors. */
     async take(): Promise<{ height?: number } & Partial<GapReport>> {
       if (source.withoutNode) {
         const state = await streamClient.state()
         return probeTail(deps, state ? undefined : await begins())
       }
-      // Read before the count, so that the count is from this block or a later one.
+      // The height is read first, so that the count is from this block or a later one.
       const height = chain.heads.current?.finalized
       upTo = await source.highest(upTo)
       if (height === undefined) return {}
       const { stream, origin, maxOpen } = source.config
-      // A source that has no number yet also updates the stream, to show that an intake runs.
+      // A source without numbers also updates the stream, which shows that an intake runs.
       const report =
         upTo === undefined
           ? { kind: 'configured' as const, stream, origin, maxOpen }
@@ -116,7 +116,7 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
       await streamClient.apply([report])
       return upTo === undefined ? {} : { height }
     },
-    /** Reads the count again if it is below this number. If the read fails, returns the last count. Never throws. */
+    /** If the read fails, returns the last count. */
     async atLeast(number: string): Promise<string | undefined> {
       if (upTo !== undefined && BigInt(number) <= BigInt(upTo)) return upTo
       upTo = await source.highest(upTo).catch((error: unknown) => {
@@ -128,12 +128,12 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
   }
 }
 
-/** Distances from the first unknown number. Several are probed, because the Governor may hold back a single one. */
+/** The Governor may hold back a single number, so several are probed. */
 const distances = [0n, 1n, 10n]
 const mostRounds = 20
 const above = 2n ** 64n
 
-/** Asks servers for numbers above the highest known one, because a missed last message leaves no gap. */
+/** A missed last message leaves no gap. */
 export async function probeTail(deps: SourceCountDeps, from: string | undefined): Promise<NumberCounts> {
   const { source, bridge, submitter, lookup, streamClient, logger, isMissed } = deps
   const counts = { ...noNumbers }
@@ -141,7 +141,7 @@ export async function probeTail(deps: SourceCountDeps, from: string | undefined)
     const { next = from, room = distances.length, paused } = streamClient.view ?? {}
     if (next === undefined || paused) break
     const numbers = distances.map((distance) => BigInt(next) + distance).filter((number) => number < above)
-    // Fetches no more messages than the stream has room for, because transfers start before they are recorded.
+    // Transfers start before they are recorded, so the stream must have room for them.
     const outcomes = await fetchMessages({ source, bridge, submitter, lookup }, numbers.slice(0, room).map(String))
     const found = foundIn(outcomes)
     if (found.length === 0) break

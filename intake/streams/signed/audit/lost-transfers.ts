@@ -18,12 +18,12 @@ import type { ProvedTransfers } from './proved-transfers.ts'
 
 export interface LostTransfersDeps extends OutcomesDeps {
   readonly source: Pick<SignedSource, 'config' | 'bridge' | 'sourceChain' | 'emitter' | 'delivered'>
-  /** After this time (ms), a number without a running transfer is lost. 0 for a single audit. Default: `graceMs`. */
+  /** Time without a running transfer. 0 for a single audit. */
   readonly lostAfterMs?: number
   readonly proved: Pick<ProvedTransfers, 'ownOrUnread' | 'messages'>
 }
 
-/** Default wait (ms) before a number counts as lost. It covers the lag of Temporal's lists and of clocks. */
+/** Covers the lag of Temporal's lists and of clocks. */
 export const graceMs = 15_000
 const suspectMs = 20 * graceMs
 const mostReopened = 20
@@ -31,14 +31,14 @@ const mostFetched = limits.open
 
 export function createLostTransfers({ source, client, proved, lostAfterMs = graceMs }: LostTransfersDeps) {
   const cursors = { open: createAuditCursor(), others: createAuditCursor() }
-  /** Numbers without a running transfer, grouped by the time when they were first missed. */
+  /** `at`: when the numbers were first missed. */
   let missed: readonly { readonly at: number; readonly numbers: Intervals }[] = []
 
   async function findLost(state: StreamState): Promise<Intervals> {
     const now = Date.now()
     const opened = new Set(state.open.map(({ number }) => number))
     const isStarted = ({ number }: { readonly number: string }) => opened.has(number) || outsideReason(state, number) !== undefined
-    // Proof is needed, because a stranger's run may claim the same number.
+    // A stranger's run may claim the same number.
     const own = await proved.ownOrUnread((await runningTransfers(client, source)).filter(isStarted))
     const running = singles(own.map(({ number }) => number))
     const all = subtractIntervals(joinIntervals([...singles(opened), ...intervalsOutside(state).flat()]), running)
@@ -49,11 +49,11 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
   }
 
   return {
-    /** If true, call `find` again after `graceMs`. */
+    /** True: call `find` again after `graceMs`. */
     get suspects(): boolean {
       return missed.some(({ at }) => at > Date.now() - suspectMs)
     },
-    /** Numbers to submit again: lost (open ones first, because they take the stream's room), or awaiting signatures. */
+    /** Open numbers come first, because they take the stream's room. */
     async find(state: StreamState, awaiting: readonly string[] = []): Promise<readonly string[]> {
       const lost = await findLost(state)
       const open = singles(state.open.map(({ number }) => number))
@@ -65,7 +65,7 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
   }
 }
 
-/** Starts transfers again, except a condensed number without a run that a forgotten order may have cancelled. */
+/** A forgotten order may have cancelled a condensed number without a run, so it is not restarted. */
 export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers: readonly string[], state: StreamState) {
   const { source, client, streamClient, logger } = deps
   const areOrdersKnown = listsAllOrders(state)
@@ -85,7 +85,7 @@ export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers:
   return { restarted: again.length, closed: closed.length }
 }
 
-/** Records resolved numbers as `undone` if their transfers run again and the target does not show their deliveries. */
+/** A resolved number whose transfer runs again is `undone` if the target does not show its delivery. */
 export async function reopenUndone(deps: LostTransfersDeps, state: StreamState, cursor: AuditCursor): Promise<number> {
   const { source, client, streamClient, proved } = deps
   const running = await runningTransfers(client, source)

@@ -18,25 +18,22 @@ export interface ProvedDeps extends Pick<SignedDeps, 'bridge' | 'logger'> {
   readonly client: TemporalClient
 }
 
-/**
- * `own`: guardians signed the message, and it fits source and run. `foreign`: it is not signed, or does not fit.
- * `unproved`: its guardian set is not known. `unread`: it could not be read now.
- */
+/** `own`: guardians signed the message, and it fits the run. `unproved`: its guardian set is not known. */
 type Proof = 'own' | 'foreign' | 'unproved' | 'unread'
 
 const mostKept = 20_000
-/** Maximum size of all kept messages together, in base64. */
+/** All kept messages together, in base64. */
 const mostCharacters = 64 * 1024 * 1024
-/** Limits per call. `mostOfNumber` keeps a stranger's many runs of one number from displacing other numbers. */
+/** Limits per call. A stranger may start many runs of one number. */
 const mostReads = 1_000
 const mostOfNumber = 4
 const readsAtOnce = 20
-/** Wait (ms) before an unproved run is checked again, because the check would delay other runs in every call. */
+/** Checking an unproved run delays other runs in every call. */
 const againMs = 60_000
 
 export type ProvedTransfers = ReturnType<typeof createProvedTransfers>
 
-/** Finds runs whose messages guardians signed. A stranger with access to Temporal can start runs with any id. */
+/** A stranger with access to Temporal can start runs with any id. */
 export function createProvedTransfers(deps: ProvedDeps) {
   const { source, logger } = deps
   const messages = boundedMap<string, Transfer>(mostCharacters, 0, ({ message }) => message.length)
@@ -51,8 +48,7 @@ export function createProvedTransfers(deps: ProvedDeps) {
 
   async function proofs(listed: readonly ListedTransfer[]): Promise<ReadonlyMap<ListedTransfer, Proof>> {
     const all = byNumber(listed.filter((one) => !knownProof(one)))
-    // Each call has a new cursor, which begins at a random number. The list differs in each call, so a cursor that is
-    // kept might never reach some numbers.
+    // The list differs in each call, so a cursor that is kept might never reach some numbers.
     const unknown = createAuditCursor()
       .take(singles(all.keys()), mostReads)
       .flatMap((number) => (all.get(number) ?? []).slice(0, mostOfNumber))
@@ -81,7 +77,7 @@ export function createProvedTransfers(deps: ProvedDeps) {
     own: (listed: readonly ListedTransfer[]) => withProof(listed, 'own'),
     ownOrUnread: (listed: readonly ListedTransfer[]) => withProof(listed, 'own', 'unread'),
     messages: async (listed: readonly ListedTransfer[]) => (await withProof(listed, 'own')).flatMap(({ id }) => messages.get(id) ?? []),
-    /** Leaves out foreign runs, ended runs without proof, and `delivered` runs that the target does not show. */
+    /** Leaves out ended runs without proof, and `delivered` runs that the target does not show. */
     async outcomes(listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
       const found = await proofs(listed)
       const proved = listed.filter((one) => found.get(one) === 'own' || (one.running && found.get(one) !== 'foreign'))
@@ -108,8 +104,7 @@ async function prove(deps: ProvedDeps, listed: ListedTransfer): Promise<{ readon
   } catch (thrown) {
     const error = toRelayerError(fromTemporal(thrown, {}))
     logger.debug('the message of a listed transfer cannot be proved', { id, error: error.message })
-    // A run counts as foreign if no retry can help, or if the error is a bug (INTERNAL). If this is wrong, its message
-    // is only fetched once more.
+    // If this is wrong, the message is only fetched once more.
     return { proof: error.retriable && error.code !== 'INTERNAL' ? 'unread' : 'foreign' }
   }
 }

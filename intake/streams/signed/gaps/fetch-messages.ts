@@ -7,10 +7,7 @@ import type { Published, SignedSource, Verdict } from '../../../../bridges/port.
 import type { SeenNumbers } from '../../number-status.ts'
 import type { BlockedTransfer, SignedDeps } from '../deps.ts'
 
-/**
- * `absent`: no server has a valid copy. `ignored`: the message is signed, but Portage does not deliver it. `blocked`
- * says why the message cannot be started. `publishedAt` comes from a verified copy, ms since the epoch.
- */
+/** `absent`: no server has a valid copy. `publishedAt`: from a verified copy, ms since the epoch. */
 export type FetchOutcome =
   | { readonly kind: 'started'; readonly id: string; readonly status: SubmitResult['status']; readonly publishedAt?: number }
   | { readonly kind: 'delivered' | 'ignored'; readonly publishedAt?: number }
@@ -39,10 +36,7 @@ type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
   readonly mayStart?: (transfer: Transfer) => Promise<boolean>
 }
 
-/**
- * Fetches messages from servers, and starts their transfers. The signatures of delivered messages are not checked,
- * because the target shows the digests of these messages. Does not throw for an outage.
- */
+/** Does not throw for an outage. Signatures of delivered messages are not checked: the target shows the digests. */
 export async function fetchMessages(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
   const outcomes: Outcomes = new Map()
   const refused: Refused = new Map()
@@ -127,15 +121,12 @@ export async function isIgnorable(deps: Pick<Deps, 'source' | 'bridge'>, vaa: Ui
   return !read(deps.bridge, '', vaa).transfer && (await verify(deps, vaa)).kind === 'valid'
 }
 
-/** Whether a source without a node is not registered at the target. Nobody can then deliver the source's messages. */
+/** Nobody can deliver the messages of a source that is not registered at the target. */
 export function isUnregistered({ withoutNode }: Pick<SignedSource, 'withoutNode'>, { code }: Pick<RelayerError, 'code'>): boolean {
   return withoutNode !== undefined && code === 'EMITTER_UNKNOWN'
 }
 
-/**
- * If the source has no node, asks its judges one after another, until one gives a verdict other than `wait`. Throws
- * errors that are not retriable, and every error of the last judge.
- */
+/** Asks the judges until one verdict is not `wait`. Throws fatal errors, and every error of the last judge. */
 async function verify(deps: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array, judges = deps.source.withoutNode?.judges): Promise<Verdict> {
   const [chain = deps.source.sourceChain, ...others] = judges ?? []
   const verdict = ofChain(deps.bridge.endpoints, { chain }).verify(vaa)
@@ -149,7 +140,7 @@ async function verify(deps: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array, ju
   return verify(deps, vaa, others)
 }
 
-/** `done`: the transfer is delivered for good. `unread`: its target has an outage. Throws all other errors. */
+/** `unread`: the transfer's target has an outage. Throws all other errors. */
 export async function deliveredByTarget(
   { delivered }: Pick<SignedSource, 'delivered'>,
   transfers: readonly Transfer[],
@@ -162,8 +153,7 @@ export async function deliveredByTarget(
     } catch (thrown) {
       const error = toRelayerError(thrown)
       if (!error.retriable) throw error
-      // Asks for each half again: the view of a receiver may refuse one message, which fails the read of the whole
-      // list.
+      // The view of a receiver may refuse one message, which fails the read of the whole list.
       const middle = some.length >> 1
       if (error.code === 'NODE_REFUSED' && middle > 0)
         return void (await Promise.all([ask(some.slice(0, middle)), ask(some.slice(middle))]))

@@ -10,7 +10,7 @@ import { createManyMissing } from '../look-back.ts'
 
 export interface GapReport extends Readonly<NumberCounts> {
   readonly absent: number
-  /** Time of the next round, ms since the epoch. Absent if no round is due until another number is missing. */
+  /** ms since the epoch. Absent: no round is due until another number is missing. */
   readonly nextAt?: number
 }
 
@@ -18,17 +18,14 @@ export const nothingFilled: GapReport = { ...noNumbers, absent: 0 }
 
 const atOnce = 50
 const mostPerRound = 2_000
-/**
- * Length of each of the two ends of a gap, whose numbers are all looked up. Of the numbers between the ends, only
- * `mostOfMiddle` are looked up per audit, because a source may skip many.
- */
+/** Both ends of a gap are looked up, and per audit only `mostOfMiddle` numbers between: a source may skip many. */
 const mostOfEnd = 5_000n
 const mostOfMiddle = 200
-/** Time (ms) in which a new gap may close by itself, because messages of one block come in any order. */
+/** Messages of one block come in any order, so a new gap may close by itself. */
 export const settleMs = 2_000
 const receivedMs = 10_000
 
-/** Finds missing messages: in recent blocks (if many are missing), then in running transfers, then at servers. */
+/** Looks in recent blocks (if many numbers are missing), then in running transfers, then at servers. */
 export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) {
   const { streamClient, freshMs = settleMs, isReceived = () => false } = deps
   const schedule = createRetrySchedule(auditMs)
@@ -39,7 +36,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   let above = -1n
   let receivedAgainAt = Infinity
 
-  /** Whether a gap is new. If clocks differ much, no gap counts as new. */
+  /** If clocks differ much, no gap counts as new. */
   const isFresh = (since: number) => Math.abs(Date.now() - since) < freshMs
 
   function* due({ gaps, open }: StreamState, isAudit: boolean): Generator<bigint> {
@@ -65,9 +62,9 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   }
 
   return {
-    /** Call this after a reconnect, because the spy may have sent messages while no subscription was open. */
+    /** Call this after a reconnect: the spy may have sent messages in between. */
     hurry: schedule.hurry,
-    /** Records each batch of found messages at once, so that an error loses none. `upTo`: highest finalized number. */
+    /** @param upTo highest finalized number */
     async fillGaps(found: StreamState, upTo: string | undefined, isAudit = false): Promise<GapReport> {
       const { state, counts: byBlocks } = await manyMissing.resolve(found, () => underWay.listed(found))
       const counts = { ...byBlocks, absent: 0 }
@@ -77,7 +74,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
       receivedAgainAt = Infinity
       const numbers = due(state, isAudit)
       for (;;) {
-        // Fetches no more messages than the stream has room for, because transfers start before they are recorded.
+        // Transfers start before they are recorded, so the stream must have room for them.
         const room = Math.min(atOnce, streamClient.view?.room ?? atOnce)
         const taken = take(numbers, room)
         const batch = taken.map(String)
@@ -103,7 +100,7 @@ async function findAll(deps: SignedDeps, numbers: readonly string[], underWay: R
   return new Map([...fetched, ...known])
 }
 
-/** Joins adjacent gaps first, because only the ends of a whole range are always looked up. */
+/** Only the ends of a whole range are always looked up, so adjacent gaps are joined first. */
 function partsOf(gaps: readonly Pick<Gap, 'from' | 'to'>[]): { readonly ends: Intervals; readonly middles: Intervals } {
   const all = joinIntervals(gaps.map(({ from, to }): Interval => [BigInt(from), BigInt(to)]))
   const reach = mostOfEnd + 1n

@@ -8,22 +8,16 @@ export type PublishedLogs = ReturnType<typeof createPublishedLogs>
 interface PublishedLogsOptions {
   readonly source: Pick<SignedSource, 'published' | 'begins'>
   readonly rangeBlocks: number
-  /**
-   * Maximum ranges per call. The next call continues below these ranges, down to the config's first block. Without a
-   * first block in the config, only the last `ranges` ranges below the finalized block are read.
-   */
+  /** Maximum ranges per call. The next call continues below them. */
   readonly reads?: number
 }
 
 const ranges = 5
-/** Limits of the cache, which together allow about 5 MB. */
+/** Both caches together take about 5 MB. */
 const mostHeights = 50_000
 const mostContents = 2_000
 
-/**
- * Finds numbers in the source's logs. Reads the newest blocks first, only as far back as needed, and remembers the
- * numbers of these blocks until the cache is full.
- */
+/** The newest blocks are read first, and only as far back as needed. */
 export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20 }: PublishedLogsOptions) {
   const heights = new Map<string, number>()
   const contents = boundedMap<string, Published>(mostContents)
@@ -47,7 +41,7 @@ export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20
     return above.length > 0 && numbers.every((number) => above.some((one) => one < number))
   }
 
-  /** Most nodes must agree, because the result is kept. Returns false if nodes disagree. */
+  /** Most nodes must agree, because the result is kept. False: they disagree. */
   async function readRange(fromBlock: number, toBlock: number): Promise<boolean> {
     try {
       for (const { number, height } of await source.published({ fromBlock, toBlock }, () => false, 'majority')) heights.set(number, height)
@@ -67,10 +61,7 @@ export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20
     return true
   }
 
-  /**
-   * Most nodes must agree: if the content shows that the message needs no transfer, its number is recorded as ignored
-   * for good. Returns nothing if nodes disagree.
-   */
+  /** Most nodes must agree, because a number may be recorded as ignored for good. */
   function agreedAt(height: number, wanted: ReadonlySet<string>): Promise<readonly Published[]> {
     const reading = source.published({ fromBlock: height, toBlock: height }, (number) => wanted.has(number), 'agreed')
     return reading.catch((error: unknown) => {

@@ -62,10 +62,7 @@ export function createFetchRecorder(deps: GapsDeps, schedule: RetrySchedule) {
   }
 }
 
-/**
- * `not-final`: the number is above `upTo`, the highest number in the source's finalized state. `held`: the Governor of
- * a guardian holds the message back. `unobserved`: the message is final, but no server has it. Throws read errors.
- */
+/** `upTo`: highest number in the source's finalized state. Throws read errors. */
 async function classifyGaps(
   { source, lookup, chain }: Pick<SignedDeps, 'source' | 'lookup' | 'chain'>,
   logs: PublishedLogs,
@@ -124,7 +121,6 @@ const firstWaitMs = 5_000
 
 export type RetrySchedule = ReturnType<typeof createRetrySchedule>
 
-/** The wait before a number is tried again grows to `auditMs`, or to 12 * `auditMs` if it is `unobserved`. */
 export function createRetrySchedule(auditMs: number) {
   const tries = boundedMap<string, { readonly count: number; readonly triedAt: number; readonly dueAt: number }>(mostNumbers)
   return {

@@ -9,14 +9,11 @@ export interface UnderWayDeps extends Pick<WaitingTransfersDeps, 'source' | 'cli
   readonly proved: Pick<ProvedTransfers, 'own'>
 }
 
-/**
- * A list is reused for `keptMs`, or for `keptTimes` times its reading time if this is longer, but never longer than
- * `keptFoundMs`. A list that has all the numbers of a call of `of` is reused for `keptFoundMs`.
- */
+/** A list is reused for `keptFoundMs` if it has all wanted numbers, otherwise for a shorter time. */
 const [keptMs, keptTimes, keptFoundMs] = [10_000, 20, 60_000] as const
 const afterFailureMs = 1_000
 
-/** Finds missing numbers whose transfers run. `of` counts only proved runs: strangers can start runs with any id. */
+/** Strangers can start runs with any id, so `of` counts only proved runs. */
 export function createUnderWay({ source, client, logger, proved }: UnderWayDeps) {
   let known: ReadonlyMap<string, readonly ListedTransfer[]> = new Map()
   let [dueAt, staleAt] = [0, 0]
@@ -38,7 +35,7 @@ export function createUnderWay({ source, client, logger, proved }: UnderWayDeps)
   }
 
   return {
-    /** Returns the number of gap numbers that have a running transfer, proved or not. Never throws. */
+    /** Counts gap numbers that have a running transfer, proved or not. Never throws. */
     async listed({ gaps }: Pick<StreamState, 'gaps'>): Promise<number> {
       if (gaps.length === 0) return 0
       const numbers = [...(await running(() => false)).keys()]

@@ -6,13 +6,10 @@ import { lane as soundLane } from '../../../../workflows/lane.ts'
 import { settings as soundSettings } from '../../../../workflows/settings.ts'
 import { stream as soundStream } from '../../../../workflows/stream.ts'
 
-/**
- * Workflows that replay every history. The signal `spoil` makes them add a command that no build replays. So a test can
- * make the history that a restored Temporal leaves behind.
- */
+/** The signal `spoil` adds a command that no build replays, as in a history that a restored Temporal leaves behind. */
 function spoilt<Input, Result>(workflow: (input: Input) => Promise<Result>): (input: Input) => Promise<Result> {
   return (input) => {
-    // A reset gives the new run the signals of the earlier run, so the handler checks the run id.
+    // A reset gives the new run the signals of the earlier run.
     setHandler(defineSignal<[string]>('spoil'), (runId) => {
       if (runId === workflowInfo().runId) void sleep(1)
     })

@@ -1,0 +1,89 @@
+import { deserialize } from 'node:v8'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { Call, Message, Next, Plugin, Route, Shown, SignedMessage } from '../kit/plugin.ts'
+import { failed, firstLine } from './guard.ts'
+import type { PluginThread } from './thread.ts'
+import type { Answer } from './thread-run.ts'
+
+/** The object that `create` of a package made, with the text `function` in place of functions. */
+export interface Made {
+  readonly routes: unknown
+  readonly reverts: Plugin<unknown>['reverts']
+  readonly stages: Readonly<Record<string, { readonly call: string; readonly effect: string; readonly revertsOnceDone: unknown }>>
+  readonly decode: string
+  readonly delivered: string
+  readonly parties: string
+  readonly next: string
+}
+
+/** The answers of all functions but `next` about a message. */
+interface Described {
+  readonly route: number
+  readonly answers: ReadonlyMap<string, Answer>
+}
+
+/** Throws Error if parts are missing. */
+export function demandParts({ decode, delivered, parties, next, stages }: Made): void {
+  for (const [part, kind] of Object.entries({ decode, delivered, parties, ...(next !== 'undefined' && { next }) }))
+    if (kind !== 'function') throw new Error(`${part} is no function`)
+  const named = Object.entries(stages)
+  if (named.length === 0) throw new Error('it has no stages')
+  for (const [stage, { call, effect, revertsOnceDone }] of named)
+    if (call !== 'function' || !['function', 'undefined'].includes(effect) || typeof revertsOnceDone !== 'boolean')
+      throw new Error(`the stage ${stage} needs call and revertsOnceDone`)
+}
+
+/**
+ * A plug-in whose functions run in a thread. `decode` asks all of them at once, except `next`, and the content of a
+ * message is their answers. Each function throws PLUGIN_FAILED, and `next` also errors of reading the chain.
+ */
+export function remotePlugin(name: string, made: Made, routes: readonly Route[], thread: PluginThread): Plugin<unknown> {
+  const answer = (part: string, answers: Described['answers']): unknown => {
+    const found = answers.get(part)
+    if (found && 'bytes' in found) return deserialize(found.bytes)
+    throw failed(name, `${part} ${found?.failed ?? 'did not answer'}`)
+  }
+  const describe = (message: SignedMessage, route: number) => ofThread(name, () => thread.describe(message, route))
+  const part = (key: string, message: Message<unknown>) => {
+    const { route, answers } = message.content as Described
+    const found = answers.get(key)
+    // A failure is not kept with the message: the function runs again.
+    return answer(key, found && 'failed' in found ? describe(message, route) : answers)
+  }
+  const stages = Object.entries(made.stages).map(([stage, { effect, revertsOnceDone }]) => {
+    const call = (message: Message<unknown>) => part(`stages.${stage}.call`, message) as Call
+    const shown = (message: Message<unknown>) => part(`stages.${stage}.effect`, message) as readonly Shown[]
+    return [stage, { call, ...(effect === 'function' && { effect: shown }), revertsOnceDone: revertsOnceDone === true }] as const
+  })
+  return {
+    name,
+    routes,
+    decode(message, one) {
+      const route = routes.indexOf(one)
+      const answers = describe(message, route)
+      return answer('decode', answers) === true ? ({ route, answers } satisfies Described) : undefined
+    },
+    stages: Object.fromEntries(stages),
+    ...(made.next === 'function' && {
+      async next(message, target) {
+        try {
+          return (await thread.next(message, (message.content as Described).route, target)) as Next
+        } catch (error) {
+          if (error instanceof RelayerError) throw error
+          throw failed(name, firstLine(error), error)
+        }
+      },
+    }),
+    delivered: (message) => part('delivered', message) as readonly Shown[],
+    ...(made.reverts && { reverts: made.reverts }),
+    parties: (message) => part('parties', message) as ReturnType<Plugin<unknown>['parties']>,
+  }
+}
+
+function ofThread<T>(name: string, ask: () => T): T {
+  try {
+    return ask()
+  } catch (error) {
+    throw failed(name, firstLine(error), error)
+  }
+}

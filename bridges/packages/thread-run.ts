@@ -1,0 +1,138 @@
+import { deserialize } from 'node:v8'
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { Shown, SignedMessage, Target } from '../kit/plugin.ts'
+import { firstLine } from './guard.ts'
+
+/** Most bytes of an answer. A call contains its message, of at most 200,000 bytes. */
+const mostBytes = 2 ** 18
+const mostMegabytes = 256
+
+/** A message without its payload, which is its last bytes. `route`: place of its route in the routes of the plug-in. */
+export type Question = Omit<SignedMessage, 'payload'> & { readonly payloadBytes: number; readonly route: number }
+
+/** The value that a function of the plug-in returned, as bytes, or what the function did instead. */
+export type Answer = { readonly bytes: Uint8Array } | { readonly failed: string }
+
+interface Job {
+  readonly name: string
+  readonly target: Target | undefined
+  readonly errors: Map<number, unknown>
+  succeed(answer: unknown): void
+  fail(error: unknown): void
+}
+
+type FromThread = { readonly id: number } & (
+  | { readonly read: number; readonly view: Omit<Shown, 'is'> }
+  | { readonly error: string; readonly read?: number }
+  | Answer
+)
+
+/** One thread with the code of a plug-in (thread.mjs). It ends if it does not answer. */
+export class ThreadRun {
+  /** Names of the functions that `ask` calls, in order. */
+  parts: readonly string[] = []
+  readonly #worker: Worker
+  readonly #questions: MessagePort
+  /** Whether the question is answered (0 or 1), and the place of the running function in `parts`. */
+  readonly #progress = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))
+  readonly #jobs = new Map<number, Job>()
+  readonly #answerMs: number
+  readonly #onEnd: (why: string) => void
+  #count = 0
+  #ended = false
+
+  /** @param answerMs longest time of `ask` */
+  constructor(answerMs: number, onEnd: (why: string) => void) {
+    const { port1, port2 } = new MessageChannel()
+    this.#questions = port1
+    this.#answerMs = answerMs
+    this.#onEnd = onEnd
+    this.#worker = new Worker(new URL('thread.mjs', import.meta.url), {
+      workerData: { questions: port2, progress: this.#progress, mostBytes },
+      transferList: [port2],
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: mostMegabytes },
+    })
+    this.#worker.unref()
+    this.#worker.on('message', (message: FromThread) => this.#hear(message))
+    this.#worker.on('error', (error) => this.end(`an error outside of its functions ended it: ${firstLine(error)}`))
+    this.#worker.on('exit', () => this.end('it ended itself'))
+  }
+
+  end(why: string): void {
+    if (this.#ended) return
+    this.#ended = true
+    void this.#worker.terminate()
+    this.#questions.close()
+    for (const job of this.#jobs.values()) job.fail(new Error(why))
+    this.#onEnd(why)
+  }
+
+  /**
+   * Returns the answers of all `parts` about a message. The whole process waits meanwhile. Ends the thread and throws
+   * Error if it does not answer.
+   */
+  ask(question?: Question): readonly Answer[] {
+    Atomics.store(this.#progress, 0, 0)
+    this.#questions.postMessage(question, [])
+    if (Atomics.wait(this.#progress, 0, 0, this.#answerMs) === 'timed-out') {
+      const part = this.parts[Atomics.load(this.#progress, 1)] ?? 'it'
+      const why = `${part} did not answer within ${this.#answerMs} ms`
+      this.end(why)
+      throw new Error(why)
+    }
+    return (receiveMessageOnPort(this.#questions)?.message ?? []) as readonly Answer[]
+  }
+
+  /** Throws Error after `limitMs`, or if the job throws. */
+  run(name: string, input: unknown, limitMs: number, target?: Target): Promise<unknown> {
+    const id = ++this.#count
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#jobs.get(id)?.fail(new Error(`${name} did not answer within ${limitMs} ms`))
+        this.#endIfBlocked()
+      }, limitMs)
+      const close = () => {
+        clearTimeout(timer)
+        this.#jobs.delete(id)
+      }
+      const succeed = (answer: unknown) => (close(), resolve(answer))
+      const fail = (error: unknown) => (close(), reject(error))
+      this.#jobs.set(id, { name, target, errors: new Map(), succeed, fail })
+      this.#worker.postMessage({ id, job: name, input }, [])
+    })
+  }
+
+  #endIfBlocked(): void {
+    try {
+      if (!this.#ended) this.ask()
+    } catch {
+      // `ask` has ended the thread.
+    }
+  }
+
+  #hear(message: FromThread): void {
+    const job = this.#jobs.get(message.id)
+    if (!job) return
+    if ('view' in message) void this.#read(job, message)
+    else if ('bytes' in message) job.succeed(deserialize(message.bytes))
+    else if ('failed' in message) job.fail(new Error(`${job.name} ${message.failed}`))
+    else job.fail(job.errors.get(message.read ?? 0) ?? new Error(message.error))
+  }
+
+  /** Reads a view for `next`. An error of the read stays here, and `next` gets its text. */
+  async #read({ target, errors }: Job, { read, view }: Extract<FromThread, { readonly view: unknown }>): Promise<void> {
+    try {
+      this.#worker.postMessage({ read, values: plain(await target?.read(view)) }, [])
+    } catch (error) {
+      if (error instanceof RelayerError) errors.set(read, error)
+      this.#worker.postMessage({ read, failed: firstLine(error) }, [])
+    }
+  }
+}
+
+/** Copies the arrays of ethers, which are proxies and cannot leave the thread. */
+function plain(value: unknown): unknown {
+  return Array.isArray(value) ? Array.from(value, plain) : value
+}

@@ -1,0 +1,96 @@
+import type { PluginContext, SignedMessage, Target } from '../kit/plugin.ts'
+import { withCopy } from './copy.ts'
+import { firstLine } from './guard.ts'
+import { type Answer, type Question, ThreadRun } from './thread-run.ts'
+
+/** Limits of the thread of a plug-in, ms. */
+export interface ThreadLimits {
+  /** Time to load the file, and time to create the plug-in. */
+  readonly startMs: number
+  /** Time of all functions but `next` together, for one message. It is short, because the whole process waits. */
+  readonly answerMs: number
+  readonly nextMs: number
+  /** Time from the end of a thread to the start of the next one. */
+  readonly restMs: number
+}
+
+export const threadLimits: ThreadLimits = { startMs: 10_000, answerMs: 1_000, nextMs: 10_000, restMs: 20_000 }
+
+/** The code of a plug-in package in a thread of its own. If the thread ends, another one starts after a rest. */
+export interface PluginThread {
+  /** The default export of the file, with the text `function` in place of functions. */
+  readonly definition: unknown
+  /** Resolves with what `create` made, as data: see `jobs.create` in thread.mjs. Throws Error. */
+  create(settings: unknown, context: PluginContext): Promise<unknown>
+  /** Asks all functions but `next` about a message. Throws Error if the thread rests, or does not answer. */
+  describe(message: SignedMessage, route: number): ReadonlyMap<string, Answer>
+  /** Throws Error, and the errors of `target.read`. */
+  next(message: SignedMessage, route: number, target: Target): Promise<unknown>
+  close(): void
+}
+
+/** Starts a thread, and loads a plug-in from its bytes. Throws Error if the plug-in cannot be loaded. */
+export async function startThread(bytes: Uint8Array, limits = threadLimits): Promise<PluginThread> {
+  let run: ThreadRun | undefined
+  let why = 'it is closed'
+  let isClosed = false
+  let created: { readonly settings: unknown; readonly context: PluginContext } | undefined
+
+  async function begin(): Promise<unknown> {
+    const one = new ThreadRun(limits.answerMs, (reason) => {
+      if (run === one) rest(reason)
+    })
+    try {
+      const definition = await withCopy(bytes, (url) => one.run('load', url, limits.startMs))
+      if (created) await createIn(one)
+      if (isClosed) throw new Error(why)
+      run = one
+      return definition
+    } catch (error) {
+      one.end('it did not start')
+      throw error
+    }
+  }
+
+  async function createIn(one: ThreadRun): Promise<unknown> {
+    const made = (await one.run('create', created, limits.startMs)) as { readonly parts: readonly string[] }
+    one.parts = [...made.parts, 'next']
+    return made
+  }
+
+  function rest(reason: string): void {
+    run = undefined
+    why = reason
+    setTimeout(() => {
+      if (!isClosed) begin().catch((error: unknown) => rest(firstLine(error)))
+    }, limits.restMs).unref()
+  }
+
+  function running(): ThreadRun {
+    if (run) return run
+    throw new Error(`it rests until it is started again, because ${why}`)
+  }
+
+  return {
+    definition: await begin(),
+    create(settings, context) {
+      created = { settings, context }
+      return createIn(running())
+    },
+    describe(message, route) {
+      const one = running()
+      return new Map(one.ask(questionOf(message, route)).map((answer, place) => [one.parts[place] ?? '', answer]))
+    },
+    next: (message, route, target) =>
+      running().run('next', { question: questionOf(message, route), now: target.now }, limits.nextMs, target),
+    close() {
+      isClosed = true
+      run?.end('it is closed')
+    },
+  }
+}
+
+/** The bytes are copied, because a view would take its whole buffer along, with bytes that are not of the message. */
+function questionOf({ bytes, payload, source, emitterChain, emitter, sequence, digest }: SignedMessage, route: number): Question {
+  return { bytes: Uint8Array.from(bytes), payloadBytes: payload.length, source, emitterChain, emitter, sequence, digest, route }
+}

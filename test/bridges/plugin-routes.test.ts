@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { createBridges } from '../../bridges/registry.ts'
+import { contract, emitter, entry, options, routes } from './plugin-source.ts'
+
+type Where = Readonly<Record<string, string>> | undefined
+const pinned = (where: Where, from = emitter) =>
+  entry({ module: 'a.mjs', sha256: 'ab'.repeat(32) }, { routes: [{ ...routes[0]!, from: [{ source: 'ethereum', emitter: from }], where }] })
+const refused = { code: 'CONFIG_INVALID', facts: { plugin: 'mine' } }
+
+test.each<[string, Where, Where, boolean]>([
+  ['by no byte', undefined, { 0: '01' }, false],
+  ['by the same byte', { 0: '01' }, { 0: '01' }, false],
+  ['by bytes at two offsets', { 0: '01' }, { 1: '02' }, false],
+  ['by the same byte of a longer row', { 0: '0102' }, { 1: '02' }, false],
+  ['by another byte', { 0: '01' }, { 0: '02' }, true],
+  ['by another byte of a longer row', { 0: '0102' }, { 1: '03' }, true],
+])('two plug-ins share an emitter only if each message fits one of them: %s', (_, where, others, isAllowed) => {
+  const make = () => createBridges(options({ mine: pinned(where), other: pinned(others) }), new Map())
+  if (isAllowed) expect([...make().keys()]).toContain('other')
+  else expect(make).toThrow(expect.objectContaining({ ...refused, message: expect.stringContaining('a route of other, too') as string }))
+})
+
+const calls = { bsc: { [contract]: 'take(bytes)' } }
+test.each<[string, Where, object, boolean]>([
+  ['all', undefined, {}, false],
+  ['token transfers', { 0: '01' }, {}, false],
+  ['token transfers to a chain outside the config', { 0: '01', 99: '0005' }, {}, true],
+  ['attestations', { 0: '02' }, {}, true],
+  ['payload 3', { 0: '03' }, {}, true],
+  ['payload 3, also to the contract of a configured call', { 0: '03' }, { calls }, false],
+  ['payload 3 to another contract', { 0: '03', 79: '12'.repeat(20) }, { calls }, true],
+])('a plug-in on the emitter of a token bridge takes only what the bridge does not: %s', (_, where, bridge, isAllowed) => {
+  const make = () => createBridges(options({ mine: pinned(where, `${'0'.repeat(24)}${'bb'.repeat(20)}`) }, bridge), new Map())
+  if (isAllowed) expect([...make().keys()]).toContain('mine')
+  else expect(make).toThrow(expect.objectContaining(refused))
+})

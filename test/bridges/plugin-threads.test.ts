@@ -1,0 +1,134 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
+import type { Plugin } from '../../bridges/kit/plugin.ts'
+import { planOf } from '../../bridges/packages/endpoints.ts'
+import { loadPlugins } from '../../bridges/packages/load.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
+import { signVaa } from '../helpers/vaa.ts'
+import { context, emitter, entry, names, source, write } from './plugin-source.ts'
+
+const folder = temporaryFolder()
+const closing: AbortController[] = []
+afterAll(() => closing.forEach((one) => one.abort()))
+const limits = { startMs: 20_000, answerMs: 1_000, nextMs: 500, restMs: 50 }
+const aDay = 86_400_000
+
+async function load(text: string, own: Partial<typeof limits> = {}): Promise<Plugin<unknown> | RelayerError> {
+  const plugins = { mine: entry(await write(folder, text)) }
+  const one = new AbortController()
+  closing.push(one)
+  const loaded = await loadPlugins(plugins, context, { closing: one.signal, limits: { ...limits, ...own } })
+  return loaded.get('mine')!
+}
+
+async function made(parts: Readonly<Record<string, string>>, own?: Partial<typeof limits>): Promise<Plugin<unknown>> {
+  const one = await load(source(parts), own)
+  if (one instanceof RelayerError) throw one
+  return one
+}
+
+const bytesOf = (payload: string) => signVaa({ emitterChain: 2, emitter, sequence: 7n, payload }, { guardians: 1 }).bytes
+const read = (plugin: Plugin<unknown>, payload = '0x0102') => createPluginMessages(plugin, names).readBytes(bytesOf(payload)).message
+const failure = (text: string) =>
+  expect.objectContaining({ code: 'PLUGIN_FAILED', message: expect.stringContaining(`mine: ${text}`) as string })
+const target = { now: 0, read: async () => [1n] }
+
+describe('A plug-in cannot hold up the process:', () => {
+  const loop = '() => { for (;;) {} }'
+  const late = 'did not answer within 1000 ms'
+
+  test.each([
+    ['decode', { decode: loop }],
+    ['parties', { parties: loop }],
+    ['delivered', { delivered: loop }],
+    ['stages.deliver.call', { stages: `{ deliver: { call: ${loop}, revertsOnceDone: true } }` }],
+    ['stages.deliver.effect', { stages: `{ deliver: { call: () => 1, effect: ${loop}, revertsOnceDone: true } }` }],
+  ])('a function that never returns is ended with the name of the plug-in: %s', async (part, parts) => {
+    const plugin = await made(parts, { restMs: aDay })
+    expect(() => read(plugin)).toThrow(failure(`${part} ${late}`))
+    const start = performance.now()
+    expect(() => read(plugin)).toThrow(failure(`it rests until it is started again, because ${part} ${late}`))
+    expect(performance.now() - start).toBeLessThan(500)
+  })
+
+  test('a next that loops after a wait is ended', async () => {
+    const plugin = await made({ next: 'async (_, { read }) => { await read({}); for (;;) {} }' }, { restMs: aDay })
+    const message = read(plugin)
+    await expect(plugin.next?.(message, target)).rejects.toThrow(failure('next did not answer within 500 ms'))
+    expect(() => read(plugin)).toThrow(failure(`it rests until it is started again, because it ${late}`))
+  })
+
+  test('a next that waits for ever does not end the thread, so other messages go on', async () => {
+    const plugin = await made({ next: 'async () => new Promise(() => {})' }, { restMs: aDay })
+    const message = read(plugin)
+    await expect(plugin.next?.(message, target)).rejects.toThrow(failure('next did not answer within 500 ms'))
+    expect(read(plugin)).toMatchObject({ sequence: '7' })
+  })
+
+  test.each([
+    ['exits', `process.exit(1)`, /decode did not answer within|it ended itself/],
+    ['throws in a timer', `setTimeout(() => { throw new Error('boom') }); return true`, /an error outside of its functions ended it: boom/],
+    [
+      'takes more memory than it may',
+      `setTimeout(() => { const all = []; for (;;) all.push(new Array(10_000).fill(1)) }); return true`,
+      /Worker terminated due to reaching memory limit|it did not answer within/,
+    ],
+    ['leaves a rejection', `void Promise.reject(new Error('boom')); return true`, /an error outside of its functions ended it: boom/],
+  ])('the process goes on if a plug-in %s', async (_, body, why) => {
+    const plugin = await made({ decode: `() => { ${body} }` }, { restMs: aDay })
+    const reason = () => {
+      try {
+        return read(plugin).sequence
+      } catch (error) {
+        return (error as Error).message
+      }
+    }
+    await expect.poll(reason).toContain('mine: it rests until it is started again')
+    expect(reason()).toMatch(why)
+  })
+
+  test('a function that failed is run again, so that a message is not lost when its cause is gone', async () => {
+    const call = `(() => { let runs = 0; return ({ bytes }) => {
+      if (++runs < 3) throw new Error('not yet')
+      return { contract, function: 'take(bytes)', args: [bytes] }
+    } })()`
+    const plugin = await made({ stages: `{ deliver: { call: ${call}, revertsOnceDone: true } }` })
+    const message = read(plugin)
+    expect(() => planOf(plugin, message)).toThrow(failure('stages.deliver.call threw: not yet'))
+    expect(planOf(plugin, message)).toMatchObject({ function: 'take(bytes)' })
+  })
+
+  test('after a rest the thread is started again, and delivers messages on which the plug-in does not hang', async () => {
+    const plugin = await made({ decode: `({ payload }) => { while (payload[1] === 4); return {} }` })
+    expect(() => read(plugin, '0x0104')).toThrow(failure(`decode ${late}`))
+    const sequence = () => {
+      try {
+        return read(plugin).sequence
+      } catch {
+        return undefined
+      }
+    }
+    await expect.poll(sequence).toBe('7')
+  })
+})
+
+describe('A plug-in that does not start is refused by name, if it', () => {
+  test.each([
+    ['loops at its import', `for (;;) {}`],
+    ['waits at its import', `await new Promise(() => {})`],
+    ['exits at its import', `process.exit(0)`],
+    ['loops in its settings', source().replace('z.strictObject({ contract: z.string() })', '{ parse: () => { for (;;) {} } }')],
+    [
+      'loops in create',
+      source()
+        .replace('({ contract }) => ({', '({ contract }) => { for (;;) {} return {')
+        .replace(/\}\) \}\)$/, '} } })'),
+    ],
+  ])('%s', async (_, text) => {
+    expect(await load(text, { startMs: 3_000 })).toMatchObject({
+      code: 'PLUGIN_INVALID',
+      message: expect.stringMatching(/mine.*(within 3000 ms|ended itself)|(within 3000 ms|ended itself).*mine/s) as string,
+    })
+  })
+})
