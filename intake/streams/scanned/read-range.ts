@@ -3,17 +3,19 @@ import type { BlockRange, PlacedTransfer } from '../../../bridges/port.ts'
 import { toRelayerError } from '../../../domain/catalogue/errors.ts'
 import { compare } from '../../../domain/stream/gaps.ts'
 import { hasNumber, setOf } from '../../../domain/stream/intervals.ts'
-import { isStarted, isWanted, room } from '../../../domain/stream/numbers.ts'
+import { isStarted, isUnresolved, isWanted, room } from '../../../domain/stream/numbers.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import type { Finding, Reading, StreamState } from '../../../domain/stream/stream.ts'
 import type { ReadingContext } from './context.ts'
 import { haltOnMismatch } from './halt-on-mismatch.ts'
-import { splitByDelivery, startAll } from './transfers.ts'
+import { latestRuns, splitByDelivery, startAll } from './transfers.ts'
 
 type Placed = readonly PlacedTransfer[]
 
 const mostNumbers = 2_000
 const roomMs = 2_000
+/** Requests in an update. More would keep the stream's workflow busy for seconds. */
+const mostAtOnce = 300
 
 /**
  * Reads a range and starts its transfers. Returns `too-long` if the caller must read a shorter range, and `gone` if the
@@ -66,8 +68,8 @@ async function startWanted(context: ReadingContext, placed: Placed, live: boolea
   const delivered = new Set<string>()
   const asked = new Set<string>()
   const places = new Map(placed.map((one) => [one.transfer.sequence, one]))
-  // Without the recorded parts. The stream wants a number of an unread block again after its transfer has ended.
-  let left = placed
+  // The stream wants a number of an unread block again after its transfer has ended, so recorded parts are left out.
+  const recorded = new Set<PlacedTransfer>()
   while (!stopping.aborted && streamClient.era === era) {
     const state = await streamClient.state()
     if (!state || state.paused || streamClient.era !== era) return undefined
@@ -75,6 +77,7 @@ async function startWanted(context: ReadingContext, placed: Placed, live: boolea
     // (recorded before the cursor reached them) are old too, because no completion event reports their delivery.
     const isOld = (number: string) => !live || (source.config.placed === true && compare(number, state.next) < 0)
     const isDue = (number: string) => hasNumber(state.unknownCompletions, number) || (isOld(number) && !asked.has(number))
+    const left = placed.filter((one) => !recorded.has(one))
     const wanted = left.filter(({ transfer }) => isWanted(state, transfer.sequence))
     const isMissing = ({ transfer }: PlacedTransfer) => !delivered.has(transfer.sequence)
     const unread = wanted.filter((one) => isMissing(one) && isDue(one.transfer.sequence)).map(({ transfer }) => transfer)
@@ -89,17 +92,33 @@ async function startWanted(context: ReadingContext, placed: Placed, live: boolea
     const over = await startAll(context, due, originOf)
     const found = finding(part, delivered)
     if (part.length === wanted.length && over.length === 0) {
+      const forgotten = await forgottenOf(context, state, [...recorded].filter(isMissing))
+      for (const one of forgotten) recorded.delete(one)
+      if (forgotten.length > 0) continue
       const passed = left.filter((one) => !wanted.includes(one))
       return { ...found, passed: setOf(passed.map(({ transfer }) => transfer.sequence)) }
     }
     if (part.length === 0) await streamClient.changed(roomMs)
     else {
-      const response = await streamClient.apply([{ kind: 'seen', ...found }, ...over], era)
-      const recorded = new Set(response?.answers[0]?.kind === 'done' ? part : [])
-      left = left.filter((one) => !recorded.has(one))
+      const response = await streamClient.apply([{ kind: 'seen', ...found }], era)
+      for (let from = 0; from < over.length; from += mostAtOnce) await streamClient.apply(over.slice(from, from + mostAtOnce), era)
+      if (response?.answers[0]?.kind === 'done') for (const one of part) recorded.add(one)
     }
   }
   return undefined
+}
+
+/**
+ * Finds recorded transfers that neither the stream nor Temporal knows. A restore of Temporal may leave the cursor as it
+ * was, and then the era does not show the restore.
+ */
+async function forgottenOf({ client }: ReadingContext, state: StreamState, recorded: Placed): Promise<Placed> {
+  const doubtful = recorded.filter(({ transfer: { sequence } }) => isWanted(state, sequence) && !isUnresolved(state, sequence))
+  const latest = await latestRuns(
+    client,
+    doubtful.map(({ transfer }) => transfer),
+  )
+  return doubtful.filter((_, index) => latest[index] === 'gone')
 }
 
 function fits(state: StreamState, wanted: Placed, delivered: ReadonlySet<string>): Placed {

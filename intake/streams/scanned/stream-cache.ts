@@ -1,5 +1,6 @@
 import type { ScannedBlock } from '../../../domain/stream/stream.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
+import type { SubmitResult } from '../../submit/submitter.ts'
 import { boundedMap } from '../../../runtime/bounded-map.ts'
 
 const mostTransfers = 10_000
@@ -15,7 +16,7 @@ export type StreamCache = ReturnType<typeof createStreamCache>
 export function createStreamCache() {
   const transfers = boundedMap<string, Transfer>(mostTransfers)
   const completions = boundedMap<string, Transfer>(mostCompletions)
-  const started = boundedMap<string, true>(mostTransfers, startedMs)
+  const started = boundedMap<string, SubmitResult['status']>(mostTransfers, startedMs)
   const settled = boundedMap<string, true>(mostTransfers, settledMs)
   let startedEra = 0
   let blocks: ScannedBlock[] = []

@@ -86,7 +86,6 @@ export async function startAll(
 ): Promise<NotStarted> {
   const errors: RelayerError[] = []
   const refused: RequestOf<'parked'>[] = []
-  const known: Transfer[] = []
   const { era } = streamClient
   const started = cache.started(era)
   const due = transfers.filter((transfer) => !started.has(transferId(transfer)))
@@ -95,8 +94,7 @@ export async function startAll(
     try {
       const message = Buffer.from(transfer.message, 'base64')
       const { status } = await submitter.submit(transfer.bridge, message, { repeats: 'ask', ...originOf(transfer) })
-      if (status === 'known') known.push(transfer)
-      if (streamClient.era === era) started.set(transferId(transfer), true)
+      if (streamClient.era === era) started.set(transferId(transfer), status)
     } catch (thrown) {
       const error = toRelayerError(thrown)
       const { code, retriable, haltRoute } = error
@@ -108,6 +106,7 @@ export async function startAll(
   })
   const worst = errors.find(({ haltRoute }) => haltRoute) ?? errors[0]
   if (worst) throw worst
+  const known = transfers.filter((transfer) => started.get(transferId(transfer)) === 'known')
   const latest = await latestRuns(client, known)
   const closed = await closedRequests(client, known.filter((_, index) => isUndelivered(latest[index])).map(runOf))
   cache.know(transfers)
@@ -131,7 +130,7 @@ export async function startAgain(context: StartContext, transfer: Transfer): Pro
 
 const readsAtOnce = 20
 
-const latestRuns = (client: ScannedContext['client'], transfers: readonly Transfer[]) =>
+export const latestRuns = (client: ScannedContext['client'], transfers: readonly Transfer[]) =>
   mapLimited(transfers, readsAtOnce, (transfer) => latestRun(client, transferId(transfer)))
 
 export const runOf = (transfer: Transfer) => ({ id: transferId(transfer), number: transfer.sequence })

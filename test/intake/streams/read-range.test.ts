@@ -20,18 +20,23 @@ function transferAt(height: number, index: number): PlacedTransfer {
 
 /**
  * A placed stream whose source has these transfers. While the agent waits for room, `onFull` says what happens to the
- * open numbers: they end declined, move outside the window, or stay.
+ * open numbers: they end declined, move outside the window, or stay. `restore`: Temporal first goes back to the time
+ * before the range, and later the numbers end declined.
  */
-function network(placed: readonly PlacedTransfer[], onFull: 'decline' | 'park' | 'stay' = 'stay', delivered = false) {
+function network(placed: readonly PlacedTransfer[], onFull: 'decline' | 'park' | 'restore' | 'stay' = 'stay', delivered = false) {
   const { streamClient, requests } = fakeStream(config)
   const ended = new Map<string, EndedRun>()
   const submitted: string[] = []
+  const runs = new Set<string>()
+  let backup = streamClient.now
   let waits = 0
   const submitter = {
     async submit(_: string, message: Uint8Array) {
       const number = Buffer.from(message).toString()
       submitted.push(number)
-      return { id: number, status: ended.has(number) ? ('known' as const) : ('started' as const) }
+      const status = runs.has(number) || ended.has(number) ? ('known' as const) : ('started' as const)
+      runs.add(number)
+      return { id: number, status }
     },
   }
   const initiated = async ({ fromBlock, toBlock }: { fromBlock: number; toBlock: number }) =>
@@ -40,7 +45,11 @@ function network(placed: readonly PlacedTransfer[], onFull: 'decline' | 'park' |
   const changed = async () => {
     if (++waits > 200) throw new Error('the stream has no room after 200 changes')
     const open = streamClient.now?.open ?? []
-    if (onFull === 'decline') {
+    if (onFull === 'restore' && waits === 1) {
+      streamClient.now = backup
+      return runs.clear()
+    }
+    if (onFull === 'decline' || onFull === 'restore') {
       for (const { number } of open) ended.set(number, { state: 'declined', reason: 'for another caller' })
       await streamClient.apply(open.map(({ number }) => ({ kind: 'closed', number, outcome: 'declined', reason: 'for another caller' })))
     }
@@ -54,10 +63,11 @@ function network(placed: readonly PlacedTransfer[], onFull: 'decline' | 'park' |
   const stream = Object.create(streamClient, { apply: { value: apply }, changed: { value: changed } }) as typeof streamClient
   const context = fakeContext(config, { route: undefined, streamClient: stream, submitter, source, client: temporalWith(ended) })
   return {
-    ...{ submitted, requests, ended },
+    ...{ submitted, requests, ended, runs },
     prepare: (some: readonly StreamRequest[]) => streamClient.apply(some),
     /** Reads the blocks as the scan does, and records them. */
     async scan(from: number, to: number, live = true): Promise<StreamState | undefined> {
+      backup = streamClient.now
       const reading = await readRange(context, { fromBlock: from, toBlock: to }, live, streamClient.era)
       if (typeof reading === 'string') throw new Error(reading)
       const response = await apply([{ kind: 'scanned', from, to, parentHash: 'h', hash: 'h', ...reading }])
@@ -87,6 +97,27 @@ describe('reading a range of blocks of a placed stream', () => {
     const state = await scan(1, 5)
     expect(state?.open.map(({ number }) => number)).toEqual(numbersOf(placed).slice(350))
     expect(state).toMatchObject({ cursor: { height: 5 }, counts: { declined: 350 } })
+  })
+
+  test('numbers that Temporal forgets while later ones wait for room are started again', async () => {
+    const placed = inOneBlock(120)
+    const { scan, runs } = network(placed, 'restore')
+    const state = await scan(1, 5)
+    expect(numbersOf(placed).filter((number) => !runs.has(number))).toEqual([])
+    expect(state?.cursor?.height).toBe(5)
+  })
+
+  test('two thousand ended transfers are closed in updates of at most 300 requests', async () => {
+    const placed = inOneBlock(2_000)
+    const first = network(placed, 'park')
+    await first.scan(3, 3)
+    const second = network(placed)
+    await second.prepare(first.requests.flat().filter(({ kind }) => kind !== 'scanned'))
+    second.requests.length = 0
+    for (const number of numbersOf(placed)) second.ended.set(number, { state: 'declined', reason: 'for another caller' })
+    await second.scan(3, 3)
+    expect(Math.max(...second.requests.map(({ length }) => length))).toBe(300)
+    expect(second.requests.flat().filter(({ kind }) => kind === 'closed').length).toBe(2_000)
   })
 
   test('a block with more transfers than one reading takes is passed', async () => {

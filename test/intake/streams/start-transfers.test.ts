@@ -66,6 +66,15 @@ describe('the transfers of a range', () => {
     expect(await start()).toEqual([{ kind: 'closed', number: '3', outcome: 'declined', reason: 'the fee is too low' }])
   })
 
+  test('an ended transfer is closed at the next try too, if another one fails to start at first', async () => {
+    const { start, ended, failing } = network()
+    ended.set('1', { state: 'declined', reason: 'the fee is too low' })
+    failing.set('2', new RelayerError('TEMPORAL_UNAVAILABLE'))
+    await codeOfAsync(start)
+    failing.clear()
+    expect(await start()).toMatchObject([{ kind: 'closed', number: '1' }])
+  })
+
   test('a message that differs from a second read of its block is not started, and the range is read again', async () => {
     const { start, failing, taken } = network()
     failing.set('2', new RelayerError('PLACE_MISMATCH'))
