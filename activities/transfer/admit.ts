@@ -1,7 +1,7 @@
 import type { Endpoint, PlannedDelivery } from '../../bridges/port.ts'
 import type { Revert } from '../../chains/port.ts'
 import { type ErrorCode, toRelayerError } from '../../domain/catalogue/errors.ts'
-import type { Attempt, Intent, LaneId } from '../../domain/lane/lane.ts'
+import { type Attempt, type Intent, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 import { denialOf } from '../../domain/settings/settings.ts'
 import { defaultParkAfter, type Transfer } from '../../domain/transfer/transfer.ts'
 import { callHash } from '../../lanes/deps.ts'
@@ -113,7 +113,7 @@ async function prepareUnless(
   const next = begun || (await nextCall(isThere, deps, target.endpoint, transfer))
   if (next && 'kind' in next) return next
   const { stage, delivery } = next ?? { delivery: first }
-  const choice = await chooseLane(deps, input, target)
+  const choice = await chooseLane(deps, input, target, paying(delivery, target.chain))
   if (choice.kind !== 'lane') {
     if (await isThere()) return settled(deps, transfer)
     return choice.kind === 'none' ? noLane(deps, transfer, target.lanes) : waitForGate(deps, transfer, choice.gate, target.chain)
@@ -131,12 +131,19 @@ async function prepareUnless(
   if (priced.kind === 'impossible') return priced
   if (priced.kind === 'wait') return { ...priced, kind: 'waiting', retryInMs: dearMs }
   if (priced.kind === 'reverts' && begun) return prepareUnless(isThere, deps, input, target, first, '')
-  if (priced.kind === 'reverts') return afterRevert(deps, target.endpoint, transfer, priced.revert)
+  if (priced.kind === 'reverts') return afterRevert(deps, target.endpoint, input, priced.revert)
   if (quarantine) return quarantine
   const poor = await waitsForFee(delivery, intent, priced)
   if (poor) return poor
   const call = { endpoint: target.endpoint, parties: delivery.parties, message: transfer.message, intent, isWrapped }
   return prepared(deps, transfer, { lane, stage, priced, call, reverts: paidGas?.revertsAt(priced.first) })
+}
+
+/** Whether a lane holds the coins of a paid call. If the balance cannot be read, the simulation decides. */
+function paying({ payment }: PlannedDelivery, chain: Target['chain']) {
+  const coins = BigInt(payment?.coins ?? 0)
+  const holds = (balance: string) => BigInt(balance) >= coins
+  return coins > 0n ? (lane: LaneId) => chain.balanceOf(laneAddress(lane)).then(holds, () => true) : undefined
 }
 
 /** The gas of a payment that the reverted calls have left. Undefined if nobody pays for gas. */
@@ -187,9 +194,14 @@ function prepared(deps: StepDeps, transfer: Transfer, { lane, stage, priced, cal
   return { kind: 'prepared', ready, call: { ...call, callHash: ready.callHash } }
 }
 
-function afterRevert(deps: StepDeps, endpoint: Endpoint, transfer: Transfer, revert: Revert): Promise<Stopped> | Stopped {
+/** A contract may revert with any text or error, so only the effect itself shows that the transfer is delivered. */
+async function afterRevert(deps: StepDeps, endpoint: Endpoint, { transfer, disputed }: AdmitInput, revert: Revert): Promise<Stopped> {
   const meaning = endpoint.explainRevert(revert, transfer)
-  if (meaning.kind === 'delivered') return settled(deps, transfer)
+  if (meaning.kind === 'delivered') {
+    if (await showsEffect(deps, transfer, disputed)) return settled(deps, transfer)
+    const reason = `it reverts as if it were delivered, and the chain does not show that: ${revert.reason}`
+    return { kind: 'waiting', code: 'DELIVERY_REVERTED', reason, retryInMs: waitMs }
+  }
   const { code, reason } = meaning
   return meaning.kind === 'permanent' ? { kind: 'impossible', code, reason } : { kind: 'waiting', code, reason, retryInMs: waitMs }
 }

@@ -30,7 +30,7 @@ interface ProductStage<C> extends Pick<Stage<C>, 'effect'> {
 /** A product of this repository may do more than a plug-in package. */
 export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts'> {
   readonly stages: Readonly<Record<string, ProductStage<C>>>
-  readonly reverts?: Plugin<C>['reverts'] | ((revert: Revert) => RevertMeaning)
+  readonly reverts?: Plugin<C>['reverts'] | ((revert: Revert, content?: C) => RevertMeaning)
   /** Returns the error for a message without a route. Absent: PAYLOAD_KIND. */
   unrouted?(message: SignedMessage): RelayerError
   /** Applies the operator's policy. Throws a code of `refusals`. */
@@ -203,8 +203,8 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
     ...(staged && { stages: staged }),
     calls: callsOf(routes.filter(({ to }) => to === chain.name)),
     proveCall: createProveCall({ ...options, routes, prove, product }),
-    explainRevert(revert) {
-      if (typeof reverts === 'function') return reverts(revert)
+    explainRevert(revert, transfer) {
+      if (typeof reverts === 'function') return reverts(revert, transfer && messageOf(transfer).content)
       return reverts[revert.data.slice(0, 10).toLowerCase()] ?? { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: revert.reason }
     },
     hasEffect(receipt, transfer) {

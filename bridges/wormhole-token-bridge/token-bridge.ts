@@ -184,11 +184,14 @@ export function createTokenBridge({ targets, decimals, priceOf, ...policy }: Tok
       if (price === undefined || kind === 3) return undefined
       return price === 'feed' ? values.wei(fee, content) : fee * BigInt(price)
     },
-    reverts: explainRevert,
+    reverts: (revert, content) => explainRevert(revert, content !== undefined && runsOthersCode(content)),
     ...(decimals && { decimals: ({ content }) => decimals(content) }),
     parties: ({ content: { recipient, originToken: token, amount } }) => ({ recipient, token, amount: String(amount) }),
   }
 }
+
+/** Whether a stranger may choose the revert: a called contract, a token of the target, or the recipient of its coin. */
+const runsOthersCode = ({ kind, originChain, target }: Content) => kind === 3 || originChain === target.wormholeChainId
 
 /** Layout: kind u8, amount u256, token, token's chain u16, recipient, target chain u16, fee u256 or sender. */
 const transferBytes = 133
