@@ -40,16 +40,24 @@ export type Gate =
   | { readonly kind: 'transfer'; readonly code: ErrorCode; readonly reason: string }
   | { readonly kind: 'route'; readonly code: ErrorCode; readonly reason: string; readonly opensAt?: number }
 
+/**
+ * Returns the price of a chain's coin or of a token (`<wormhole chain id>/<64 hex digits>`), dollars with 10 decimals.
+ * Of two equally good prices, it is the one that is worse for the payer: the lower of what is paid (`source`), the
+ * upper of what the delivery costs (`target`). Throws PRICE_MISSING.
+ */
+export type PriceOf = (name: string, end: 'source' | 'target') => Promise<bigint>
+
 export interface PlannedDelivery {
   /** `wrapped`: pays the token without unwrapping it, so that no code of the recipient runs. */
   readonly call: (payout?: 'wrapped') => Promise<Intent>
   /** The result of `call`, if it was called already. */
   readonly intent?: Intent | undefined
   readonly parties: Parties
-  /** Worth of the fee, wei of the target's coin. Absent: the cost is not checked. */
-  readonly earned?: bigint | undefined
-  /** `earned` for a call with more data than `bytes`, to a chain that charges a fee for data. */
-  readonly forLongData?: { readonly bytes: number; readonly earned: bigint } | undefined
+  /**
+   * Worth of the fee now, wei of the target's coin. Undefined: the cost is not checked. Throws PRICE_MISSING.
+   * @param bytes size of the call's data, if the chain charges a fee for data
+   */
+  readonly earned?: (bytes?: number) => Promise<bigint | undefined>
   /** Payment at the source for this delivery. */
   readonly payment?: Payment | undefined
   /** Gas that the payment covers, for the call and for all reverted calls of its stage. */

@@ -42,7 +42,7 @@ import type { AttestationApis } from './cctp/attest.ts'
 import { createCctpBridge } from './cctp/bridge.ts'
 import { createExecutorBridge } from './executor-bridge.ts'
 import type { FindVaa } from './kit/find-vaa.ts'
-import type { Bridge, Bridges, Endpoint, SignedSource } from './port.ts'
+import type { Bridge, Bridges, Endpoint, PriceOf, SignedSource } from './port.ts'
 import { createAmountDecimals, createTokenBridge, wormholeTokenBridge } from './wormhole-token-bridge/token-bridge.ts'
 
 type Chains = ReadonlyMap<ChainName, EvmChain>
@@ -54,6 +54,7 @@ interface Links {
   readonly loaded?: LoadedPlugins | undefined
   readonly findVaa: FindVaa
   readonly tariff?: (() => readonly TariffRule[]) | undefined
+  readonly priceOf?: PriceOf | undefined
   readonly attestations: AttestationApis
 }
 
@@ -83,7 +84,7 @@ function endpointsOf(options: BridgesOptions, { served, signed }: Links, make: (
 function tokenBridgeOf(
   { assets, minimumFees, prices, freeRoutes, calls }: Settings<typeof wormholeTokenBridge>,
   options: BridgesOptions,
-  { tariff, connected }: Pick<Links, 'tariff' | 'connected'>,
+  { tariff, priceOf, connected }: Pick<Links, 'tariff' | 'priceOf' | 'connected'>,
 ) {
   const { chains } = options
   const targets = Object.entries(chains).map(([name, chain]) => {
@@ -97,7 +98,7 @@ function tokenBridgeOf(
     const chain = connected.get(name)
     return chain && { chain, tokenBridge: wormholeOf(name, chains[name]).tokenBridge }
   }
-  return createTokenBridge({ targets: new Map(targets), assets, isFree, tariff, decimals: createAmountDecimals(bridgeOf) })
+  return createTokenBridge({ targets: new Map(targets), assets, isFree, tariff, priceOf, decimals: createAmountDecimals(bridgeOf) })
 }
 
 /** Without `loaded`, the process runs no plug-in code and knows only the plug-in's routes. */
@@ -186,14 +187,14 @@ export function createBridges(
   options: BridgesOptions,
   connected: Chains,
   served: Iterable<ChainName> = connected.keys(),
-  { loaded, findVaa = findNone, attestations = noAttestations, tariff }: Partial<Omit<Links, 'connected' | 'served' | 'signed'>> = {},
+  { loaded, findVaa = findNone, attestations = noAttestations, ...terms }: Partial<Omit<Links, 'connected' | 'served' | 'signed'>> = {},
 ): Bridges {
   demandOwnMessages(options)
   const names = new Set(served)
   const bridges = new Map<BridgeName, Bridge>()
   const signed = createSigned(options, bridges)
   const own = new Map([...connected].filter(([name]) => names.has(name)))
-  const links = { connected, served: own, signed, loaded, findVaa, attestations, tariff }
+  const links = { connected, served: own, signed, loaded, findVaa, attestations, ...terms }
   const make = <Name extends keyof Made>(name: Name, settings: Made[Name] | undefined) =>
     settings && bridges.set(name, makers[name](settings, options, links))
   // The first bridge that can read a signed message owns it. The token bridge takes any emitter, so it is made last.

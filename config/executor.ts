@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import { defined } from '../domain/defined.ts'
-import { dollars } from './schema/executor-schema.ts'
+import { dollarsOf } from '../domain/text/amounts.ts'
 import type { ChainConfig, Config } from './schema/schema.ts'
 
 interface ExecutorConfig extends Pick<Config, 'bridges'> {
@@ -41,24 +40,5 @@ function prefixesOf(name: string, { ntt, cctp }: ExecutorConfig['bridges']): rea
 
 export type ExecutorSettings = NonNullable<ReturnType<typeof executorOf>>
 
-/** Decimals of the numbers in a quote. */
-const decimals = 10
-const weiPerUnit = 10n ** BigInt(18 - decimals)
-
-function dollarsOf(text: string): bigint {
-  const [whole = '', fraction = ''] = text.split('.')
-  return BigInt(whole + fraction.padEnd(decimals, '0'))
-}
-
-/** `at`: time of the prices, seconds since the epoch. `dollars`: dollars per coin by chain name, 10 decimals. */
-const pricesSchema = z.object({ at: z.int().min(1), dollars: z.record(z.string(), dollars.transform(dollarsOf)) })
-export type CoinPrices = z.output<typeof pricesSchema>
-
-/** Parses the answer of a source of `priceFeed`. Undefined if the text has another form. */
-export function readPrices(text: string): CoinPrices | undefined {
-  try {
-    return pricesSchema.parse(JSON.parse(text))
-  } catch {
-    return undefined
-  }
-}
+/** Numbers in a quote have 10 decimals. */
+const weiPerUnit = 10n ** 8n

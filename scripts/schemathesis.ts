@@ -33,7 +33,7 @@ const executor: ProviderOptions = {
   ...{ quoter: payee, expirySeconds: 3_600, marginPercent: 10 },
   chains: new Map([1, 65_535].map((id) => [id, { name: `chain-${id}`, payee, baseFee: 0n, caps, prefixes: ['ERV1' as const] }])),
   sign: async () => new Uint8Array(65),
-  priceOf: () => 10n ** 10n,
+  priceOf: async () => 10n ** 10n,
   gasPriceOf: async () => 1n,
   dataFeeOf: async () => 0n,
   assertOpen: () => {},

@@ -1,5 +1,6 @@
 import type { Chain, Revert, Simulation } from '../../chains/port.ts'
 import { selectorOf, type FeePolicyResolver, type FeeSubject, costNow, firstOffer, marketFor, type Offer } from '../../domain/fees/fees.ts'
+import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import { type Intent, type Attempt, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 
 const defaultGasFactor = 1.2
@@ -9,6 +10,7 @@ export type Priced =
   | { readonly kind: 'priced'; readonly first: Attempt; /** Wei at the current market. */ readonly cost: bigint }
   | { readonly kind: 'reverts'; readonly revert: Revert }
   | Exclude<Offer, { kind: 'offer' }>
+  | { readonly kind: 'wait'; readonly code: 'LANE_FUNDS'; readonly reason: string }
   | { readonly kind: 'impossible'; readonly code: 'GAS_ABOVE_PAID'; readonly reason: string }
 
 interface CallToPrice extends Pick<FeeSubject, 'deliveries' | 'terms'> {
@@ -18,10 +20,23 @@ interface CallToPrice extends Pick<FeeSubject, 'deliveries' | 'terms'> {
   readonly gasAtMost?: bigint | undefined
 }
 
-export async function priceCall(
-  { chain, fees }: { readonly chain: Chain; readonly fees: FeePolicyResolver },
-  { lane, owner, intent, deliveries, gasAtMost, terms }: CallToPrice,
-): Promise<Priced> {
+interface PriceDeps {
+  readonly chain: Chain
+  readonly fees: FeePolicyResolver
+}
+
+/** Waits for funds if the lane does not hold the value. Throws the errors of the other reads. */
+export async function priceCall(deps: PriceDeps, call: CallToPrice): Promise<Priced> {
+  try {
+    return await price(deps, call)
+  } catch (error) {
+    const { code, message } = toRelayerError(error)
+    if (code !== 'TRANSACTION_REFUSED') throw error
+    return { kind: 'wait', code: 'LANE_FUNDS', reason: `${call.lane} cannot pay the ${call.intent.value} wei of the call: ${message}` }
+  }
+}
+
+async function price({ chain, fees }: PriceDeps, { lane, owner, intent, deliveries, gasAtMost, terms }: CallToPrice): Promise<Priced> {
   const { to: contract, data } = intent
   const policy = fees({ chain: chain.name, lane, transfer: owner, contract, selector: selectorOf(data), deliveries, terms })
   const [simulation, quote, dataFee] = await Promise.all([

@@ -1,6 +1,7 @@
 import type { Endpoint, PlannedDelivery } from '../../bridges/port.ts'
 import type { Revert } from '../../chains/port.ts'
-import type { Attempt, Intent, LaneId } from '../../domain/lane/lane.ts'
+import { type ErrorCode, toRelayerError } from '../../domain/catalogue/errors.ts'
+import { type Attempt, type Intent, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 import { denialOf } from '../../domain/settings/settings.ts'
 import { defaultParkAfter, type Transfer } from '../../domain/transfer/transfer.ts'
 import { callHash } from '../../lanes/deps.ts'
@@ -112,7 +113,7 @@ async function prepareUnless(
   const next = begun || (await nextCall(isThere, deps, target.endpoint, transfer))
   if (next && 'kind' in next) return next
   const { stage, delivery } = next ?? { delivery: first }
-  const choice = await chooseLane(deps, input, target)
+  const choice = await chooseLane(deps, input, target, paying(delivery, target.chain))
   if (choice.kind !== 'lane') {
     if (await isThere()) return settled(deps, transfer)
     return choice.kind === 'none' ? noLane(deps, transfer, target.lanes) : waitForGate(deps, transfer, choice.gate, target.chain)
@@ -130,21 +131,19 @@ async function prepareUnless(
   if (priced.kind === 'impossible') return priced
   if (priced.kind === 'wait') return { ...priced, kind: 'waiting', retryInMs: dearMs }
   if (priced.kind === 'reverts' && begun) return prepareUnless(isThere, deps, input, target, first, '')
-  if (priced.kind === 'reverts') return afterRevert(deps, target.endpoint, transfer, priced.revert)
+  if (priced.kind === 'reverts') return afterRevert(deps, target.endpoint, input, priced.revert)
   if (quarantine) return quarantine
-  const earned = earnedBy(delivery, intent, priced.first)
-  if (earned !== undefined && earned < priced.cost) {
-    const reason = `the fee is worth ${earned} wei, the delivery costs ${priced.cost} wei now`
-    return { kind: 'waiting', code: 'FEE_BELOW_COST', reason, retryInMs: waitMs }
-  }
+  const poor = await waitsForFee(delivery, intent, priced)
+  if (poor) return poor
   const call = { endpoint: target.endpoint, parties: delivery.parties, message: transfer.message, intent, isWrapped }
   return prepared(deps, transfer, { lane, stage, priced, call, reverts: paidGas?.revertsAt(priced.first) })
 }
 
-/** Worth that must cover the cost of the call. Undefined: the call is sent at any cost. */
-function earnedBy({ earned, forLongData }: PlannedDelivery, { data }: Intent, { dataFee }: Attempt): bigint | undefined {
-  if (earned !== undefined || forLongData === undefined || dataFee === undefined) return earned
-  return data.length > 2 + 2 * forLongData.bytes ? forLongData.earned : undefined
+/** Whether a lane holds the coins of a paid call. If the balance cannot be read, the simulation decides. */
+function paying({ payment }: PlannedDelivery, chain: Target['chain']) {
+  const coins = BigInt(payment?.coins ?? 0)
+  const holds = (balance: string) => BigInt(balance) >= coins
+  return coins > 0n ? (lane: LaneId) => chain.balanceOf(laneAddress(lane)).then(holds, () => true) : undefined
 }
 
 /** The gas of a payment that the reverted calls have left. Undefined if nobody pays for gas. */
@@ -155,6 +154,24 @@ function paidGasOf({ gasAtMost }: PlannedDelivery, { reverted = { calls: 0, gas:
   const revertsAt = ({ gasLimit, dataFee }: Attempt) =>
     reverted.calls + (dataFee === undefined ? Math.max(1, Number(left / BigInt(gasLimit))) : 1)
   return { left, revertsAt }
+}
+
+/** Undefined if the fee is worth the delivery, or if its worth does not matter. */
+async function waitsForFee(
+  { earned }: PlannedDelivery,
+  { data }: Intent,
+  { first, cost }: Preparing['priced'],
+): Promise<Waiting | undefined> {
+  const waiting = (code: ErrorCode, reason: string): Waiting => ({ kind: 'waiting', code, reason, retryInMs: waitMs })
+  try {
+    const worth = await earned?.(first.dataFee === undefined ? 0 : (data.length - 2) / 2)
+    if (worth === undefined || worth >= cost) return undefined
+    return waiting('FEE_BELOW_COST', `the fee is worth ${worth} wei, the delivery costs ${cost} wei now`)
+  } catch (thrown) {
+    const { code, about } = toRelayerError(thrown)
+    if (code !== 'PRICE_MISSING') throw thrown
+    return waiting(code, about)
+  }
 }
 
 interface Preparing {
@@ -177,9 +194,14 @@ function prepared(deps: StepDeps, transfer: Transfer, { lane, stage, priced, cal
   return { kind: 'prepared', ready, call: { ...call, callHash: ready.callHash } }
 }
 
-function afterRevert(deps: StepDeps, endpoint: Endpoint, transfer: Transfer, revert: Revert): Promise<Stopped> | Stopped {
+/** A contract may revert with any text or error, so only the effect itself shows that the transfer is delivered. */
+async function afterRevert(deps: StepDeps, endpoint: Endpoint, { transfer, disputed }: AdmitInput, revert: Revert): Promise<Stopped> {
   const meaning = endpoint.explainRevert(revert, transfer)
-  if (meaning.kind === 'delivered') return settled(deps, transfer)
+  if (meaning.kind === 'delivered') {
+    if (await showsEffect(deps, transfer, disputed)) return settled(deps, transfer)
+    const reason = `it reverts as if it were delivered, and the chain does not show that: ${revert.reason}`
+    return { kind: 'waiting', code: 'DELIVERY_REVERTED', reason, retryInMs: waitMs }
+  }
   const { code, reason } = meaning
   return meaning.kind === 'permanent' ? { kind: 'impossible', code, reason } : { kind: 'waiting', code, reason, retryInMs: waitMs }
 }

@@ -32,15 +32,25 @@ export type Choice =
   | { readonly kind: 'closed'; readonly gate: Exclude<Gate, { kind: 'open' }> }
   | { readonly kind: 'none' }
 
-/** Chooses an open lane by rendezvous hash, or the terms' lane. Avoids lanes that the transfer has just left. */
-export async function chooseLane(deps: Deps, { transfer, avoid = [] }: AdmitInput, target: Omit<Target, 'chain'>): Promise<Choice> {
+type CanPay = (lane: LaneId) => Promise<boolean>
+
+/**
+ * Chooses an open lane by rendezvous hash, or the terms' lane. Avoids lanes that the transfer has just left.
+ * @param canPay whether the lane holds the coins of the call: these lanes come first. Absent: the call has no coins.
+ */
+export async function chooseLane(
+  deps: Deps,
+  { transfer, avoid = [] }: AdmitInput,
+  target: Omit<Target, 'chain'>,
+  canPay?: CanPay,
+): Promise<Choice> {
   const { endpoint, lanes } = target
   const { terms } = transfer
   const reserve = async (lane: LaneId): Promise<Gate> => (await endpoint.reserve?.(transfer, laneAddress(lane))) ?? { kind: 'open' }
   const open = (await lanes.open()).filter((lane) => lane === (terms?.lane ?? lane))
   const fresh = open.filter((lane) => !avoid.includes(lane))
   let unauthorized: Extract<Gate, { kind: 'lane' }> | undefined
-  for (const lane of byPreference(transferId(transfer), fresh)) {
+  for (const lane of await payingFirst(byPreference(transferId(transfer), fresh), canPay)) {
     const gate = await reserve(lane)
     if (gate.kind === 'open') return { kind: 'lane', lane }
     if (gate.kind !== 'lane') return { kind: 'closed', gate }
@@ -95,6 +105,12 @@ export function createGetLaneStatus(deps: Pick<StepDeps, 'lanes' | 'abandonAfter
 function byPreference(key: string, lanes: readonly LaneId[]): readonly LaneId[] {
   const weighed = lanes.map((lane) => ({ lane, weight: fnv1a(`${lane}|${key}`) }))
   return weighed.sort((a, b) => b.weight - a.weight || (a.lane < b.lane ? -1 : 1)).map(({ lane }) => lane)
+}
+
+async function payingFirst(lanes: readonly LaneId[], canPay: CanPay | undefined): Promise<readonly LaneId[]> {
+  if (!canPay || lanes.length < 2) return lanes
+  const able = await Promise.all(lanes.map(canPay))
+  return [true, false].flatMap((is) => lanes.filter((_, index) => able[index] === is))
 }
 
 export function waitForGate(deps: Deps, transfer: Transfer, gate: Exclude<Gate, { kind: 'open' }>, chain: Target['chain']): Stopped {

@@ -207,7 +207,7 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
         payment,
         // Until the quote expires, the request is delivered at any gas price, unless its payer chose a longer message
         // than the price is for. Afterwards the payment must cover the gas.
-        ...(earned !== undefined && (isLate(accepted) ? { earned } : { forLongData: { bytes: pricedDataBytes, earned } })),
+        ...(earned !== undefined && { earned: async (bytes = 0) => (isLate(accepted) || bytes > pricedDataBytes ? earned : undefined) }),
         gasAtMost: wanted.gasLimit,
         revertsOnceDelivered: kind.revertsOnceDelivered,
       }

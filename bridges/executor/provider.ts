@@ -2,6 +2,7 @@ import { concat } from 'ethers'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
+import type { PriceOf } from '../port.ts'
 import { type Caps, exceeded } from './judge.ts'
 import { costOf, divideUp, encodeQuote, withDataFee } from './quote.ts'
 import { decodeInstructions, type RequestPrefix } from './requests.ts'
@@ -23,8 +24,7 @@ export interface ProviderOptions {
   readonly chains: ReadonlyMap<number, ProviderChain>
   /** The quoter's signature, 65 bytes. Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE. */
   readonly sign: (message: Uint8Array) => Promise<Uint8Array>
-  /** USD per coin of the source or target, 10 decimals. Throws EXECUTOR_PRICES while a feed has no price. */
-  readonly priceOf: (chain: ChainName, end: 'source' | 'target') => bigint | Promise<bigint>
+  readonly priceOf: PriceOf
   /** Wei per gas unit. Throws NODE_UNAVAILABLE. */
   readonly gasPriceOf: (chain: ChainName) => Promise<bigint>
   /** Returns the target's current fee for `pricedDataBytes` of data, wei. Throws NODE_UNAVAILABLE, NODE_REFUSED. */

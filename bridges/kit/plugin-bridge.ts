@@ -30,11 +30,11 @@ interface ProductStage<C> extends Pick<Stage<C>, 'effect'> {
 /** A product of this repository may do more than a plug-in package. */
 export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts'> {
   readonly stages: Readonly<Record<string, ProductStage<C>>>
-  readonly reverts?: Plugin<C>['reverts'] | ((revert: Revert) => RevertMeaning)
+  readonly reverts?: Plugin<C>['reverts'] | ((revert: Revert, content?: C) => RevertMeaning)
   /** Returns the error for a message without a route. Absent: PAYLOAD_KIND. */
   unrouted?(message: SignedMessage): RelayerError
   /** Applies the operator's policy. Throws a code of `refusals`. */
-  admit?(message: Message<C>): void
+  admit?(message: Message<C>): void | Promise<void>
   first?(message: Message<C>): string | undefined
   /** Adds to the verdicts of all signed messages. */
   readonly refusals?: Refusals
@@ -42,8 +42,8 @@ export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts'> {
   log?(message: Message<C>): DeliveryLog
   /** Reads the decimals of the amount once per token. Never throws. */
   decimals?(message: Message<C>): Promise<number | undefined>
-  /** Worth of the fee, wei of the target's coin. Undefined: the cost of the delivery is not checked. */
-  earned?(message: Message<C>): bigint | undefined
+  /** Resolves as `PlannedDelivery.earned`. */
+  earned?(message: Message<C>): Promise<bigint | undefined>
 }
 
 export type ConfiguredPlugin<C> = Plugin<C> & Pick<Product<C>, 'first'>
@@ -137,9 +137,7 @@ function createDelivery<C>(product: Product<C>, messages: PluginMessages<C>, cha
         return { to: contract, data: encodeCall(rest), value: '0' }
       },
       parties: { bridge: name, targetChain: chain.name, recipient, token },
-      get earned() {
-        return earned?.(message)
-      },
+      ...(earned && { earned: () => earned(message) }),
       revertsOnceDelivered: typeof revertsOnceDone === 'boolean' ? revertsOnceDone : revertsOnceDone(message),
     }
   }
@@ -167,7 +165,7 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
     if (digest !== transfer.digest || !isSource || sequence !== transfer.sequence)
       throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found: digest } })
     await prove(own)
-    product.admit?.(own.message)
+    await product.admit?.(own.message)
     if (next) return undefined
     const planned = delivery(transfer)
     // If the plug-in's code fails, the message stays valid. The caller makes the call again, and meets the failure.
@@ -205,8 +203,8 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
     ...(staged && { stages: staged }),
     calls: callsOf(routes.filter(({ to }) => to === chain.name)),
     proveCall: createProveCall({ ...options, routes, prove, product }),
-    explainRevert(revert) {
-      if (typeof reverts === 'function') return reverts(revert)
+    explainRevert(revert, transfer) {
+      if (typeof reverts === 'function') return reverts(revert, transfer && messageOf(transfer).content)
       return reverts[revert.data.slice(0, 10).toLowerCase()] ?? { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: revert.reason }
     },
     hasEffect(receipt, transfer) {

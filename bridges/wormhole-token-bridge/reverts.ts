@@ -34,12 +34,18 @@ const rows: readonly Row[] = [
   { text: 'signature indices must be ascending', means: 'permanent', code: 'VAA_SIGNATURE_ORDER' },
 ]
 
+/** Meanings that concern only the transfer. Portage itself checks signatures, guardian sets and emitters. */
+const ofTransfer: ReadonlySet<ErrorCode | undefined> = new Set(['WRAPPER_MISSING', 'DELIVERY_IMPOSSIBLE', 'PAYLOAD_WITH_CALL'])
+
 const panicOverflow = 0x11n
 /** ethers knows Error(string) and Panic(uint256) without an ABI. */
 const builtIn = new Interface([])
 
-/** Interprets a revert by its bytes or, if the bytes are no known error, by its text. */
-export function explainRevert({ data, reason }: Revert): RevertMeaning {
+/**
+ * Interprets a revert by its bytes or, if the bytes are no known error, by its text.
+ * @param isOfOthers whether the call runs a stranger's code, so that its revert says nothing about bridge and guardians
+ */
+export function explainRevert({ data, reason }: Revert, isOfOthers = false): RevertMeaning {
   const error = parseRevert(builtIn, data)
   if (error?.name === 'Panic' && error.args[0] === panicOverflow) {
     // The bridge holds too little of its native token (outstandingBridged < amount), until somebody locks more.
@@ -48,7 +54,7 @@ export function explainRevert({ data, reason }: Revert): RevertMeaning {
   const selector = data.slice(0, 10).toLowerCase()
   const text = error?.name === 'Error' ? String(error.args[0]) : reason
   const row = rows.find((each) => each.selector === selector) ?? rows.find((each) => text.toLowerCase().includes(each.text))
-  if (!row) return { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: text }
-  if (row.means === 'delivered') return { kind: 'delivered' }
+  if (row?.means === 'delivered') return { kind: 'delivered' }
+  if (!row || (isOfOthers && !ofTransfer.has(row.code))) return { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: text }
   return { kind: row.means, code: row.code ?? 'DELIVERY_REVERTED', reason: row.say ?? (row.selector === selector ? row.text : text) }
 }

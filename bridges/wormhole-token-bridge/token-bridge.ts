@@ -1,6 +1,7 @@
 import { id, toBeHex } from 'ethers'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { TariffRule, Tariff } from '../../domain/settings/tariff.ts'
+import { dollarsOf } from '../../domain/text/amounts.ts'
 import type { BridgeName, ChainName } from '../../domain/transfer/transfer.ts'
 import { toHex } from '../../domain/vaa.ts'
 import type { ContractReader } from '../kit/contract-reader.ts'
@@ -8,6 +9,7 @@ import { createDecimals, type TokenPlace } from '../kit/decimals.ts'
 import type { CallRule, Message, Route } from '../kit/plugin.ts'
 import type { Product } from '../kit/plugin-bridge.ts'
 import { readView } from '../kit/views.ts'
+import type { PriceOf } from '../port.ts'
 import { explainRevert } from './reverts.ts'
 
 export const wormholeTokenBridge = 'wormhole-token-bridge' satisfies BridgeName
@@ -32,9 +34,9 @@ export interface TokenTransfer {
 export interface TokenBridgeTarget {
   readonly wormholeChainId: number
   readonly tokenBridge: string
-  /** Origin token → minimum fee, decimal, in the token's units in a VAA (at most 8 decimals). */
+  /** Origin token → minimum fee: decimal, in the token's units in a VAA (at most 8 decimals), or `0.5 dollars`. */
   readonly minimumFees?: Readonly<Record<string, string>> | undefined
-  /** Origin token → value of one unit in a VAA, wei of the target's coin, decimal. */
+  /** Origin token → value of one unit in a VAA: decimal wei of the target's coin, or `feed`. */
   readonly prices?: Readonly<Record<string, string>> | undefined
   /** Recipient contract (0x, lower case) → the function `name(bytes)` by which it redeems a payload 3. */
   readonly calls?: Readonly<Record<string, string>> | undefined
@@ -49,6 +51,8 @@ export interface TokenBridgeOptions {
   /** Rules of operators' orders, which override the config. */
   readonly tariff?: (() => readonly TariffRule[]) | undefined
   readonly decimals?: ((content: TokenTransfer) => Promise<number | undefined>) | undefined
+  /** Prices of tokens and coins. Absent: no fee is in dollars, and no price is `feed`. */
+  readonly priceOf?: PriceOf | undefined
 }
 
 type Content = TokenTransfer & { readonly target: Target }
@@ -79,8 +83,33 @@ export function routesOf({ name, wormholeChainId, tokenBridge: contract, calls =
   return [route({ 0: '01' }, completions), ...redeemers, route({ 0: '03' }, [])]
 }
 
-function createAdmit({ assets, isFree, tariff = () => [] }: Pick<TokenBridgeOptions, 'assets' | 'isFree' | 'tariff'>) {
-  return ({ source, content: { kind, recipient, originToken, fee, target } }: Message<Content>): void => {
+/** Compares fees with dollars and with coins of 18 decimals, at the prices of the feed. Throws PRICE_MISSING. */
+function createFeeValues({ priceOf, decimals }: Pick<TokenBridgeOptions, 'priceOf' | 'decimals'>) {
+  const missing = (detail: string, { originToken: name }: Content) => new RelayerError('PRICE_MISSING', { detail, facts: { name } })
+  const read = async (content: Content): Promise<{ readonly prices: PriceOf; readonly unit: bigint; readonly token: bigint }> => {
+    if (!priceOf) throw missing('The config has no priceFeed.', content)
+    const [token, places] = await Promise.all([priceOf(content.originToken, 'source'), decimals?.(content)])
+    if (places === undefined) throw missing('The decimals of the token cannot be read.', content)
+    return { prices: priceOf, unit: 10n ** BigInt(places), token }
+  }
+  return {
+    /** Units of a VAA that are worth the dollars, rounded up. */
+    async unitsOf(dollars: string, content: Content): Promise<bigint> {
+      const { unit, token } = await read(content)
+      return (dollarsOf(dollars) * unit + token - 1n) / token
+    },
+    async wei(fee: bigint, content: Content): Promise<bigint> {
+      const { prices, unit, token } = await read(content)
+      return (fee * token * 10n ** 18n) / (unit * (await prices(content.target.name, 'target')))
+    },
+  }
+}
+
+type FeeValues = ReturnType<typeof createFeeValues>
+
+function createAdmit({ assets, isFree, tariff = () => [] }: Pick<TokenBridgeOptions, 'assets' | 'isFree' | 'tariff'>, values: FeeValues) {
+  return async ({ source, content }: Message<Content>): Promise<void> => {
+    const { kind, recipient, originToken, fee, target } = content
     if (kind === 3 && target.calls?.[recipient] === undefined) throw new RelayerError('PAYLOAD_WITH_CALL', { facts: { recipient } })
     const rules = tariff()
     if (!(isAssetDelivered(rules, originToken) ?? assets?.includes(originToken) ?? true))
@@ -89,12 +118,15 @@ function createAdmit({ assets, isFree, tariff = () => [] }: Pick<TokenBridgeOpti
     const free = isRouteFree(rules, source, target.name) ?? isFree?.(source, target.name)
     const minimum = tariffOfFee(rules, target.name, originToken).minimumFee ?? target.minimumFees?.[originToken] ?? (free ? '0' : undefined)
     if (minimum === undefined) throw new RelayerError('FEE_NOT_CONFIGURED', { facts: { token: originToken, sourceChain: source } })
-    if (fee < BigInt(minimum)) throw new RelayerError('FEE_TOO_LOW', { facts: { token: originToken, fee: String(fee), minimum } })
+    const [amount = '', inDollars] = minimum.split(' ')
+    const least = inDollars ? await values.unitsOf(amount, content) : BigInt(amount)
+    if (fee < least) throw new RelayerError('FEE_TOO_LOW', { facts: { token: originToken, fee: String(fee), minimum: String(least) } })
   }
 }
 
 /** Wormhole's token bridge (Bridge.sol): payload 1, and payload 3 to a configured contract. */
-export function createTokenBridge({ targets, decimals, ...policy }: TokenBridgeOptions): Product<Content> {
+export function createTokenBridge({ targets, decimals, priceOf, ...policy }: TokenBridgeOptions): Product<Content> {
+  const values = createFeeValues({ priceOf, decimals })
   const owners = new Map<Route, Target>(
     [...targets].flatMap(([name, { tokenBridge, ...rest }]) => {
       const target = { ...rest, name, tokenBridge: tokenBridge.toLowerCase() }
@@ -122,13 +154,14 @@ export function createTokenBridge({ targets, decimals, ...policy }: TokenBridgeO
     },
     unrouted: ({ payload }) =>
       new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { wormholeChainId: parseTokenTransfer(payload).targetChain } }),
-    admit: createAdmit(policy),
+    admit: createAdmit(policy, values),
     refusals: {
       PAYLOAD_KIND: { kind: 'rejected' },
       PAYLOAD_WITH_CALL: { kind: 'declined' },
       ASSET_UNSUPPORTED: { kind: 'declined' },
       FEE_NOT_CONFIGURED: { kind: 'declined' },
       FEE_TOO_LOW: { kind: 'declined' },
+      PRICE_MISSING: { kind: 'wait' },
     },
     stages: {
       complete: {
@@ -144,16 +177,21 @@ export function createTokenBridge({ targets, decimals, ...policy }: TokenBridgeO
       address: target.tokenBridge,
       topics: [redeemedEvent, toBeHex(emitterChain, 32), `0x${emitter}`, toBeHex(BigInt(sequence), 32)],
     }),
-    earned({ content: { kind, originToken, fee, target } }) {
+    async earned({ content }) {
+      const { kind, originToken, fee, target } = content
       const price = tariffOfFee(policy.tariff?.() ?? [], target.name, originToken).price ?? target.prices?.[originToken]
       // A payload 3 pays no fee. If its call is configured, its cost is not checked.
-      return price === undefined || kind === 3 ? undefined : fee * BigInt(price)
+      if (price === undefined || kind === 3) return undefined
+      return price === 'feed' ? values.wei(fee, content) : fee * BigInt(price)
     },
-    reverts: explainRevert,
+    reverts: (revert, content) => explainRevert(revert, content !== undefined && runsOthersCode(content)),
     ...(decimals && { decimals: ({ content }) => decimals(content) }),
     parties: ({ content: { recipient, originToken: token, amount } }) => ({ recipient, token, amount: String(amount) }),
   }
 }
+
+/** Whether a stranger may choose the revert: a called contract, a token of the target, or the recipient of its coin. */
+const runsOthersCode = ({ kind, originChain, target }: Content) => kind === 3 || originChain === target.wormholeChainId
 
 /** Layout: kind u8, amount u256, token, token's chain u16, recipient, target chain u16, fee u256 or sender. */
 const transferBytes = 133

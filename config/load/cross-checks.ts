@@ -8,7 +8,7 @@ import { weiOf } from './values.ts'
 
 /** Finds problems between fields of the unchecked tree, so that one error lists them and those of the schema. */
 export function crossCheck(raw: unknown): Problem[] {
-  const { chains: named, bridges, api, admin, notifications } = map(raw)
+  const { chains: named, bridges, api, admin, notifications, priceFeed } = map(raw)
   const chains = new Map(Object.entries(map(named)).flatMap(([name, chain]) => (isShownName(name) ? [[name, map(chain)] as const] : [])))
   const { 'wormhole-token-bridge': wormhole, 'native-bridge': native, receivers, ntt, executor, cctp, plugins } = map(bridges)
   const { port: apiPort = defaultApiPort } = map(api)
@@ -22,6 +22,7 @@ export function crossCheck(raw: unknown): Problem[] {
     ),
     ...checkChains(chains),
     ...(wormhole === undefined ? [] : checkWormhole(map(wormhole), chains)),
+    ...(priceFeed === undefined ? checkNoFeed(map(wormhole)) : checkPriceFeed(map(priceFeed), chains)),
     ...(receivers === undefined ? [] : checkMessageRoutes(maps(map(receivers)['routes']), wormhole, chains)),
     ...(ntt === undefined ? [] : checkTokenPeers(maps(map(ntt)['tokens']), { wormhole, executor }, chains)),
     ...(plugins === undefined ? [] : checkPlugins(map(plugins), wormhole, chains)),
@@ -135,6 +136,33 @@ function checkWormhole(fields: Fields, chains: Chains): Problem[] {
     ),
     ...Object.keys(map(streams)).flatMap((source) => checkSource(pathText([path, 'streams', source]), source, fields, chains)),
     ...maps(freeRoutes).flatMap((route, index) => checkEnds(`${path}.freeRoutes[${index}]`, route, chains, fields)),
+  ]
+}
+
+/** Without a price feed, no fee may need one. */
+function checkNoFeed({ minimumFees, prices }: Fields): Problem[] {
+  const needing = (field: string, table: unknown, isNeeding: (value: string) => boolean) =>
+    Object.entries(map(table)).flatMap(([chain, ofChain]) =>
+      Object.entries(map(ofChain)).flatMap(([token, value]) => {
+        const path = pathText(['bridges', 'wormhole-token-bridge', field, chain, token])
+        return unless(!isNeeding(String(value)), path, 'needs a price feed', 'Add priceFeed, or give the value without it.')
+      }),
+    )
+  return [
+    ...needing('minimumFees', minimumFees, (value) => value.endsWith(' dollars')),
+    ...needing('prices', prices, (value) => value === 'feed'),
+  ]
+}
+
+function checkPriceFeed({ sources, expected }: Fields, chains: Chains): Problem[] {
+  const names = (path: string, table: unknown) =>
+    Object.keys(map(table)).flatMap((name) => (name.includes('/') ? [] : checkChain(pathText([path, name]), name, chains)))
+  return [
+    ...names('priceFeed.expected', expected),
+    ...maps(sources).flatMap(({ chain, feeds }, index) => {
+      const path = `priceFeed.sources[${index}]`
+      return [...(chain === undefined ? [] : checkChain(`${path}.chain`, chain, chains)), ...names(`${path}.feeds`, feeds)]
+    }),
   ]
 }
 

@@ -32,14 +32,14 @@ export function parseConfig(text: string, env: NodeJS.ProcessEnv, source: string
 
 function resolvePaths(config: Config, folder: string): Config {
   const resolved = { ...structuredClone(config), dataFolder: resolve(folder, config.dataFolder) }
-  const { chains, bridges, temporal, streams, archive, notifications } = resolved
+  const { chains, bridges, temporal, streams, archive, notifications, priceFeed } = resolved
   const makeAbsolute = <Field extends string>(holder: { [Name in Field]?: string | undefined } | undefined, ...fields: Field[]) => {
     for (const field of fields) if (holder?.[field]) holder[field] = resolve(folder, holder[field])
   }
   for (const { signer } of [...Object.values(chains).flatMap(({ lanes }) => lanes), ...(bridges.executor ? [bridges.executor.quoter] : [])])
     if (signer?.kind === 'keystore') makeAbsolute(signer, 'file', 'passwordFile')
   for (const plugin of Object.values(bridges.plugins ?? {})) makeAbsolute(plugin, 'module')
-  for (const source of bridges.executor?.priceFeed?.sources ?? []) if (source.kind === 'file') makeAbsolute(source, 'path')
+  for (const source of priceFeed?.sources ?? []) if (source.kind === 'file') makeAbsolute(source, 'path')
   makeAbsolute(temporal, 'apiKeyFile')
   makeAbsolute(temporal.tls, 'caFile', 'certificateFile', 'keyFile')
   for (const { tls } of bridges['wormhole-token-bridge']?.spies ?? []) makeAbsolute(tls, 'caFile')

@@ -1,12 +1,19 @@
 import { optional, prefault, z } from 'zod'
 import { limits } from '../../domain/stream/gaps.ts'
+import { forms, isOf } from '../../domain/text/forms.ts'
 import { address, chainName, decimal, hostAndPort, listOf, sequence, sourceName, text, url, usually, whole } from '../load/values.ts'
 
-const originToken = text(/^[1-9][0-9]{0,4}\/(0x)?[0-9a-fA-F]{64}$/, 'must be <wormhole chain id>/<64 hex digits of the token>')
+export const originToken = text(/^[1-9][0-9]{0,4}\/(0x)?[0-9a-fA-F]{64}$/, 'must be <wormhole chain id>/<64 hex digits of the token>')
   .refine((value) => Number(value.split('/')[0]) <= 65_535, 'must begin with a wormhole chain id of at most 65535')
   .transform((value) => value.toLowerCase().replace('/0x', '/'))
 
-const ofTokens = prefault(z.record(chainName, z.record(originToken, decimal)), {})
+const ofTokens = <Value extends z.ZodType<string, string>>(value: Value) => prefault(z.record(chainName, z.record(originToken, value)), {})
+const decimalOr = (form: RegExp, end: string, what: string) => {
+  const rule = `must be ${forms.decimal.what} in quotes, or ${what}`
+  return text(form, rule).refine((value) => value.endsWith(end) || isOf(forms.decimal, value), rule)
+}
+const minimumFee = decimalOr(/^([0-9]{1,78}|[0-9]{1,8}(\.[0-9]{1,10})? dollars)$/, ' dollars', "dollars, like '0.5 dollars'")
+const price = decimalOr(/^([0-9]{1,78}|feed)$/, 'feed', "'feed'")
 
 const wormholeChainNumber = text(/^[1-9][0-9]{0,4}$/, "must be Wormhole's number of a chain").refine(
   (value) => Number(value) <= 65_535,
@@ -61,11 +68,11 @@ export const wormholeTokenBridgeSchema = z.strictObject({
   streams: usually(z.record(sourceName, emitterStreamSchema), {}).describe(
     'Source chain (without a node: `wormhole-<chain id>`) → settings of its stream. The streams of other chains use the defaults.',
   ),
-  minimumFees: ofTokens.describe(
-    "Target chain → origin token → minimum fee, in the VAA's units of the token (at most 8 decimals). Portage declines transfers of other tokens (FEE_NOT_CONFIGURED), except on `freeRoutes`.",
+  minimumFees: ofTokens(minimumFee).describe(
+    "Target chain → origin token → minimum fee, in the VAA's units of the token (at most 8 decimals), or in dollars ('0.5 dollars'), which need a price of the token in `priceFeed`. Portage declines transfers of other tokens (FEE_NOT_CONFIGURED), except on `freeRoutes`.",
   ),
-  prices: ofTokens.describe(
-    "Target chain → origin token → value of one VAA unit of the token (at most 8 decimals), wei of the target's coin. A transfer waits (FEE_BELOW_COST) while its fee is worth less than the gas of its delivery. Absent: fees are not compared with costs.",
+  prices: ofTokens(price).describe(
+    "Target chain → origin token → value of one VAA unit of the token (at most 8 decimals), wei of the target's coin, or 'feed' for the value at the prices of `priceFeed`. A transfer waits (FEE_BELOW_COST) while its fee is worth less than the gas of its delivery. Absent: fees are not compared with costs.",
   ),
   freeRoutes: z
     .array(

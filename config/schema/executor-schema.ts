@@ -1,14 +1,10 @@
 import { optional, prefault, z } from 'zod'
 import { leastGasLimit } from '../../domain/transfer/content.ts'
-import { address, amount, chainName, gasUnits, path, text, url, usually, whole } from '../load/values.ts'
+import { address, amount, chainName, gasUnits, usually, whole } from '../load/values.ts'
 import { deliveredViewSchema, maxOpen } from './bridge-schema.ts'
 import { signerSchema } from './lane-schema.ts'
+import { dollars } from './price-feed-schema.ts'
 
-/** At most 8 digits, so that a price fits into a quote (below 2^64 / 10^10 dollars) even times 11 with the margin. */
-export const dollars = text(
-  /^[0-9]{1,8}(\.[0-9]{1,10})?$/,
-  'must be dollars in quotes, like 3000.25: at most 8 digits, and 10 after the point',
-).refine((value) => /[1-9]/.test(value), 'must be above 0')
 const coins = amount.refine((value) => BigInt(value) < 2n ** 128n, 'must be below 2^128')
 
 const payerOf = (call: string, contract: string) =>
@@ -19,7 +15,9 @@ const executorChainSchema = z.strictObject({
   payee: address.describe(
     'Account that gets the payments of requests on this chain, at once. A contract as payee must accept coins with 2,300 gas.',
   ),
-  price: dollars.describe("Dollars that one of the chain's coins is worth, as text."),
+  price: dollars.describe(
+    "Dollars that one of the chain's coins is worth, as text. With `priceFeed`, quotes use the price of the feed, which may differ from this price by at most `priceFeed.mostChangePercent`.",
+  ),
   baseFee: amount
     .refine((value) => BigInt(value) <= 2n ** 64n * 10n ** 8n - 10n ** 8n, 'must fit into 64 bits with 10 decimals')
     .prefault('0')
@@ -73,36 +71,6 @@ export const executorSchema = z.strictObject({
   honourExpired: usually(z.boolean(), false).describe(
     'Whether Portage delivers a request, and pays its coins, after its quote has expired. The request must have been made before that. Portage then pays the coins at old prices.',
   ),
-  priceFeed: z
-    .strictObject({
-      sources: z
-        .array(
-          z.discriminatedUnion('kind', [
-            z.strictObject({
-              kind: z.literal('file').describe('A file of this machine.'),
-              path: path.describe('A JSON file, relative to the config file.'),
-            }),
-            z.strictObject({
-              kind: z.literal('http').describe('A web server.'),
-              url: url.describe('URL that answers GET with the JSON of prices, in at most 64 KiB.'),
-            }),
-          ]),
-        )
-        .min(1)
-        .max(9)
-        .describe(
-          'Sources of JSON with `at` (seconds since the epoch) and `dollars` (chain → price as text). More than half of the sources must be current. Portage uses the median; of an even number of prices, the one in the middle that makes the delivery dearer.',
-        ),
-      everySeconds: usually(whole(1, 3_600), 30).describe('How often the sources are read.'),
-      maxAgeSeconds: usually(whole(10, 86_400), 600).describe('Highest age of prices that Portage uses for quotes.'),
-      mostChangePercent: usually(whole(1, 1_000), 50).describe(
-        'Highest difference between a price of the feed and `price` of the chain, percent. If a price differs more, Portage gives no quotes.',
-      ),
-    })
-    .optional()
-    .describe(
-      "Sources of the prices of the chains' coins, which Portage reads again and again and uses for its quotes. Absent: quotes use `price` of each chain.",
-    ),
   chains: z
     .record(chainName, executorChainSchema)
     .describe('Chains of the config between which Portage serves requests: at least two. Portage gives no quotes for other chains.'),

@@ -6,6 +6,7 @@ import { chainSchema } from './chain-schema.ts'
 import { executorSchema } from './executor-schema.ts'
 import { feePolicySchema, type laneSchema, type signerSchema } from './lane-schema.ts'
 import { notificationsSchema } from './notification-schema.ts'
+import { priceFeedSchema } from './price-feed-schema.ts'
 import { defaultParkAfter } from '../../domain/transfer/transfer.ts'
 import { adminSchema, apiSchema, codecServerSchema } from './server-schema.ts'
 import { temporalSchema } from './temporal-schema.ts'
@@ -188,6 +189,7 @@ export const configSchema = z.strictObject({
       'native-bridge': optional(nativeBridgeSchema).describe("A chain's native bridge with the contracts of MIP-61."),
     })
     .describe('The bridges whose transfers Portage delivers.'),
+  priceFeed: priceFeedSchema,
   access: accessSchema,
   api: apiSchema,
   admin: adminSchema,

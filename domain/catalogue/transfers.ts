@@ -41,9 +41,9 @@ export const transferRows = {
     'The delivery needs more gas than its request pays for.',
     'The payer can request the delivery again, with a higher gas limit.',
   ),
-  EXECUTOR_PRICES: retry(
-    'The Executor has no current price for its quotes.',
-    'Make the sources of bridges.executor.priceFeed current, or correct `price` of the chain. Without prices, Portage gives no quotes.',
+  PRICE_MISSING: retry(
+    'The price feed has no current price of a coin or token.',
+    'Make the sources of priceFeed current, or correct the expected price. Without the price, Portage gives no quotes, and transfers whose fees need the price wait.',
   ),
   EXECUTOR_EXPIRED: fatal(
     'The quote of a request for execution expired before the delivery could begin.',
@@ -114,7 +114,7 @@ export const transferRows = {
   FEE_BELOW_COST: {
     ...retryAlone(
       'The fee of the transfer is worth less than its delivery costs now.',
-      'Wait until gas is cheaper, or correct or remove the price of the token in bridges.wormhole-token-bridge.prices.',
+      'Wait until gas is cheaper or the price feed names a higher price, or correct or remove the price of the token in bridges.wormhole-token-bridge.prices.',
     ),
     ...cause('transfers', does.rechecks, [show, fees]),
   },

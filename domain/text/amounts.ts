@@ -70,3 +70,11 @@ function significant(digits: string): string {
   const rest = trimEnd(fraction.slice(0, most), '0')
   return rest === '' ? whole : `${whole}.${rest}`
 }
+
+export const dollarDecimals = 10
+
+/** Reads dollars like `3000.25` with at most 10 digits after the point. The result has 10 decimals. */
+export function dollarsOf(text: string): bigint {
+  const [whole = '', fraction = ''] = text.split('.')
+  return BigInt(whole + fraction.padEnd(dollarDecimals, '0'))
+}

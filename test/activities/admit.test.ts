@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createAdmit } from '../../activities/transfer/admit.ts'
+import { createAdmit, createPrepare } from '../../activities/transfer/admit.ts'
 import type { Endpoint, NextStage } from '../../bridges/port.ts'
 import type { At, Simulation } from '../../chains/port.ts'
 import { type Config, configSchema } from '../../config/schema/schema.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { callHash } from '../../lanes/deps.ts'
 import type { AdmitInput } from '../../temporal/contracts/transfer-steps.ts'
@@ -13,8 +14,8 @@ import { unused } from '../helpers/unused.ts'
 import { bridgesWith, fakeDelivery, fakeEndpoint, fakeParties } from './fake-bridge.ts'
 
 interface Scene {
-  /** `null`: the simulation fails, because no node answers. */
-  readonly simulation?: Simulation | null
+  /** An error: the simulation fails with it. */
+  readonly simulation?: Simulation | Error
   /** States of the target chain that show the transfer's effect. */
   readonly shows?: Partial<Record<At, boolean>>
   readonly revertsOnceDelivered?: boolean
@@ -24,8 +25,11 @@ interface Scene {
   readonly halted?: boolean
   readonly reverted?: AdmitInput['reverted']
   readonly dataFee?: string
+  readonly balances?: Readonly<Record<string, string | undefined>>
+  readonly step?: typeof createAdmit | typeof createPrepare
 }
 
+const noNode = new Error('no node')
 const reverts: Simulation = { ok: false, revert: { data: '0x', reason: 'a reason' } }
 
 async function admit({
@@ -38,6 +42,8 @@ async function admit({
   halted = false,
   reverted,
   dataFee = '0',
+  balances = {},
+  step: create = createAdmit,
 }: Scene) {
   const read: At[] = []
   const endpoint = fakeEndpoint({
@@ -52,9 +58,10 @@ async function admit({
     blockTimeMs: 1_000,
     heads: { current: undefined },
     msToFinality: () => 5_000,
-    simulate: async () => simulation ?? Promise.reject(new Error('no node')),
+    simulate: async () => (simulation instanceof Error ? Promise.reject(simulation) : simulation),
     quote: async () => ({ maxFee: '19', tip: '1', baseFee: '9' }),
     dataFee: async () => dataFee,
+    balanceOf: async (address: string) => balances[address] ?? Promise.reject(noNode),
   }
   const statuses = lanes.map((lane) => ({ lane, open: true }))
   const deps = {
@@ -66,7 +73,7 @@ async function admit({
     abandonAfterMs: 0,
     parkAfter: parkAfterOf(configSchema.parse({ chains: {}, bridges: {}, transfers })),
   }
-  const step = createAdmit(deps as never, undefined as never)
+  const step = create(deps as never, undefined as never)
   return { answer: await step({ transfer: nativeTransfer(), avoid: [], ...(reverted && { reverted }) }), read }
 }
 
@@ -80,6 +87,40 @@ test('the effect is read before any revert is explained: a spent budget hides it
   expect([there.answer.kind, there.read]).toEqual(['unsettled', ['latest', 'finalized']])
   const absent = await admit({ simulation: reverts })
   expect([absent.answer, absent.read]).toEqual([expect.objectContaining({ kind: 'waiting', code: 'BRIDGE_BUDGET' }), ['latest']])
+})
+
+describe('A revert that says that the transfer is delivered', () => {
+  const says: Scene = { simulation: { ok: false, revert: { data: '0x', reason: 'already completed' } } }
+  const endpoint: Scene['endpoint'] = { explainRevert: () => ({ kind: 'delivered' }) }
+  const waits = { kind: 'waiting', code: 'DELIVERY_REVERTED', reason: expect.stringContaining('already completed') }
+
+  test.each([
+    ['admit', createAdmit],
+    ['prepare', createPrepare],
+  ] as const)('is believed in %s only if the effect shows: a recipient may choose the text', async (_, step) => {
+    for (const revertsOnceDelivered of [true, false])
+      expect((await admit({ ...says, revertsOnceDelivered, endpoint, step })).answer).toMatchObject(waits)
+    expect((await admit({ ...says, endpoint, step, shows: { latest: true } })).answer.kind).toBe('unsettled')
+  })
+})
+
+test.each([
+  ['holds them', ['5', '4'], 'evm-1:0xa'],
+  ['holds them, in any sequence', ['4', '5'], 'evm-1:0xb'],
+  ['has a balance that nobody can read', ['4', undefined], 'evm-1:0xb'],
+])('a paid call with coins goes to a lane that %s', async (_, [a, b], lane) => {
+  const balances = { '0xa': a, '0xb': b }
+  const payment = { paid: '1', worth: '9', coins: '5' }
+  const call = async () => ({ to: `0x${'ab'.repeat(20)}`, data: '0x12345678', value: '5' })
+  const endpoint = { delivery: fakeDelivery({ call, payment }) }
+  const { answer } = await admit({ lanes: ['evm-1:0xa', 'evm-1:0xb'], endpoint, balances })
+  expect(answer).toMatchObject({ kind: 'ready', lane })
+})
+
+test('a call whose coins no node finds at the lane waits for funds, and may be cancelled or expire', async () => {
+  const simulation = new RelayerError('TRANSACTION_REFUSED', { detail: 'insufficient funds for transfer' })
+  const { answer } = await admit({ simulation })
+  expect(answer).toMatchObject({ kind: 'waiting', code: 'LANE_FUNDS', reason: expect.stringContaining('evm-1:0xa cannot pay the 0 wei') })
 })
 
 test('the effect is read if the call may succeed a second time', async () => {
@@ -203,7 +244,7 @@ test.each<[string, Scene, readonly string[]]>([
   ['stays while the transfer goes on', {}, ['reserve for 0xa']],
   ['is released where the transfer waits', { simulation: reverts }, ['reserve for 0xa', 'release']],
   ['of an earlier step is released by a halt, which asks for nothing', { halted: true }, ['release']],
-  ['stays with a step that throws: it is tried again', { simulation: null }, ['reserve for 0xa']],
+  ['stays with a step that throws: it is tried again', { simulation: noNode }, ['reserve for 0xa']],
 ])('a reservation %s', async (_, scene, wanted) => {
   const calls: string[] = []
   const endpoint: Scene['endpoint'] = {
@@ -211,5 +252,5 @@ test.each<[string, Scene, readonly string[]]>([
     release: () => void calls.push('release'),
   }
   const [ended] = await Promise.allSettled([admit({ ...scene, endpoint })])
-  expect([ended.status, calls]).toEqual([scene.simulation === null ? 'rejected' : 'fulfilled', wanted])
+  expect([ended.status, calls]).toEqual([scene.simulation === noNode ? 'rejected' : 'fulfilled', wanted])
 })

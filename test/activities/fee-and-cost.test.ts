@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createShadow, type Shadow } from '../../activities/checks/shadow.ts'
 import { createPrepare } from '../../activities/transfer/admit.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
@@ -9,10 +10,11 @@ import type { PlannedDelivery } from '../../bridges/port.ts'
 import { bridgesWith, fakeDelivery, fakeEndpoint } from './fake-bridge.ts'
 
 /** Prepares a call of 100,000 gas at a base fee of 9 wei and a tip of 1 wei. It costs 1,000,000 wei plus `dataFee`. */
-async function prepare(earned: bigint | undefined, dataFee = '0', shadow?: Shadow, forLongData?: PlannedDelivery['forLongData']) {
+async function prepare(worth: bigint | undefined | PlannedDelivery['earned'], dataFee = '0', shadow?: Shadow) {
   const lane = 'evm-1:0xa'
+  const earned = typeof worth === 'function' ? worth : async () => worth
   const endpoint = fakeEndpoint({
-    delivery: fakeDelivery({ call: async () => ({ to: `0x${'ab'.repeat(20)}`, data: '0x12345678', value: '0' }), earned, forLongData }),
+    delivery: fakeDelivery({ call: async () => ({ to: `0x${'ab'.repeat(20)}`, data: '0x12345678', value: '0' }), earned }),
   })
   const chain = {
     name: 'bsc',
@@ -40,8 +42,18 @@ test('a transfer waits, without a nonce, while its fee is worth less than the de
   expect(await prepare(1_000_000n, '1')).toMatchObject({ kind: 'waiting', code: 'FEE_BELOW_COST' })
 })
 
+test('a transfer waits while the price feed has no price for its fee', async () => {
+  const missing = new RelayerError('PRICE_MISSING', { detail: 'oracles on bsc: it has no price', facts: { name: 'bsc' } })
+  expect(await prepare(() => Promise.reject(missing))).toMatchObject({
+    kind: 'waiting',
+    code: 'PRICE_MISSING',
+    reason: expect.stringContaining('oracles on bsc'),
+  })
+})
+
 test('with a fee for data, a call with more data than was paid for waits while the payment is too small', async () => {
-  const prepared = (bytes: number, earned: bigint, dataFee = '7') => prepare(undefined, dataFee, undefined, { bytes, earned })
+  const prepared = (most: number, earned: bigint, dataFee = '7') =>
+    prepare(async (bytes = 0) => (bytes > most ? earned : undefined), dataFee)
   expect(await prepared(3, 1_000_006n)).toMatchObject({ kind: 'waiting', code: 'FEE_BELOW_COST' })
   expect(await prepared(3, 1_000_007n)).toMatchObject({ kind: 'ready', dataFee: '7' })
   expect(await prepared(4, 0n)).toMatchObject({ kind: 'ready', dataFee: '7' })

@@ -23,7 +23,7 @@ const options: ProviderOptions = {
     asked.signatures += 1
     return new Uint8Array(65)
   },
-  priceOf: (chain, end) => {
+  priceOf: async (chain, end) => {
     pricesAsked.add(`${chain} as ${end}`)
     return (chain === 'chain-2' ? 3n : 10n) * 10n ** 10n
   },

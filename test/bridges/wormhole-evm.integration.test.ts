@@ -5,11 +5,13 @@ import { createPluginEndpoint } from '../../bridges/kit/plugin-bridge.ts'
 import { findDelivery } from '../../bridges/kit/logs.ts'
 import { createGuardianSets, createVerifier } from '../../bridges/kit/signed-messages.ts'
 import type { Verdict } from '../../bridges/port.ts'
+import type { Revert } from '../../chains/port.ts'
 import { devnetGuardians, freshAddress } from '../../lab/devnet/chain/accounts.ts'
 import { governance, type Message, signVaa as signBy, toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
 import { artifact } from '../../lab/devnet/chain/contracts.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 import { tokenBridgeMessages } from '../../lab/devnet/wormhole/token-bridge-messages.ts'
+import { deployReverting } from '../helpers/reverting.ts'
 import { startTokenBridge, type TokenBridgeNetwork } from '../helpers/token-bridge.ts'
 import { transferPayload } from '../helpers/vaa.ts'
 import { chainTime } from '../../chains/heads.ts'
@@ -180,14 +182,24 @@ describe('the token bridge on a real chain', () => {
   })
 
   describe('reverts of the Wormhole adapter', () => {
-    const meaning = async (message: { bytes: Uint8Array }) => {
+    const meaning = async (message: { bytes: Uint8Array }, check?: (simulation: { revert: Revert }) => void) => {
       const { transfer, endpoint } = decode(message)
       const simulation = await network.chain.simulate(await endpoint.delivery(transfer).call(), network.signer.address)
-      return simulation.ok ? 'no revert' : endpoint.explainRevert(simulation.revert)
+      if (!simulation.ok) check?.(simulation)
+      return simulation.ok ? 'no revert' : endpoint.explainRevert(simulation.revert, transfer)
     }
 
     test('a token without a wrapper waits', async () => {
       expect(await meaning(network.message({ token: 'cd'.repeat(32) }))).toMatchObject({ kind: 'wait', code: 'WRAPPER_MISSING' })
+    })
+
+    test.each([
+      ['reason', 'transfer already completed', 'delivered'],
+      ['data', '0xa792dfa3', 'unknown'],
+    ] as const)('a recipient whose %s is an error of the bridge, %s, says nothing about the bridge', async (part, says, kind) => {
+      const { address } = await deployReverting(network.ethereum.anvil, says)
+      const coin = { to: toUniversal(address), token: toUniversal(network.ethereum.weth), tokenChain: 2, amount: 7n }
+      expect(await meaning(network.message(coin), ({ revert }) => expect(revert[part]).toBe(says))).toMatchObject({ kind })
     })
 
     test('a transfer of more native tokens than the bridge holds waits', async () => {

@@ -1,5 +1,6 @@
 import { AbiCoder, concat, toBeHex } from 'ethers'
 import { describe, expect, test } from 'vitest'
+import { waitsForItself } from '../../domain/catalogue/errors.ts'
 import { explainRevert } from '../../bridges/wormhole-token-bridge/reverts.ts'
 
 function error(text: string): string {
@@ -43,6 +44,23 @@ describe('explainRevert', () => {
       expect(explainRevert({ data: selector!, reason: `custom error ${selector}` })).toMatchObject(
         code === undefined ? { kind } : { kind, code },
       )
+    },
+  )
+
+  test.each(meanings)(
+    'explainRevert believes a stranger who reverts with %s or %s nothing about bridge and guardians',
+    (text, selector) => {
+      for (const revert of [
+        ...(text ? [{ data: error(text), reason: text }] : []),
+        ...(selector ? [{ data: selector, reason: '' }] : []),
+      ]) {
+        const meaning = explainRevert(revert, true)
+        if (meaning.kind === 'delivered') continue
+        const own = ['DELIVERY_REVERTED', 'WRAPPER_MISSING', 'DELIVERY_IMPOSSIBLE', 'PAYLOAD_WITH_CALL']
+        expect(own).toContain(meaning.code)
+        if (meaning.kind !== 'permanent') expect(waitsForItself(meaning.code)).toBe(true)
+      }
+      expect(explainRevert({ data: '0x', reason: 'BridgePaused' }, true)).toMatchObject({ kind: 'unknown', code: 'DELIVERY_REVERTED' })
     },
   )
 

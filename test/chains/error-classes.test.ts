@@ -256,6 +256,15 @@ describe('classify', () => {
     expect(inOrder.map(([errorClass]) => errorClass).sort()).toEqual(Object.keys(said).sort())
   })
 
+  test('a text that a contract chose for its revert is of no class, also where the config names it', () => {
+    const own = createClassifier({ 'already-known': ['my own words'] })
+    for (const [, text] of [...inOrder, ['', 'my own words'] as const]) {
+      expect(classify(`execution reverted: ${text}`), text).toBe('fatal')
+      expect(own(`Execution reverted: ${text}`), text).toBe('fatal')
+    }
+    expect(classify('503 Service Temporarily Unavailable: execution reverted')).toBe('ambiguous')
+  })
+
   test("a chain's own texts come before all others, in any case, and in the same order among themselves", () => {
     const own = createClassifier({ 'pool-limit': ['Sequencer says NO'], 'already-known': ['nonce too low'], fatal: ['says no, never'] })
     expect(own('sequencer says no (7)')).toBe('pool-limit')

@@ -87,6 +87,21 @@ describe('one node of three is hostile, and is asked first', () => {
     expect(first.requests.map((methods) => methods.length)).toEqual([40])
   })
 
+  test.each(['rate limit exceeded', 'too many requests'])(
+    'a call that reverts with %s makes no node fail, and its bytes are kept',
+    async (reason) => {
+      const { chain } = await connectBehind(3)
+      chain.heads.stop()
+      const { address: contract } = await deployReverting(anvil, reason)
+      const revert = { data: expect.stringMatching(/^0x08c379a0/) as string, reason }
+      for (let count = 0; count < 2; count++)
+        expect(await chain.simulate({ to: contract, data: '0x', value: '0' }, address)).toEqual({ ok: false, revert })
+      for (const at of ['latest', 'majority-latest'] as const)
+        await expect(chain.call(contract, '0x', at)).rejects.toMatchObject({ code: 'NODE_REFUSED', rpcCode: 3 })
+      for (const node of chain.nodes()) expect(node).toMatchObject({ state: 'up', failures: 0 })
+    },
+  )
+
   describe('heads', () => {
     const depth = 10
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { RpcError } from '../../chains/evm/nodes/node-errors.ts'
 import { createLimiter, createNodeHealth } from '../../chains/evm/nodes/node-client.ts'
 
 describe('circuit breaker', () => {
@@ -90,6 +91,20 @@ describe('circuit breaker', () => {
 })
 
 describe('rate limit', () => {
+  const reverted = 'execution reverted: rate limit exceeded'
+  const gateway = 'too many requests'
+
+  test.each([
+    ['the revert of a contract is none', false, 'eth_call', { code: 3, message: reverted }],
+    ['the revert of a contract is none, without its usual words', false, 'eth_estimateGas', { code: 3, message: gateway }],
+    ['the revert of a contract is none in a send', false, 'eth_sendRawTransaction', { code: -32_000, message: reverted }],
+    ['a text is one in a call', true, 'eth_call', { code: -32_000, message: gateway }],
+    ['a text is one where no contract is quoted', true, 'eth_getLogs', { code: -32_000, message: reverted }],
+    ['a code is one, whatever the text is', true, 'eth_call', { code: 429, message: reverted }],
+  ])('of answers: %s', (_, limited, method, error) => {
+    expect(new RpcError('http://node', method, error).limited).toBe(limited)
+  })
+
   test('without a rate no call waits', () => {
     const limiter = createLimiter(undefined, () => 0)
     for (let call = 0; call < 1_000; call++) expect(limiter.take()).toBe(0)

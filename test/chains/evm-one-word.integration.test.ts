@@ -59,6 +59,20 @@ describe('one node of three lies, and is asked first', () => {
     await expect(chain.simulate(intent, address)).rejects.toMatchObject({ code: 'TRANSACTION_REFUSED' })
   })
 
+  test.each([1, 3])('a contract that reverts with the words for an empty account only reverts, with %i nodes', async (count) => {
+    const { chain, behind } = await connectBehind(count)
+    for (const reason of ['insufficient balance', 'insufficient funds']) {
+      const { address: to } = await deployReverting(anvil, reason)
+      const revert = { data: expect.stringMatching(/^0x08c379a0/) as string, reason }
+      for (const value of ['0', '1']) expect(await chain.simulate({ to, data: '0x', value }, address)).toEqual({ ok: false, revert })
+    }
+    // Some nodes may return only the words of a contract.
+    for (const node of behind) node.refuse = () => ({ code: -32_000, message: 'insufficient funds' })
+    const revert = { data: '0x', reason: 'insufficient funds' }
+    expect(await chain.simulate({ ...intent, value: '0' }, address)).toEqual({ ok: false, revert })
+    await expect(chain.simulate(intent, address)).rejects.toMatchObject({ code: 'TRANSACTION_REFUSED' })
+  })
+
   test('most nodes decide about a balance of coins or tokens, in one request per node', async () => {
     const { chain, behind, first } = await connectBehind(3)
     const { balance } = await (await truth()).account(address)

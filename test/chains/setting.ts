@@ -54,9 +54,12 @@ export function evmSetting(blocks: number) {
     return { chain, first, behind }
   }
 
-  const anvil: Pick<ManualAnvil, 'url' | 'rpc' | 'mine'> = {
+  const anvil: Pick<ManualAnvil, 'url' | 'chainId' | 'rpc' | 'mine'> = {
     get url() {
       return running().url
+    },
+    get chainId() {
+      return running().chainId
     },
     rpc: (method, params) => running().rpc(method, params),
     mine: (count) => running().mine(count),

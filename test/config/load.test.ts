@@ -222,7 +222,7 @@ extra: 1
         - bridges.wormhole-token-bridge.minimumFees.four.2/11 has a name that must be <wormhole chain id>/<64 hex digits of the token>. Rename it.
         - bridges.wormhole-token-bridge.minimumFees.two.2/0000000000000000000000000000000000000000000000000000000000000000 must be a text, not a number. Put the value in quotes.
         - bridges.wormhole-token-bridge.calls.five.0xc0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0 must be a function that takes the signed VAA: name(bytes). Correct it.
-        - extra is not a field of the config. Remove it; known here: dataFolder, temporal, worker, chains, fees, transfers, audit, streams, bridges, access, api, admin, codecServer, telemetry, archive, notifications.
+        - extra is not a field of the config. Remove it; known here: dataFolder, temporal, worker, chains, fees, transfers, audit, streams, bridges, priceFeed, access, api, admin, codecServer, telemetry, archive, notifications.
         - chains.three.networkId is 5, as of chains.two. One network is one chain: merge the two, with the nodes and lanes of both.
         - chains.two.wormholeChainId is 2, as of chains.one. Every Wormhole chain id belongs to one chain: correct one of them.
         - chains.one.lanes[2].address is the address of lanes[1] too. A key is one lane: remove one of them.

@@ -4,9 +4,10 @@ import { assertKnownNames } from '../../domain/settings/known-names.ts'
 import { fromSettingsCheckpoint, missingRestrictions } from '../../domain/settings/checkpoint.ts'
 import { applySettingsOrders, noSettings, type Settings, type SettingsOrder } from '../../domain/settings/settings.ts'
 import type { Tariff, TariffScope } from '../../domain/settings/tariff.ts'
-import { tariffOfFee, isAssetDelivered, isRouteFree } from '../../bridges/wormhole-token-bridge/token-bridge.ts'
+import { type TokenBridgeTarget, tariffOfFee, isAssetDelivered, isRouteFree } from '../../bridges/wormhole-token-bridge/token-bridge.ts'
 import { tokenBridgeMessages } from '../../lab/devnet/wormhole/token-bridge-messages.ts'
 import { aboutSettings } from '../../operations/access/subjects.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { noLogs } from '../helpers/unused.ts'
 import { signVaa, transferPayload } from '../helpers/vaa.ts'
 
@@ -66,6 +67,21 @@ describe('tariff of operators', () => {
   })
 })
 
+/** A transfer to bsc with this fee, at the token bridge with these terms. */
+function tokenBridge(bsc: Partial<TokenBridgeTarget>, fee: bigint, options: Parameters<typeof tokenBridgeMessages>[2]) {
+  const names = new Map([[2, 'bsc']])
+  const { product, messages, decode } = tokenBridgeMessages(names, { bsc }, options)
+  const emitter = 'ee'.repeat(32)
+  const chain = { name: 'bsc', call: async () => `0x${emitter}`, ...noLogs }
+  const endpoint = createPluginEndpoint(product, messages, { chain, clock: () => 0, chainNames: names, verify: async () => {} })
+  const payload = transferPayload({ token: word.toLowerCase(), tokenChain: 4, toChain: 2, fee })
+  const transfer = decode(signVaa({ emitterChain: 4, emitter, payload }).bytes)
+  return { validate: () => endpoint.validate(transfer), delivery: endpoint.delivery(transfer) }
+}
+
+const inDollars = (fee: bigint, options: Parameters<typeof tokenBridge>[2]) =>
+  tokenBridge({ minimumFees: { [token]: '0.0001 dollars' }, prices: { [token]: 'feed' } }, fee, options)
+
 describe('the token bridge under tariff of operators', () => {
   const decline = { kind: 'declined' } as const
   test.each<[string, [TariffScope, Tariff][], object, bigint | undefined]>([
@@ -76,25 +92,53 @@ describe('the token bridge under tariff of operators', () => {
     ['a token that is declined', [[{ kind: 'asset', token }, { delivered: false }]], { ...decline, code: 'ASSET_UNSUPPORTED' }, 10n],
   ])('the token bridge obeys the tariff of operators: %s', async (_, rules, verdict, earned) => {
     const tariff = () => rules.map(([scope, own]) => ({ scope, tariff: own }))
-    const bsc = { minimumFees: { [token]: '6' }, prices: { [token]: '2' } }
-    const names = new Map([[2, 'bsc']])
-    const { product, messages, decode } = tokenBridgeMessages(names, { bsc }, { tariff })
-    const emitter = 'ee'.repeat(32)
-    const chain = { name: 'bsc', call: async () => `0x${emitter}`, ...noLogs }
-    const endpoint = createPluginEndpoint(product, messages, { chain, clock: () => 0, chainNames: names, verify: async () => {} })
-    const payload = transferPayload({ token: word.toLowerCase(), tokenChain: 4, toChain: 2, fee: 5n })
-    const transfer = decode(signVaa({ emitterChain: 4, emitter, payload }).bytes)
-    expect(await endpoint.validate(transfer)).toMatchObject(verdict)
-    expect(endpoint.delivery(transfer).earned).toBe(earned)
+    const { validate, delivery } = tokenBridge({ minimumFees: { [token]: '6' }, prices: { [token]: '2' } }, 5n, { tariff })
+    expect(await validate()).toMatchObject(verdict)
+    expect(await delivery.earned?.()).toBe(earned)
+  })
+
+  /**
+   * A token of 6 decimals for 0.5 dollars, on a chain whose coin costs 2,000 dollars: 1 unit is worth 250,000,000 wei.
+   */
+  const feed = (name: string, end: string) => {
+    if (name === token && end === 'source') return Promise.resolve(5n * 10n ** 9n)
+    if (name === 'bsc' && end === 'target') return Promise.resolve(2_000n * 10n ** 10n)
+    return Promise.reject(new RelayerError('PRICE_MISSING', { facts: { name } }))
+  }
+
+  test.each<[string, bigint, Tariff, object, bigint | undefined]>([
+    ['a fee at the minimum of 0.0001 dollars', 200n, {}, { kind: 'valid' }, 50_000_000_000n],
+    [
+      'a fee one unit below the minimum',
+      199n,
+      {},
+      { ...decline, code: 'FEE_TOO_LOW', reason: expect.stringContaining('200') },
+      49_750_000_000n,
+    ],
+    ['a fee whose minimum and price an operator has ordered', 199n, { minimumFee: '1', price: '7' }, { kind: 'valid' }, 1_393n],
+  ])('fees in dollars count at the prices of the feed: %s', async (_, fee, own, verdict, earned) => {
+    const tariff = () => [{ scope: { kind: 'fee', chain: 'bsc', token } as const, tariff: own }]
+    const { validate, delivery } = inDollars(fee, { tariff, priceOf: feed, decimals: async () => 6 })
+    expect(await validate()).toMatchObject(verdict)
+    expect(await delivery.earned?.()).toBe(earned)
+  })
+
+  test.each([
+    ['the price of the token is missing', { priceOf: (name: string) => feed(name, 'target'), decimals: async () => 6 }],
+    ['the decimals of the token are not known', { priceOf: feed, decimals: async () => undefined }],
+  ])('a transfer whose fee counts in dollars waits while %s', async (_, options) => {
+    const { validate, delivery } = inDollars(200n, options)
+    expect(await validate()).toMatchObject({ kind: 'wait', code: 'PRICE_MISSING' })
+    await expect(delivery.earned?.()).rejects.toMatchObject({ code: 'PRICE_MISSING', retriable: true })
   })
 
   test('a free route serves a token without a minimum, which the config declines', async () => {
     let tariff: readonly { scope: TariffScope; tariff: Tariff }[] = []
     const { product } = tokenBridgeMessages(new Map([[2, 'bsc']]), {}, { tariff: () => tariff })
     const content = { kind: 1, originToken: token, fee: 0n, recipient: '', target: { name: 'bsc' } }
-    const admit = () => product.admit?.({ source: 'ethereum', content } as never)
-    expect(admit).toThrow('No fee is configured')
+    const admit = async () => product.admit?.({ source: 'ethereum', content } as never)
+    await expect(admit()).rejects.toThrow('No fee is configured')
     tariff = [{ scope: { kind: 'route', source: 'ethereum', target: 'bsc' }, tariff: { free: true } }]
-    expect(admit).not.toThrow()
+    await expect(admit()).resolves.toBeUndefined()
   })
 })

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../config/load/load.ts'
 import { bearer, makeToken } from '../../lab/devnet/access.ts'
@@ -8,10 +10,18 @@ import { published } from '../../lab/devnet/wormhole/wormhole.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
 
 /** At bsc's price in this config, the fee of this transfer is worth more than its delivery costs. */
 const coin = { kind: 'coin', amount: 10n ** 18n, fee: 10n ** 16n } as const
+/** Its fee is one unit of a VAA, 10^-8 tokens. */
+const dust = { kind: 'token', amount: 10n ** 18n, fee: 10n ** 10n } as const
 const amount = 10n ** 18n
+const pricesPath = join(temporaryFolder(), 'prices.json')
+
+type Site = Pick<Stage['devnet']['chains']['ethereum'], 'wormholeChainId' | 'weth' | 'token'>
+const wethOf = ({ wormholeChainId, weth }: Site) => `${wormholeChainId}/${toUniversal(weth)}`
+const tokenOf = ({ wormholeChainId, token }: Site) => `${wormholeChainId}/${toUniversal(token)}`
 
 describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
   let stage: Stage
@@ -35,13 +45,15 @@ describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
     portage = await stage.portage({
       configure: ({ bridges: { 'wormhole-token-bridge': wormhole, ...bridges }, ...config }) => ({
         ...config,
+        priceFeed: { everySeconds: 1, sources: [{ kind: 'file', path: pricesPath }] },
         bridges: {
           ...bridges,
           'wormhole-token-bridge': {
             ...wormhole,
             // No server has the messages, because a stream would fetch them and start the transfers without terms.
             ...{ guardianApis: [], wormholescanApis: [] },
-            prices: { bsc: { [`${ethereum.wormholeChainId}/${toUniversal(ethereum.weth)}`]: String(10n ** 10n) } },
+            prices: { bsc: { [wethOf(ethereum)]: String(10n ** 10n), [tokenOf(ethereum)]: 'feed' } },
+            minimumFees: { ...wormhole?.minimumFees, bsc: { ...wormhole?.minimumFees?.bsc, [tokenOf(ethereum)]: '0.00000001 dollars' } },
             calls: { bsc: { [redeemer]: 'completeTransferWithPayload(bytes)' } },
           },
         },
@@ -118,9 +130,30 @@ describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
     await expectDelivered(stage, [rich])
   })
 
+  test('a transfer whose fee counts at the price feed waits for a price, then for a fee above its cost', async () => {
+    const { ethereum } = stage.devnet.chains
+    const feed = (bsc: string) =>
+      writeFile(pricesPath, JSON.stringify({ at: Math.floor(Date.now() / 1_000), dollars: { bsc, [tokenOf(ethereum)]: '1' } }))
+    const [sent, poor] = (await stage.send('ethereum', [dust, { ...dust, fee: 0n }])) as [Sent, Sent]
+    await submit(sent)
+    expect(await stage.reaches(sent.id, 'waiting')).toMatchObject({ code: 'PRICE_MISSING', reason: expect.stringContaining('prices.json') })
+    // The fee is now worth 100 wei, less than any delivery costs.
+    await feed('99999999')
+    await expect.poll(async () => (await stage.reaches(sent.id, 'waiting')).code, { timeout: 60_000 }).toBe('FEE_BELOW_COST')
+    await feed('0.0000000001')
+    await stage.reaches(sent.id, 'delivered')
+    await submit(poor)
+    expect(await stage.reaches(poor.id, 'declined')).toMatchObject({
+      code: 'FEE_TOO_LOW',
+      reason: expect.stringContaining('minimum=1'),
+    })
+    await expectNotDelivered(stage, [poor])
+    await expectDelivered(stage, [sent])
+  })
+
   test('operators change the terms while Portage runs: the value of fees, and the tokens that are delivered', async () => {
     const { ethereum } = stage.devnet.chains
-    const token = `${ethereum.wormholeChainId}/${toUniversal(ethereum.weth)}`
+    const token = wethOf(ethereum)
     const versionIn = async () =>
       Number(/^portage_settings_version(?:\{\})? (\d+)$/m.exec(await (await fetch(`${portage.apiUrl}/metrics`)).text())?.[1])
     const order = async (...argv: string[]) => {

@@ -18,14 +18,14 @@ test('the fee of a delivered transfer counts at its configured price, and errors
     },
     4: () => 10n ** 15n,
   }
-  const endpoint = { delivery: ({ sequence }: { sequence: string }) => ({ earned: worth[sequence]?.() }) }
+  const endpoint = { delivery: ({ sequence }: { sequence: string }) => ({ earned: async () => worth[sequence]?.() }) }
   const bridges = new Map([['wormhole-token-bridge', { endpoints: onEveryChain(endpoint) } as unknown as Bridge]]) satisfies Bridges
   const { delivered } = withEarnings(times, bridges, metrics)
   for (const sequence of ['1', '2', '3', '4']) delivered({ ...transfer, sequence }, undefined, '1')
   delivered({ ...transfer, sequence: '1', bridge: 'none' }, undefined, '1')
   expect(told).toEqual(['1', '2', '3', '4', '1'])
-  const lines = (await metrics.render()).split('\n').filter((line) => line.startsWith('portage_fees_earned_wei_total{'))
-  expect(lines).toEqual(['portage_fees_earned_wei_total{chain="bsc",bridge="wormhole-token-bridge"} 6000000000000000'])
+  const lines = async () => (await metrics.render()).split('\n').filter((line) => line.startsWith('portage_fees_earned_wei_total{'))
+  await expect.poll(lines).toEqual(['portage_fees_earned_wei_total{chain="bsc",bridge="wormhole-token-bridge"} 6000000000000000'])
 })
 
 test('a paid request counts what was paid, and the coins that it carries as cost', async () => {

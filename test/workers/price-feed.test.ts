@@ -1,19 +1,27 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { AbiCoder, id } from 'ethers'
+import type { ContractReader } from '../../bridges/kit/contract-reader.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { createPriceFeed } from '../../workers/roles/price-feed.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { listenHttp } from '../helpers/servers.ts'
 
 const unit = 10n ** 10n
 const at = 1_800_000_000
-const limits = { everySeconds: 0, maxAgeSeconds: 60, mostChangePercent: 50 }
+const limits = { everySeconds: 0, expected: {}, mostChangePercent: 50 }
+type Source = Parameters<typeof createPriceFeed>[0]['sources'][number]
+type Unaged<One = Source> = One extends Source ? Omit<One, 'maxAgeSeconds'> : never
 const clock = { seconds: at }
-const feedOf = (...sources: Parameters<typeof createPriceFeed>[0]['sources']) =>
+const feedOf = (...sources: Unaged[]) =>
   createPriceFeed(
-    { ...limits, sources },
-    () => 3_000n * unit,
-    () => clock.seconds * 1_000,
+    { ...limits, sources: sources.map((source): Source => ({ ...source, maxAgeSeconds: 60 })) },
+    {
+      expected: (name) => (name === 'ethereum' ? 3_000n * unit : undefined),
+      readerOf: (name) => (name === 'ethereum' ? oracles : undefined),
+      now: () => clock.seconds * 1_000,
+    },
   )
 const prices = (ethereum: string, when = at) => JSON.stringify({ at: when, dollars: { ethereum } })
 const path = join(temporaryFolder(), 'prices.json')
@@ -22,16 +30,45 @@ const serve = (answer: () => string) => listenHttp((_, response) => void respons
 test('a file is read again, and its prices expire', async () => {
   clock.seconds = at
   const price = feedOf({ kind: 'file', path })
-  await expect(price('ethereum', 'source')).rejects.toMatchObject({ code: 'EXECUTOR_PRICES', retriable: true })
+  await expect(price('ethereum', 'source')).rejects.toMatchObject({ code: 'PRICE_MISSING', retriable: true })
   await writeFile(path, prices('3100.5'))
   expect(await price('ethereum', 'source')).toBe(31_005n * (unit / 10n))
   await writeFile(path, prices('3200', at + 1))
   expect(await price('ethereum', 'source')).toBe(3_200n * unit)
   await writeFile(path, prices('3300'))
   expect(await price('ethereum', 'source')).toBe(3_200n * unit)
-  await expect(price('bsc', 'source')).rejects.toThrow('no price of the chain')
+  await expect(price('bsc', 'source')).rejects.toThrow('it has no price')
   clock.seconds = at + 62
   await expect(price('ethereum', 'source')).rejects.toThrow('61 s old')
+})
+
+/** Oracles by the last digit of their contract: round data and decimals. 2 has no answer, 3 answers 0. */
+const roundAt = at
+const oracles: ContractReader = {
+  name: 'ethereum',
+  async call(to, data, at) {
+    expect(at).toBe('majority-latest')
+    if (to.endsWith('2')) throw new RelayerError('NODES_DISAGREE')
+    if (data === id('decimals()').slice(0, 10)) return AbiCoder.defaultAbiCoder().encode(['uint8'], [to.endsWith('4') ? 18 : 8])
+    const answer = to.endsWith('3') ? 0n : to.endsWith('4') ? 2n * 10n ** 18n : 3_100_50000000n
+    return AbiCoder.defaultAbiCoder().encode(['uint80', 'int256', 'uint256', 'uint256', 'uint80'], [1, answer, roundAt, roundAt, 1])
+  },
+}
+const contract = (digit: number) => `0x${'0'.repeat(39)}${digit}`
+const token = `2/${'ab'.repeat(32)}`
+
+test('oracles on a chain give prices of coins and tokens, each with its own age', async () => {
+  clock.seconds = at + 60
+  const feeds = { ethereum: contract(1), bsc: contract(2), base: contract(3), [token]: contract(4) }
+  const price = feedOf({ kind: 'oracle', chain: 'ethereum', feeds })
+  expect(await price('ethereum', 'source')).toBe(31_005n * (unit / 10n))
+  expect(await price(token, 'source')).toBe(2n * unit)
+  await expect(price('bsc', 'source')).rejects.toThrow('bsc: NODES_DISAGREE')
+  await expect(price('base', 'source')).rejects.toThrow('base: PRICE_MISSING')
+  clock.seconds = at + 61
+  await expect(price('ethereum', 'source')).rejects.toThrow('oracles on ethereum: its price is 61 s old')
+  const elsewhere = feedOf({ kind: 'oracle', chain: 'bsc', feeds })
+  await expect(elsewhere('ethereum', 'source')).rejects.toThrow('not connected to the chain')
 })
 
 test('most sources must have a price, and the median counts', async () => {
@@ -45,7 +82,7 @@ test('most sources must have a price, and the median counts', async () => {
   clock.seconds = at + 61
   answers[0] = prices('3050', at + 61)
   const refusal = await price('ethereum', 'source').catch((error: Error) => error)
-  expect(refusal).toMatchObject({ code: 'EXECUTOR_PRICES', message: expect.stringContaining('an answer that is too long') })
+  expect(refusal).toMatchObject({ code: 'PRICE_MISSING', message: expect.stringContaining('an answer that is too long') })
   expect(String(refusal)).not.toContain('secret-key')
 })
 

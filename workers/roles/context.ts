@@ -3,6 +3,7 @@ import type { Config } from '../../config/schema/schema.ts'
 import { createFeePolicyResolver, type FeePolicyResolver } from '../../domain/fees/fees.ts'
 import { errorCatalogue, knownCode } from '../../domain/catalogue/errors.ts'
 import { orderLimits } from '../../domain/order.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Settings } from '../../domain/settings/settings.ts'
 import { createLossReports, Losses } from '../../activities/checks/losses.ts'
 import type { HaltRoute, Mismatch } from '../../intake/submit/halt-route.ts'
@@ -83,19 +84,19 @@ export function withEarnings(
   bridges: Pick<Bridges, 'get'>,
   metrics: Pick<Metrics, 'portage_fees_earned_wei_total' | 'portage_delivery_cost_wei_total'>,
 ): StepTimes {
+  async function count(transfer: Transfer): Promise<void> {
+    const { bridge, targetChain: chain } = transfer
+    const { earned, payment } = bridges.get(bridge)?.endpoints.get(chain)?.delivery(transfer) ?? {}
+    const wei = payment ? BigInt(payment.worth) : ((await earned?.()) ?? 0n)
+    if (wei > 0n) metrics.portage_fees_earned_wei_total.inc({ chain, bridge }, Number(wei))
+    if (payment) metrics.portage_delivery_cost_wei_total.inc({ chain, bridge }, Number(payment.coins))
+  }
   return {
     ...times,
     delivered(transfer, seenAt, gasPaid) {
       times.delivered(transfer, seenAt, gasPaid)
-      const { bridge, targetChain: chain } = transfer
-      try {
-        const { earned = 0n, payment } = bridges.get(bridge)?.endpoints.get(chain)?.delivery(transfer) ?? {}
-        const wei = payment ? BigInt(payment.worth) : earned
-        if (wei > 0n) metrics.portage_fees_earned_wei_total.inc({ chain, bridge }, Number(wei))
-        if (payment) metrics.portage_delivery_cost_wei_total.inc({ chain, bridge }, Number(payment.coins))
-      } catch {
-        // A failed metric must not fail a delivery.
-      }
+      // A failed metric must not fail a delivery.
+      void count(transfer).catch(() => {})
     },
   }
 }

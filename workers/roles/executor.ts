@@ -13,11 +13,11 @@ import { judge } from '../../bridges/executor/judge.ts'
 import { writeMessage } from '../../bridges/executor/message.ts'
 import { type KnownRequest, mostRequests, type RelayStatus, type RequestsOf } from '../../bridges/executor/status.ts'
 import { isLogOf } from '../../bridges/kit/logs.ts'
+import type { PriceOf } from '../../bridges/port.ts'
 import type { Receipt } from '../../chains/port.ts'
 import { readTransfer } from '../../temporal/client/transfers/transfers.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { ProcessContext } from './context.ts'
-import { createPriceFeed } from './price-feed.ts'
 import { openKey } from './signer.ts'
 
 /** A call for the estimate of a fee for data. Its data cannot be compressed, because signatures cannot. */
@@ -30,7 +30,7 @@ export async function openProvider({
   logger,
   settings: now,
 }: Pick<ProcessContext, 'config' | 'logger' | 'settings'> & {
-  readonly network: Pick<ProcessContext['network'], 'chains' | 'served'>
+  readonly network: Pick<ProcessContext['network'], 'chains' | 'served' | 'priceOf'>
 }): Promise<ExecutorProvider | undefined> {
   const settings = executorOf(config)
   if (!settings?.signer) return undefined
@@ -41,10 +41,8 @@ export async function openProvider({
   )
   const sign = async (message: Uint8Array) => (await key())(message)
   const chains = new Map([...settings.chains].filter(([, { name }]) => network.served.includes(name)))
-  // Prices of the config, dollars per coin, 10 decimals.
   const prices = new Map([...settings.chains.values()].map(({ name, price }) => [name, price]))
-  const usual = (chain: ChainName) => ofChain(prices, { chain })
-  const priceOf = settings.priceFeed ? createPriceFeed(settings.priceFeed, usual) : usual
+  const priceOf: PriceOf = network.priceOf ?? (async (chain) => ofChain(prices, { chain }))
   return createProvider({ ...settings, chains, sign, priceOf, gasPriceOf, dataFeeOf, assertOpen })
 
   function assertOpen(sourceChain: ChainName, targetChain: ChainName): void {

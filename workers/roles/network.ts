@@ -1,10 +1,11 @@
-import type { Bridges } from '../../bridges/port.ts'
+import type { Bridges, PriceOf } from '../../bridges/port.ts'
 import { pluginContext, signedApis } from '../../bridges/configured-emitters.ts'
 import { type LoadedPlugins, loadPlugins } from '../../bridges/packages/load.ts'
 import { createBridges, sourcesOf } from '../../bridges/registry.ts'
 import type { Chain } from '../../chains/port.ts'
 import { chainFamilies, type ConfiguredChain } from '../../chains/registry.ts'
 import { chainOf, nodeVariables } from '../../config/chains.ts'
+import { expectedPrices } from '../../config/prices.ts'
 import type { ChainConfig, Config } from '../../config/schema/schema.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { NodeChange } from '../../domain/settings/settings.ts'
@@ -16,14 +17,17 @@ import type { Logger } from '../../observability/logger.ts'
 import type { SettingsWatch } from '../../temporal/client/settings/settings-watch.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { problemOf } from '../../observability/severity.ts'
+import { createPriceFeed } from './price-feed.ts'
 
 export interface Network {
-  /** The served chains, and the source chains of their native routes, whose tables are read. */
+  /** The served chains, the source chains of their native routes, whose tables are read, and the chains of oracles. */
   readonly chains: ReadonlyMap<ChainName, ConfiguredChain>
   readonly served: readonly ChainName[]
   readonly bridges: Bridges
   /** One per process, because the lookup limits the requests to each server. */
   readonly vaaLookup: VaaLookup
+  /** Absent without `priceFeed` in the config. */
+  readonly priceOf?: PriceOf | undefined
   close(): void
 }
 
@@ -45,7 +49,8 @@ export async function connectNetwork(
   { only, stopping, onAway, logger, runsPlugins = false, tariff }: NetworkOptions = {},
 ): Promise<Network> {
   const served = [...new Set(only ?? Object.keys(config.chains))]
-  const names = [...new Set([...served, ...sourcesOf(config, served)])]
+  const oracleChains = (config.priceFeed?.sources ?? []).flatMap((source) => (source.kind === 'oracle' ? [source.chain] : []))
+  const names = [...new Set([...served, ...sourcesOf(config, served), ...oracleChains])]
   const chains = new Map(names.map((name) => [name, buildChain(name, chainOf(config, name), logger)] as const))
   const closing = new AbortController()
   const close = () => {
@@ -64,14 +69,17 @@ export async function connectNetwork(
     const loaded = runsPlugins ? await readPlugins(config, closing.signal, logger) : undefined
     const vaaLookup = createVaaLookup(signedApis(config))
     const { cctp } = config.bridges
+    const readerOf = (name: ChainName) => chains.get(name)
+    const priceOf = config.priceFeed && createPriceFeed(config.priceFeed, { expected: expectedPrices(config), readerOf })
     const bridges = createBridges(config, chains, served, {
       loaded,
       findVaa: vaaLookup.find,
       tariff,
+      priceOf,
       ...(cctp && { attestations: createIris({ urls: cctp.attestationApis, perSecond: cctp.requestsPerSecond }) }),
     })
     for (const chain of away.keys()) onAway?.(chain, closing.signal)
-    return { chains, served, bridges, vaaLookup, close }
+    return { chains, served, bridges, vaaLookup, priceOf, close }
   } catch (error) {
     close()
     throw error

@@ -1,68 +1,86 @@
 import { readFile, stat } from 'node:fs/promises'
-import type { ProviderOptions } from '../../bridges/executor/provider.ts'
-import { type CoinPrices, type ExecutorSettings, readPrices } from '../../config/executor.ts'
-import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { ContractReader } from '../../bridges/kit/contract-reader.ts'
+import { type Price, readOracle } from '../../bridges/kit/oracle.ts'
+import type { PriceOf } from '../../bridges/port.ts'
+import { readPrices } from '../../config/prices.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { httpText } from '../../intake/submit/http.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 
-type Feed = NonNullable<ExecutorSettings['priceFeed']>
+type Feed = NonNullable<Config['priceFeed']>
 type Source = Feed['sources'][number]
+
+interface Answer {
+  readonly prices: ReadonlyMap<string, Price>
+  /** Why prices are missing. */
+  readonly problem?: string
+}
+
+interface FeedDeps {
+  /** Price that the config expects. The price of the feed may differ from it by at most `mostChangePercent`. */
+  readonly expected: (name: string) => bigint | undefined
+  /** Reads a chain with oracles. Undefined if this process is not connected to the chain. */
+  readonly readerOf: (chain: ChainName) => ContractReader | undefined
+  readonly now?: () => number
+}
 
 const mostBytes = 65_536
 const timeoutMs = 5_000
 /** A source's prices may have a time this far in the future, because clocks differ. */
 const mostAheadSeconds = 60
 
-/**
- * The returned function gives the median of the sources' prices, dollars with 10 decimals. Of two middle prices, it
- * takes the one that is worse for the payer. `usual`: the prices of the config.
- */
+/** Makes the prices of coins and tokens: the median of the sources. */
 export function createPriceFeed(
-  { sources, everySeconds, maxAgeSeconds, mostChangePercent }: Feed,
-  usual: (chain: ChainName) => bigint,
-  now: () => number = Date.now,
-): (...of: Parameters<ProviderOptions['priceOf']>) => Promise<bigint> {
-  const latest = new Map<Source, CoinPrices>()
-  const failures = new Map<Source, string>()
+  { sources, everySeconds, mostChangePercent }: Feed,
+  { expected, readerOf, now = Date.now }: FeedDeps,
+): PriceOf {
+  const latest = new Map<Source, Map<string, Price>>(sources.map((source) => [source, new Map()]))
+  const problems = new Map<Source, string | undefined>()
   const update = async (source: Source) => {
-    const answer = await read(source)
-    if (typeof answer === 'string') return void failures.set(source, answer)
-    failures.delete(source)
+    const { prices, problem } = await ask(source, readerOf)
+    problems.set(source, problem)
+    const known = latest.get(source)
     // A source may answer with an older copy, which must not replace a newer one.
-    if (answer.at >= (latest.get(source)?.at ?? 0)) latest.set(source, answer)
+    for (const [name, price] of prices) if (price.at >= (known?.get(name)?.at ?? 0)) known?.set(name, price)
   }
   const refresh = keptRead(() => Promise.all(sources.map(update)), { fromStart: everySeconds * 1_000 })
 
-  function problemOf(source: Source, chain: ChainName): string | undefined {
-    const prices = latest.get(source)
-    const age = Math.floor(now() / 1_000) - (prices?.at ?? 0)
-    if (!prices) return failures.get(source) ?? 'no answer'
-    if (age > maxAgeSeconds) return `its prices are ${age} s old${failures.has(source) ? `, and now: ${failures.get(source)}` : ''}`
-    if (age < -mostAheadSeconds) return `its prices are ${-age} s ahead of the clock`
-    return Object.hasOwn(prices.dollars, chain) ? undefined : 'it has no price of the chain'
+  function priceIn(source: Source, name: string): bigint | string {
+    const price = latest.get(source)?.get(name)
+    const problem = problems.get(source)
+    if (!price) return problem ?? 'it has no price'
+    const age = Math.floor(now() / 1_000) - price.at
+    if (age > source.maxAgeSeconds) return `its price is ${age} s old${problem === undefined ? '' : `, and now: ${problem}`}`
+    return age < -mostAheadSeconds ? `its price is ${-age} s ahead of the clock` : price.dollars
   }
 
-  return async (chain, end) => {
+  return async (name, end) => {
     await refresh()
-    const refuse = (detail: string) => new RelayerError('EXECUTOR_PRICES', { detail, facts: { chain } })
-    const judged = sources.map((source) => ({ source, problem: problemOf(source, chain) }))
-    const good = judged.flatMap(({ source, problem }) => (problem === undefined ? (latest.get(source)?.dollars[chain] ?? []) : []))
+    const refuse = (detail: string) => new RelayerError('PRICE_MISSING', { detail, facts: { name } })
+    const answers = sources.map((source) => [source, priceIn(source, name)] as const)
+    const good = answers.flatMap(([, answer]) => (typeof answer === 'bigint' ? [answer] : []))
     if (good.length * 2 <= sources.length)
-      throw refuse(judged.flatMap(({ source, problem }) => (problem === undefined ? [] : [`${nameOf(source)}: ${problem}`])).join('; '))
+      throw refuse(answers.flatMap(([source, answer]) => (typeof answer === 'string' ? [`${nameOf(source)}: ${answer}`] : [])).join('; '))
     const price = median(good, end)
-    const expected = usual(chain)
-    const change = price > expected ? price - expected : expected - price
-    if (change * 100n <= expected * BigInt(mostChangePercent)) return price
+    const usual = expected(name)
+    if (usual === undefined) return price
+    const change = price > usual ? price - usual : usual - price
+    if (change * 100n <= usual * BigInt(mostChangePercent)) return price
     throw refuse(`The price is more than ${mostChangePercent} % from the price of the config.`)
   }
 }
 
-/** Prices of a source, or why there are none. The reason has no path of a URL, which may contain a key. */
-async function read(source: Source): Promise<CoinPrices | string> {
+/** The reason for missing prices has no path of a URL, which may contain a key. */
+async function ask(source: Source, readerOf: FeedDeps['readerOf']): Promise<Answer> {
+  if (source.kind === 'oracle') return askOracles(source, readerOf(source.chain))
   const answer = source.kind === 'http' ? await httpText(new URL(source.url), { timeoutMs, mostBytes }) : await readBounded(source.path)
-  if (answer.kind !== 'found') return answer.kind === 'absent' ? 'not found' : answer.why
-  return readPrices(answer.body) ?? 'no prices in the expected form'
+  const without = (problem: string) => ({ prices: new Map<string, Price>(), problem })
+  if (answer.kind !== 'found') return without(answer.kind === 'absent' ? 'not found' : answer.why)
+  const found = readPrices(answer.body)
+  if (!found) return without('no prices in the expected form')
+  return { prices: new Map(Object.entries(found.dollars).map(([name, dollars]) => [name, { at: found.at, dollars }])) }
 }
 
 async function readBounded(path: string) {
@@ -75,7 +93,23 @@ async function readBounded(path: string) {
   )
 }
 
+async function askOracles({ feeds }: Extract<Source, { kind: 'oracle' }>, chain: ContractReader | undefined): Promise<Answer> {
+  if (!chain) return { prices: new Map(), problem: 'this process is not connected to the chain' }
+  const problems: string[] = []
+  const readOne = async ([name, to]: readonly [string, string]): Promise<readonly (readonly [string, Price])[]> => {
+    try {
+      return [[name, await readOracle(chain, to)]]
+    } catch (error) {
+      problems.push(`${name}: ${toRelayerError(error).code}`)
+    }
+    return []
+  }
+  const found = (await Promise.all(Object.entries(feeds).map(readOne))).flat()
+  return { prices: new Map(found), ...(problems.length > 0 && { problem: problems.join(', ') }) }
+}
+
 function nameOf(source: Source): string {
+  if (source.kind === 'oracle') return `oracles on ${source.chain}`
   return source.kind === 'http' ? new URL(source.url).origin : source.path
 }
 

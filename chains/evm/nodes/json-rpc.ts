@@ -1,4 +1,5 @@
 import type { PendingCall } from './merge-calls.ts'
+import { quotesContracts } from './node-errors.ts'
 
 export interface Answer {
   readonly id?: number | null
@@ -32,13 +33,10 @@ export function parseAnswers(text: string, calls: number): Answer[] | undefined 
   }
 }
 
-/** Methods whose error text may come from a contract. */
-const quoting = new Set(['eth_call', 'eth_estimateGas', 'eth_sendRawTransaction'])
-
 /** Whether a node refused the batch because of its size (go-ethereum rpc/handler.go, respondWithBatchTooLarge). */
 export function isTooLarge(answers: readonly Answer[] | undefined, status: number, calls: readonly Pick<PendingCall, 'id' | 'method'>[]) {
   if (!answers) return status === 413 || status === 400
-  const ofContracts = new Set(calls.filter(({ method }) => quoting.has(method)).map(({ id }) => id))
+  const ofContracts = new Set(calls.filter(({ method }) => quotesContracts(method)).map(({ id }) => id))
   const alone = answers.length === 1
   return answers.some(({ id, error }) => {
     const { message, code } = (error ?? {}) as { message?: unknown; code?: unknown }

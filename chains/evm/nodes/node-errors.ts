@@ -19,10 +19,16 @@ export class RpcError extends RelayerError {
     this.rpcCode = error.code
     this.rpcMessage = error.message
     this.data = error.data
-    this.limited = gateway.status === 429 || error.code === 429 || limits.test(error.message)
+    const isQuote = quotesContracts(method) && isExecutionFailure(this)
+    this.limited = gateway.status === 429 || error.code === 429 || (!isQuote && limits.test(error.message))
     this.retryAfterMs = gateway.retryAfterMs
   }
 }
+
+/** Methods whose error text may come from a contract. */
+const quoting = new Set(['eth_call', 'eth_estimateGas', 'eth_sendRawTransaction'])
+
+export const quotesContracts = (method: string) => quoting.has(method)
 
 /** Texts of rate limits. The code −32005 is not enough, because it may also mean that a block range is too long. */
 const limits = /rate ?limit|too many requests|request (rate|limit)|requests per second|compute units per second/i
@@ -30,8 +36,8 @@ const limits = /rate ?limit|too many requests|request (rate|limit)|requests per 
 const failures = /revert|vm execution error|evm error|invalid opcode|stack underflow|stack limit|out of gas|gas required exceeds/i
 const unpaid = /insufficient (funds|balance)|outoffunds/i
 
-/** Use only for errors of eth_call and eth_estimateGas. */
-export function isExecutionFailure(error: RpcError): boolean {
+/** Use only for errors of methods that quote contracts: the rest of such a text may be a contract's own. */
+export function isExecutionFailure(error: Pick<RpcError, 'rpcCode' | 'rpcMessage'>): boolean {
   // Code 3: go-ethereum. -32015: OpenEthereum, Nethermind. Error data proves nothing, because gateways send data too.
   return error.rpcCode === 3 || error.rpcCode === -32015 || failures.test(error.rpcMessage)
 }

@@ -195,12 +195,17 @@ export type ErrorTexts = Readonly<Partial<Record<SendErrorClass, readonly string
 
 type Classify = ReturnType<typeof createClassifier>
 
-/** Reads no revert data. Compares `overrides` first. `ambiguous` if nothing matches. */
+/** The text that follows may be a contract's own. */
+const quote = 'execution reverted'
+
+/** Reads no revert data and no reason of a revert. Compares `overrides` first. `ambiguous` if nothing matches. */
 export function createClassifier(overrides: ErrorTexts = {}) {
   const order = new Set(classes.map(([errorClass]) => errorClass))
   const own = [...order].flatMap((errorClass) => (overrides[errorClass] ?? []).map((text) => [errorClass, text.toLowerCase()] as const))
   return (message: string, code?: number): SendErrorClass => {
-    const text = message.toLowerCase().trim()
+    const whole = message.toLowerCase().trim()
+    const quoteAt = whole.indexOf(quote)
+    const text = quoteAt < 0 ? whole : whole.slice(0, quoteAt + quote.length)
     const overridden = own.find(([, part]) => text.includes(part))
     if (overridden) return overridden[0]
     for (const [errorClass, ...patterns] of classes) if (patterns.some((pattern) => pattern.test(text))) return errorClass

@@ -48,7 +48,7 @@ export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undef
     const before = estimated.get(key)
     estimated.set(key, {})
     const first = await nodes.request(method, params, readEstimate).catch((error: unknown) => {
-      const failure = failureOf(error)
+      const failure = failureOf(error, call)
       if (!failure) throw error
       return failure
     })
@@ -58,7 +58,7 @@ export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undef
       estimated.set(key, { limit: withFactor(first, gasFactor, undefined) })
       return first
     }
-    const { said, byMost } = await agreedEstimate(nodes, params, first)
+    const { said, byMost } = await agreedEstimate(nodes, params, (error) => failureOf(error, call), first)
     if (!byMost || typeof said !== 'number') return said
     known.agreed(kind, said)
     if (before?.limit !== undefined && before.limit < BigInt(said)) distrustedUntil = performance.now() + distrustMs
@@ -78,15 +78,20 @@ interface Failure extends Revert {
   readonly unpaid?: RpcError
 }
 
-function failureOf(error: unknown): Failure | undefined {
-  if (error instanceof RpcError && isUnpaid(error)) return { data: 'unpaid', reason: error.rpcMessage, unpaid: error }
-  return revertOf(error)
+/** A revert, whatever its text says, or a lack of funds. Without coins, nothing shows that the text is a node's own. */
+function failureOf(error: unknown, { value }: Intent): Failure | undefined {
+  const revert = revertOf(error)
+  if (revert || !(error instanceof RpcError) || !isUnpaid(error)) return revert
+  const { rpcMessage: reason } = error
+  return BigInt(value) > 0n ? { data: 'unpaid', reason, unpaid: error } : { data: '0x', reason: plainReason(reason) }
 }
 
-async function agreedEstimate(nodes: Nodes, params: readonly unknown[], first: number | Failure) {
+type ReadFailure = (error: unknown) => Failure | undefined
+
+async function agreedEstimate(nodes: Nodes, params: readonly unknown[], readFailure: ReadFailure, first: number | Failure) {
   const answers = await nodes.askAll(method, params, readEstimate)
   const estimates = resultsOf(answers)
-  const failures = answers.flatMap((answer) => (answer.ok ? [] : (failureOf(answer.error) ?? [])))
+  const failures = answers.flatMap((answer) => (answer.ok ? [] : (readFailure(answer.error) ?? [])))
   const middle = medianOf(estimates)
   if (estimates.length >= nodes.needed && middle !== undefined) return { said: middle, byMost: true }
   const same = failures.find(({ data }) => failures.filter((other) => other.data === data).length >= nodes.needed)
