@@ -21,7 +21,7 @@ export function createStepTimes(
     return Math.abs(seconds) <= longestSeconds ? Math.max(0, seconds) : undefined
   }
   return {
-    /** Records the time since `since`, the end of the previous step, ms since the epoch. Returns the current time. */
+    /** Records how long the step took. `since`: end of the previous step, ms since the epoch. Returns the time now. */
     reached(step: TimedStep, { bridge, targetChain: chain }: About, since: number | undefined): number {
       const at = now()
       const seconds = secondsSince(since, at)

@@ -28,8 +28,8 @@ export const initCommand: CommandSpec = {
       .option('--out <file>', 'the file to write', 'portage.yaml')
       .option('--force', 'overwrite the file if it exists'),
   notes: `Without --chain, the command asks on the terminal. Addresses and ids come from the tables of the Wormhole SDK, finality from
-docs/operate/chains.md. FILL IN marks the values that you must add, and which the command also prints: the URLs of nodes (as environment
-variables), the key of each chain, and the fee of each token to deliver.`,
+docs/operate/chains.md. The command prints the environment variables that you must set: the URLs of nodes and the password of the key
+files. FILL IN marks what you must add to the file: the address of each key, and the fee of each token to deliver.`,
   examples: ['portage init', 'portage init --network mainnet --chain ethereum --chain bsc --out portage.yaml'],
   run: async (call: Call<InitOptions>): Promise<Outcome> => {
     const { network, chains } = await choose(call)

@@ -35,7 +35,7 @@ export const laneRows = {
   },
   TOP_UP_HELD: row(
     'The balance of a lane is below the minimum of automatic top-ups, but the lane cannot be topped up now.',
-    'Look at `portage lane transactions` of the lane that pays. If that lane lacks coins, send it coins. If a limit of `chains.<name>.topUp` or of the key holds up the payment, and the traffic is real, raise the limit in the config. You can also send coins to the lane from elsewhere.',
+    'Look at `portage lane transactions` of the lane that pays. If that lane lacks coins, send it coins. If a limit of `chains.<name>.topUp` or of the key holds up the payment, and the traffic is real, raise the limit in the config. You can also send coins from elsewhere to the lane whose balance is low.',
   ),
   LANE_FORBIDDEN: {
     ...retry('The lane is forbidden: its key signs nothing new.', 'Run `portage lane activate`.'),

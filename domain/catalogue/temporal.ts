@@ -88,7 +88,7 @@ export const temporalRows = {
   ),
   WORKFLOW_RESET: row(
     'Portage reset a workflow to its first task, and Temporal applied its signals and updates again.',
-    'Find out whether Temporal was restored to an earlier state or a deployment does not replay: docs/runbooks/WORKFLOW_RESET.md.',
+    'Find out whether Temporal was restored to an earlier state, or whether a deployment has code that cannot replay earlier histories: docs/runbooks/WORKFLOW_RESET.md.',
   ),
   WORKFLOW_STUCK: row(
     'The task of a workflow fails again and again, and a reset does not help.',

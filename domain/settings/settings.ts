@@ -134,7 +134,7 @@ export interface SettingsOrders extends Order {
   readonly orders: readonly SettingsOrder[]
 }
 
-const auditLength = 200
+export const auditLength = 200
 
 /** An order that changes nothing does not raise the version, so a request can be repeated. */
 export function applySettingsOrders(settings: Settings, { by, reason, orders }: SettingsOrders, at: number): Settings {

@@ -99,7 +99,7 @@ export function audited(state: StreamState, request: RequestOf<'audited'>, at: n
   if (state.config.placed) return done(bounded(table.reduce((known, [from, to]) => reopen(known, from, to, at, 'hidden'), state)))
   const isBehind = cursor !== undefined && height <= cursor.height
   const found: Gap['state'] = isBehind && unread.left.length === 0 ? 'hidden' : 'unasked'
-  // The scan will read the blocks above the cursor. A stream without a scan learns new numbers only from the count.
+  // Above the cursor, the scan itself finds new numbers, so they are no gap. Without a scan, only `upTo` shows them.
   const isTail = (isBehind || start === undefined) && BigInt(upTo) >= BigInt(state.next)
   const tail = isTail ? [newGap(state, BigInt(state.next), BigInt(upTo), found, at)] : []
   const next = isTail ? String(BigInt(upTo) + 1n) : state.next
@@ -147,7 +147,7 @@ export function backfilled(state: StreamState, request: RequestOf<'backfilled'>,
   return done({ ...learnt, backfill: { ...learnt.backfill, left } })
 }
 
-/** Trusts a watermark. Above the known numbers or the cursor, it could skip transfers, so it only raises an alarm. */
+/** Trusts a watermark. One above the known numbers or the cursor could skip transfers, so it only raises an alarm. */
 export function trust(state: StreamState, request: RequestOf<'trust'>, at: number): StreamStep {
   const { number, height } = request
   const { by } = orderOf(request)

@@ -48,7 +48,7 @@ function tails(dice: number): boolean {
   return dice % 1 < 0.5
 }
 
-/** Funds drained keys again, because a fork may have removed the block in which they were funded. */
+/** Sets the balance of empty keys again, because a fork may have removed the block in which they got coins. */
 async function refund({ rpc }: Anvil, lanes: readonly LaneKey[]): Promise<void> {
   for (const { address } of lanes) {
     if (BigInt(await rpc<string>('eth_getBalance', [address, 'latest'])) > 0n) continue

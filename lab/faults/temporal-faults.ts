@@ -5,7 +5,7 @@ import type { PlannedFault, ServerKind, TemporalKind } from './plan.ts'
 
 const types = { transfer: 'transfer', lane: 'lane' } as const
 
-/** Sets Temporal back to nothing or to a copy that is some seconds old. Clients see a crash. */
+/** Wipes Temporal, or sets it back to a copy that is some seconds old. Clients see a crash. */
 export async function breakTemporal(
   temporal: TemporalServer,
   { kind, forMs }: PlannedFault<ServerKind>,
@@ -38,7 +38,10 @@ export async function terminate(client: Client, id: string): Promise<void> {
   await client.workflow.getHandle(id).terminate('a fault run')
 }
 
-/** Resets a workflow to one of its first tasks (1: the first). Temporal forgets all later events. */
+/**
+ * Resets a workflow to one of its first tasks (1: the first). Later steps and timers are lost. Temporal applies later
+ * signals and updates again.
+ */
 export async function resetBack(client: Client, id: string, task: number): Promise<void> {
   const handle = client.workflow.getHandle(id)
   const [{ runId }, history] = await Promise.all([handle.describe(), handle.fetchHistory()])

@@ -39,7 +39,7 @@ const bytesField = 0x0a
 /** The honest spy sends this message after each hostile answer. The intake must submit it. */
 const honest = Buffer.from('an honest message')
 const aliveMs = 15_000
-/** The flood is held up if the intake is full and the spy sends nothing more for this number of turns. */
+/** The flood counts as stopped if the intake is full and the spy sends nothing for this number of turns. */
 const quietTurns = 30
 
 const headers = fc.constantFrom<Readonly<Record<string, string>>>(
@@ -64,7 +64,7 @@ function spyActs(vaa: Uint8Array): fc.Arbitrary<SpyAct> {
   const message = Buffer.concat([Buffer.from([bytesField, ...varint(vaa.length)]), vaa])
   const payload = fc.oneof(
     { arbitrary: nearlyBytes(message), weight: 4 },
-    // Truncated VAAs in a valid frame.
+    // Damaged VAAs in a valid frame.
     { arbitrary: nearlyBytes(vaa).map((hex) => framed(Buffer.from(hex, 'hex'))), weight: 4 },
     // Wrong wire types, unknown fields, groups without an end, and lengths beyond the end.
     {

@@ -31,7 +31,7 @@ export const wormholeCases: readonly StuckCase[] = [
   },
 ]
 
-/** These cases come last, because their end changes state that other cases need, or stops other processes. */
+/** These cases come last, because mended faults may leave changes (skipped numbers, guardian sets, chain clocks). */
 export const lateWormholeCases: readonly StuckCase[] = [
   {
     ...{ name: 'spy-unavailable', fault: 'the spy is stopped', code: 'SPY_UNAVAILABLE' },

@@ -24,7 +24,7 @@ export const temporal: Dashboard = {
         },
         {
           ...{ title: 'Tasks that failed', unit: 'short' },
-          description: 'By type and reason. NonDeterminismError: a deployment does not replay.',
+          description: 'By type and reason. NonDeterminismError: a deployment cannot replay an earlier history.',
           series: [
             [
               increase('workflow_type, failure_reason', 'temporal_workflow_task_execution_failed_total'),

@@ -199,7 +199,7 @@ describe('nodes', () => {
     const gone = await proxy()
     const withGone = await connected([gone.url, anvil.url], { blockTimeMs: 60_000 })
     gone.stop()
-    // This process must notice that the connection ended: otherwise the node might have received the request.
+    // The port must refuse connections first. If a connection broke later, the node might have received the request.
     await until(async () => !(await accepts(Number(new URL(gone.url).port))), { timeoutMs: 60_000, what: 'the node to be gone' })
     expect(await withGone.send(raw)).toMatchObject({ error: 'fatal', message: 'intrinsic gas too low' })
   })

@@ -43,7 +43,7 @@ export class Network {
     return this.#processes
   }
 
-  /** If the answer does not arrive (`answered`), the process keeps waiting. */
+  /** Without `answered`, the answer does not arrive, and the process keeps waiting. */
   ask(
     p: number,
     intent: number,
@@ -134,7 +134,10 @@ export class Network {
     this.#process(p).head = this.chain.head()
   }
 
-  /** The node knows the newest block, but has not executed it yet. */
+  /**
+   * The head is the newest block, but its nonces are `blocksBehind` lower, as if the node had not executed the last
+   * blocks.
+   */
   lookAtLaggingNode(p: number, blocksBehind: number): void {
     const { latest, finalized } = this.chain.head()
     const less = (nonce: number) => Math.max(this.chain.first, nonce - blocksBehind)
@@ -230,7 +233,7 @@ export class Network {
     this.#learn(process, response)
   }
 
-  /** As in lanes/ledger/ledger-client.ts. */
+  /** Takes over the view, orders and raises of a response, as lanes/ledger/ledger-client.ts does. */
   #learn(process: Process, response: ApplyResponse): void {
     process.heard = String(this.lane.run)
     const { era, granted, next, finalized } = response.view

@@ -90,7 +90,7 @@ describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
     await expectDelivered(stage, sent)
   })
 
-  test('above its own limit a transfer waits until its terms end by cancel and retry', async () => {
+  test('a transfer above its own fee limit waits, and a cancel with a later retry drops this limit', async () => {
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     expect(await submit(sent, '--max-fee-per-gas', '1wei')).toEqual({ id: sent.id, status: 'started' })
     expect(await stage.reaches(sent.id, 'waiting')).toMatchObject({ code: 'FEE_LIMIT', transfer: { terms: { maxFeePerGas: '1' } } })
@@ -151,7 +151,7 @@ describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
     await expectDelivered(stage, [sent])
   })
 
-  test('operators change the terms while it runs: the value of fees, and the tokens that are delivered', async () => {
+  test('operators change the terms while Portage runs: the value of fees, and the tokens that are delivered', async () => {
     const { ethereum } = stage.devnet.chains
     const token = wethOf(ethereum)
     const versionIn = async () =>

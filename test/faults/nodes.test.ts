@@ -10,7 +10,7 @@ import { sendCoins, startSound } from './processes.ts'
 const sends = ['eth_sendRawTransaction']
 const fatal = { code: -32_000, message: 'intrinsic gas too low: have 21000, want 53000' }
 
-/** One node of three always has the fault. */
+/** Faults of the first of three nodes. */
 const liars: readonly (readonly [string, FaultRule])[] = [
   ['calls a transaction fatal that the others accept', { fault: { kind: 'error', ...fatal, forward: false }, methods: sends }],
   ['accepts a transaction and calls it fatal', { fault: { kind: 'error', ...fatal, forward: true }, methods: sends }],

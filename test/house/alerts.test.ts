@@ -46,7 +46,7 @@ test.each(rules.map((rule) => [rule.alert, rule] as const))(
   },
 )
 
-test.each(rules)('$alert has a runbook of its own code, which names it', ({ alert, annotations, runbook }) => {
+test.each(rules)('$alert links to the runbook of a code, and that runbook names the alert', ({ alert, annotations, runbook }) => {
   expect(annotations.runbook_url).toBe(`{{ $externalLabels.portage_docs }}/${runbook}`)
   expect(Object.keys(catalogue)).toContain(/^docs\/runbooks\/(\w+)\.md$/.exec(runbook)?.[1])
   expect(read(runbook)).toContain(`- \`${alert}\` (`)

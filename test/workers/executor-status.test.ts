@@ -23,7 +23,7 @@ function logOf(sequence: number, { by = quoter, instructions = gas } = {}) {
   return { address: contract, ...executorAbi.encodeEventLog('RequestForExecution', values) }
 }
 
-/** One transaction with these logs. The first log has the index 12 in its block. */
+/** One transaction with these logs. The first log has the index 11 in its block. */
 function setting(logs: Receipt['logs']) {
   const calls = { nodes: 0, temporal: [] as string[] }
   const counted = <T>(answer: T) => {

@@ -71,7 +71,7 @@ export const streamCommand: CommandSpec = {
     ...orderCommands('stream', { 'stream backfill': backfillWait }),
     checkpoint: {
       description:
-        'Checkpoints of a stream outside Temporal (streams.checkpoints): after a wipe of Temporal, a stream continues from its checkpoint.',
+        'Checkpoints of a stream, which are kept outside Temporal (streams.checkpoints). After a wipe of Temporal, a stream continues from its checkpoint.',
       commands: {
         show: {
           description: 'The stored checkpoint, and the checkpoint that would be written now. The exit code is 1 if neither exists.',

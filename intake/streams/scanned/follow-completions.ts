@@ -54,7 +54,7 @@ export function createCompletionFollower(context: ScannedContext, route: Route):
   }
 }
 
-/** Most nodes must show a completion. Undefined: the range was split. */
+/** Undefined: the range was split. */
 async function readCompletions(context: ScannedContext, route: Route, range: BlockRange): Promise<readonly Completion[] | undefined> {
   const { ranges, cache, stopping } = context
   const { source, target } = route
@@ -76,7 +76,7 @@ async function readCompletions(context: ScannedContext, route: Route, range: Blo
     const still = await contradicting(context, agreed)
     const [first] = still
     if (first) await halt(context, route, source.contradiction(first, cache.transfer(first.number)?.digest))
-    // The delivery of a contradicting completion's number is read by id instead.
+    // Leaves out contradicting completions: whether such a number is delivered is read by its id.
     return agreed.filter(({ number }) => !still.some((one) => one.number === number))
   }
 

@@ -54,7 +54,7 @@ interface Promotion extends DeploymentVersion {
   readonly by: string
 }
 
-/** Throws INPUT_INVALID if Temporal refuses, and the errors of `fromTemporal`. */
+/** Throws INPUT_INVALID if a queue has no worker of the version or Temporal refuses, and errors of `fromTemporal`. */
 export async function promoteVersion(client: TemporalClient, promotion: Promotion): Promise<void> {
   const { deploymentName, buildId, percent: percentage, ignoreMissingQueues: ignoreMissingTaskQueues = false, by: identity } = promotion
   const { options, workflowService } = client

@@ -1,5 +1,5 @@
 import { type GivenOrder, orderFacts, ordersKept } from '../../../domain/order.ts'
-import type { SettingsChange } from '../../../domain/settings/settings.ts'
+import { auditLength, type SettingsChange } from '../../../domain/settings/settings.ts'
 import { mapLimited } from '../../../runtime/map-limited.ts'
 import { operatorTransactionStatusQuery, type OperatorTransactionStatus } from '../../contracts/operator-transaction.ts'
 import { statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
@@ -22,11 +22,9 @@ export interface KeptOrders {
   readonly unread?: true
 }
 
-/** See domain/settings/settings.ts. */
-const keptSettings = 200
 const timeoutMs = 10_000
 const atOnce = 8
-/** Strangers may start any number of transfers or operator transactions. */
+/** Limits the reading of all runs, because strangers may start any number of transfers or operator transactions. */
 const askedMs = 60_000
 
 type Kept = { readonly orders?: KeptOrders['orders'] | undefined } | undefined
@@ -61,7 +59,7 @@ function unreadOf(subject: Subject, id: string, error?: unknown): KeptOrders {
 }
 
 function keptBy(subject: Subject, id: string, { orders = [] }: NonNullable<Kept> = {}): KeptOrders {
-  return { subject, id, orders, isFull: orders.length >= (subject === 'settings' ? keptSettings : ordersKept) }
+  return { subject, id, orders, isFull: orders.length >= (subject === 'settings' ? auditLength : ordersKept) }
 }
 
 async function ofSettings(client: TemporalClient): Promise<Kept> {

@@ -132,9 +132,9 @@ describe('the audit of a scanned stream', () => {
     const stream = await setting.stream({ auditMs: 1_000 })
     const agent = stream.agent()
     const { kept, snapshot, height } = await initiateAroundSnapshot(stream)
-    // The agents may not know the last final block yet.
+    // The node is asked, because the agents may not know the last final block yet.
     const { number } = await source.anvil.rpc<{ number: string }>('eth_getBlockByNumber', ['finalized', false])
-    // The agent records successive empty blocks together.
+    // The cursor may stay behind for a while, because the agent records successive empty blocks together.
     await stream.shows(({ nextHeight }) => nextHeight === Number(number) + 1, 'the scan to be at the head')
     await source.anvil.rpc('evm_revert', [snapshot])
     const [other] = await setting.network.start(9n)
