@@ -41,7 +41,7 @@ export const attacks: readonly Attack[] = [
   { name: 'one recipient whose deliveries revert', target: () => ({ recipient: 'r', token: 'hooks' }), isContract: true, price: send },
   { name: "the attacker's own token reverts", target: fresh('junk'), isOwnToken: true, price: send },
   {
-    name: '100 own tokens of the attacker revert',
+    name: "100 of the attacker's own tokens revert",
     isOwnToken: true,
     target: (index) => ({ recipient: `r${index}`, token: `junk${index % 100}` }),
     price: send,

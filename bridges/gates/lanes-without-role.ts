@@ -24,7 +24,7 @@ export interface LanesWithoutRoleOptions {
   readonly clock?: () => number
 }
 
-/** Pauses a lane whose key has RELAYER_ROLE on no bridge, until the key gets the role. */
+/** Pauses a lane whose key may deliver for no bridge of its chain, until the key gets a role. */
 export class LanesWithoutRole {
   readonly #options: LanesWithoutRoleOptions
   readonly #clock: () => number

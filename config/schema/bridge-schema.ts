@@ -31,7 +31,7 @@ export const emitterStreamSchema = z.strictObject({
   first: optional(sequence).describe(
     'Lowest sequence to deliver, used only when the stream begins. Absent: the first sequence of the last `streams.lookBackDays`, and at least the latest 1,000 sequences. For a chain without a node: the first received message.',
   ),
-  startBlock: optional(whole(0)).describe('Block of the sequence `first`. Absent: Portage reads only the latest blocks to identify gaps.'),
+  startBlock: optional(whole(0)).describe('Block of the sequence `first`. Absent: to find the messages of a gap, Portage searches only the latest blocks.'),
   maxOpen: maxOpen.describe(`Highest number of open transfers of this emitter. ${changing}`),
 })
 
@@ -217,7 +217,7 @@ export const nativeRouteSchema = z.strictObject({
     `Highest number of open transfers, at which the scan waits. Transfers that are parked, or have waited long for a reason of their own, do not count. ${changing}`,
   ),
   minimumAmount: optional(decimal).describe(
-    "Lowest amount, in the token's smallest unit. Smaller transfers are declined (AMOUNT_TOO_SMALL). The numbers of declined transfers are resolved as exceptions. Set the minimum to the value of a delivery's gas. '0': Portage delivers all transfers, which a bridge may require. Absent: like '0', but `config check` and `doctor` warn.",
+    "Lowest amount, in the token's smallest unit. Smaller transfers are declined (AMOUNT_TOO_SMALL). The numbers of declined transfers are resolved as exceptions. Set the minimum to the value of a delivery's gas. '0': Portage delivers all transfers. Some bridges require this. Absent: like '0', but `config check` and `doctor` warn.",
   ),
   batch: optional(whole(2, 100)).describe(
     'Highest number of completions in one transaction (batchCompleteBridgeTransfer). Absent: no batches. Try 20.',

@@ -69,7 +69,7 @@ async function untilDelivering(anvil: Anvil, lane: LaneKey): Promise<void> {
 
 /** Time at which a block first had a delivery that was not in the pool at the call, ms since the epoch. */
 async function nextDelivery(anvil: Anvil, lane: LaneKey): Promise<number> {
-  // The pool is read first, so a transaction that is in no pool and in no block yet comes from a living process.
+  // The pool is read before the height. So a later delivery that was not in the pool comes from a living process.
   const pool = await anvil.rpc<Record<'pending' | 'queued', Record<string, Record<string, { hash: string }>>>>('txpool_content')
   const known = [pool.pending, pool.queued].flatMap((part) => Object.values(part).flatMap((byNonce) => Object.values(byNonce)))
   return deliveryAfter(anvil, lane, await height(anvil), new Set(known.map(({ hash }) => hash)))

@@ -8,7 +8,7 @@ import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
 import { callHash, type KnownCall, type LaneDeps } from '../deps.ts'
 import type { RaiseReason } from './fee-escalator.ts'
 
-/** Why a signer refuses. `call`: for ever. `limit`: a cheaper call may pass. `order`: until an operator ends it. */
+/** `call`: refused for ever. `limit`: a cheaper call may pass. `order`: refused until an operator ends the order. */
 type SigningRefusal = 'call' | 'limit' | 'order'
 
 const ordered: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['HALTED', 'RECIPIENT_DENIED', 'TOKEN_DENIED'])

@@ -117,7 +117,7 @@ function chainsTable({ chains, chainNeeds: needs }: Scaling): string {
 
 function limitsTable(all: readonly Limit[]): string {
   return markdownTable(
-    ['limit', 'transfers per second that one carries', ...rates.map((rate) => `needed for ${tell(rate)}`), 'remedy at the limit'],
+    ['limit', 'highest rate, transfers per second', ...rates.map((rate) => `needed for ${tell(rate)}`), 'remedy at the limit'],
     all.map(({ what, carries, next }) => [what, tell(carries), ...rates.map((rate) => tell(Math.ceil(rate / carries))), next]),
   )
 }

@@ -69,7 +69,7 @@ export const tokenCommand: CommandSpec = {
         }),
     },
     list: {
-      description: 'Tokens that have not expired, and revoked tokens. Portage stores no text of a token.',
+      description: 'Tokens that have not expired, and revoked tokens. Portage does not store the tokens themselves.',
       examples: ['portage token list --json'],
       run: ({ withTemporal }) =>
         withTemporal(async (client) => {

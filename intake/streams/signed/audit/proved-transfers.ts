@@ -77,7 +77,7 @@ export function createProvedTransfers(deps: ProvedDeps) {
     own: (listed: readonly ListedTransfer[]) => withProof(listed, 'own'),
     ownOrUnread: (listed: readonly ListedTransfer[]) => withProof(listed, 'own', 'unread'),
     messages: async (listed: readonly ListedTransfer[]) => (await withProof(listed, 'own')).flatMap(({ id }) => messages.get(id) ?? []),
-    /** Leaves out ended runs without proof, and `delivered` runs that the target does not show. */
+    /** Leaves out foreign runs, ended runs without proof, and `delivered` runs that the target does not show. */
     async outcomes(listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
       const found = await proofs(listed)
       const proved = listed.filter((one) => found.get(one) === 'own' || (one.running && found.get(one) !== 'foreign'))
