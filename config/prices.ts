@@ -3,13 +3,19 @@ import { dollarsOf } from '../domain/text/amounts.ts'
 import { dollars } from './schema/price-feed-schema.ts'
 import type { Config } from './schema/schema.ts'
 
-/** `at`: time of the prices, seconds since the epoch. `dollars`: dollars with 10 decimals, by chain or token. */
-const pricesSchema = z.object({ at: z.int().min(1), dollars: z.record(z.string(), dollars.transform(dollarsOf)) })
+/** `at`: seconds since the epoch. */
+const pricesSchema = z.object({ at: z.int().min(1), dollars: z.record(z.string(), z.unknown()) })
 
-/** Parses the answer of a file or web server of `priceFeed`. Undefined if the text has another form. */
-export function readPrices(text: string): z.output<typeof pricesSchema> | undefined {
+/**
+ * Parses the answer of a file or web server of `priceFeed`: dollars with 10 decimals by chain or token, and the names
+ * whose price has another form. Undefined if the whole text has another form.
+ */
+export function readPrices(text: string) {
   try {
-    return pricesSchema.parse(JSON.parse(text))
+    const { at, dollars: given } = pricesSchema.parse(JSON.parse(text))
+    const read = Object.entries(given).map(([name, value]) => [name, dollars.safeParse(value).data] as const)
+    const malformed = read.filter(([, value]) => value === undefined).map(([name]) => name)
+    return { at, dollars: new Map(read.flatMap(([name, value]) => (value === undefined ? [] : [[name, dollarsOf(value)]]))), malformed }
   } catch {
     return undefined
   }

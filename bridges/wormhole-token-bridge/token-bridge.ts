@@ -93,10 +93,16 @@ function createFeeValues({ priceOf, decimals }: Pick<TokenBridgeOptions, 'priceO
     return { prices: priceOf, unit: 10n ** BigInt(places), token }
   }
   return {
-    /** Units of a VAA that are worth the dollars, rounded up. */
-    async unitsOf(dollars: string, content: Content): Promise<bigint> {
-      const { unit, token } = await read(content)
-      return (dollarsOf(dollars) * unit + token - 1n) / token
+    /** Throws FEE_TOO_LOW for a fee that is worth less than the dollars at every price, and PRICE_MISSING at some. */
+    async demand(minimum: string, content: Content): Promise<void> {
+      const [dollars, { fee }] = [dollarsOf(minimum), content]
+      // Without a price, a fee of 0 would wait, and could take the place of another transfer.
+      if (fee === 0n && dollars > 0n) throw tooLow(content, `${minimum} dollars`)
+      const { prices, unit, token } = await read(content)
+      const units = (price: bigint) => (dollars * unit + price - 1n) / price
+      const least = units(await prices(content.originToken, 'target'))
+      if (fee < least) throw tooLow(content, String(least))
+      if (fee < units(token)) throw missing('At one of the current prices, the fee is below the minimum.', content)
     },
     async wei(fee: bigint, content: Content): Promise<bigint> {
       const { prices, unit, token } = await read(content)
@@ -106,6 +112,9 @@ function createFeeValues({ priceOf, decimals }: Pick<TokenBridgeOptions, 'priceO
 }
 
 type FeeValues = ReturnType<typeof createFeeValues>
+
+const tooLow = ({ originToken: token, fee }: Content, minimum: string) =>
+  new RelayerError('FEE_TOO_LOW', { facts: { token, fee: String(fee), minimum } })
 
 function createAdmit({ assets, isFree, tariff = () => [] }: Pick<TokenBridgeOptions, 'assets' | 'isFree' | 'tariff'>, values: FeeValues) {
   return async ({ source, content }: Message<Content>): Promise<void> => {
@@ -119,8 +128,8 @@ function createAdmit({ assets, isFree, tariff = () => [] }: Pick<TokenBridgeOpti
     const minimum = tariffOfFee(rules, target.name, originToken).minimumFee ?? target.minimumFees?.[originToken] ?? (free ? '0' : undefined)
     if (minimum === undefined) throw new RelayerError('FEE_NOT_CONFIGURED', { facts: { token: originToken, sourceChain: source } })
     const [amount = '', inDollars] = minimum.split(' ')
-    const least = inDollars ? await values.unitsOf(amount, content) : BigInt(amount)
-    if (fee < least) throw new RelayerError('FEE_TOO_LOW', { facts: { token: originToken, fee: String(fee), minimum: String(least) } })
+    if (inDollars) return values.demand(amount, content)
+    if (fee < BigInt(amount)) throw tooLow(content, amount)
   }
 }
 

@@ -31,7 +31,9 @@ export const emitterStreamSchema = z.strictObject({
   first: optional(sequence).describe(
     'Lowest sequence to deliver, used only when the stream begins. Absent: the first sequence of the last `streams.lookBackDays`, and at least the latest 1,000 sequences. For a chain without a node: the first received message.',
   ),
-  startBlock: optional(whole(0)).describe('Block of the sequence `first`. Absent: to find the messages of a gap, Portage searches only the latest blocks.'),
+  startBlock: optional(whole(0)).describe(
+    'Block of the sequence `first`. Absent: to find the messages of a gap, Portage searches only the latest blocks.',
+  ),
   maxOpen: maxOpen.describe(`Highest number of open transfers of this emitter. ${changing}`),
 })
 

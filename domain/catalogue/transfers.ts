@@ -41,7 +41,7 @@ export const transferRows = {
     'The delivery needs more gas than its request pays for.',
     'The payer can request the delivery again, with a higher gas limit.',
   ),
-  PRICE_MISSING: retry(
+  PRICE_MISSING: retryAlone(
     'The price feed has no current price of a coin or token.',
     'Make the sources of priceFeed current, or correct the expected price. Without the price, Portage gives no quotes, and transfers whose fees need the price wait.',
   ),

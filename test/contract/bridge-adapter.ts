@@ -68,7 +68,14 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       expect(verdict).toMatchObject({ kind: 'valid' })
       const made = verdict.kind === 'valid' ? verdict.delivery : undefined
       const asked = endpoint.delivery(transfer)
-      if (made) expect({ ...made, call: undefined }).toEqual({ ...asked, call: undefined, intent: await asked.call() })
+      if (made)
+        expect({ ...made, call: undefined, earned: undefined }).toEqual({
+          ...asked,
+          call: undefined,
+          earned: undefined,
+          intent: await asked.call(),
+        })
+      expect(await made?.earned?.()).toBe(await asked.earned?.())
     })
 
     test('a bridge adapter rejects every forgery, before an id is taken and after', async () => {

@@ -110,7 +110,9 @@ const found: [NetworkOptions, Event[]][] = [
   ],
 ]
 
-/** The ledger is restored to a state from before the chain began anew, so it knows a higher block than the chain has. */
+/**
+ * The ledger is restored to a state from before the chain began anew, so it knows a higher block than the chain has.
+ */
 const foundSetBack: [NetworkOptions, Event[]] = [
   { window: 1, fillAfterBlocks: 1, finalDepth: 0, first: 0, minimumBalance: 0 },
   (['balance', 'mine', 'mine', 'lookAtLaggingNode', 'replaceChain', 'setBack'] as const).map((what): Event => [what, 0, 0, 0]),

@@ -101,7 +101,7 @@ describe('the token bridge under tariff of operators', () => {
    * A token of 6 decimals for 0.5 dollars, on a chain whose coin costs 2,000 dollars: 1 unit is worth 250,000,000 wei.
    */
   const feed = (name: string, end: string) => {
-    if (name === token && end === 'source') return Promise.resolve(5n * 10n ** 9n)
+    if (name === token) return Promise.resolve(5n * 10n ** 9n)
     if (name === 'bsc' && end === 'target') return Promise.resolve(2_000n * 10n ** 10n)
     return Promise.reject(new RelayerError('PRICE_MISSING', { facts: { name } }))
   }
@@ -124,12 +124,25 @@ describe('the token bridge under tariff of operators', () => {
   })
 
   test.each([
-    ['the price of the token is missing', { priceOf: (name: string) => feed(name, 'target'), decimals: async () => 6 }],
+    ['the price of the token is missing', { priceOf: (name: string) => feed(`${name}0`, 'source'), decimals: async () => 6 }],
     ['the decimals of the token are not known', { priceOf: feed, decimals: async () => undefined }],
   ])('a transfer whose fee counts in dollars waits while %s', async (_, options) => {
     const { validate, delivery } = inDollars(200n, options)
     expect(await validate()).toMatchObject({ kind: 'wait', code: 'PRICE_MISSING' })
     await expect(delivery.earned?.()).rejects.toMatchObject({ code: 'PRICE_MISSING', retriable: true })
+  })
+
+  test('a fee that is too low at one of two current prices waits, and at both of them it is declined', async () => {
+    const halved = (name: string, end: string) => (name === token && end === 'source' ? Promise.resolve(25n * 10n ** 8n) : feed(name, end))
+    const verdictOf = (fee: bigint) => inDollars(fee, { priceOf: halved, decimals: async () => 6 }).validate()
+    expect(await verdictOf(400n)).toEqual({ kind: 'valid', delivery: expect.anything() })
+    expect(await verdictOf(399n)).toMatchObject({ kind: 'wait', code: 'PRICE_MISSING' })
+    expect(await verdictOf(199n)).toMatchObject({ ...decline, code: 'FEE_TOO_LOW' })
+  })
+
+  test('a fee of nothing is declined without a price', async () => {
+    const { validate } = inDollars(0n, { priceOf: (name) => feed(`${name}0`, 'source'), decimals: async () => 6 })
+    expect(await validate()).toMatchObject({ ...decline, code: 'FEE_TOO_LOW', reason: expect.stringContaining('0.0001 dollars') })
   })
 
   test('a free route serves a token without a minimum, which the config declines', async () => {

@@ -145,7 +145,7 @@ describe('Terms, prices and calls of transfers', { timeout: 300_000 }, () => {
     await submit(poor)
     expect(await stage.reaches(poor.id, 'declined')).toMatchObject({
       code: 'FEE_TOO_LOW',
-      reason: expect.stringContaining('minimum=1'),
+      reason: expect.stringContaining('minimum=0.00000001 dollars'),
     })
     await expectNotDelivered(stage, [poor])
     await expectDelivered(stage, [sent])

@@ -99,10 +99,34 @@ test.each([
   expect(await price('ethereum', 'target')).toBe(high! * unit)
 })
 
+test('a price of the future does not hold back later prices', async () => {
+  clock.seconds = at
+  const answers = [prices('3000', at * 1_000), prices('3100', at)]
+  const url = await serve(() => answers.shift() ?? '')
+  const price = feedOf({ kind: 'http', url })
+  await expect(price('ethereum', 'source')).rejects.toThrow('ahead of the clock')
+  expect(await price('ethereum', 'source')).toBe(3_100n * unit)
+})
+
+test('an entry of another form takes away no other price, and new names push out old ones', async () => {
+  clock.seconds = at
+  const answers = [
+    { ethereum: '3000', bsc: '0', base: '0.00000000001' },
+    Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`n${index}`, '1'])),
+  ]
+  const url = await serve(() => JSON.stringify({ at, dollars: answers[0] }))
+  const price = feedOf({ kind: 'http', url })
+  expect(await price('ethereum', 'source')).toBe(3_000n * unit)
+  await expect(price('bsc', 'source')).rejects.toThrow('prices in another form: bsc, base')
+  answers.shift()
+  expect(await price('n999', 'source')).toBe(unit)
+  await expect(price('ethereum', 'source')).rejects.toThrow('it has no price')
+})
+
 test.each([
   ['far from the price of the config', prices('1499'), 'more than 50 %'],
   ['of the future', prices('3000', at + 61), 'ahead of the clock'],
-  ['below zero', prices('-3000'), 'expected form'],
+  ['below zero', prices('-3000'), 'prices in another form: ethereum'],
   ['of another form', '{"ethereum":3000}', 'expected form'],
 ])('a price %s makes no quote', async (_, text, why) => {
   clock.seconds = at

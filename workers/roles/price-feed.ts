@@ -7,6 +7,7 @@ import type { Config } from '../../config/schema/schema.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { httpText } from '../../intake/submit/http.ts'
+import { boundedMap } from '../../runtime/bounded-map.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 
 type Feed = NonNullable<Config['priceFeed']>
@@ -27,6 +28,8 @@ interface FeedDeps {
 }
 
 const mostBytes = 65_536
+/** Highest number of prices that are kept of a source. A source may answer with new names again and again. */
+const mostNames = 1_000
 const timeoutMs = 5_000
 /** A source's prices may have a time this far in the future, because clocks differ. */
 const mostAheadSeconds = 60
@@ -36,14 +39,16 @@ export function createPriceFeed(
   { sources, everySeconds, mostChangePercent }: Feed,
   { expected, readerOf, now = Date.now }: FeedDeps,
 ): PriceOf {
-  const latest = new Map<Source, Map<string, Price>>(sources.map((source) => [source, new Map()]))
+  const latest = new Map(sources.map((source) => [source, boundedMap<string, Price>(mostNames)]))
   const problems = new Map<Source, string | undefined>()
   const update = async (source: Source) => {
     const { prices, problem } = await ask(source, readerOf)
-    problems.set(source, problem)
-    const known = latest.get(source)
-    // A source may answer with an older copy, which must not replace a newer one.
-    for (const [name, price] of prices) if (price.at >= (known?.get(name)?.at ?? 0)) known?.set(name, price)
+    const [known, latestAt] = [latest.get(source), now() / 1_000 + mostAheadSeconds]
+    const isAhead = [...prices.values()].some(({ at }) => at > latestAt)
+    problems.set(source, isAhead ? 'a price is ahead of the clock' : problem)
+    // A source may answer with an older copy, which must not replace a newer one. A price of the future would hold back
+    // all later ones.
+    for (const [name, price] of prices) if (price.at <= latestAt && price.at >= (known?.get(name)?.at ?? 0)) known?.set(name, price)
   }
   const refresh = keptRead(() => Promise.all(sources.map(update)), { fromStart: everySeconds * 1_000 })
 
@@ -52,8 +57,7 @@ export function createPriceFeed(
     const problem = problems.get(source)
     if (!price) return problem ?? 'it has no price'
     const age = Math.floor(now() / 1_000) - price.at
-    if (age > source.maxAgeSeconds) return `its price is ${age} s old${problem === undefined ? '' : `, and now: ${problem}`}`
-    return age < -mostAheadSeconds ? `its price is ${-age} s ahead of the clock` : price.dollars
+    return age > source.maxAgeSeconds ? `its price is ${age} s old${problem === undefined ? '' : `, and now: ${problem}`}` : price.dollars
   }
 
   return async (name, end) => {
@@ -66,8 +70,10 @@ export function createPriceFeed(
     const price = median(good, end)
     const usual = expected(name)
     if (usual === undefined) return price
+    const most = BigInt(mostChangePercent)
     const change = price > usual ? price - usual : usual - price
-    if (change * 100n <= usual * BigInt(mostChangePercent)) return price
+    // A fall is never above 100 %, so it is also limited as a factor.
+    if (change * 100n <= usual * most && price * (100n + most) >= usual * (most < 100n ? 0n : 100n)) return price
     throw refuse(`The price is more than ${mostChangePercent} % from the price of the config.`)
   }
 }
@@ -80,7 +86,9 @@ async function ask(source: Source, readerOf: FeedDeps['readerOf']): Promise<Answ
   if (answer.kind !== 'found') return without(answer.kind === 'absent' ? 'not found' : answer.why)
   const found = readPrices(answer.body)
   if (!found) return without('no prices in the expected form')
-  return { prices: new Map(Object.entries(found.dollars).map(([name, dollars]) => [name, { at: found.at, dollars }])) }
+  const { at, malformed } = found
+  const prices = new Map([...found.dollars].map(([name, dollars]) => [name, { at, dollars }]))
+  return { prices, ...(malformed.length > 0 && { problem: `prices in another form: ${malformed.join(', ').slice(0, 200)}` }) }
 }
 
 async function readBounded(path: string) {
