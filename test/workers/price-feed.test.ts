@@ -99,6 +99,18 @@ test.each([
   expect(await price('ethereum', 'target')).toBe(high! * unit)
 })
 
+test('a limit of 100 % or more still refuses a price that fell by a larger factor', async () => {
+  clock.seconds = at
+  const url = await serve(() => prices('1499'))
+  const atMost = (mostChangePercent: number) =>
+    createPriceFeed(
+      { ...limits, mostChangePercent, sources: [{ kind: 'http', url, maxAgeSeconds: 60 }] },
+      { expected: () => 3_000n * unit, readerOf: () => undefined, now: () => clock.seconds * 1_000 },
+    )('ethereum', 'source')
+  await expect(atMost(100)).rejects.toThrow('more than 100 %')
+  expect(await atMost(101)).toBe(1_499n * unit)
+})
+
 test('a price of the future does not hold back later prices', async () => {
   clock.seconds = at
   const answers = [prices('3000', at * 1_000), prices('3100', at)]
