@@ -59,7 +59,9 @@ function decodeMessage(bytes: Uint8Array): ExecutorMessage {
       attested: attested.map(bytesOf),
     }
     if (Buffer.compare(writeMessage(message), bytes) === 0) return message
-  } catch {}
+  } catch {
+    // Refused below.
+  }
   throw new RelayerError('EXECUTOR_MESSAGE', { facts: { bytes: bytes.length } })
 }
 

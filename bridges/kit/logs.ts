@@ -33,7 +33,9 @@ export function eventArguments({ name }: Pick<ContractReader, 'name'>, abi: Inte
   try {
     const args = abi.decodeEventLog(event, log.data, log.topics)
     if (abi.encodeEventLog(event, args.toArray()).data === log.data.toLowerCase()) return args
-  } catch {}
+  } catch {
+    // Refused below.
+  }
   throw new RelayerError('NODE_REFUSED', { detail: `A node answered with a log that is no ${event}.`, facts: { chain: name } })
 }
 
