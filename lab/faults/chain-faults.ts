@@ -35,7 +35,7 @@ export async function breakChain(place: Place, fault: PlannedFault<ChainKind>, w
     case 'foreign-transaction':
       return lane !== undefined && useKey(anvil, lane, tails(fault.dice * 4) ? 'latest' : 'pending')
     case 'chain-stop':
-      await withoutBlocks(rpc, () => wait(fault.forMs))
+      await withoutBlocks(anvil, () => wait(fault.forMs))
       return true
     case 'key-drained':
       if (!lane) return false
