@@ -71,7 +71,7 @@ export function createExecutorBridge(options: BridgesOptions, links: ExecutorLin
   }
 }
 
-/** Empty until the message is attested. */
+/** Empty for an ERV1 request, and for other requests until their messages are attested. */
 function contentOf(products: PaidProducts, { attested: [bytes], request }: ExecutorMessage) {
   const prefix = decodeRequest(request.request)?.prefix
   if (!bytes || prefix === 'ERV1') return {}

@@ -74,8 +74,8 @@ function createRequests(options: ExecutorEndpointOptions) {
   }
 
   function accept(message: ExecutorMessage): Accepted {
-    // The Executor's contract itself refuses expired quotes, so `requestedAt` is 0. A request with attested messages
-    // was judged before without them, so its `now` is 0.
+    // The Executor's contract itself refuses expired quotes, so `requestedAt` is 0. The times of a request were judged
+    // before its messages were attested, so `now` is 0 for a request with attested messages.
     const now = message.attested.length > 0 ? 0 : Math.floor(clock() / 1_000)
     const judged = judge(message.request, message.sourceChain, { requestedAt: 0, now, hasStarted: true }, terms)
     if (judged.kind === 'refused') throw new RelayerError(judged.code, { detail: judged.reason })
@@ -92,7 +92,7 @@ function createRequests(options: ExecutorEndpointOptions) {
     return BigInt(coins) > 0n && !terms.honourExpired && isLate(accepted, graceSeconds)
   }
 
-  /** Throws EXECUTOR_EXPIRED for a call that `isUnpaid`. */
+  /** Throws EXECUTOR_EXPIRED if `isUnpaid` returns true. */
   function demandInTime(accepted: Accepted, coins: string, graceSeconds?: number): void {
     if (!isUnpaid(accepted, coins, graceSeconds)) return
     throw new RelayerError('EXECUTOR_EXPIRED', { detail: `Its coins are paid until ${accepted.quote.expiry}, when the quote expires.` })

@@ -22,7 +22,7 @@ const mostPerCall = 8
 
 /** A hint is not trusted: `proveCall` reads the source chain. */
 export function createHints() {
-  /** `to/value/data` → hints, late ones last, and then the highest gas limit first. */
+  /** `to/value/data` → hints. Late hints come last. In both groups, higher gas limits come first. */
   const hints = boundedMap<string, readonly PlannedCall[]>(10_000, 0, ({ length }) => length)
   const of = (intent: Intent) => hints.get(keyOf(intent)) ?? []
 

@@ -31,8 +31,8 @@ export interface PluginFile {
 }
 
 /**
- * Imports the bytes that were compared with `expected` in a thread. It does not read the file again, because the file
- * may change. Throws PLUGIN_INVALID, PLUGIN_CHANGED.
+ * Reads a file, compares its SHA-256 with `expected`, and imports the same bytes in a thread. Does not read the file a
+ * second time, because the file may change. Throws PLUGIN_INVALID, PLUGIN_CHANGED.
  */
 export async function readPlugin(file: string, expected?: string, limits?: ThreadLimits): Promise<PluginFile> {
   const about = { module: file }

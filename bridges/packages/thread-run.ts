@@ -4,7 +4,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Shown, SignedMessage, Target } from '../kit/plugin.ts'
 import { firstLine } from './guard.ts'
 
-/** Most bytes of an answer. A call contains its message, of at most 200,000 bytes. */
+/** Maximum bytes of an answer. A call contains its message, of at most 200,000 bytes. */
 const mostBytes = 2 ** 18
 const mostMegabytes = 256
 
@@ -30,7 +30,7 @@ type FromThread = { readonly id: number } & (
 
 /** One thread with the code of a plug-in (thread.mjs). It ends if it does not answer. */
 export class ThreadRun {
-  /** Names of the functions that `ask` calls, in order. */
+  /** Names of the functions of the plug-in. `ask` calls them in this order, except the last one, `next`. */
   parts: readonly string[] = []
   readonly #worker: Worker
   readonly #questions: MessagePort

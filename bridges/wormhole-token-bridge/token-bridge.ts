@@ -93,7 +93,10 @@ function createFeeValues({ priceOf, decimals }: Pick<TokenBridgeOptions, 'priceO
     return { prices: priceOf, unit: 10n ** BigInt(places), token }
   }
   return {
-    /** Throws FEE_TOO_LOW for a fee that is worth less than the dollars at every price, and PRICE_MISSING at some. */
+    /**
+     * Throws FEE_TOO_LOW if the fee is worth less than the minimum at every current price, and PRICE_MISSING if this is
+     * so at only some of the prices.
+     */
     async demand(minimum: string, content: Content): Promise<void> {
       const [dollars, { fee }] = [dollarsOf(minimum), content]
       // Without a price, a fee of 0 would wait, and could take the place of another transfer.
