@@ -14,7 +14,6 @@ const gwei = 10n ** 9n
 /** Injects a fault into a chain. Resolves when the fault is over. Returns false if the fault had nothing to break. */
 export async function breakChain(place: Place, fault: PlannedFault<ChainKind>, wait: (ms: number) => Promise<void>): Promise<boolean> {
   const { anvil, lanes } = place
-  const { rpc } = anvil
   const lane = lanes[Math.floor(fault.dice * lanes.length)]
   // Accounts whose transactions vanish with removed blocks. Other transactions return to the pool.
   const lost = fault.dice < 0.5 ? lanes.map(({ address }) => address) : []

@@ -30,7 +30,7 @@ export interface FaultRun {
   readonly meanPauseMs?: number
   /** Whether each process has one role and Temporal runs on PostgreSQL (`fleet-run.ts`). */
   readonly fleet?: boolean
-  /** Number of takeovers to measure before the faults of a fleet run. Default: as many as half of the transfers allow. */
+  /** Number of takeovers before the faults of a fleet run. Default: as many as half of the transfers allow. */
   readonly takeovers?: number
 }
 
@@ -63,6 +63,7 @@ export async function runFaults(
   run: FaultRun,
   say: (line: string) => void,
   ground: Ground = oneKindOfProcess,
+  /** Begins before the faults. `stop` is called when they are over. */
   watch?: (targets: FaultTargets) => { stop(): Promise<void> },
 ): Promise<FaultSummary> {
   const connection = await ground.connect(devnet)
@@ -83,11 +84,15 @@ export async function runFaults(
     const started = Date.now()
     say(`Portage runs. Faults for ${run.durationMs / 1000} s.`)
     const watching = watch?.(targets)
-    await untilBoth(
-      sendOver(targets, run.bridge, Math.max(0, run.transfers - sent), run.durationMs * 0.9, sent),
-      injectAll(targets, planOf(run), injected),
-      () => tellProgress(targets, started),
-    ).finally(() => watching?.stop())
+    try {
+      await untilBoth(
+        sendOver(targets, run.bridge, Math.max(0, run.transfers - sent), run.durationMs * 0.9, sent),
+        injectAll(targets, planOf(run), injected),
+        () => tellProgress(targets, started),
+      )
+    } finally {
+      await watching?.stop()
+    }
     say('The faults are over.')
     const remains = await drain(targets, run.stuckAfterMs)
     const summary = summarize({

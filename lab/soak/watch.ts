@@ -10,7 +10,7 @@ export interface Series extends Limit {
   readonly samples: Sample[]
 }
 
-/** Limits of the kinds of series. Node's heap grows by some MiB before a collection. A socket or a watched file may be open. */
+/** Limits of each kind of series. */
 const limits = {
   'memory, MiB': { part: 0.1, least: 16 },
   'open files': { part: 0.1, least: 8 },
@@ -55,7 +55,9 @@ export function startWatch({ client, fleet, ground, devnet }: FaultTargets, ever
     await Promise.allSettled([...processes, temporal(), database()])
   }
   let looking = Promise.resolve()
-  const timer = setInterval(() => (looking = looking.then(look)), everyMs)
+  const timer = setInterval(() => {
+    looking = looking.then(look)
+  }, everyMs)
   return {
     series,
     async stop(): Promise<void> {

@@ -9,7 +9,7 @@ import { pick } from './pick.ts'
 
 type Found = readonly (readonly [number: string, height: number])[]
 
-/** A stream with two agents that read its blocks, perhaps late. A rule is checked after every request. Each method is one possible event. */
+/** A stream and two agents that read its blocks. Checks the rules after each request. Each method is one event. */
 export abstract class ScannedModel {
   stream: StreamState
   running = new Set<string>()
