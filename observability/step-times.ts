@@ -1,7 +1,9 @@
 import type { Transfer } from '../domain/transfer/transfer.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Steps with measured times. `admitted`: ready. `broadcast`: a node has it. `included`: seen in a block. */
+/**
+ * Steps with measured times. `admitted`: ready. `broadcast`: a node has the transaction. `included`: seen in a block.
+ */
 export const timedSteps = ['started', 'admitted', 'nonce', 'broadcast', 'included', 'final'] as const
 export type TimedStep = (typeof timedSteps)[number]
 

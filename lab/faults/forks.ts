@@ -26,7 +26,8 @@ export async function reorganize(anvil: Anvil, { depth, lost }: ForkOptions): Pr
 
 /**
  * Goes back to a snapshot that is `depth` blocks old (evm_revert). With `longer`, the new chain is at once one block
- * longer than the old one. Resolves at the old height, because a fork before that could remove final blocks.
+ * longer than the old one. Resolves at the old height, because another fork at a lower height could remove final
+ * blocks.
  */
 export async function forkFromSnapshot(
   anvil: Anvil,

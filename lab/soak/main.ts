@@ -32,7 +32,10 @@ const soakExit = { failed: 1, usage: 2, notRun: 3 } as const
 const kinds = fleetFaultKinds.filter((kind) => kind !== 'rolling-restart')
 /** The last tenth of the faults strikes after the users' last transfer (`runFaults`). */
 const sendingPart = 0.9
-/** A third of the time, but V8 and the caches need ten minutes at least. A shorter run judges no growth. */
+/**
+ * A third of the run, but at least the ten minutes that V8 and the caches need, and at most half an hour. A run of less
+ * than ten minutes judges no growth.
+ */
 const warmUpOf = (seconds: number) => Math.min(1_800, Math.max(600, seconds / 3))
 /** Slower than in fault runs, because the calls of each process for each block would use most of the machine. */
 const blockTimeSeconds = 3

@@ -149,7 +149,7 @@ function weiOfLane({ config }: OrderContext, amount: Amount, lane: LaneId): stri
   return weiOf(amount, coinOfLane(config, lane), { lane })
 }
 
-/** Throws INPUT_INVALID if the amount names another coin than `own`. */
+/** Throws INPUT_INVALID if the amount names a coin other than `own`. */
 export function weiOf({ wei, coin }: Amount, own: string | undefined, facts: Facts): string {
   if (coin === undefined || coin === own?.toUpperCase()) return wei
   const known = own === undefined ? 'not known, or several: chains.<name>.coin in the config names it' : `${own}, and not ${coin}`

@@ -42,8 +42,11 @@ test('a file is read again, and its prices expire', async () => {
   await expect(price('ethereum', 'source')).rejects.toThrow('61 s old')
 })
 
-/** Oracles by the last digit of their contract: round data and decimals. 2 has no answer, 3 answers 0. */
 const roundAt = at
+/**
+ * Answers by the last digit of the oracle's contract: the nodes disagree about 2, 3 answers 0, and 4 has 18 decimals
+ * instead of 8.
+ */
 const oracles: ContractReader = {
   name: 'ethereum',
   async call(to, data, at) {

@@ -43,7 +43,9 @@ interface NetworkOptions {
   readonly tariff?: () => readonly TariffRule[]
 }
 
-/** Connects chains, bridges. Throws CHAIN_ID_MISMATCH, INPUT_INVALID, NODE_UNAVAILABLE (with `onAway`: if all fail). */
+/**
+ * Connects chains and bridges. Throws CHAIN_ID_MISMATCH, INPUT_INVALID, NODE_UNAVAILABLE (with `onAway`: if all fail).
+ */
 export async function connectNetwork(
   config: Config,
   { only, stopping, onAway, logger, runsPlugins = false, tariff }: NetworkOptions = {},

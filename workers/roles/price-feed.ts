@@ -72,7 +72,7 @@ export function createPriceFeed(
     if (usual === undefined) return price
     const most = BigInt(mostChangePercent)
     const change = price > usual ? price - usual : usual - price
-    // A fall is never above 100 %, so it is also limited as a factor.
+    // A fall is never above 100 %, so a limit of 100 % or more applies to a fall as a factor.
     if (change * 100n <= usual * most && price * (100n + most) >= usual * (most < 100n ? 0n : 100n)) return price
     throw refuse(`The price is more than ${mostChangePercent} % from the price of the config.`)
   }
