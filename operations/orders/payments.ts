@@ -60,8 +60,8 @@ export const paymentOrders = {
   'lane sweep': {
     ...payment,
     route: '/v1/lanes/:lane/sweep',
-    summary: "Send coins that the lane does not need to the chain's treasury (chains.<name>.treasury)",
-    details: 'The lane also keeps the highest cost of this payment.',
+    summary: 'Send the spare coins of a lane to the treasury of its chain (chains.<name>.treasury)',
+    details: 'In addition to the coins that stay, the lane keeps the highest cost of this payment.',
     examples: [`portage lane sweep ${lane} --keep 0.5ETH --wait`],
     fields: sweepFields,
     reason: { usual: 'sweep to the treasury' },
