@@ -24,12 +24,30 @@ describe('the trend of readings', () => {
   })
 
   test('growth in the warm-up does not count', () => {
-    expect(trendOf(readings((at) => Math.min(at, 1_800)), 1_800, limit)).toMatchObject({ isFlat: true, growth: 0 })
+    expect(
+      trendOf(
+        readings((at) => Math.min(at, 1_800)),
+        1_800,
+        limit,
+      ),
+    ).toMatchObject({ isFlat: true, growth: 0 })
   })
 
   test('too few readings show no trend', () => {
-    expect(trendOf(readings(() => 1, 7), 0, limit)).toBeUndefined()
-    expect(trendOf(readings(() => 1, 8), 0, limit)).toMatchObject({ isFlat: true })
+    expect(
+      trendOf(
+        readings(() => 1, 7),
+        0,
+        limit,
+      ),
+    ).toBeUndefined()
+    expect(
+      trendOf(
+        readings(() => 1, 8),
+        0,
+        limit,
+      ),
+    ).toMatchObject({ isFlat: true })
   })
 
   test('a quarter of readings that are far too high changes no trend', () => {
