@@ -73,13 +73,17 @@ function createRequests(options: ExecutorEndpointOptions) {
     throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: `No product of the config delivers it to ${chain.name}.` })
   }
 
-  function accept(message: ExecutorMessage): Accepted {
-    // The Executor's contract itself refuses expired quotes, so `requestedAt` is 0. A request with attested messages
-    // was judged before without them, so its `now` is 0.
-    const now = message.attested.length > 0 ? 0 : Math.floor(clock() / 1_000)
-    const judged = judge(message.request, message.sourceChain, { requestedAt: 0, now, hasStarted: true }, terms)
+  function acceptAt(now: number, { request, sourceChain }: ExecutorMessage, hasStarted: boolean): Accepted {
+    // The Executor's contract itself refuses expired quotes, so `requestedAt` is 0.
+    const judged = judge(request, sourceChain, { requestedAt: 0, now, hasStarted }, terms)
     if (judged.kind === 'refused') throw new RelayerError(judged.code, { detail: judged.reason })
     return judged
+  }
+
+  function accept(message: ExecutorMessage): Accepted {
+    // A request with attested messages was judged before without them, so its `now` is 0.
+    const now = message.attested.length > 0 ? 0 : Math.floor(clock() / 1_000)
+    return acceptAt(now, message, true)
   }
 
   const isLate = ({ quote: { expiry } }: Accepted, graceSeconds = 0) => expiry + BigInt(graceSeconds) <= BigInt(Math.floor(clock() / 1_000))
@@ -111,6 +115,11 @@ function createRequests(options: ExecutorEndpointOptions) {
     accept,
     isLate,
     isUnpaid,
+    /** Whether a transfer may start for the request. Throws a code of `executorRefusals` and read errors. */
+    async verifyNew(message: ExecutorMessage): Promise<void> {
+      await verifyRequest(message)
+      acceptAt(0, message, false)
+    },
     async validate(transfer: Transfer): Promise<Verdict> {
       const message = readOf(transfer)
       const { digest, emitter, sourceId, sequence } = decode(decodeBase64(transfer.message))
@@ -170,14 +179,14 @@ function effectsOf(kindOf: (message: ExecutorMessage) => RequestKind): Effects {
 }
 
 export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoint {
-  const { chain, verifyRequest, products: { ntt, cctp } = {} } = options
-  const { kindOf, accept, isLate, isUnpaid, validate, prove } = createRequests(options)
+  const { chain, products: { ntt, cctp } = {} } = options
+  const { kindOf, accept, isLate, isUnpaid, verifyNew, validate, prove } = createRequests(options)
   const hints = createHints()
 
   return {
     ...effectsOf(kindOf),
     chain: chain.name,
-    verify: (bytes) => toVerdict(verifyRequest(readMessage(bytes)), executorRefusals),
+    verify: (bytes) => toVerdict(verifyNew(readMessage(bytes)), executorRefusals),
     validate: (transfer) => unlessRefused(validate(transfer), executorRefusals),
     /** Undefined for a request that `accept` refuses, or whose attested message would be too large. */
     async attest(transfer) {

@@ -3,10 +3,9 @@ import { concat, decodeBase64, toBeHex, zeroPadValue } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { encodeCall, selectorOf } from '../../bridges/kit/calls.ts'
 import { createVerifier } from '../../bridges/kit/signed-messages.ts'
-import { executorAbi } from '../../bridges/executor/event.ts'
 import { createExecutorEndpoint } from '../../bridges/executor/evm.ts'
 import type { ExecutorTerms } from '../../bridges/executor/judge.ts'
-import { createDecode, createLogDecode, type ExecutorMessage, readMessage, writeMessage } from '../../bridges/executor/message.ts'
+import { createDecode, type ExecutorMessage, readMessage, writeMessage } from '../../bridges/executor/message.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import { mostMessageBytes } from '../../domain/transfer/transfer.ts'
@@ -260,22 +259,6 @@ describe('The check of a request', () => {
     ['of another provider', message({ quoter: other }), 'EXECUTOR_QUOTE_UNKNOWN'],
   ])('the check of a request declines a request that is %s', async (_, one, code) => {
     expect(await endpointOf().validate(transferOf(one))).toMatchObject({ kind: 'declined', code })
-  })
-
-  test('a request for less than the least gas limit starts no transfer, but a started one is not declined', async () => {
-    const asking = (gasLimit: bigint) => message({ instructions: gasOf(gasLimit), amountPaid: 100_005n }, new Uint8Array())
-    const startedFrom = ({ request: one, ...place }: ExecutorMessage) => {
-      const asked = [one.quoter, one.amountPaid, one.targetChain, `0x${one.targetAddress}`, one.refundAddress, one.signedQuote]
-      const values = [...asked, one.request, one.instructions]
-      const log = { address: executor, ...executorAbi.encodeEventLog('RequestForExecution', values), transactionHash: place.txHash }
-      const block = { height: place.height, hash: `0x${'01'.repeat(32)}` }
-      return createLogDecode('ethereum', 2, termsWith(), decode)({ ...log, block, index: place.logIndex }, '9000003', [])
-    }
-    expect(startedFrom(asking(99_999n))).toBeUndefined()
-    expect(startedFrom(asking(100_000n))).toEqual(transferOf(asking(100_000n)))
-    const started = { ...asking(99_999n), attested: [vaaOf()] }
-    logs.push(writeMessage(asking(99_999n)))
-    expect(await endpointOf().validate(transferOf(started))).toEqual({ kind: 'valid' })
   })
 
   test('the check of a request waits while the guardians have not signed its message', async () => {
