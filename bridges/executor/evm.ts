@@ -14,7 +14,15 @@ import { executorRefusals, keyRefusals, type RequestKind } from './kinds.ts'
 import { digestOf, type ExecutorMessage, readMessage, writeMessage } from './message.ts'
 import { createProductRequests } from './product-requests.ts'
 import { decodeQuote, pricedDataBytes } from './quote.ts'
-import { decodeInstructions, decodeRequest, executor, type MessageRequest, type ProductPrefix, type RequestPrefix } from './requests.ts'
+import {
+  decodeInstructions,
+  decodeRequest,
+  executor,
+  type MessageRequest,
+  type ProductPrefix,
+  type RelayInstructions,
+  type RequestPrefix,
+} from './requests.ts'
 import { createVaaRequests, type VaaRequestsOptions } from './vaa-requests.ts'
 
 type Asked<Prefix extends RequestPrefix> = Extract<MessageRequest, { prefix: Prefix }>
@@ -131,22 +139,26 @@ function createRequests(options: ExecutorEndpointOptions) {
       // The product's `delivery` is left out, because a request has a price of its own.
       return verdict.kind === 'valid' ? { kind: 'valid' } : verdict
     },
-    async prove({ message, stage, coins }: PlannedCall, gasLimit: string | undefined, facts: Facts): Promise<readonly ProvedSource[]> {
+    /** Proves that somebody paid for the call. Throws CALL_UNJUSTIFIED and read errors. */
+    async prove({ message, stage, coins }: PlannedCall): Promise<RelayInstructions> {
       return provedBy(async () => {
         const accepted = accept(message)
-        const { wanted } = accepted
         // Admission declines late requests. The grace is for quotes that expire while the call waits for its nonce.
         demandInTime(accepted, coins, longestNonceSeconds)
-        if (BigInt(gasLimit ?? 0) > wanted.gasLimit) throw unproved(`Its request paid for ${wanted.gasLimit} gas.`, { ...facts, gasLimit })
-        const kind = kindOf(message)
-        await Promise.all([kind.prove(message, stage), verifyRequest(message)])
-        // One payment pays for one delivery, so no call is signed after the delivery.
-        if (await kind.delivered(message, 'majority-latest')) throw unproved('It is delivered.', facts)
-        const { sourceChain, digest: payment } = decode(writeMessage(message))
-        const { recipient, token } = kind.partiesOf(message)
-        const parties = { recipient, token, payee: addressOf(wanted.recipient ?? '') }
-        return [{ bridge: executor, sourceChain, payment, parties }, ...within(message)]
+        await Promise.all([kindOf(message).prove(message, stage), verifyRequest(message)])
+        return accepted.wanted
       }, keyRefusals)
+    },
+    /** Throws CALL_UNJUSTIFIED if the paid call may not be signed now, and read errors. */
+    async allow({ message }: PlannedCall, wanted: RelayInstructions, facts: Facts, gasLimit = '0'): Promise<readonly ProvedSource[]> {
+      if (BigInt(gasLimit) > wanted.gasLimit) throw unproved(`Its request paid for ${wanted.gasLimit} gas.`, { ...facts, gasLimit })
+      const kind = kindOf(message)
+      // One payment pays for one delivery, so no call is signed after the delivery.
+      if (await kind.delivered(message, 'majority-latest')) throw unproved('It is delivered.', facts)
+      const { sourceChain, digest: payment } = decode(writeMessage(message))
+      const { recipient, token } = kind.partiesOf(message)
+      const parties = { recipient, token, payee: addressOf(wanted.recipient ?? '') }
+      return [{ bridge: executor, sourceChain, payment, parties }, ...within(message)]
     },
   }
 }
@@ -180,7 +192,7 @@ function effectsOf(kindOf: (message: ExecutorMessage) => RequestKind): Effects {
 
 export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoint {
   const { chain, products: { ntt, cctp } = {} } = options
-  const { kindOf, accept, isLate, isUnpaid, verifyNew, validate, prove } = createRequests(options)
+  const { kindOf, accept, isLate, isUnpaid, verifyNew, validate, prove, allow } = createRequests(options)
   const hints = createHints()
 
   return {
@@ -225,7 +237,7 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
     openCalls: Object.fromEntries(selectorsOf(options).map((selector) => [selector, String(options.maxMsgValue)])),
     async proveCall(intent, gasLimit) {
       const facts = { to: intent.to, selector: intent.data.slice(0, 10) }
-      const proved = await hints.prove(intent, (hint) => prove(hint, gasLimit, facts))
+      const proved = await hints.prove(intent, prove, (hint, wanted) => allow(hint, wanted, facts, gasLimit))
       if (!proved) throw unproved('No paid request for it is known here.', facts)
       return proved
     },
