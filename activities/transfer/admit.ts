@@ -147,8 +147,9 @@ function paying({ payment }: PlannedDelivery, chain: Target['chain']) {
 }
 
 /** The gas of a payment that the reverted calls have left. Undefined if nobody pays for gas. */
-function paidGasOf({ gasAtMost }: PlannedDelivery, { reverted = { calls: 0, gas: 0 } }: AdmitInput) {
+function paidGasOf({ gasAtMost }: PlannedDelivery, { reverted }: AdmitInput) {
   if (gasAtMost === undefined) return undefined
+  if (!reverted) return { left: gasAtMost, revertsAt: () => 1 }
   const left = gasAtMost - BigInt(reverted.gas)
   /** Reverted calls, including those until now, that the payment covers. It covers an L2's fee for data only once. */
   const revertsAt = ({ gasLimit, dataFee }: Attempt) =>

@@ -71,16 +71,8 @@ function kindsOf(options: ExecutorEndpointOptions): Readonly<Record<RequestPrefi
   }
 }
 
-function createRequests(options: ExecutorEndpointOptions) {
-  const { chain, clock = Date.now, terms, verifyRequest, decode, within } = options
-  const kinds = kindsOf(options)
-
-  function kindOf({ request }: ExecutorMessage): RequestKind {
-    const kind = kinds[decodeRequest(request.request)?.prefix ?? 'ERV1']
-    if (kind) return kind
-    throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: `No product of the config delivers it to ${chain.name}.` })
-  }
-
+/** Judges requests by their terms and the time. */
+function createAcceptance({ clock = Date.now, terms }: Pick<ExecutorEndpointOptions, 'clock' | 'terms'>) {
   function acceptAt(now: number, { request, sourceChain }: ExecutorMessage, hasStarted: boolean): Accepted {
     // The Executor's contract itself refuses expired quotes, so `requestedAt` is 0.
     const judged = judge(request, sourceChain, { requestedAt: 0, now, hasStarted }, terms)
@@ -110,6 +102,21 @@ function createRequests(options: ExecutorEndpointOptions) {
     throw new RelayerError('EXECUTOR_EXPIRED', { detail: `Its coins are paid until ${accepted.quote.expiry}, when the quote expires.` })
   }
 
+  return { acceptAt, accept, isLate, isUnpaid, demandInTime }
+}
+
+function createRequests(options: ExecutorEndpointOptions) {
+  const { chain, verifyRequest, decode, within } = options
+  const acceptance = createAcceptance(options)
+  const { acceptAt, accept, isLate, demandInTime } = acceptance
+  const kinds = kindsOf(options)
+
+  function kindOf({ request }: ExecutorMessage): RequestKind {
+    const kind = kinds[decodeRequest(request.request)?.prefix ?? 'ERV1']
+    if (kind) return kind
+    throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: `No product of the config delivers it to ${chain.name}.` })
+  }
+
   /** `0` if no call is due now, or if another call of the delivery pays the drop-off. */
   async function coinsDue(message: ExecutorMessage, { wanted }: Accepted): Promise<string> {
     if (wanted.msgValue + wanted.dropOff === 0n) return '0'
@@ -120,9 +127,7 @@ function createRequests(options: ExecutorEndpointOptions) {
 
   return {
     kindOf,
-    accept,
-    isLate,
-    isUnpaid,
+    ...acceptance,
     /** Whether a transfer may start for the request. Throws a code of `executorRefusals` and read errors. */
     async verifyNew(message: ExecutorMessage): Promise<void> {
       await verifyRequest(message)

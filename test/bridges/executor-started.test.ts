@@ -61,7 +61,7 @@ function setting(limits: readonly bigint[]) {
     } as never,
   )
   const transferOf = (one: ExecutorMessage) => bridge.decode(writeMessage(one))
-  const source = bridge.sources!.find(({ sourceChain }) => sourceChain === 'ethereum')!
+  const source = bridge.sources.find(({ sourceChain }) => sourceChain === 'ethereum')!
   return { messages, transferOf, source, endpoint: bridge.endpoints.get('bsc')! }
 }
 
