@@ -147,8 +147,9 @@ function paying({ payment }: PlannedDelivery, chain: Target['chain']) {
 }
 
 /** The part of the paid gas that reverted calls have not used (`left`). Undefined if nobody pays for gas. */
-function paidGasOf({ gasAtMost }: PlannedDelivery, { reverted = { calls: 0, gas: 0 } }: AdmitInput) {
+function paidGasOf({ gasAtMost }: PlannedDelivery, { reverted }: AdmitInput) {
   if (gasAtMost === undefined) return undefined
+  if (!reverted) return { left: gasAtMost, revertsAt: () => 1 }
   const left = gasAtMost - BigInt(reverted.gas)
   /**
    * Number of reverted calls, including those so far, after which the payment is used up. On an L2 with a fee for data,

@@ -160,6 +160,7 @@ async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Fol
       return { kind: 'included', landed: seenInBlock, finalInMs: deps.chain.msToFinality(now.receipt.block.height) }
     }
     const result = await finalResult(deps, input, landed, now)
+    if (!batch && (result.kind === 'reverted' || result.kind === 'seen')) deps.stepTimes?.useless(transfer, landed.gasPaid)
     if (result.kind !== 'delivered') return result
     reached('final')
     deps.stepTimes?.delivered(transfer, seenAt, landed.gasPaid)
