@@ -1,5 +1,6 @@
 import type { PluginContext, SignedMessage, Target } from '../kit/plugin.ts'
 import { withCopy } from './copy.ts'
+import { boundedMap } from '../../runtime/bounded-map.ts'
 import { firstLine } from './guard.ts'
 import { type Answer, type Question, ThreadRun } from './thread-run.ts'
 
@@ -15,6 +16,9 @@ export interface ThreadLimits {
 }
 
 export const threadLimits: ThreadLimits = { startMs: 10_000, answerMs: 1_000, nextMs: 10_000, restMs: 20_000 }
+
+/** Time for which a message is remembered on which a plug-in hung, ms, and highest number of such messages. */
+const [hungMs, mostHung] = [3_600_000, 1_000]
 
 /** The code of a plug-in package in a thread of its own. If the thread ends, another one starts after a rest. */
 export interface PluginThread {
@@ -34,10 +38,13 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
   let run: ThreadRun | undefined
   let why = 'it is closed'
   let isClosed = false
+  /** Digest of a message on which the plug-in hung → what did not answer. */
+  const hung = boundedMap<string, string>(mostHung, hungMs)
   let created: { readonly settings: unknown; readonly context: PluginContext } | undefined
 
   async function begin(): Promise<unknown> {
-    const one = new ThreadRun(limits.answerMs, (reason) => {
+    const one = new ThreadRun(limits.answerMs, (reason, digest) => {
+      if (digest !== undefined) hung.set(digest, reason)
       if (run === one) rest(reason)
     })
     try {
@@ -66,9 +73,11 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
     }, limits.restMs).unref()
   }
 
-  function running(): ThreadRun {
-    if (run) return run
-    throw new Error(`it rests until it is started again, because ${why}`)
+  function running(digest = ''): ThreadRun {
+    if (!run) throw new Error(`it rests until it is started again, because ${why}`)
+    const reason = hung.get(digest)
+    if (reason === undefined) return run
+    throw new Error(`it hung on this message in the last hour: ${reason}`)
   }
 
   return {
@@ -78,11 +87,13 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
       return createIn(running())
     },
     describe(message, route) {
-      const one = running()
+      const one = running(message.digest)
       return new Map(one.ask(questionOf(message, route)).map((answer, place) => [one.parts[place] ?? '', answer]))
     },
-    next: (message, route, target) =>
-      running().run('next', { question: questionOf(message, route), now: target.now }, limits.nextMs, target),
+    next(message, route, target) {
+      const { digest } = message
+      return running(digest).run('next', { question: questionOf(message, route), now: target.now }, limits.nextMs, { digest, target })
+    },
     close() {
       isClosed = true
       run?.end('it is closed')

@@ -14,11 +14,15 @@ afterAll(() => closing.forEach((one) => one.abort()))
 const limits = { startMs: 20_000, answerMs: 1_000, nextMs: 500, restMs: 50 }
 const aDay = 86_400_000
 
-async function load(text: string, own: Partial<typeof limits> = {}): Promise<Plugin<unknown> | RelayerError> {
+async function loadAll(text: string, own: typeof limits): ReturnType<typeof loadPlugins> {
   const plugins = { mine: entry(await write(folder, text)) }
   const one = new AbortController()
   closing.push(one)
-  const loaded = await loadPlugins(plugins, context, { closing: one.signal, limits: { ...limits, ...own } })
+  return loadPlugins(plugins, context, { closing: one.signal, limits: own })
+}
+
+async function load(text: string, own: Partial<typeof limits> = {}): Promise<Plugin<unknown> | RelayerError> {
+  const loaded = await loadAll(text, { ...limits, ...own })
   return loaded.get('mine')!
 }
 
@@ -102,16 +106,43 @@ describe('A plug-in cannot hold up the process:', () => {
   test('after a rest the thread is started again, and delivers messages on which the plug-in does not hang', async () => {
     const plugin = await made({ decode: `({ payload }) => { while (payload[1] === 4); return {} }` })
     expect(() => read(plugin, '0x0104')).toThrow(failure(`decode ${late}`))
-    const sequence = () => {
-      try {
-        return read(plugin).sequence
-      } catch {
-        return undefined
-      }
-    }
-    await expect.poll(sequence).toBe('7')
+    await expect.poll(() => sequenceOf(plugin)).toBe('7')
+    const start = performance.now()
+    expect(() => read(plugin, '0x0104')).toThrow(failure(`it hung on this message in the last hour: decode ${late}`))
+    expect(performance.now() - start).toBeLessThan(500)
+    expect(sequenceOf(plugin)).toBe('7')
+  })
+
+  test('a message whose next loops is remembered too, and other messages that waited meanwhile are not', async () => {
+    const next = `async ({ payload }, { read }) => { await read({}); while (payload[1] === 4); return { stage: 'deliver' } }`
+    const plugin = await made({ next })
+    const [good, bad] = [read(plugin), read(plugin, '0x0104')]
+    const waits = plugin.next?.(good, { now: 0, read: () => new Promise(() => {}) })
+    await expect(Promise.all([plugin.next?.(bad, target), waits])).rejects.toThrow(failure('next did not answer'))
+    await expect.poll(() => sequenceOf(plugin)).toBe('7')
+    await expect(plugin.next?.(bad, target)).rejects.toThrow(failure('it hung on this message in the last hour'))
+    expect(await plugin.next?.(good, target)).toEqual({ stage: 'deliver' })
+  })
+
+  test('a next that computes for seconds is not ended by another message, which waits', async () => {
+    const next = `async () => { const end = Date.now() + 2_500; while (Date.now() < end); return { stage: 'deliver' } }`
+    const plugin = await made({ next }, { nextMs: 20_000 })
+    const message = read(plugin)
+    const stage = plugin.next?.(message, target)
+    await expect.poll(() => sequenceOf(plugin)).toBeUndefined()
+    expect(await stage).toEqual({ stage: 'deliver' })
+    expect(sequenceOf(plugin, '0x0103')).toBe('7')
+    expect(sequenceOf(plugin)).toBe('7')
   })
 })
+
+function sequenceOf(plugin: Plugin<unknown>, payload?: string): string | undefined {
+  try {
+    return read(plugin, payload).sequence
+  } catch {
+    return undefined
+  }
+}
 
 describe('A plug-in that does not start is refused by name, if it', () => {
   test.each([
