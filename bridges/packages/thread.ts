@@ -20,13 +20,16 @@ export const threadLimits: ThreadLimits = { startMs: 10_000, answerMs: 1_000, ne
 /** Time for which a message is remembered on which a plug-in hung, ms, and highest number of such messages. */
 const [hungMs, mostHung] = [3_600_000, 1_000]
 
+/** An answer that takes no more time than this, ms, does not count as slow. */
+const quickMs = 10
+
 /** The code of a plug-in package in a thread of its own. If the thread ends, another one starts after a rest. */
 export interface PluginThread {
   /** The default export of the file, with the text `function` in place of functions. */
   readonly definition: unknown
   /** Resolves with what `create` made, as data: see `jobs.create` in thread.mjs. Throws Error. */
   create(settings: unknown, context: PluginContext): Promise<unknown>
-  /** Asks all functions but `next` about a message. Throws Error if the thread rests, or does not answer. */
+  /** Asks all functions but `next` about a message. Throws Error if the thread rests, is too slow, or does not answer. */
   describe(message: SignedMessage, route: number): ReadonlyMap<string, Answer>
   /** Throws Error, and the errors of `target.read`. */
   next(message: SignedMessage, route: number, target: Target): Promise<unknown>
@@ -38,6 +41,8 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
   let run: ThreadRun | undefined
   let why = 'it is closed'
   let isClosed = false
+  /** Time of slow answers, ms, less the share of the time since then that a plug-in may take. */
+  let [slowMs, slowAt] = [0, performance.now()]
   /** Digest of a message on which the plug-in hung → what did not answer. */
   const hung = boundedMap<string, string>(mostHung, hungMs)
   let created: { readonly settings: unknown; readonly context: PluginContext } | undefined
@@ -80,6 +85,20 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
     throw new Error(`it hung on this message in the last hour: ${reason}`)
   }
 
+  /** Throws Error if the plug-in has taken its share of the time of the process. */
+  function ask(one: ThreadRun, question: Question): readonly Answer[] {
+    const [now, { answerMs, restMs }] = [performance.now(), limits]
+    slowMs = Math.max(0, slowMs - ((now - slowAt) * answerMs) / restMs)
+    slowAt = now
+    if (slowMs >= answerMs) throw new Error(`its functions took more than ${answerMs} ms of the last ${restMs / 1_000} s`)
+    try {
+      return one.ask(question)
+    } finally {
+      const took = performance.now() - now
+      if (took > quickMs) slowMs += took
+    }
+  }
+
   return {
     definition: await begin(),
     create(settings, context) {
@@ -88,7 +107,7 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
     },
     describe(message, route) {
       const one = running(message.digest)
-      return new Map(one.ask(questionOf(message, route)).map((answer, place) => [one.parts[place] ?? '', answer]))
+      return new Map(ask(one, questionOf(message, route)).map((answer, place) => [one.parts[place] ?? '', answer]))
     },
     next(message, route, target) {
       const { digest } = message

@@ -124,6 +124,23 @@ describe('A plug-in cannot hold up the process:', () => {
     expect(await plugin.next?.(good, target)).toEqual({ stage: 'deliver' })
   })
 
+  test('slow functions take at most a second, and then a share of the time, without an end of their thread', async () => {
+    const decode = `(() => { let runs = 0; return ({ payload }) => {
+      const end = Date.now() + payload[1] * 100
+      while (Date.now() < end);
+      return { run: ++runs }
+    } })()`
+    const delivered = `({ digest, content }) => [{ contract, view: 'isDone(bytes32)', args: [digest], returns: 'bool', is: [content.run > 2] }]`
+    const plugin = await made({ decode, delivered }, { restMs: 10_000 })
+    const start = performance.now()
+    const reads = Array.from({ length: 20 }, () => sequenceOf(plugin, '0x0105'))
+    expect(performance.now() - start).toBeLessThan(5_000)
+    expect(reads.filter(Boolean).length).toBeLessThan(6)
+    expect(() => read(plugin)).toThrow(failure('its functions took more than 1000 ms of the last 10 s'))
+    await expect.poll(() => sequenceOf(plugin), { timeout: 20_000 }).toBe('7')
+    expect(plugin.delivered(read(plugin))).toMatchObject([{ is: [true] }])
+  })
+
   test('a next that computes for seconds is not ended by another message, which waits', async () => {
     const next = `async () => { const end = Date.now() + 2_500; while (Date.now() < end); return { stage: 'deliver' } }`
     const plugin = await made({ next }, { nextMs: 20_000 })
