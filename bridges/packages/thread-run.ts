@@ -34,6 +34,9 @@ type FromThread = { readonly id: number } & (
   | Answer
 )
 
+/** A job took too long. */
+export class LateJob extends Error {}
+
 /** `digest`: of the message on which the plug-in hung. */
 type OnEnd = (why: string, digest?: string) => void
 
@@ -98,12 +101,12 @@ export class ThreadRun {
     return (receiveMessageOnPort(this.#questions)?.message ?? []) as readonly Answer[]
   }
 
-  /** Throws Error after `limitMs`, or if the job throws. */
+  /** Throws LateJob after `limitMs`, and Error if the job throws. */
   run(name: string, input: unknown, limitMs: number, about: About = {}): Promise<unknown> {
     const id = ++this.#count
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        reject(new Error(`${name} did not answer within ${limitMs} ms`))
+        reject(new LateJob(`${name} did not answer within ${limitMs} ms`))
         // The job is closed after this, because it may be the one that blocks the thread.
         this.#endIfBlocked()
         close()

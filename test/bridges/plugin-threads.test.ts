@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { createBridges } from '../../bridges/registry.ts'
 import { createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
 import type { Plugin } from '../../bridges/kit/plugin.ts'
 import { planOf } from '../../bridges/packages/endpoints.ts'
@@ -6,7 +7,7 @@ import { loadPlugins } from '../../bridges/packages/load.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { signVaa } from '../helpers/vaa.ts'
-import { context, emitter, entry, names, source, write } from './plugin-source.ts'
+import { context, emitter, entry, names, options, source, write } from './plugin-source.ts'
 
 const folder = temporaryFolder()
 const closing: AbortController[] = []
@@ -151,6 +152,21 @@ describe('A plug-in cannot hold up the process:', () => {
     expect(sequenceOf(plugin, '0x0103')).toBe('7')
     expect(sequenceOf(plugin)).toBe('7')
   })
+})
+
+test('a plug-in that a busy machine loads too slowly is loaded later, and then gets its messages', async () => {
+  const own = { ...limits, startMs: 1 }
+  const loaded = await loadAll(source(), own)
+  expect(loaded.get('mine')).toMatchObject({ code: 'PLUGIN_INVALID', message: expect.stringContaining('within 1 ms') as string })
+  const plugins = options({ mine: entry(await write(folder, source())) })
+  const chains = new Map([['bsc', { name: 'bsc' } as never]])
+  const bridge = createBridges(plugins, chains, ['bsc'], { loaded }).get('mine')!
+  expect(bridge.endpoints.get('bsc')?.plan).toBeUndefined()
+  expect(bridge.content(bytesOf('0x0102'))).toEqual({})
+  own.startMs = 20_000
+  await expect.poll(() => bridge.endpoints.get('bsc')?.plan).toBeDefined()
+  expect(bridge.content(bytesOf('0x0102'))).toMatchObject({ token: 'mine' })
+  expect(bridge.endpoints.get('bsc')?.plan?.(bridge.decode(bytesOf('0x0102')))).toMatchObject({ function: 'take(bytes)' })
 })
 
 function sequenceOf(plugin: Plugin<unknown>, payload?: string): string | undefined {

@@ -91,11 +91,13 @@ export async function connectNetwork(
 async function readPlugins(config: Config, closing: AbortSignal, logger?: Logger): Promise<LoadedPlugins | undefined> {
   const { plugins } = config.bridges
   if (!plugins) return undefined
-  const loaded = await loadPlugins(plugins, pluginContext(config), { closing })
-  for (const [plugin, one] of loaded)
-    if (one instanceof RelayerError) logger?.error('a plug-in is not loaded: its messages wait', { plugin, ...problemOf(one) })
-    else logger?.info('a plug-in is loaded', { plugin, sha256: plugins[plugin]?.sha256 })
-  return loaded
+  return loadPlugins(plugins, pluginContext(config), {
+    closing,
+    onLoaded(plugin, one) {
+      if (one instanceof RelayerError) logger?.error('a plug-in is not loaded: its messages wait', { plugin, ...problemOf(one) })
+      else logger?.info('a plug-in is loaded', { plugin, sha256: plugins[plugin]?.sha256 })
+    },
+  })
 }
 
 /** Throws CONFIG_INVALID if a source chain, whose table proves deliveries to the target, is not connected. */
