@@ -99,6 +99,22 @@ test.each([
   expect(await price('ethereum', 'target')).toBe(high! * unit)
 })
 
+test('a price does not wait for a slow source, unless too few other sources have a current price', async () => {
+  clock.seconds = at
+  const held: (() => void)[] = []
+  const slow = await listenHttp((_, response) => void held.push(() => response.end(prices('3200'))))
+  const [one, other] = [await serve(() => prices('3000')), await serve(() => prices('3100'))]
+  const fast = feedOf(...[slow, one, other].map((url) => ({ kind: 'http', url }) as const))
+  const start = performance.now()
+  expect(await fast('ethereum', 'target')).toBe(3_100n * unit)
+  expect(performance.now() - start).toBeLessThan(3_000)
+  const price = feedOf({ kind: 'http', url: slow }, { kind: 'http', url: one })('ethereum', 'target')
+  await expect.poll(() => held.length).toBe(2)
+  const answerLater = setTimeout(() => held[1]?.(), 700)
+  expect(await price).toBe(3_200n * unit)
+  clearTimeout(answerLater)
+})
+
 test('a limit of 100 % or more still refuses a price that fell by a larger factor', async () => {
   clock.seconds = at
   const url = await serve(() => prices('1499'))
