@@ -21,7 +21,7 @@ export const threadLimits: ThreadLimits = { startMs: 10_000, answerMs: 1_000, ne
 const [hungMs, mostHung] = [3_600_000, 1_000]
 
 /** An answer that takes no more time than this, ms, does not count as slow. */
-const quickMs = 10
+const quickMs = 20
 
 /** The code of a plug-in package in a thread of its own. If the thread ends, another one starts after a rest. */
 export interface PluginThread {
@@ -29,7 +29,7 @@ export interface PluginThread {
   readonly definition: unknown
   /** Resolves with what `create` made, as data: see `jobs.create` in thread.mjs. Throws Error. */
   create(settings: unknown, context: PluginContext): Promise<unknown>
-  /** Asks all functions but `next` about a message. Throws Error if the thread rests, is too slow, or does not answer. */
+  /** Asks all functions but `next` about a message. Throws Error if the thread rests, is slow, or does not answer. */
   describe(message: SignedMessage, route: number): ReadonlyMap<string, Answer>
   /** Throws Error, and the errors of `target.read`. */
   next(message: SignedMessage, route: number, target: Target): Promise<unknown>

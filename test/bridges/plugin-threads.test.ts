@@ -138,8 +138,14 @@ describe('A plug-in cannot hold up the process:', () => {
     expect(performance.now() - start).toBeLessThan(5_000)
     expect(reads.filter(Boolean).length).toBeLessThan(6)
     expect(() => read(plugin)).toThrow(failure('its functions took more than 1000 ms of the last 10 s'))
-    await expect.poll(() => sequenceOf(plugin), { timeout: 20_000 }).toBe('7')
-    expect(plugin.delivered(read(plugin))).toMatchObject([{ is: [true] }])
+    const shown = () => {
+      try {
+        return plugin.delivered(read(plugin))
+      } catch {
+        return []
+      }
+    }
+    await expect.poll(shown).toMatchObject([{ is: [true] }])
   })
 
   test('a next that computes for seconds is not ended by another message, which waits', async () => {
