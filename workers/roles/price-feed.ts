@@ -21,7 +21,7 @@ interface Answer {
 }
 
 interface FeedDeps {
-  /** Price that the config expects. The price of the feed may differ from it by at most `mostChangePercent`. */
+  /** Price that the config expects. `mostChangePercent` limits the difference of the feed's price from it. */
   readonly expected: (name: string) => bigint | undefined
   /** Reads a chain with oracles. Undefined if this process is not connected to the chain. */
   readonly readerOf: (chain: ChainName) => ContractReader | undefined
@@ -86,10 +86,8 @@ export function createPriceFeed(
     const price = median(good, end)
     const usual = expected(name)
     if (usual === undefined) return price
-    const most = BigInt(mostChangePercent)
-    const change = price > usual ? price - usual : usual - price
-    // A fall is never above 100 %, so it is also limited as a factor.
-    if (change * 100n <= usual * most && price * (100n + most) >= usual * (most < 100n ? 0n : 100n)) return price
+    const most = 100n + BigInt(mostChangePercent)
+    if (price * 100n <= usual * most && price * most >= usual * 100n) return price
     throw refuse(`The price is more than ${mostChangePercent} % from the price of the config.`)
   }
 }
