@@ -58,7 +58,7 @@ export const priceFeedSchema = z
       'Chain or token → dollars that the coin or the token is usually worth. Absent for a chain: its `price` in `bridges.executor`.',
     ),
     mostChangePercent: usually(whole(1, 1_000), 50).describe(
-      'Highest difference between a price of the feed and the expected price, percent. Portage does not use a price that differs more.',
+      'Highest rise of a price of the feed above the expected price, percent. A fall is limited by the same factor: with 50, by 1.5, to two thirds of the expected price. Portage does not use a price that differs more.',
     ),
   })
   .optional()
