@@ -1,6 +1,6 @@
+import { LRUCache } from 'lru-cache'
 import type { PluginContext, SignedMessage, Target } from '../kit/plugin.ts'
 import { withCopy } from './copy.ts'
-import { boundedMap } from '../../runtime/bounded-map.ts'
 import { firstLine } from './guard.ts'
 import { type Answer, type Question, ThreadRun } from './thread-run.ts'
 
@@ -41,10 +41,9 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
   let run: ThreadRun | undefined
   let why = 'it is closed'
   let isClosed = false
-  /** Time of slow answers, ms, less the share of the time since then that a plug-in may take. */
-  let [slowMs, slowAt] = [0, performance.now()]
+  const inShare = createShare(limits)
   /** Digest of a message on which the plug-in hung → what did not answer. */
-  const hung = boundedMap<string, string>(mostHung, hungMs)
+  const hung = new LRUCache<string, string>({ max: mostHung, ttl: hungMs })
   let created: { readonly settings: unknown; readonly context: PluginContext } | undefined
 
   async function begin(): Promise<unknown> {
@@ -85,20 +84,6 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
     throw new Error(`it hung on this message in the last hour: ${reason}`)
   }
 
-  /** Throws Error if the plug-in has taken its share of the time of the process. */
-  function ask(one: ThreadRun, question: Question): readonly Answer[] {
-    const [now, { answerMs, restMs }] = [performance.now(), limits]
-    slowMs = Math.max(0, slowMs - ((now - slowAt) * answerMs) / restMs)
-    slowAt = now
-    if (slowMs >= answerMs) throw new Error(`its functions took more than ${answerMs} ms of the last ${restMs / 1_000} s`)
-    try {
-      return one.ask(question)
-    } finally {
-      const took = performance.now() - now
-      if (took > quickMs) slowMs += took
-    }
-  }
-
   return {
     definition: await begin(),
     create(settings, context) {
@@ -107,7 +92,7 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
     },
     describe(message, route) {
       const one = running(message.digest)
-      return new Map(ask(one, questionOf(message, route)).map((answer, place) => [one.parts[place] ?? '', answer]))
+      return new Map(inShare(() => one.ask(questionOf(message, route))).map((answer, place) => [one.parts[place] ?? '', answer]))
     },
     next(message, route, target) {
       const { digest } = message
@@ -117,6 +102,24 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
       isClosed = true
       run?.end('it is closed')
     },
+  }
+}
+
+/** Makes a function that runs another one, or throws Error if slow ones have taken their share of time. */
+function createShare({ answerMs, restMs }: ThreadLimits) {
+  /** Time of slow answers, ms, less the share of the time since then. */
+  let [slowMs, slowAt] = [0, performance.now()]
+  return <T>(run: () => T): T => {
+    const now = performance.now()
+    slowMs = Math.max(0, slowMs - ((now - slowAt) * answerMs) / restMs)
+    slowAt = now
+    if (slowMs >= answerMs) throw new Error(`its functions took more than ${answerMs} ms of the last ${restMs / 1_000} s`)
+    try {
+      return run()
+    } finally {
+      const took = performance.now() - now
+      if (took > quickMs) slowMs += took
+    }
   }
 }
 
