@@ -1,4 +1,3 @@
-import { decodeBase64 } from 'ethers'
 import type { EvmChain } from '../chains/evm/index.ts'
 import { chainTime } from '../chains/heads.ts'
 import { executorOf } from '../config/executor.ts'
@@ -47,7 +46,7 @@ export function createExecutorBridge(options: BridgesOptions, links: ExecutorLin
   if (!terms) throw new RelayerError('CONFIG_INVALID', { detail: 'bridges.executor is absent.' })
   const { chains } = terms
   const decode = createDecode(chains, namesOf(options))
-  const starts = ({ message }: Transfer) => !isBelowLeastGas(readMessage(decodeBase64(message)))
+  const starts = ({ message }: Transfer) => !isBelowLeastGas(readMessage(Buffer.from(message, 'base64')))
   const logs = new Map(
     [...chains].flatMap(([id, { name, ...place }]) => {
       const chain = connected.get(name)
