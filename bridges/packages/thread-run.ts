@@ -52,7 +52,7 @@ export class ThreadRun {
   readonly #answerMs: number
   readonly #onEnd: OnEnd
   #count = 0
-  #ended = false
+  #ended: string | undefined
 
   /** @param answerMs longest time of `ask` */
   constructor(answerMs: number, onEnd: OnEnd) {
@@ -72,9 +72,14 @@ export class ThreadRun {
     this.#worker.on('exit', () => this.end('it ended itself'))
   }
 
+  /** The reason of the thread's end. Undefined while it runs. */
+  get ended(): string | undefined {
+    return this.#ended
+  }
+
   end(why: string, digest?: string): void {
-    if (this.#ended) return
-    this.#ended = true
+    if (this.#ended !== undefined) return
+    this.#ended = why
     void this.#worker.terminate()
     this.#questions.close()
     for (const job of this.#jobs.values()) job.fail(new Error(why))
@@ -86,6 +91,7 @@ export class ThreadRun {
    * does not answer, and ends the thread, unless a job keeps it busy: a job has a limit of its own.
    */
   ask(question?: Question): readonly Answer[] {
+    if (this.#ended !== undefined) throw new Error(this.#ended)
     const id = ++this.#count
     Atomics.store(this.#progress, 0, id)
     this.#questions.postMessage({ id, question }, [])
@@ -103,6 +109,7 @@ export class ThreadRun {
 
   /** Throws LateJob after `limitMs`, and Error if the job throws. */
   run(name: string, input: unknown, limitMs: number, about: About = {}): Promise<unknown> {
+    if (this.#ended !== undefined) return Promise.reject(new Error(this.#ended))
     const id = ++this.#count
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -124,9 +131,9 @@ export class ThreadRun {
 
   #endIfBlocked(): void {
     try {
-      if (!this.#ended) this.ask()
+      this.ask()
     } catch {
-      // `ask` has ended the thread.
+      // `ask` has ended the thread, or it had ended before.
     }
   }
 

@@ -36,6 +36,11 @@ export interface PluginThread {
   close(): void
 }
 
+interface Created {
+  readonly settings: unknown
+  readonly context: PluginContext
+}
+
 /** Starts a thread, and loads a plug-in from its bytes. Throws Error if the plug-in cannot be loaded. */
 export async function startThread(bytes: Uint8Array, limits = threadLimits): Promise<PluginThread> {
   let run: ThreadRun | undefined
@@ -44,7 +49,7 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
   const inShare = createShare(limits)
   /** Digest of a message on which the plug-in hung → what did not answer. */
   const hung = new LRUCache<string, string>({ max: mostHung, ttl: hungMs })
-  let created: { readonly settings: unknown; readonly context: PluginContext } | undefined
+  let created: Created | undefined
 
   async function begin(): Promise<unknown> {
     const one = new ThreadRun(limits.answerMs, (reason, digest) => {
@@ -53,20 +58,15 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
     })
     try {
       const definition = await withCopy(bytes, (url) => one.run('load', url, limits.startMs))
-      if (created) await createIn(one)
-      if (isClosed) throw new Error(why)
+      if (created) await createIn(one, created, limits)
+      // A thread may end in the same turn as it answers, so that its end came before this line.
+      if (isClosed || one.ended !== undefined) throw new Error(one.ended ?? why)
       run = one
       return definition
     } catch (error) {
       one.end('it did not start')
       throw error
     }
-  }
-
-  async function createIn(one: ThreadRun): Promise<unknown> {
-    const made = (await one.run('create', created, limits.startMs)) as { readonly parts: readonly string[] }
-    one.parts = [...made.parts, 'next']
-    return made
   }
 
   function rest(reason: string): void {
@@ -88,7 +88,7 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
     definition: await begin(),
     create(settings, context) {
       created = { settings, context }
-      return createIn(running())
+      return createIn(running(), created, limits)
     },
     describe(message, route) {
       const one = running(message.digest)
@@ -103,6 +103,13 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
       run?.end('it is closed')
     },
   }
+}
+
+/** Creates the plug-in in a thread, and remembers the names of its functions. Returns what `create` made, as data. */
+async function createIn(run: ThreadRun, created: Created, { startMs }: ThreadLimits): Promise<unknown> {
+  const made = (await run.run('create', created, startMs)) as { readonly parts: readonly string[] }
+  run.parts = [...made.parts, 'next']
+  return made
 }
 
 /** Makes a function that runs another one, or throws Error if slow ones have taken their share of time. */

@@ -5,6 +5,7 @@ import type { Plugin } from '../../bridges/kit/plugin.ts'
 import { planOf } from '../../bridges/packages/endpoints.ts'
 import { loadPlugins } from '../../bridges/packages/load.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { until } from '../../lab/devnet/until.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { signVaa } from '../helpers/vaa.ts'
 import { context, emitter, entry, names, options, source, write } from './plugin-source.ts'
@@ -112,6 +113,26 @@ describe('A plug-in cannot hold up the process:', () => {
     expect(() => read(plugin, '0x0104')).toThrow(failure(`it hung on this message in the last hour: decode ${late}`))
     expect(performance.now() - start).toBeLessThan(500)
     expect(sequenceOf(plugin)).toBe('7')
+  })
+
+  test('a thread that ends while it starts again is not used, however busy the process is', async () => {
+    const end = Date.now() + 3_000
+    const parties = `(Date.now() < ${end} && setTimeout(() => process.exit(0)), () => ({ recipient: contract, token: 'mine' }))`
+    const plugin = await made({ parties }, { restMs: 20 })
+    const busy = setInterval(() => {
+      const until = performance.now() + 30
+      while (performance.now() < until);
+    })
+    await until(() => Date.now() >= end, { timeoutMs: 10_000, everyMs: 1, what: 'the threads to end no more' })
+    clearInterval(busy)
+    const reads = () => {
+      try {
+        return read(plugin, '0x0103')
+      } catch {
+        return undefined
+      }
+    }
+    expect(await until(reads, { timeoutMs: 10_000, everyMs: 20, what: 'the plug-in to be back' })).toMatchObject({ sequence: '7' })
   })
 
   test('a message whose next loops is remembered too, and other messages that waited meanwhile are not', async () => {
