@@ -17,7 +17,7 @@ const errorCode = pattern(/^[A-Z_]{1,32}$/, 'an error code')
  */
 export const mostOfUpdate = { requests: 300, numbers: 2_000, intervals: 10_000 } as const
 
-/** Maximum intervals in a list. It may need one per number, because numbers of a placed stream never adjoin. */
+/** Maximum intervals in a list. It may need one per number, because numbers of a placed stream seldom adjoin. */
 const mostIntervals = 5_000
 
 export const intervals: Check = (value, path) => {

@@ -40,7 +40,7 @@ function unseen({ gaps, next }: StreamState, numbers: IntervalSet): IntervalSet 
   return toSet(subtractIntervals(parse(numbers), parse(known)))
 }
 
-/** A reorg of the target's final blocks. Only such a reorg, or an operator's order, lowers the watermark. */
+/** A reorg of the target's final blocks has removed these completions, so the watermark may fall. */
 export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at: number): StreamStep {
   const unknownCompletions = numbers.reduce((set, [from, to]) => without(set, from, to), state.unknownCompletions)
   const reopened = reopen({ ...state, unknownCompletions }, numbers, at)

@@ -9,7 +9,10 @@ import { pick } from './pick.ts'
 
 type Found = readonly (readonly [number: string, height: number])[]
 
-/** A stream with two agents that read its blocks, perhaps late. A rule is checked after every request. Each method is one possible event. */
+/**
+ * A stream with two agents that read its blocks, perhaps late. A rule is checked after every request. Each method is
+ * one possible event.
+ */
 export abstract class ScannedModel {
   stream: StreamState
   running = new Set<string>()
@@ -37,7 +40,7 @@ export abstract class ScannedModel {
   abstract idOf(number: string): string | undefined
   protected abstract isDelivered(id: string): boolean
   protected abstract check(): void
-  /** After a restore or a loss of the stream. */
+  /** Is called after a restore or a loss of the stream. */
   protected abstract goneBack(): void
 
   protected isOver(id: string): boolean {
