@@ -83,7 +83,7 @@ export function routesOf({ name, wormholeChainId, tokenBridge: contract, calls =
   return [route({ 0: '01' }, completions), ...redeemers, route({ 0: '03' }, [])]
 }
 
-/** Compares fees with dollars and with coins of 18 decimals, at the prices of the feed. Throws PRICE_MISSING. */
+/** Compares fees with dollars and with coins of 18 decimals, at the prices of the feed. Throws PRICE_MISSING without a price. */
 function createFeeValues({ priceOf, decimals }: Pick<TokenBridgeOptions, 'priceOf' | 'decimals'>) {
   const missing = (detail: string, { originToken: name }: Content) => new RelayerError('PRICE_MISSING', { detail, facts: { name } })
   /** `target`: price of `name` at the target. All prices are of one moment. */
@@ -96,8 +96,8 @@ function createFeeValues({ priceOf, decimals }: Pick<TokenBridgeOptions, 'priceO
   }
   return {
     /**
-     * Throws FEE_TOO_LOW if the fee is worth less than the minimum at every current price, and PRICE_MISSING if this is
-     * so at only some of the prices.
+     * Throws FEE_TOO_LOW if the fee is worth less than the minimum at every current price, and FEE_BELOW_COST if this
+     * is so at only some of the prices.
      */
     async demand(minimum: string, content: Content): Promise<void> {
       const [dollars, { fee }] = [dollarsOf(minimum), content]
@@ -107,7 +107,8 @@ function createFeeValues({ priceOf, decimals }: Pick<TokenBridgeOptions, 'priceO
       const units = (price: bigint) => (dollars * unit + price - 1n) / price
       const least = units(target)
       if (fee < least) throw tooLow(content, String(least))
-      if (fee < units(token)) throw missing('At one of the current prices, the fee is below the minimum.', content)
+      const detail = `At one of the current prices, the fee of ${fee} is below the minimum of ${units(token)}.`
+      if (fee < units(token)) throw new RelayerError('FEE_BELOW_COST', { detail, facts: { token: content.originToken } })
     },
     async wei(fee: bigint, content: Content): Promise<bigint> {
       const { unit, token, target } = await read(content, content.target.name)
@@ -175,6 +176,7 @@ export function createTokenBridge({ targets, decimals, priceOf, ...policy }: Tok
       ASSET_UNSUPPORTED: { kind: 'declined' },
       FEE_NOT_CONFIGURED: { kind: 'declined' },
       FEE_TOO_LOW: { kind: 'declined' },
+      FEE_BELOW_COST: { kind: 'wait' },
       PRICE_MISSING: { kind: 'wait' },
     },
     stages: {

@@ -1,7 +1,17 @@
 import { defined } from '../defined.ts'
 import { invisible, utf8Bytes } from '../text/printable.ts'
 import { portageItself } from '../order.ts'
-import { addInterval, countNumbers, type IntervalSet, missingBetween } from './intervals.ts'
+import {
+  addInterval,
+  countNumbers,
+  intersection,
+  type Intervals,
+  type IntervalSet,
+  overlapping,
+  parse,
+  subtractIntervals,
+  toSet,
+} from './intervals.ts'
 import { boundedOutside, bringBack, sumCounted, uncounted, withCounted } from './outside-window.ts'
 import { heightOf } from './places.ts'
 import type { Gap, StreamState } from './stream.ts'
@@ -29,13 +39,17 @@ export function withoutCounted(gaps: readonly Gap[], number: bigint): readonly G
 
 /** Without `into`, the part of each gap within `from` … `to` is removed. */
 export function punch(gaps: readonly Gap[], from: string, to: string, into?: (part: Gap) => Gap): readonly Gap[] {
+  return punchAll(gaps, parse([[from, to]]), into)
+}
+
+export function punchAll(gaps: readonly Gap[], all: Intervals, into?: (part: Gap) => Gap): readonly Gap[] {
   return gaps.flatMap((one) => {
-    if (BigInt(one.to) < BigInt(from) || BigInt(one.from) > BigInt(to)) return [one]
-    const low = String(max(BigInt(one.from), BigInt(from)))
-    const high = String(min(BigInt(one.to), BigInt(to)))
-    const part = (start: string, end: string) => withGapCounted({ ...one, from: start, to: end })
-    const rest = missingBetween([[low, high]], one.from, one.to).map(([start, end]) => part(start, end))
-    return [...rest, ...(into ? [into(part(low, high))] : [])].sort(byFirst)
+    const whole = parse([[one.from, one.to]])
+    const inside = whole.flatMap(([from, to]) => overlapping(all, from, to))
+    if (inside.length === 0) return [one]
+    const partsOf = (some: Intervals) => toSet(some).map(([from, to]) => withGapCounted({ ...one, from, to }))
+    const rest = partsOf(subtractIntervals(whole, inside))
+    return into ? [...rest, ...partsOf(intersection(whole, inside)).map(into)].sort(byFirst) : rest
   })
 }
 
@@ -43,6 +57,8 @@ export function punch(gaps: readonly Gap[], from: string, to: string, into?: (pa
 export function bounded(state: StreamState): StreamState {
   let { gaps, open } = { ...state, gaps: joined(state.gaps) }
   let kept = state
+  // A list of distances, because only the merged one changes: parsing all numbers at each step would take seconds.
+  const distances = gaps.map(({ from }, index) => BigInt(from) - BigInt(gaps[index - 1]?.to ?? 0))
   while (gaps.length > limits.gaps) {
     const [lowest] = gaps
     if (state.config.placed && lowest) {
@@ -50,10 +66,12 @@ export function bounded(state: StreamState): StreamState {
       gaps = gaps.slice(1)
       continue
     }
-    const at = narrowest(gaps)
+    const at = narrowest(distances)
     const [low, high] = [gaps[at - 1], gaps[at]]
     if (!low || !high) break
-    const left = open.filter(({ number }) => BigInt(number) < BigInt(low.from) || BigInt(number) > BigInt(high.to))
+    distances.splice(at, 1)
+    const [least, most] = [BigInt(low.from), BigInt(high.to)]
+    const left = open.filter(({ number }) => BigInt(number) < least || BigInt(number) > most)
     const unresolved = uncounted({ ...kept, open }) - uncounted({ ...bringBack(kept, low.from, high.to, true), open: left })
     const { code: _, chain: __, ...lower } = low
     const merged: Gap = { ...lower, to: high.to, state: 'unasked' }
@@ -78,13 +96,11 @@ function joined(gaps: readonly Gap[]): readonly Gap[] {
   }, [])
 }
 
-function narrowest(gaps: readonly Gap[]): number {
-  let [best, least] = [1, -1n]
-  gaps.forEach(({ from }, index) => {
-    const below = gaps[index - 1]
-    if (!below) return
-    const between = BigInt(from) - BigInt(below.to)
-    if (least < 0n || between <= least) [best, least] = [index, between]
+/** The last one of several equal distances. The first distance is not between two gaps. */
+function narrowest(distances: readonly bigint[]): number {
+  let [best, least] = [1, distances[1] ?? 0n]
+  distances.forEach((distance, index) => {
+    if (index > 0 && distance <= least) [best, least] = [index, distance]
   })
   return best
 }

@@ -68,6 +68,11 @@ export function overlaps(intervals: Intervals, from: bigint, to: bigint = from):
   return found !== undefined && found[0] <= to
 }
 
+export function overlapping(intervals: Intervals, from: bigint, to: bigint): Intervals {
+  const [first, end] = [indexAt(intervals, from), indexAt(intervals, to + 1n)]
+  return intervals.slice(first, (intervals[end]?.[0] ?? to + 1n) <= to ? end + 1 : end)
+}
+
 export function countIn(intervals: Intervals): bigint {
   return intervals.reduce((sum, [from, to]) => sum + to - from + 1n, 0n)
 }
@@ -117,7 +122,7 @@ export function pack(intervals: Intervals): PackedIntervals {
 /** Printing a bigint takes several times as long as printing a number. */
 const textOf = (size: bigint) => (size <= Number.MAX_SAFE_INTEGER ? String(Number(size)) : String(size))
 
-const parse = (set: IntervalSet): Intervals => set.map(([from, to]) => [BigInt(from), BigInt(to)])
+export const parse = (set: IntervalSet): Intervals => set.map(([from, to]) => [BigInt(from), BigInt(to)])
 export const toSet = (intervals: Intervals): IntervalSet => intervals.map(([from, to]) => [String(from), String(to)])
 
 /** Throws RangeError unless `from` and `to` are whole numbers and `from` is at most `to`. */

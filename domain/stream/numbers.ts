@@ -1,7 +1,20 @@
 import { defined } from '../defined.ts'
-import { bounded, byFirst, clip, compare, gapAt, hasGap, limits, mark, max, min, newGap, punch, sortedSet, withoutCounted } from './gaps.ts'
-import { hasNumber, type IntervalSet, missingBetween, union, without } from './intervals.ts'
-import { bringBack, isAnyOutside, outsideReason, setOutside } from './outside-window.ts'
+import { bounded, byFirst, clip, compare, gapAt, hasGap, limits, mark, newGap, punch, sortedSet, withoutCounted } from './gaps.ts'
+import {
+  hasNumber,
+  intersection,
+  type Intervals,
+  type IntervalSet,
+  joinIntervals,
+  missingBetween,
+  overlapping,
+  overlaps,
+  parse,
+  subtractIntervals,
+  union,
+  without,
+} from './intervals.ts'
+import { bringBack, bringBackAll, intervalsOutside, isAnyOutside, outsideReason } from './outside-window.ts'
 import { firstIn, heightOf } from './places.ts'
 import type { Finding, GapState, OpenNumber, Reading, StreamAnswer, StreamCount, StreamException, StreamState } from './stream.ts'
 
@@ -74,19 +87,22 @@ export const earlier = (a: string, b: string) => (compare(a, b) < 0 ? a : b)
 
 interface Draft {
   state: StreamState
+  readonly delivered: Intervals
+  readonly ignored: Intervals
   readonly open: Map<string, OpenNumber>
 }
 
 /** Undefined: the stream has no room. */
 export function learn(state: StreamState, finding: Finding, at: number): StreamState | undefined {
-  const draft: Draft = { state, open: new Map(state.open.map((one) => [one.number, one])) }
-  for (const [number, height] of [...finding.numbers].sort(([a], [b]) => compare(a, b))) learnOne(draft, number, height, finding, at)
+  const [delivered, ignored] = [parse(finding.delivered ?? []), parse(finding.ignored ?? [])]
+  const draft: Draft = { state, delivered, ignored, open: new Map(state.open.map((one) => [one.number, one])) }
+  for (const [number, height] of [...finding.numbers].sort(([a], [b]) => compare(a, b))) learnOne(draft, number, height, at)
   const opened = [...draft.open.values()].sort((a, b) => compare(a.number, b.number))
   const added = opened.length - state.open.filter(({ number }) => draft.open.has(number)).length
   return added > room(state) ? undefined : bounded({ ...draft.state, open: opened })
 }
 
-function learnOne(draft: Draft, number: string, height: number | undefined, finding: Finding, at: number): void {
+function learnOne(draft: Draft, number: string, height: number | undefined, at: number): void {
   const { open } = draft
   const known = open.get(number)
   const isOutside = outsideReason(draft.state, number) !== undefined
@@ -95,7 +111,7 @@ function learnOne(draft: Draft, number: string, height: number | undefined, find
   const { placed } = draft.state.config
   // The stream may have counted this number's outcome at an earlier reading of the block.
   const isAgain = placed && isNew && compare(number, draft.state.next) < 0
-  const end = endOf(finding, number)
+  const end = endOf(draft, number)
   const counted = known ? known.counted : countedOf(draft.state, number)
   const isCounted = end === 'completed' ? counted === 1 : counted !== undefined
   if (isNew) draft.state = withoutGap(draft.state, BigInt(number), at, end === 'completed' || isExcepted(draft.state, number))
@@ -127,23 +143,23 @@ export function withPassed(state: StreamState, reading: Reading): Finding {
   return { ...reading, numbers: [...reading.numbers, ...above.map(({ number }) => [number] as const)] }
 }
 
-function endOf({ delivered, ignored }: Finding, number: string): 'completed' | 'ignored' | undefined {
-  if (hasNumber(delivered ?? [], number)) return 'completed'
-  return hasNumber(ignored ?? [], number) ? 'ignored' : undefined
+function endOf({ delivered, ignored }: Draft, number: string): 'completed' | 'ignored' | undefined {
+  if (overlaps(delivered, BigInt(number))) return 'completed'
+  return overlaps(ignored, BigInt(number)) ? 'ignored' : undefined
 }
 
 /** Also reopens numbers below a trusted watermark. Call `bounded` afterwards, because the result may exceed limits. */
-export function reopen(state: StreamState, from: string, to: string, at: number, why: GapState = 'undone'): StreamState {
-  const [low, high] = [max(BigInt(from), BigInt(state.config.first)), min(BigInt(to), BigInt(state.next) - 1n)]
-  if (low > high) return state
+export function reopen(state: StreamState, numbers: IntervalSet, at: number, why: GapState = 'undone'): StreamState {
+  const known = missingBetween([], state.config.first, String(BigInt(state.next) - 1n))
+  const wanted = intersection(parse(numbers), parse(known))
+  const [first, last] = [wanted[0], wanted.at(-1)]
+  if (!first || !last) return state
   const single = [...state.open, ...state.exceptions].map(({ number }) => [number, number] as const)
   const gaps = state.gaps.map((one) => [one.from, one.to] as const)
-  const outside = state.outside.filter(({ condensed }) => !condensed)
-  const taken = sortedSet([...gaps, ...single, ...outside.flatMap(setOutside)])
-  const missing = missingBetween(taken, String(low), String(high))
-  const reopened = missing.map(([start, end]) => newGap(state, BigInt(start), BigInt(end), why, at))
-  const inside = reopened.reduce((known, gap) => bringBack(known, gap.from, gap.to), state)
-  return reopened.length === 0 ? state : { ...inside, gaps: [...state.gaps, ...reopened].sort(byFirst) }
+  const outside = intervalsOutside(state, ({ condensed }) => !condensed).flatMap((one) => overlapping(one, first[0], last[1]))
+  const missing = subtractIntervals(wanted, joinIntervals([...parse([...gaps, ...single]), ...outside]))
+  const reopened = missing.map(([from, to]) => newGap(state, from, to, why, at))
+  return reopened.length === 0 ? state : { ...bringBackAll(state, missing), gaps: [...state.gaps, ...reopened].sort(byFirst) }
 }
 
 export function except(state: StreamState, exception: StreamException): StreamState {

@@ -2,11 +2,11 @@ import { defined } from '../defined.ts'
 import {
   countIn,
   type Intervals,
-  type IntervalSet,
   joinIntervals,
   overlaps,
   pack,
-  toSet,
+  parse,
+  subtractIntervals,
   unpack,
   withNumber,
   withoutInterval,
@@ -119,9 +119,16 @@ function bridge(intervals: Intervals, between: Intervals, reach: bigint): Interv
 
 /** @param areCompleted if true, `counted` falls by the count of the removed numbers */
 export function bringBack(state: StreamState, from: string, to: string, areCompleted = false): StreamState {
-  if (!isAnyOutside(state, from, to)) return state
+  return bringBackAll(state, parse([[from, to]]), areCompleted)
+}
+
+/** `all` is sorted. */
+export function bringBackAll(state: StreamState, all: Intervals, areCompleted = false): StreamState {
+  if (!all.some(([from, to]) => state.outside.some((one) => overlaps(intervalsOf(one), from, to)))) return state
+  const [[from, to] = [0n, 0n]] = all
   const left = state.outside.flatMap((one) => {
-    const intervals = withoutInterval(intervalsOf(one), BigInt(from), BigInt(to))
+    const known = intervalsOf(one)
+    const intervals = all.length === 1 ? withoutInterval(known, from, to) : subtractIntervals(known, all)
     const taken = areCompleted ? sizeOf(one) - Number(countIn(intervals)) : 0
     return intervals.length > 0
       ? [withIntervals(one, intervals, one.counted === undefined ? undefined : Math.max(0, one.counted - taken))]
@@ -150,8 +157,6 @@ export function uncounted({ open, outside }: Pick<StreamState, 'open' | 'outside
 export function intervalsOutside({ outside }: Outside, isWanted: (why: OutsideNumbers) => boolean = () => true): readonly Intervals[] {
   return outside.filter(isWanted).map(intervalsOf)
 }
-
-export const setOutside = (numbers: OutsideNumbers): IntervalSet => toSet(intervalsOf(numbers))
 
 export const isCrowded = ({ outside }: Outside): boolean => bytesOf(outside) > crowdedBytes || outside.some(({ condensed }) => condensed)
 

@@ -12,13 +12,17 @@ export const words = text(1_000)
 const errorCode = pattern(/^[A-Z_]{1,32}$/, 'an error code')
 
 /**
- * Maximum numbers in a finding, and intervals in a list. More would bring an update near Temporal's size limits. A list
- * may need an interval per number, because numbers of a placed stream seldom adjoin.
+ * Limits of an update. A workflow's task must end within 5 s, and with a full list of numbers outside the window, a
+ * request or a number takes about 1 ms. Portage's own lists are shorter, or the stream's client divides them.
  */
-const mostNumbers = 5_000
+export const mostOfUpdate = { requests: 300, numbers: 2_000, intervals: 10_000 } as const
+
+/** Maximum intervals in a list. It may need one per number, because numbers of a placed stream seldom adjoin. */
+const mostIntervals = 5_000
 
 export const intervals: Check = (value, path) => {
-  if (!Array.isArray(value) || value.length > mostNumbers) throw new Error(`${path}: must be a list of at most ${mostNumbers} intervals`)
+  if (!Array.isArray(value) || value.length > mostIntervals)
+    throw new Error(`${path}: must be a list of at most ${mostIntervals} intervals`)
   let below = -2n
   value.forEach((one: unknown, index) => {
     const [from = '', to = ''] = (Array.isArray(one) ? one : []) as readonly string[]
@@ -40,7 +44,7 @@ const maxOpen: Check = (value, path) => {
   if (value === 0) throw new Error(`${path}: must be at least 1; to stop the stream, pause it`)
 }
 const range = { from: whole, to: whole }
-const finding = { numbers: listOf(number, mostNumbers), delivered: optional(intervals), ignored: optional(intervals) }
+const finding = { numbers: listOf(number, mostOfUpdate.numbers), delivered: optional(intervals), ignored: optional(intervals) }
 const reading = { ...range, ...finding, passed: intervals }
 const named = { order: optional(fields({ by: words, reason: words })), by: optional(words), reason: optional(words) }
 const decision = { number: u64, ...named }
@@ -79,7 +83,24 @@ const request = byKind(Object.fromEntries(Object.entries(table).map(([kind, chec
 
 /** Throws an Error that names the field of a malformed update. Temporal then does not record the update. */
 export function assertStreamUpdate(update: unknown): asserts update is StreamUpdate {
-  fields({ requests: listOf((one, path) => assertStreamRequest(one as StreamRequest, path)) })(update, '')
+  const requests = listOf((one, path) => assertStreamRequest(one as StreamRequest, path), mostOfUpdate.requests)
+  fields({ requests })(update, '')
+  if (isTooLarge((update as StreamUpdate).requests)) throw new Error('requests: have too many numbers for one update')
+}
+
+type Lists = Partial<Record<'numbers' | 'present' | 'delivered' | 'ignored' | 'passed' | 'missedBySpy', readonly unknown[]>>
+
+export function isTooLarge(requests: readonly StreamRequest[]): boolean {
+  let [numbers, intervals] = [0, 0]
+  for (const one of requests) {
+    const { numbers: listed = [], present = [], delivered = [], ignored = [], passed = [], missedBySpy = [] } = one as Lists
+    intervals += delivered.length + ignored.length + passed.length + missedBySpy.length
+    if (one.kind === 'completed') intervals += listed.length
+    // Such an interval becomes a gap, and joining too many gaps takes as long as two numbers.
+    else if (one.kind === 'undone' || one.kind === 'audited') numbers += 2 * (listed.length + present.length)
+    else numbers += listed.length
+  }
+  return requests.length > mostOfUpdate.requests || numbers > mostOfUpdate.numbers || intervals > mostOfUpdate.intervals
 }
 
 export function assertStreamRequest(one: StreamRequest, path: string): void {

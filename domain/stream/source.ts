@@ -1,9 +1,9 @@
 import { defined } from '../defined.ts'
 import { orderOf } from '../order.ts'
-import { backfill, bounded, clip, fewer, punch, compare, max, newGap } from './gaps.ts'
-import { without } from './intervals.ts'
+import { backfill, bounded, clip, fewer, punch, punchAll, compare, max, newGap } from './gaps.ts'
+import { parse, without } from './intervals.ts'
 import { done, earlier, isAnyWanted, later, learn, present, refused, reopen, room, type StreamStep, withPassed, count } from './numbers.ts'
-import { bringBack } from './outside-window.ts'
+import { bringBack, bringBackAll } from './outside-window.ts'
 import { firstIn, heightOf } from './places.ts'
 import type { Distrusted, RequestOf, StreamState, Gap, GapState } from './stream.ts'
 
@@ -39,7 +39,7 @@ export function seen(state: StreamState, request: RequestOf<'seen'>, at: number)
   if (!learnt) return { state, answer: { kind: 'full', room: room(state) } }
   // In a placed stream, an ignored place is no transfer, but condensed intervals may include it.
   const nothing = state.config.placed ? (request.ignored ?? []) : []
-  const cleared = nothing.reduce((known, [from, to]) => bringBack(known, from, to, true), learnt)
+  const cleared = bringBackAll(learnt, parse(nothing), true)
   return done(withSpy(cleared, request, at))
 }
 
@@ -96,7 +96,7 @@ function trustedBelow(state: StreamState, height: number, marks: StreamState['ma
 export function audited(state: StreamState, request: RequestOf<'audited'>, at: number): StreamStep {
   const { cursor, start, backfill: unread } = state
   const { upTo, height, present: table } = request
-  if (state.config.placed) return done(bounded(table.reduce((known, [from, to]) => reopen(known, from, to, at, 'hidden'), state)))
+  if (state.config.placed) return done(bounded(reopen(state, table, at, 'hidden')))
   const isBehind = cursor !== undefined && height <= cursor.height
   const found: Gap['state'] = isBehind && unread.left.length === 0 ? 'hidden' : 'unasked'
   // Above the cursor, the scan itself finds new numbers, so they are no gap. Without a scan, only `upTo` shows them.
@@ -104,7 +104,7 @@ export function audited(state: StreamState, request: RequestOf<'audited'>, at: n
   const tail = isTail ? [newGap(state, BigInt(state.next), BigInt(upTo), found, at)] : []
   const next = isTail ? String(BigInt(upTo) + 1n) : state.next
   const named = (part: Gap): Gap => (vague.has(part.state) ? renamed(part, found) : part)
-  const gaps = table.reduce((list, [from, to]) => punch(list, from, to, named), state.gaps)
+  const gaps = punchAll(state.gaps, parse(table), named)
   return done(bounded({ ...counted(state, request, at), next, gaps: [...gaps, ...tail] }))
 }
 

@@ -1,44 +1,49 @@
 import { defined } from '../defined.ts'
 import { orderOf } from '../order.ts'
-import { bounded, compare, gapSize, limits, max, min } from './gaps.ts'
-import { countNumbers, hasNumber, type IntervalSet, missingBetween, union, without } from './intervals.ts'
+import { bounded, compare, gapSize, limits } from './gaps.ts'
+import {
+  countNumbers,
+  hasNumber,
+  type IntervalSet,
+  missingBetween,
+  overlaps,
+  parse,
+  subtractIntervals,
+  toSet,
+  union,
+  without,
+} from './intervals.ts'
 import { count, countedOf, done, except, isUnresolved, present, refused, reopen, type StreamStep } from './numbers.ts'
-import { bringBack, moveOutside, outsideReason, uncounted } from './outside-window.ts'
+import { bringBack, bringBackAll, moveOutside, outsideReason, uncounted } from './outside-window.ts'
 import type { OpenNumber, RequestOf, StreamState } from './stream.ts'
 
 /** MIP-61's COMPLETE_EVENT_PROCESSING. Includes completions by any account. */
 export function completed(state: StreamState, { numbers, from, to }: RequestOf<'completed'>): StreamStep {
-  const open = state.open.filter(({ number }) => !hasNumber(numbers, number))
-  const exceptions = state.exceptions.filter(({ number }) => !hasNumber(numbers, number))
+  const all = parse(numbers)
+  const isLeft = ({ number }: { readonly number: string }) => !overlaps(all, BigInt(number))
+  const [open, exceptions] = [state.open.filter(isLeft), state.exceptions.filter(isLeft)]
   const unknownCompletions = union(state.unknownCompletions, unseen(state, numbers)).slice(0, limits.unknownCompletions)
   const more = unknownCompletions.flatMap(([low, high]) => missingBetween(state.unknownCompletions, low, high))
   // Several agents report the same blocks. A number that the limited list has dropped must not be counted again.
   const isFirst = state.target === undefined || from === state.target + 1
   const follows = state.target === undefined || from <= state.target + 1
   const target = follows ? Math.max(to, state.target ?? 0) : state.target
-  const left = numbers.reduce((known, [low, high]) => bringBack(known, low, high, true), state)
+  const left = bringBackAll(state, all, true)
   const delivered = uncounted(state) - uncounted({ ...left, open })
   const after = { ...left, open, exceptions, unknownCompletions, ...defined({ target }) }
   return done(bounded(count(count(after, 'completed', delivered), 'unknown', isFirst ? Number(countNumbers(more)) : 0)))
 }
 
 function unseen({ gaps, next }: StreamState, numbers: IntervalSet): IntervalSet {
-  return numbers.reduce<IntervalSet>((set, [from, to]) => {
-    const inGaps = gaps.flatMap((gap) => overlap(gap.from, gap.to, from, to))
-    const above = BigInt(to) >= BigInt(next) ? [[String(max(BigInt(from), BigInt(next))), to] as const] : []
-    return union(set, [...inGaps, ...above])
-  }, [])
-}
-
-function overlap(a: string, b: string, from: string, to: string): IntervalSet {
-  const [low, high] = [max(BigInt(a), BigInt(from)), min(BigInt(b), BigInt(to))]
-  return low > high ? [] : [[String(low), String(high)]]
+  const missing = gaps.map(({ from, to }) => [from, to] as const)
+  const known = missingBetween(missing, '0', String(BigInt(next) - 1n))
+  return toSet(subtractIntervals(parse(numbers), parse(known)))
 }
 
 /** A reorg of the target's final blocks has removed these completions, so the watermark may fall. */
 export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at: number): StreamStep {
   const unknownCompletions = numbers.reduce((set, [from, to]) => without(set, from, to), state.unknownCompletions)
-  const reopened = numbers.reduce((known, [from, to]) => reopen(known, from, to, at), { ...state, unknownCompletions })
+  const reopened = reopen({ ...state, unknownCompletions }, numbers, at)
   return done(bounded(count(reopened, 'undone', Number(inGaps(reopened) - inGaps(state)))))
 }
 
@@ -83,5 +88,5 @@ export function skip(state: StreamState, request: RequestOf<'skip' | 'unskip'>, 
 
 export function unskip(state: StreamState, number: string, at: number): StreamStep {
   const exceptions = state.exceptions.filter((one) => one.number !== number)
-  return done(bounded(reopen({ ...state, exceptions }, number, number, at)))
+  return done(bounded(reopen({ ...state, exceptions }, [[number, number]], at)))
 }

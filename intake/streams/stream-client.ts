@@ -1,5 +1,6 @@
 import type { StreamConfig, StreamRequest, StreamResponse, StreamState, StreamView } from '../../domain/stream/stream.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
+import { isTooLarge, mostOfUpdate } from '../../domain/stream/request.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { CoalescingUpdates } from '../../temporal/client/calls/coalescing-updates.ts'
@@ -16,7 +17,6 @@ export interface StreamClientOptions {
 }
 
 const mostRequests = 64
-const mostNumbers = 5_000
 
 /** Sends one update at a time, and repeats it until an answer or `close`. The first update creates the stream. */
 export class StreamClient {
@@ -30,8 +30,7 @@ export class StreamClient {
     const { client, config, logger, begin = () => ({ config }) } = options
     this.#options = options
     this.#updates = new CoalescingUpdates({
-      fits: (requests) =>
-        requests.length <= mostRequests && requests.flatMap((one) => ('numbers' in one ? [...one.numbers] : [])).length <= mostNumbers,
+      fits: (requests) => requests.length <= mostRequests && !isTooLarge(requests),
       build: (requests) => (updateId) => applyToStream(client, config.stream, { requests }, { begin, updateId }),
       onResponse: ({ answers, view }) => {
         if (answers.some(({ kind }) => kind === 'forked')) this.#era += 1
@@ -52,9 +51,15 @@ export class StreamClient {
     return this.#era
   }
 
-  /** Undefined: the stream went back since `era`, and nothing was recorded. Throws STREAM_UNREACHABLE and INTERNAL. */
-  apply(requests: readonly StreamRequest[], era = this.#era): Promise<StreamResponse | undefined> {
-    return this.#updates.ask(requests, () => era !== this.#era)
+  /** Undefined: the stream went back since `era`, and not all was recorded. Throws STREAM_UNREACHABLE and INTERNAL. */
+  async apply(requests: readonly StreamRequest[], era = this.#era): Promise<StreamResponse | undefined> {
+    const parts: (readonly StreamRequest[])[] = [requests.slice(0, mostOfUpdate.requests)]
+    for (let from: number = mostOfUpdate.requests; from < requests.length; from += mostOfUpdate.requests)
+      parts.push(requests.slice(from, from + mostOfUpdate.requests))
+    const responses = await Promise.all(parts.map((part) => this.#updates.ask(part, () => era !== this.#era)))
+    const last = responses.at(-1)
+    if (!last || responses.includes(undefined)) return undefined
+    return { ...last, answers: responses.flatMap((one) => one?.answers ?? []) }
   }
 
   /** Undefined if there is no stream yet. Throws STREAM_UNREACHABLE, TEMPORAL_UNAVAILABLE. */

@@ -37,6 +37,10 @@ const requests: readonly unknown[] = [
     { by: 'a', reason: long, orders: [{ kind: 'halt', scope: {} }] },
     { by: 'a', reason: 'b', orders: [{ kind: 'setNode', change: null }] },
   ],
+  // Well-formed, but applying all of it would take longer than a task may.
+  { requests: Array.from({ length: 15_000 }, (_, number) => ({ kind: 'parked', number: String(number), code: 'X', waits: true })) },
+  { requests: [{ kind: 'undone', numbers: Array.from({ length: 5_000 }, (_, number) => [String(2 * number), String(2 * number)]) }] },
+  { requests: Array.from({ length: 15_000 }, (_, id) => ({ kind: 'find', id: String(id), intentId: 'x/1' })) },
   JSON.parse('{"__proto__":{"requests":[]},"requests":[{"__proto__":{"kind":"pause"}}]}'),
 ]
 

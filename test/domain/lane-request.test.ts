@@ -15,6 +15,7 @@ describe('an update of the ledger', () => {
   test.each<[string, unknown]>([
     ['requests: must be a list', {}],
     ['requests: must be a list', null],
+    ['requests: must be a list of at most 100', { requests: Array.from({ length: 101 }, () => grant) }],
     ['requests[0].kind: unknown', { requests: [{ kind: 'mint' }] }],
     [
       'requests[0].attempt.maxFee: must be a decimal number in quotes',

@@ -136,7 +136,7 @@ describe('the token bridge under tariff of operators', () => {
     const halved = (name: string, end: string) => (name === token && end === 'source' ? Promise.resolve(25n * 10n ** 8n) : feed(name, end))
     const verdictOf = (fee: bigint) => inDollars(fee, { priceOf: halved, decimals: async () => 6 }).validate()
     expect(await verdictOf(400n)).toEqual({ kind: 'valid', delivery: expect.anything() })
-    expect(await verdictOf(399n)).toMatchObject({ kind: 'wait', code: 'PRICE_MISSING' })
+    expect(await verdictOf(399n)).toMatchObject({ kind: 'wait', code: 'FEE_BELOW_COST', reason: expect.stringContaining('minimum of 400') })
     expect(await verdictOf(199n)).toMatchObject({ ...decline, code: 'FEE_TOO_LOW' })
   })
 

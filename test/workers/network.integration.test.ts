@@ -80,6 +80,23 @@ describe('the network of a process that serves one end of a native bridge', () =
     await expect(start('http://127.0.0.1:1', anvil.chainId)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
   })
 
+  test('an audit, for which all chains of its route must answer, connects without the chain of an oracle', async () => {
+    const { anvil } = anvils.source
+    const chain = (url: string) => ({ family: 'evm', networkId: anvil.chainId, nodes: [{ url }], blockTimeMs: 200 })
+    const sources = [{ kind: 'oracle', chain: 'oracle', feeds: { served: `0x${'11'.repeat(20)}` } }]
+    const connectAll = (served: string, oracle: string) =>
+      connectNetwork(
+        configSchema.parse({ chains: { served: chain(served), oracle: chain(oracle) }, bridges: {}, priceFeed: { sources } }),
+        {
+          only: ['served'],
+        },
+      )
+    const network = await connectAll(anvil.url, 'http://127.0.0.1:1')
+    networks.push(network)
+    expect([network.served, [...network.chains.keys()]]).toEqual([['served'], ['served', 'oracle']])
+    await expect(connectAll('http://127.0.0.1:1', anvil.url)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+  })
+
   test('a process of both ends delivers in both directions', async () => {
     const { served, bridges } = await connect()
     expect(served).toEqual(['source', 'target'])

@@ -169,17 +169,30 @@ test('a price of the future does not hold back later prices', async () => {
 
 test('an entry of another form takes away no other price, and new names push out old ones', async () => {
   clock.seconds = at
-  const answers = [
-    { ethereum: '3000', bsc: '0', base: '0.00000000001' },
-    Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`n${index}`, '1'])),
-  ]
+  const namesFrom = (first: number) => Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`n${first + index}`, '1']))
+  const answers = [{ ethereum: '3000', bsc: '0', base: '0.00000000001' }, namesFrom(0), namesFrom(5_000)]
   const url = await serve(() => JSON.stringify({ at, dollars: answers[0] }))
   const price = feedOf({ kind: 'http', url })
   expect(await price('ethereum', 'source')).toBe(3_000n * unit)
   await expect(price('bsc', 'source')).rejects.toThrow('prices in another form: bsc, base')
   answers.shift()
-  expect(await price('n999', 'source')).toBe(unit)
+  expect(await price('n4999', 'source')).toBe(unit)
+  answers.shift()
+  expect(await price('n9999', 'source')).toBe(unit)
   await expect(price('ethereum', 'source')).rejects.toThrow('it has no price')
+})
+
+test('the first one of the most names that an answer can have keeps its price', async () => {
+  clock.seconds = at
+  const letters = Array.from({ length: 93 }, (_, index) => String.fromCodePoint(33 + index)).filter((one) => one !== '"' && one !== '\\')
+  const names = letters.flatMap((one) => letters.map((other) => `${one}${other}`)).slice(0, 7_200)
+  const text = JSON.stringify({
+    at,
+    dollars: Object.fromEntries(['ethereum', ...names].map((name) => [name, name === 'ethereum' ? '3000' : '1'])),
+  })
+  expect(text.length).toBeGreaterThan(64_000)
+  const url = await serve(() => text)
+  expect(await feedOf({ kind: 'http', url })('ethereum', 'source')).toBe(3_000n * unit)
 })
 
 test.each([

@@ -29,8 +29,11 @@ interface FeedDeps {
 }
 
 const mostBytes = 65_536
-/** Highest number of prices that are kept of a source. A source may answer with new names again and again. */
-const mostNames = 1_000
+/**
+ * Highest number of prices that are kept of a source, which may answer with new names again and again. An answer of
+ * `mostBytes` has fewer, so that no answer loses its first names.
+ */
+const mostNames = 10_000
 const timeoutMs = 5_000
 /** A price waits no longer than this for slow sources, ms, if more than half of the sources have a current price. */
 const graceMs = 500

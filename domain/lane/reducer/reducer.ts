@@ -96,6 +96,8 @@ function meets({ maxFee = '0', tip = '0' }: Raise, made: Attempt): boolean {
 
 /** A node that counts more pending transactions is wrong: go-ethereum's pool keeps 64 of an account, reth's 16. */
 const mostPending = 1_000
+/** A request copies the ledger, and a task must end within 5 s. Processes send at most 64 requests at once. */
+const mostRequests = 100
 
 const block = fields({ height: whole, hash: text() })
 const attempted = fields({ kind: oneOf('call', 'noop'), gasLimit: decimal, maxFee: decimal, tip: decimal, dataFee: optional(decimal) })
@@ -139,7 +141,7 @@ const observation = fields({
 })
 
 const update = fields({
-  requests: listOf(byKind(kinds)),
+  requests: listOf(byKind(kinds), mostRequests),
   observe: optional(observation),
   known: optional(fields({ era: whole, granted: whole, next: whole, finalized: whole })),
   run: optional(anyText),

@@ -3,6 +3,7 @@ import type { BlockRange, PlacedTransfer } from '../../../bridges/port.ts'
 import { toRelayerError } from '../../../domain/catalogue/errors.ts'
 import { compare } from '../../../domain/stream/gaps.ts'
 import { hasNumber, setOf } from '../../../domain/stream/intervals.ts'
+import { mostOfUpdate } from '../../../domain/stream/request.ts'
 import { isStarted, isUnresolved, isWanted, room } from '../../../domain/stream/numbers.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import type { Finding, Reading, StreamState } from '../../../domain/stream/stream.ts'
@@ -14,8 +15,6 @@ type Placed = readonly PlacedTransfer[]
 
 const mostNumbers = 2_000
 const roomMs = 2_000
-/** Requests in an update. More would keep the stream's workflow busy for seconds. */
-const mostAtOnce = 300
 
 /**
  * Reads a range and starts its transfers. Returns `too-long` if the caller must read a shorter range, and `gone` if the
@@ -101,7 +100,8 @@ async function startWanted(context: ReadingContext, placed: Placed, live: boolea
     if (part.length === 0) await streamClient.changed(roomMs)
     else {
       const response = await streamClient.apply([{ kind: 'seen', ...found }], era)
-      for (let from = 0; from < over.length; from += mostAtOnce) await streamClient.apply(over.slice(from, from + mostAtOnce), era)
+      for (let from = 0; from < over.length; from += mostOfUpdate.requests)
+        await streamClient.apply(over.slice(from, from + mostOfUpdate.requests), era)
       if (response?.answers[0]?.kind === 'done') for (const one of part) recorded.add(one)
     }
   }

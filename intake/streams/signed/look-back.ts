@@ -19,7 +19,7 @@ export interface LookBackOptions extends Pick<SignedDeps, 'chain' | 'rangeBlocks
 
 /** With a single node, each read waits for a block, so several reads must wait together. */
 const readsAtOnce = 8
-const mostNumbers = 4_000
+const mostNumbers = 1_000
 
 export function createLookBack(options: LookBackOptions) {
   const { source, lookBackMs } = options
