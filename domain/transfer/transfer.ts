@@ -101,7 +101,10 @@ const byState = {
 /** `transfer_pending_failed`: the delivery reverted and will be sent again. */
 export type Mip61State = NonNullable<(typeof byState)[TransferState]> | 'transfer_pending_failed'
 
-/** Undefined for another bridge, and for a transfer that ended without a delivery. */
+/**
+ * MIP-61 has states only for its own bridge. Undefined for another bridge, and for a transfer that ended without a
+ * delivery.
+ */
 export function mip61Of(transfer: { bridge: BridgeName; state: TransferState; code?: ErrorCode | undefined }): Mip61State | undefined {
   const { bridge, state, code } = transfer
   if (bridge !== mip61Bridge) return undefined

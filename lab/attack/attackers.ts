@@ -54,7 +54,10 @@ export async function attackAll(scene: AttackScene, plan: readonly PlannedAttack
   for (const nodes of Object.values(scene.devnet.nodes)) for (const node of nodes) node.clear()
 }
 
-/** Tries again, up to `mostTries` times in all, unless another attack of this kind was carried out. */
+/**
+ * Carries out an attack. If it fails, tries again, up to `mostTries` times in all, unless another attack of this kind
+ * was carried out meanwhile.
+ */
 async function attackOnce(scene: AttackScene, attack: PlannedAttack, attacked: Attacked): Promise<void> {
   const tell = (what: string) => scene.say(`${new Date().toISOString()} ${attack.kind} on ${attack.chain}: ${what}`)
   for (let tries = 1; tries <= mostTries; tries++) {

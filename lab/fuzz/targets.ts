@@ -191,7 +191,7 @@ const update = {
   ],
 }
 
-/** No order may fail. A second time, the orders must not change the numbers of halts, denials and nodes. */
+/** No order may fail. Obeying the same orders twice must not change the numbers of halts, denials and nodes. */
 function obey(request: unknown): void {
   assertSettingsOrders(request as never)
   const once = applySettingsOrders(noSettings, request as never, 5)

@@ -78,7 +78,10 @@ async function bytesBelow(folder: string): Promise<number> {
   return (await Promise.allSettled(sizes)).reduce((sum, one) => sum + (one.status === 'fulfilled' ? one.value : 0), 0)
 }
 
-/** The workflows other than transfers run without end, and start their history anew. */
+/**
+ * Events in the longest history of a workflow other than a transfer. Such workflows run without end, and continue as
+ * new.
+ */
 async function longestHistory(client: Client): Promise<number> {
   let longest = 0
   for await (const { workflowId } of client.workflow.list({ query: "WorkflowType != 'transfer' AND ExecutionStatus = 'Running'" }))

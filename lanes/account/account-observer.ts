@@ -15,8 +15,8 @@ const brokeBlocks = 2
 const claimsPerFill = 20
 
 /**
- * Reports after the first one name a final block that has this number of final blocks above it. No reorg removes so
- * many.
+ * Reports after the first one name a final block that has this number of final blocks above it. A reorg removes fewer
+ * blocks.
  */
 const oldEnough = 1_000
 

@@ -63,7 +63,7 @@ function problemOf({ connected, paused, problem, kept }: SpyHealth): string | un
   return connected ? undefined : (problem ?? 'not connected yet')
 }
 
-/** A subscription would take one of the spy's places. Throws SPY_UNAVAILABLE. */
+/** Only connects, because a subscription would take one of the spy's places. Throws SPY_UNAVAILABLE. */
 export async function reachSpy(target: SpyTarget, withinMs: number): Promise<undefined> {
   let client: ReturnType<typeof createSpyClient> | undefined
   try {

@@ -21,7 +21,7 @@ export function bodyOf(notification: Notification): string {
   return JSON.stringify({ type, timestamp: new Date(at).toISOString(), id, sequence: sequenceOf(notification), data })
 }
 
-/** Standard Webhooks. Throws if a secret is unreadable or malformed. */
+/** Returns the signed headers of Standard Webhooks. Throws if a secret is unreadable or malformed. */
 export function signedHeaders({ secrets }: Pick<Receiver, 'secrets'>, id: string, body: string, now: Date): Record<string, string> {
   const signatures = secrets.map((secret) => new Webhook(checkedSecret(secret.read())).sign(id, now, body))
   return {

@@ -131,7 +131,7 @@ function unique(packages: readonly PackageAt[]): PackageAt[] {
   return [...new Map(packages.map((one) => [one.folder, one])).values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** Most licences require this list. */
+/** The licence texts of the packages, because most licences require that a copy contains them. */
 async function notices(packages: readonly PackageAt[]): Promise<string> {
   const parts = packages.map(async ({ name, version, license, folder }) => {
     const names = (await readdir(folder)).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file))

@@ -26,7 +26,7 @@ export interface SignedAgentOptions
 }
 
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
-/** Most messages of a source without a node are ignored. */
+/** Ignored messages are recorded less often, because most messages of a source without a node are ignored. */
 const quietMs = 15_000
 const flushMs = 2_000
 const watchMs = 30_000

@@ -9,7 +9,10 @@ import type { SignedDeps } from './deps.ts'
 
 /** A stream without a first number and a checkpoint begins this far below the highest number. */
 const below = 1_000n
-/** A repeated old message would open many gaps. */
+/**
+ * A message that begins a stream without a node may be at most this old, because a repeated old one would open many
+ * gaps.
+ */
 const freshSeconds = 3_600
 
 type Keeper = Pick<CheckpointKeeper, 'read' | 'complain'>

@@ -69,7 +69,7 @@ export function isRefusedArgument(error: unknown): boolean {
   return unreadableCodes.includes(grpcCode(error) ?? 0)
 }
 
-/** A retry would be refused too. */
+/** True if the request was refused because it is too large. A retry would be refused too. */
 export function isTooLarge(error: unknown): boolean {
   return [3, 8].includes(grpcCode(error) ?? 0) && /size exceeds limit|larger than max/i.test(detailOf(error))
 }

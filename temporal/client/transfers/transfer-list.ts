@@ -152,7 +152,10 @@ function queryOf(filter: TransferFilter): string {
   return transfersWith(values, ...conditions)
 }
 
-/** A terminated transfer keeps its last state. */
+/**
+ * Compares outcomes only of completed runs and other states only of open runs, because a terminated run keeps its last
+ * state.
+ */
 function inStates(states: readonly TransferState[]): string {
   const among = (wanted: readonly TransferState[], execution: string) =>
     wanted.length === 0 ? [] : [`(TransferState IN (${wanted.map(quoted).join(', ')}) AND ${execution})`]

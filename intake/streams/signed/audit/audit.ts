@@ -133,7 +133,7 @@ const distances = [0n, 1n, 10n]
 const mostRounds = 20
 const above = 2n ** 64n
 
-/** A missed last message leaves no gap. */
+/** Probes servers for numbers above the highest known one, because a missed last message leaves no gap. */
 export async function probeTail(deps: SourceCountDeps, from: string | undefined): Promise<NumberCounts> {
   const { source, bridge, submitter, lookup, streamClient, logger, isMissed } = deps
   const counts = { ...noNumbers }
