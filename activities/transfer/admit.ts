@@ -140,8 +140,8 @@ async function prepareUnless(
 }
 
 /** Whether a lane holds the coins of a paid call. If the balance cannot be read, the simulation decides. */
-function paying({ payment }: PlannedDelivery, chain: Target['chain']) {
-  const coins = BigInt(payment?.coins ?? 0)
+function paying({ payment, intent }: PlannedDelivery, chain: Target['chain']) {
+  const coins = BigInt(payment?.coins ?? intent?.value ?? 0)
   const holds = (balance: string) => BigInt(balance) >= coins
   return coins > 0n ? (lane: LaneId) => chain.balanceOf(laneAddress(lane)).then(holds, () => true) : undefined
 }

@@ -25,6 +25,8 @@ export interface Call {
   readonly contract: string
   readonly function: string
   readonly args: readonly unknown[]
+  /** Coins that the call carries, wei. Only if its rule has `coins`. */
+  readonly value?: bigint | string
 }
 
 /** A view, and its answer once the effect is there. `returns`: types, separated by commas. */
@@ -65,6 +67,16 @@ export interface CallRule {
    * the contract, with the same one-word argument, must not answer `isNot`.
    */
   readonly proof: 'message' | (Pick<Shown, 'view' | 'returns'> & { readonly isNot: readonly unknown[] })
+  /** Only with the proof `message`. Absent: a key signs no call that carries coins. */
+  readonly coins?: CallCoins | undefined
+}
+
+/** Coins of a call, which the lane pays. */
+export interface CallCoins {
+  /** Wei, decimal. */
+  readonly atMost: string
+  /** Shows that the call was made. Afterwards, a key signs no coins for the message. */
+  readonly delivered: DeliveredView
 }
 
 export interface RouteEmitter {
@@ -79,6 +91,11 @@ export interface MessageView {
   readonly args: readonly string[]
   /** The expected answer: `true`, `false`, a decimal number, 0x hex of at most 32 bytes, or a value as in `args`. */
   readonly is: string
+}
+
+export interface DeliveredView extends MessageView {
+  /** Absent: the contract that gets the message. */
+  readonly contract?: string | undefined
 }
 
 /** A message belongs to the first route that fits. */

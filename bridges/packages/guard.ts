@@ -2,7 +2,7 @@ import { isErrorCode, isPluginFailure, RelayerError } from '../../domain/catalog
 import type { RevertMeaning } from '../port.ts'
 import { encodeCall } from '../kit/calls.ts'
 import { encodeView } from '../kit/views.ts'
-import type { Call, Message, Next, Plugin, Shown, Stage, Target } from '../kit/plugin.ts'
+import type { Call, CallRule, Message, Next, Plugin, Shown, Stage, Target } from '../kit/plugin.ts'
 
 /** Ten years, and the end of the year 9999, in seconds. A later `opensAt` is a mistake, such as a time in ms. */
 const [longestSeconds, lastSecond] = [10 * 365 * 86_400, 253_402_300_799]
@@ -62,14 +62,21 @@ function createAsk(name: string) {
 /** The only argument is the signed message, or a word, so a call is small as a part of a plan. */
 function problemOfCall<C>({ routes }: Plugin<C>, { bytes }: Message<C>) {
   return (answer: Call): string | undefined => {
-    const { contract, function: signature, args } = answer
+    const { contract, function: signature, args, value } = answer
     const rule = routes.flatMap(({ calls }) => calls).find((one) => one.contract === contract && one.function === signature)
     if (!rule) return 'a call that no route of it has'
     if (!Array.isArray(args)) return 'a call without args'
     if (rule.proof === 'message' && !isMessage(args, bytes)) return 'a call whose only argument is not the message'
     encodeCall(answer)
-    return undefined
+    return value === undefined ? undefined : problemOfValue(value, rule)
   }
+}
+
+function problemOfValue(value: unknown, { coins }: CallRule): string | undefined {
+  const wei = typeof value === 'bigint' || typeof value === 'string' ? String(value) : ''
+  if (!/^[0-9]{1,78}$/.test(wei)) return 'a value that is no number of wei (a bigint, or decimal digits)'
+  if (BigInt(wei) <= BigInt(coins?.atMost ?? 0)) return undefined
+  return coins ? `a value of more than the ${coins.atMost} wei of its rule` : 'a value, and its rule has no coins'
 }
 
 function isMessage([argument, ...others]: readonly unknown[], bytes: Uint8Array): boolean {

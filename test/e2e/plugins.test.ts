@@ -25,22 +25,22 @@ describe('Plug-in packages', () => {
   let changed: { readonly module: string; readonly text: string }
   let receivers: readonly [string, string]
 
-  /** A plug-in that delivers payloads with the first byte `byte` by two calls, one to each receiver. */
+  /** A plug-in that delivers payloads with the first byte `byte` by two calls. The second call carries coins. */
   const source = (name: string, byte: string, decode: string) => `import { appendFileSync } from 'node:fs'
 import { plugin, z } from 'portage/plugin'
 appendFileSync(${JSON.stringify(loads)}, process.pid + '\\n')
 export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.object({}), create: () => {
   const receivers = ${JSON.stringify(receivers)}
   const view = (digest, contract) => ({ contract, view: 'isReceived(bytes32)', args: [digest], returns: 'bool', is: [true] })
-  const stage = (contract) => ({
-    call: ({ bytes }) => ({ contract, function: '${take}', args: [bytes] }),
+  const stage = (contract, value) => ({
+    call: ({ bytes }) => ({ contract, function: '${take}', args: [bytes], value }),
     effect: ({ digest }) => [view(digest, contract)],
     revertsOnceDone: true,
   })
   return {
     routes: ${JSON.stringify(routes(byte))},
     decode: ${decode},
-    stages: { first: stage(receivers[0]), second: stage(receivers[1]) },
+    stages: { first: stage(receivers[0]), second: stage(receivers[1], 7n) },
     async next({ digest }, { read }) {
       const [isThere] = await read(view(digest, receivers[0]))
       return { stage: isThere ? 'second' : 'first' }
@@ -55,7 +55,10 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
       from: [{ source: 'ethereum', emitter: toUniversal(stage.devnet.outsiders.ethereum.address) }],
       where: { '0': byte },
       to: 'bsc',
-      calls: receivers.map((contract) => ({ contract, function: take, proof: 'message' as const })),
+      calls: receivers.map((contract, index) => ({
+        ...{ contract, function: take, proof: 'message' as const },
+        ...(index === 1 && { coins: { atMost: '9', delivered: { view: 'isReceived(bytes32)', args: ['$digest' as const], is: 'true' } } }),
+      })),
     },
   ]
 
@@ -133,10 +136,12 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
 
     // The process with the keys gets a plan of each call, and no copy of the message.
     const inputs = await broadcastsOf(delivered)
-    expect(inputs.map(({ stage: name, plan }) => [name, plan?.to])).toEqual([
-      ['first', receivers[0]],
-      ['second', receivers[1]],
+    expect(inputs.map(({ stage: name, plan }) => [name, plan?.to, plan?.value])).toEqual([
+      ['first', receivers[0], undefined],
+      ['second', receivers[1], '7'],
     ])
+    const balanceOf = (contract: string) => stage.devnet.chains.bsc.anvil.rpc<string>('eth_getBalance', [contract, 'latest'])
+    expect([await balanceOf(receivers[0]), await balanceOf(receivers[1])].map(Number)).toEqual([0, 7])
     for (const { plan, transfer } of inputs) {
       expect(JSON.stringify(plan)).not.toContain('cdcdcdcd')
       expect(JSON.stringify(plan).length).toBeLessThan(transfer.message.length)
