@@ -1,6 +1,6 @@
 import type { Endpoint, PlannedDelivery } from '../../bridges/port.ts'
 import type { Revert } from '../../chains/port.ts'
-import { type ErrorCode, toRelayerError } from '../../domain/catalogue/errors.ts'
+import { type ErrorCode, isPluginFailure, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { type Attempt, type Intent, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 import { denialOf } from '../../domain/settings/settings.ts'
 import { defaultParkAfter, type Transfer } from '../../domain/transfer/transfer.ts'
@@ -169,7 +169,7 @@ async function waitsForFee(
     return waiting('FEE_BELOW_COST', `the fee is worth ${worth} wei, the delivery costs ${cost} wei now`)
   } catch (thrown) {
     const { code, about } = toRelayerError(thrown)
-    if (code !== 'PRICE_MISSING') throw thrown
+    if (code !== 'PRICE_MISSING' && !isPluginFailure(thrown)) throw thrown
     return waiting(code, about)
   }
 }

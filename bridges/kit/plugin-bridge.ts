@@ -28,7 +28,7 @@ interface ProductStage<C> extends Pick<Stage<C>, 'effect'> {
 }
 
 /** A product of this repository may do more than a plug-in package. */
-export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts'> {
+export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts' | 'policy' | 'earned'> {
   readonly stages: Readonly<Record<string, ProductStage<C>>>
   readonly reverts?: Plugin<C>['reverts'] | ((revert: Revert, content?: C) => RevertMeaning)
   /** Returns the error for a message without a route. Absent: PAYLOAD_KIND. */
@@ -43,10 +43,10 @@ export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts'> {
   /** Reads the decimals of the amount once per token. Never throws. */
   decimals?(message: Message<C>): Promise<number | undefined>
   /** Resolves as `PlannedDelivery.earned`. */
-  earned?(message: Message<C>): Promise<bigint | undefined>
+  earned?(message: Message<C>): bigint | undefined | Promise<bigint | undefined>
 }
 
-export type ConfiguredPlugin<C> = Plugin<C> & Pick<Product<C>, 'first'>
+export type ConfiguredPlugin<C> = Omit<Plugin<C>, 'policy' | 'earned'> & Pick<Product<C>, 'first'>
 
 const mostKept = 2_048
 const mostKeptBytes = 4_096
@@ -137,7 +137,7 @@ function createDelivery<C>(product: Product<C>, messages: PluginMessages<C>, cha
         return { to: contract, data: encodeCall(rest), value: String(value) }
       },
       parties: { bridge: name, targetChain: chain.name, recipient, token },
-      ...(earned && { earned: () => earned(message) }),
+      ...(earned && { earned: async () => earned(message) }),
       revertsOnceDelivered: typeof revertsOnceDone === 'boolean' ? revertsOnceDone : revertsOnceDone(message),
     }
   }

@@ -52,6 +52,9 @@ export type Next =
   | { readonly wait: string; readonly opensAt?: number | undefined }
   | { readonly never: string }
 
+/** The answer of the operator's policy: `wait` and `decline` are reasons. */
+export type Policy = { readonly accept: true } | { readonly wait: string } | { readonly decline: string }
+
 export interface Target {
   /** Time of the chain's latest block, seconds since the epoch. */
   readonly now: number
@@ -125,6 +128,13 @@ export interface Plugin<C> {
   /** Selector of a custom error → meaning. After other reverts, the transfer is tried again, then parked. */
   readonly reverts?: Readonly<Record<string, RevertMeaning>>
   parties(message: Message<C>): Pick<Parties, 'recipient' | 'token'> & { readonly amount?: string }
+  /** Asked before each call. Absent: every message is accepted. */
+  policy?(message: Message<C>): Policy
+  /**
+   * Worth of the fee, wei of the target's coin. Asked before each call, which waits while its gas and coins cost more.
+   * Absent: the config must say `free: true`.
+   */
+  earned?(message: Message<C>): bigint
 }
 
 export interface PluginContext {
@@ -140,7 +150,8 @@ export interface PluginPackage<S, C> {
   readonly kit: 1
   /** A schema of zod, or any other object with `parse`. */
   readonly settings: { parse(settings: unknown): S }
-  create(settings: S, context: PluginContext): Omit<Plugin<C>, 'name'>
+  /** Without `parties`, the first contract of the route is the recipient, and the emitter is the token. */
+  create(settings: S, context: PluginContext): Omit<Plugin<C>, 'name' | 'parties'> & Partial<Pick<Plugin<C>, 'parties'>>
 }
 
 /** Gives the definition its types. */

@@ -6,20 +6,22 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { decodeBase64, hexlify } from 'ethers'
 import { callsOf, createProveCall, encodeCall, paidCallsOf } from '../kit/calls.ts'
 import type { ContractReader } from '../kit/contract-reader.ts'
-import type { Message, Plugin, Route } from '../kit/plugin.ts'
+import type { Message, Plugin, Policy, Route } from '../kit/plugin.ts'
 import { createPluginEndpoint, type PluginEndpointOptions, type PluginMessages, toTransfer } from '../kit/plugin-bridge.ts'
 import type { Decode } from '../kit/published.ts'
 import { type ChainNames, createProve, readRouted, signedRefusals, type Verify } from '../kit/signed-messages.ts'
 import { toVerdict } from '../kit/verdict.ts'
 import { encodeView } from '../kit/views.ts'
-import type { Endpoint } from '../port.ts'
+import type { Endpoint, Verdict } from '../port.ts'
 
 /** For a process that runs the plug-in. It also plans calls for processes that do not. */
 export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMessages<C>, options: PluginEndpointOptions): Endpoint {
-  const endpoint = createPluginEndpoint(plugin, messages, options)
+  const { policy, earned, ...product } = plugin
+  const endpoint = createPluginEndpoint(product, messages, options)
   const { stages } = endpoint
   const { chain, chainNames, verify } = options
-  const plan = ({ message }: Transfer, stage?: string) => planOf(plugin, messages.read(message).message, stage)
+  const messageOf = ({ message }: Transfer) => messages.read(message).message
+  const plan = (transfer: Transfer, stage?: string) => planOf(plugin, messageOf(transfer), stage)
   return {
     ...endpoint,
     plan,
@@ -28,14 +30,23 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
     delivery(transfer, stage) {
       const { parties, ...delivery } = endpoint.delivery(transfer, stage)
       const planned = plan(transfer, stage)
-      const { to } = planned
-      return { ...delivery, intent: callOf(planned, transfer.message), parties: { ...parties, bytes: bytesOf(to, transfer.message) } }
+      const { to, value = '0' } = planned
+      return {
+        ...delivery,
+        intent: callOf(planned, transfer.message),
+        parties: { ...parties, bytes: bytesOf(to, transfer.message) },
+        ...(earned && { earned: async () => earned(messageOf(transfer)) - BigInt(value) }),
+      }
     },
     async validate(transfer) {
       const verdict = await waitIfFailed(() => endpoint.validate(transfer), true)
       // A plug-in that cannot plan the call makes the transfer wait. The verdict has no `delivery`, because it would
       // lack `bytes`.
-      return verdict.kind === 'valid' ? waitIfFailed(async () => (plan(transfer), { kind: 'valid' as const })) : verdict
+      if (verdict.kind !== 'valid') return verdict
+      return waitIfFailed(async () => {
+        plan(transfer)
+        return policy ? verdictOf(policy(messageOf(transfer))) : { kind: 'valid' }
+      })
     },
     ...(stages && {
       stages: {
@@ -52,6 +63,12 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
       },
     }),
   }
+}
+
+function verdictOf(answer: Policy): Verdict {
+  if ('wait' in answer) return { kind: 'wait', code: 'DELIVERY_NOT_DUE', reason: answer.wait }
+  if ('decline' in answer) return { kind: 'declined', code: 'PLUGIN_DECLINED', reason: answer.decline }
+  return { kind: 'valid' }
 }
 
 async function waitIfFailed<T>(ask: () => Promise<T>, unverified?: true) {

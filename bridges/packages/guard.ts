@@ -2,7 +2,7 @@ import { isErrorCode, isPluginFailure, RelayerError } from '../../domain/catalog
 import type { RevertMeaning } from '../port.ts'
 import { encodeCall } from '../kit/calls.ts'
 import { encodeView } from '../kit/views.ts'
-import type { Call, CallRule, Message, Next, Plugin, Shown, Stage, Target } from '../kit/plugin.ts'
+import type { Call, CallRule, Message, Next, Plugin, Policy, Shown, Stage, Target } from '../kit/plugin.ts'
 
 /** Ten years, and the end of the year 9999, in seconds. A later `opensAt` is a mistake, such as a time in ms. */
 const [longestSeconds, lastSecond] = [10 * 365 * 86_400, 253_402_300_799]
@@ -15,7 +15,7 @@ const address = /^0x[0-9a-f]{40}$/
  * throws the errors of the given `next`. Throws an Error if the meaning of a revert is wrong.
  */
 export function guarded<C>(plugin: Plugin<C>): Plugin<C> {
-  const { name, routes, decode, stages, next, delivered, reverts, parties } = plugin
+  const { name, routes, decode, stages, next, delivered, reverts, parties, policy, earned } = plugin
   const ask = createAsk(name)
   const guardedStage = (stage: string, { call, effect, revertsOnceDone }: Stage<C>): Stage<C> => ({
     call: (message) => ask(`stages.${stage}.call`, () => call(message), problemOfCall(plugin, message)),
@@ -36,6 +36,8 @@ export function guarded<C>(plugin: Plugin<C>): Plugin<C> {
     delivered: (message) => ask('delivered', () => delivered(message), problemOfViews),
     reverts: checkedReverts(reverts),
     parties: (message) => ask('parties', () => parties(message), problemOfParties),
+    ...(policy && { policy: (message: Message<C>) => ask('policy', () => policy(message), problemOfPolicy) }),
+    ...(earned && { earned: (message: Message<C>) => ask('earned', () => earned(message), problemOfEarned) }),
   }
 }
 
@@ -108,6 +110,17 @@ function problemOfParties({ recipient, token, amount }: ReturnType<Plugin<unknow
   if (!/^0x[0-9a-f]{1,64}$/.test(recipient)) return 'a recipient that is not 0x and lower-case hex digits'
   if (!/^[\w./:-]{1,120}$/.test(token)) return 'a token that is not 1 to 120 letters, digits and . / : _ -'
   return amount === undefined || /^[0-9]{1,78}$/.test(amount) ? undefined : 'an amount that is no decimal number'
+}
+
+function problemOfPolicy(answer: Policy): string | undefined {
+  const { accept, wait, decline } = answer as { [Key in 'accept' | 'wait' | 'decline']?: unknown }
+  if (accept === true && wait === undefined && decline === undefined) return undefined
+  const isReason = accept === undefined && (wait === undefined) !== (decline === undefined) && isText(wait ?? decline)
+  return isReason ? undefined : 'none of accept: true, wait and decline (with a reason)'
+}
+
+function problemOfEarned(answer: bigint): string | undefined {
+  return typeof answer === 'bigint' && answer >= 0n && answer < 2n ** 256n ? undefined : 'no number of wei (a bigint)'
 }
 
 function isText(text: unknown): text is string {

@@ -70,6 +70,12 @@ export const pluginsSchema = z.record(
       'SHA-256 of the file. A file with another SHA-256 is not loaded.',
     ),
     settings: prefault(z.record(z.string(), z.unknown()), {}).describe('Settings of the plug-in, by the names in its documentation.'),
+    free: z
+      .literal(true)
+      .optional()
+      .describe(
+        'Portage delivers all messages, whatever their fees are worth: your lanes pay for gas. Absent: the plug-in says what a fee is worth (`earned`), and a message waits (FEE_BELOW_COST) while this is less than its call costs.',
+      ),
     routes: pluginRoutesSchema.describe('The messages that the plug-in delivers, and the calls that keys sign for these messages.'),
     stream: prefault(emitterStreamSchema, {}).describe('Settings of the streams of the emitters of this plug-in.'),
   }),
