@@ -17,6 +17,8 @@ export interface ExecutorMessage {
   readonly dropOff?: { readonly amount: bigint; readonly recipient: string }
   /** Returns the payment in wei, which may differ from the provider's price. */
   readonly pay?: (estimatedCost: bigint) => bigint
+  /** Returns the quote of the request, which may differ from the provider's. 0x hex. */
+  readonly quoteOf?: (signedQuote: string) => string
 }
 
 export interface SentRequest {
@@ -43,7 +45,8 @@ export async function askQuote(api: string, from: ExecutorEnd, to: ExecutorEnd, 
 
 export async function requestDelivery(api: string, from: ExecutorEnd, to: ExecutorEnd, message: ExecutorMessage): Promise<SentRequest> {
   const instructions = instructionsOf(message)
-  const { signedQuote, estimatedCost } = await askQuote(api, from, to, instructions)
+  const { signedQuote: offered, estimatedCost } = await askQuote(api, from, to, instructions)
+  const signedQuote = message.quoteOf?.(offered) ?? offered
   const script = await Script.of(from.chain.anvil, from.user)
   const { abi } = await compiledArtifact('MessageSender')
   const args = [message.payload, to.chain.wormholeChainId, `0x${toUniversal(to.receiver)}`, signedQuote, instructions]
