@@ -134,6 +134,8 @@ export interface Endpoint {
   attest?(transfer: Transfer): Promise<Attestation | undefined>
   /** Contract (0x, lower case) → selectors. A key signs no other calls for this bridge, except `openCalls`. */
   readonly calls: Readonly<Record<string, readonly string[]>>
+  /** Contract → selector → maximum coins (wei, decimal). Without an entry, a call of `calls` carries no coins. */
+  readonly paidCalls?: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** Selector of a call to any contract → its maximum coins (wei, decimal). */
   readonly openCalls?: Readonly<Record<string, string>>
   /**

@@ -44,8 +44,10 @@ export interface ProvedRoute extends TransferRoute {
 
 /** The transactions that a key signs, in addition to no-ops. Addresses and selectors are 0x, lower case. */
 export interface SigningPolicy {
-  /** Functions that deliver, without coins. `proveCall` must prove each such call. */
+  /** Functions that deliver. `proveCall` must prove each such call. */
   readonly calls: ContractCalls
+  /** Contract → selector → maximum coins (wei, decimal). Without an entry, a call of `calls` carries no coins. */
+  readonly paidCalls: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** Selector of a delivering call to any contract → maximum coins (wei, decimal). `proveCall` must prove it. */
   readonly openCalls: Readonly<Record<string, string>>
   /** Contract → beginnings (hex) of calls that operators may order, without coins. Further arguments are not proved. */

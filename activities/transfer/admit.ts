@@ -1,6 +1,6 @@
 import type { Endpoint, PlannedDelivery } from '../../bridges/port.ts'
 import type { Revert } from '../../chains/port.ts'
-import { type ErrorCode, toRelayerError } from '../../domain/catalogue/errors.ts'
+import { type ErrorCode, isPluginFailure, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { type Attempt, type Intent, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 import { denialOf } from '../../domain/settings/settings.ts'
 import { defaultParkAfter, type Transfer } from '../../domain/transfer/transfer.ts'
@@ -140,8 +140,8 @@ async function prepareUnless(
 }
 
 /** Whether a lane holds the coins of a paid call. If the balance cannot be read, the simulation decides. */
-function paying({ payment }: PlannedDelivery, chain: Target['chain']) {
-  const coins = BigInt(payment?.coins ?? 0)
+function paying({ payment, intent }: PlannedDelivery, chain: Target['chain']) {
+  const coins = BigInt(payment?.coins ?? intent?.value ?? 0)
   const holds = (balance: string) => BigInt(balance) >= coins
   return coins > 0n ? (lane: LaneId) => chain.balanceOf(laneAddress(lane)).then(holds, () => true) : undefined
 }
@@ -173,7 +173,7 @@ async function waitsForFee(
     return waiting('FEE_BELOW_COST', `the fee is worth ${worth} wei, the delivery costs ${cost} wei now`)
   } catch (thrown) {
     const { code, about } = toRelayerError(thrown)
-    if (code !== 'PRICE_MISSING') throw thrown
+    if (code !== 'PRICE_MISSING' && !isPluginFailure(thrown)) throw thrown
     return waiting(code, about)
   }
 }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import { leastGasLimit } from '../../domain/transfer/content.ts'
-import type { DeliveredView } from '../kit/signed-messages.ts'
+import type { DeliveredView } from '../kit/plugin.ts'
 import type { RequestForExecution } from './event.ts'
 import { costOf, decodeQuote, isSignedBy, type Quote } from './quote.ts'
 import { decodeInstructions, decodeRequest, type MessageRequest, type RelayInstructions, type RequestPrefix } from './requests.ts'

@@ -6,10 +6,10 @@ import type { Intent } from '../../domain/lane/lane.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { DeniableParties, ProvedSource } from '../port.ts'
 import type { ContractReader } from './contract-reader.ts'
-import type { Call, CallRule, Plugin, Route } from './plugin.ts'
-import { type ChainNames, ofNobody, type Prove, readProved, type Routed, signedRefusals } from './signed-messages.ts'
+import type { Call, CallRule, Plugin, Route, SignedMessage } from './plugin.ts'
+import { type ChainNames, ofNobody, type Prove, readProved, type Routed, shownBy, signedRefusals } from './signed-messages.ts'
 import type { Refusals } from './verdict.ts'
-import { encodedAnswer, interfaces, nameOf, readView } from './views.ts'
+import { encodedAnswer, interfaces, nameOf, readView, shows } from './views.ts'
 
 const isOfBytes = (signature: string) => signature.endsWith('(bytes)')
 
@@ -101,6 +101,18 @@ export function callsOf(routes: readonly Route[]): Readonly<Record<string, reado
   return Object.fromEntries([...contracts].map(([contract, own]) => [contract, [...new Set(own.map((rule) => selectorOf(rule.function)))]]))
 }
 
+/** Makes `Endpoint.paidCalls`. */
+export function paidCallsOf(routes: readonly Route[]): Readonly<Record<string, Readonly<Record<string, string>>>> {
+  const contracts: Record<string, Record<string, string>> = {}
+  for (const { contract, function: signature, coins } of routes.flatMap(({ calls }) => calls)) {
+    if (!coins) continue
+    const own = (contracts[contract] ??= {})
+    const selector = selectorOf(signature)
+    if (BigInt(coins.atMost) > BigInt(own[selector] ?? 0)) own[selector] = coins.atMost
+  }
+  return contracts
+}
+
 interface ProofOptions<C> {
   readonly chain: ContractReader
   /** Routes to all chains, because the first route that fits a message owns it. */
@@ -113,16 +125,18 @@ interface ProofOptions<C> {
 
 /** Makes `Endpoint.proveCall`. The product only names the message's parties. */
 export function createProveCall<C>({ chain, routes, chainNames, prove, product }: ProofOptions<C>) {
-  const own = routes.filter(({ to }) => to === chain.name).flatMap(({ calls }) => calls)
+  const all = routes.filter(({ to }) => to === chain.name).flatMap(({ calls }) => calls)
   return async function proveCall({ to, data, value }: Intent): Promise<readonly ProvedSource[]> {
     const [contract, selector] = [to.toLowerCase(), data.slice(0, 10).toLowerCase()]
     const isCall = (rule: CallRule) => rule.contract === contract && selectorOf(rule.function) === selector
-    const rule = own.find(isCall)
-    if (value !== '0') throw unproved('It carries coins.', { to, value })
+    const rules = all.filter(isCall)
+    const [rule] = rules
+    if (value !== '0' && !rules.some(({ coins }) => coins)) throw unproved('It carries coins.', { to, value })
     if (!rule) throw unproved('No route has this call.', { to, selector })
     const [argument] = decodeCall(rule.function, data) ?? []
     if (argument === undefined) throw unproved('It is not exactly encoded.', { to, selector })
     if (rule.proof !== 'message') {
+      if (value !== '0') throw unproved('It carries coins.', { to, value })
       await proveState(chain, rule.proof, argument, { to, data })
       return sourcesOf(
         routes.filter((route) => route.to === chain.name && route.calls.some(isCall)),
@@ -133,10 +147,27 @@ export function createProveCall<C>({ chain, routes, chainNames, prove, product }
       const routed = await readProved(prove, argument as Uint8Array, routes, chainNames)
       return { ...routed, parties: product && partiesOf(product, routed) }
     }, signedRefusals)
-    if (!route.calls.some(isCall)) throw unproved('It is not the call of the route of this message.', { to, selector })
-    const { source } = signed
-    return [parties ? { sourceChain: source, parties } : source]
+    const own = route.calls.find(isCall)
+    if (!own) throw unproved('It is not the call of the route of this message.', { to, selector })
+    const { source, digest: payment } = signed
+    if (value === '0') return [parties ? { sourceChain: source, parties } : source]
+    await proveCoins(chain, own, signed, { to, value })
+    return [{ sourceChain: source, payment, ...(parties && { parties }) }]
   }
+}
+
+/** A message is paid for once, however many guardians signed its copies: its digest is the id of the payment. */
+async function proveCoins(
+  chain: ContractReader,
+  { contract, coins }: CallRule,
+  message: SignedMessage,
+  facts: Pick<Intent, 'to' | 'value'>,
+): Promise<void> {
+  if (!coins) throw unproved('It carries coins.', facts)
+  const { atMost, delivered } = coins
+  const value = BigInt(facts.value)
+  if (value < 0n || value > BigInt(atMost)) throw unproved(`It carries more coins than ${atMost} wei.`, { ...facts, atMost })
+  if (await shows(chain, shownBy(message, contract, delivered), 'majority-latest')) throw unproved('It is delivered.', facts)
 }
 
 function partiesOf<C>({ decode, parties }: Pick<Plugin<C>, 'decode' | 'parties'>, { signed, route }: Routed): DeniableParties {

@@ -5,7 +5,7 @@ import { isPluginFailure, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { BridgeName, ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { keptReads } from '../../runtime/shared-read.ts'
 import type { Bridge, Endpoint, NextStage, PlannedDelivery, RevertMeaning, Stages } from '../port.ts'
-import { callsOf, createProveCall, encodeCall } from './calls.ts'
+import { callsOf, createProveCall, encodeCall, paidCallsOf } from './calls.ts'
 import { type ContractReader, unless } from './contract-reader.ts'
 import { demandSize } from './demands.ts'
 import { type DeliveryLog, type DeliveryReader, findDelivery, hasLog } from './logs.ts'
@@ -28,7 +28,7 @@ interface ProductStage<C> extends Pick<Stage<C>, 'effect'> {
 }
 
 /** A product of this repository may do more than a plug-in package. */
-export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts'> {
+export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts' | 'policy' | 'earned'> {
   readonly stages: Readonly<Record<string, ProductStage<C>>>
   readonly reverts?: Plugin<C>['reverts'] | ((revert: Revert, content?: C) => RevertMeaning)
   /** Returns the error for a message without a route. Absent: PAYLOAD_KIND. */
@@ -43,10 +43,10 @@ export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts'> {
   /** Reads the decimals of the amount once per token. Never throws. */
   decimals?(message: Message<C>): Promise<number | undefined>
   /** Resolves as `PlannedDelivery.earned`. */
-  earned?(message: Message<C>): Promise<bigint | undefined>
+  earned?(message: Message<C>): bigint | undefined | Promise<bigint | undefined>
 }
 
-export type ConfiguredPlugin<C> = Plugin<C> & Pick<Product<C>, 'first'>
+export type ConfiguredPlugin<C> = Omit<Plugin<C>, 'policy' | 'earned'> & Pick<Product<C>, 'first'>
 
 const mostKept = 2_048
 const mostKeptBytes = 4_096
@@ -133,11 +133,11 @@ function createDelivery<C>(product: Product<C>, messages: PluginMessages<C>, cha
     const { recipient, token } = parties
     return {
       async call(payout) {
-        const { contract, ...rest } = await call(message, { wrapped: payout === 'wrapped', constant })
-        return { to: contract, data: encodeCall(rest), value: '0' }
+        const { contract, value = 0n, ...rest } = await call(message, { wrapped: payout === 'wrapped', constant })
+        return { to: contract, data: encodeCall(rest), value: String(value) }
       },
       parties: { bridge: name, targetChain: chain.name, recipient, token },
-      ...(earned && { earned: () => earned(message) }),
+      ...(earned && { earned: async () => earned(message) }),
       revertsOnceDelivered: typeof revertsOnceDone === 'boolean' ? revertsOnceDone : revertsOnceDone(message),
     }
   }
@@ -152,6 +152,7 @@ function stageOf<C>({ name, stages }: Product<C>, stage: string): ProductStage<C
 export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMessages<C>, options: PluginEndpointOptions): Endpoint {
   const { chain, clock, verify } = options
   const { routes, delivered, next, log, reverts = {} } = product
+  const own = routes.filter(({ to }) => to === chain.name)
   const prove = createProve(chain, verify)
   const delivery = createDelivery(product, messages, chain)
   const refusals = { ...ownRefusals, ...product.refusals }
@@ -201,7 +202,8 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
     findDelivery: async (transfer) => log && findDelivery(chain, log(messageOf(transfer))),
     delivery,
     ...(staged && { stages: staged }),
-    calls: callsOf(routes.filter(({ to }) => to === chain.name)),
+    calls: callsOf(own),
+    paidCalls: paidCallsOf(own),
     proveCall: createProveCall({ ...options, routes, prove, product }),
     explainRevert(revert, transfer) {
       if (typeof reverts === 'function') return reverts(revert, transfer && messageOf(transfer).content)

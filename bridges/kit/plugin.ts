@@ -25,6 +25,8 @@ export interface Call {
   readonly contract: string
   readonly function: string
   readonly args: readonly unknown[]
+  /** Coins that the call carries, wei. Only if its rule has `coins`. */
+  readonly value?: bigint | string
 }
 
 /** A view, and its answer once the effect is there. `returns`: types, separated by commas. */
@@ -50,6 +52,9 @@ export type Next =
   | { readonly wait: string; readonly opensAt?: number | undefined }
   | { readonly never: string }
 
+/** The answer of the operator's policy: `wait` and `decline` are reasons. */
+export type Policy = { readonly accept: true } | { readonly wait: string } | { readonly decline: string }
+
 export interface Target {
   /** Time of the chain's latest block, seconds since the epoch. */
   readonly now: number
@@ -65,6 +70,16 @@ export interface CallRule {
    * the contract, with the same one-word argument, must not answer `isNot`.
    */
   readonly proof: 'message' | (Pick<Shown, 'view' | 'returns'> & { readonly isNot: readonly unknown[] })
+  /** Only with the proof `message`. Absent: a key signs no call that carries coins. */
+  readonly coins?: CallCoins | undefined
+}
+
+/** Coins of a call, which the lane pays. */
+export interface CallCoins {
+  /** Wei, decimal. */
+  readonly atMost: string
+  /** Shows that the call was made. Afterwards, a key signs no coins for the message. */
+  readonly delivered: DeliveredView
 }
 
 export interface RouteEmitter {
@@ -79,6 +94,11 @@ export interface MessageView {
   readonly args: readonly string[]
   /** The expected answer: `true`, `false`, a decimal number, 0x hex of at most 32 bytes, or a value as in `args`. */
   readonly is: string
+}
+
+export interface DeliveredView extends MessageView {
+  /** Absent: the contract that gets the message. */
+  readonly contract?: string | undefined
 }
 
 /** A message belongs to the first route that fits. */
@@ -108,6 +128,13 @@ export interface Plugin<C> {
   /** Selector of a custom error → meaning. After other reverts, the transfer is tried again, then parked. */
   readonly reverts?: Readonly<Record<string, RevertMeaning>>
   parties(message: Message<C>): Pick<Parties, 'recipient' | 'token'> & { readonly amount?: string }
+  /** Asked before each call. Absent: every message is accepted. */
+  policy?(message: Message<C>): Policy
+  /**
+   * Worth of the fee, wei of the target's coin. Asked before each call, which waits while its gas and coins cost more.
+   * Absent: the config must say `free: true`.
+   */
+  earned?(message: Message<C>): bigint
 }
 
 export interface PluginContext {
@@ -123,7 +150,8 @@ export interface PluginPackage<S, C> {
   readonly kit: 1
   /** A schema of zod, or any other object with `parse`. */
   readonly settings: { parse(settings: unknown): S }
-  create(settings: S, context: PluginContext): Omit<Plugin<C>, 'name'>
+  /** Without `parties`, the first contract of the route is the recipient, and the emitter is the token. */
+  create(settings: S, context: PluginContext): Omit<Plugin<C>, 'name' | 'parties'> & Partial<Pick<Plugin<C>, 'parties'>>
 }
 
 /** Gives the definition its types. */

@@ -7,7 +7,7 @@ import { type ChainName, unconfiguredSource } from '../../domain/transfer/transf
 import { parseVaa, quorum, toHex, type Vaa } from '../../domain/vaa.ts'
 import { keptReads } from '../../runtime/shared-read.ts'
 import { type ContractReader, doubtedEveryMs, read, ttlMs } from './contract-reader.ts'
-import type { MessageView, Route, Shown, SignedMessage } from './plugin.ts'
+import type { DeliveredView, Route, Shown, SignedMessage } from './plugin.ts'
 import type { Refusals } from './verdict.ts'
 import { shows } from './views.ts'
 
@@ -193,11 +193,6 @@ export async function readProved(prove: Prove, ...message: Parameters<typeof rea
   const routed = readRouted(...message)
   await prove(routed)
   return routed
-}
-
-export interface DeliveredView extends MessageView {
-  /** Absent: the contract that gets the message. */
-  readonly contract?: string | undefined
 }
 
 export function shownBy(message: MessageIdentity, receiver: string, { contract = receiver, view, args, is }: DeliveredView): Shown {

@@ -1,38 +1,52 @@
 import type { At } from '../../chains/port.ts'
 import { isPluginFailure, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { CallPlan, ViewCall } from '../../domain/transfer/call-plan.ts'
+import type { Intent } from '../../domain/lane/lane.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { decodeBase64, hexlify } from 'ethers'
-import { callsOf, createProveCall, encodeCall } from '../kit/calls.ts'
+import { callsOf, createProveCall, encodeCall, paidCallsOf } from '../kit/calls.ts'
 import type { ContractReader } from '../kit/contract-reader.ts'
-import type { Message, Plugin, Route } from '../kit/plugin.ts'
+import type { Message, Plugin, Policy, Route } from '../kit/plugin.ts'
 import { createPluginEndpoint, type PluginEndpointOptions, type PluginMessages, toTransfer } from '../kit/plugin-bridge.ts'
 import type { Decode } from '../kit/published.ts'
 import { type ChainNames, createProve, readRouted, signedRefusals, type Verify } from '../kit/signed-messages.ts'
 import { toVerdict } from '../kit/verdict.ts'
 import { encodeView } from '../kit/views.ts'
-import type { Endpoint } from '../port.ts'
+import type { Endpoint, Verdict } from '../port.ts'
 
 /** The endpoint of a process that runs the plug-in. This endpoint also plans calls for processes that do not run it. */
 export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMessages<C>, options: PluginEndpointOptions): Endpoint {
-  const endpoint = createPluginEndpoint(plugin, messages, options)
+  const { policy, earned, ...product } = plugin
+  const endpoint = createPluginEndpoint(product, messages, options)
   const { stages } = endpoint
   const { chain, chainNames, verify } = options
-  const plan = ({ message }: Transfer, stage?: string) => planOf(plugin, messages.read(message).message, stage)
+  const messageOf = ({ message }: Transfer) => messages.read(message).message
+  const plan = (transfer: Transfer, stage?: string) => planOf(plugin, messageOf(transfer), stage)
   return {
     ...endpoint,
     plan,
     // `product` is absent, so that no code of the plug-in runs.
     proveCall: createProveCall({ chain, chainNames, routes: plugin.routes, prove: createProve(chain, verify) }),
     delivery(transfer, stage) {
-      const delivery = endpoint.delivery(transfer, stage)
-      return { ...delivery, parties: { ...delivery.parties, bytes: bytesOf(plan(transfer, stage).to, transfer.message) } }
+      const { parties, ...delivery } = endpoint.delivery(transfer, stage)
+      const planned = plan(transfer, stage)
+      const { to, value = '0' } = planned
+      return {
+        ...delivery,
+        intent: callOf(planned, transfer.message),
+        parties: { ...parties, bytes: bytesOf(to, transfer.message) },
+        ...(earned && { earned: async () => earned(messageOf(transfer)) - BigInt(value) }),
+      }
     },
     async validate(transfer) {
       const verdict = await waitIfFailed(() => endpoint.validate(transfer), true)
       // A plug-in that cannot plan the call makes the transfer wait. The verdict has no `delivery`, because it would
       // lack `bytes`.
-      return verdict.kind === 'valid' ? waitIfFailed(async () => (plan(transfer), { kind: 'valid' as const })) : verdict
+      if (verdict.kind !== 'valid') return verdict
+      return waitIfFailed(async () => {
+        plan(transfer)
+        return policy ? verdictOf(policy(messageOf(transfer))) : { kind: 'valid' }
+      })
     },
     ...(stages && {
       stages: {
@@ -51,6 +65,12 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
   }
 }
 
+function verdictOf(answer: Policy): Verdict {
+  if ('wait' in answer) return { kind: 'wait', code: 'DELIVERY_NOT_DUE', reason: answer.wait }
+  if ('decline' in answer) return { kind: 'declined', code: 'PLUGIN_DECLINED', reason: answer.decline }
+  return { kind: 'valid' }
+}
+
 async function waitIfFailed<T>(ask: () => Promise<T>, unverified?: true) {
   try {
     return await ask()
@@ -63,7 +83,7 @@ async function waitIfFailed<T>(ask: () => Promise<T>, unverified?: true) {
 /** Throws INPUT_INVALID for an unknown stage. */
 export function planOf<C>({ stages, delivered, parties }: Plugin<C>, message: Message<C>, stage?: string): CallPlan {
   const { call, effect, revertsOnceDone } = stages[stage ?? Object.keys(stages)[0] ?? ''] ?? missing(stage)
-  const { contract: to, ...rest } = call(message)
+  const { contract: to, value = 0n, ...rest } = call(message)
   const { recipient, token } = parties(message)
   const [first] = rest.args
   const isOfMessage = rest.args.length === 1 && first instanceof Uint8Array && hexlify(first) === hexlify(message.bytes)
@@ -71,11 +91,16 @@ export function planOf<C>({ stages, delivered, parties }: Plugin<C>, message: Me
   return {
     to,
     ...(isOfMessage ? { function: rest.function } : { data: encodeCall(rest) }),
+    ...(BigInt(value) > 0n && { value: String(value) }),
     effect: effect?.(message).map(encodeView) ?? whole,
     ...(effect && { delivered: whole }),
     ...{ recipient, token },
     ...(revertsOnceDone && { revertsOnceDone }),
   }
+}
+
+function callOf({ to, data, function: signature = '', value = '0' }: CallPlan, message: string): Intent {
+  return { to, data: data ?? encodeCall({ function: signature, args: [decodeBase64(message)] }), value }
 }
 
 function bytesOf(to: string, message: string): string {
@@ -107,6 +132,7 @@ interface RouteEndpointOptions {
 /** For a process without the plug-in's code. It sends calls that another process planned. */
 export function createRouteEndpoint({ name, failure, ...options }: RouteEndpointOptions): Endpoint {
   const { chain, verify, routes } = options
+  const ofChain = routes.filter(({ to }) => to === chain.name)
   const notHere = failure ?? new RelayerError('PLUGIN_FAILED', { detail: `This process does not run ${name}.`, facts: { plugin: name } })
   const throws = () => {
     throw notHere
@@ -118,7 +144,8 @@ export function createRouteEndpoint({ name, failure, ...options }: RouteEndpoint
     delivered: async () => throws(),
     findDelivery: async () => undefined,
     delivery: throws,
-    calls: callsOf(routes.filter(({ to }) => to === chain.name)),
+    calls: callsOf(ofChain),
+    paidCalls: paidCallsOf(ofChain),
     proveCall: createProveCall({ ...options, prove: createProve(chain, verify) }),
     explainRevert: ({ reason }) => ({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason }),
     hasEffect: ({ status }) => (status === 'success' ? undefined : false),
@@ -128,17 +155,13 @@ export function createRouteEndpoint({ name, failure, ...options }: RouteEndpoint
 }
 
 function plannedParts(bridge: string, chain: ContractReader, plan: CallPlan): Pick<Endpoint, 'delivered' | 'delivery' | 'stages'> {
-  const { to, data, effect, delivered = effect, recipient, token, revertsOnceDone = false } = plan
+  const { to, effect, delivered = effect, recipient, token, revertsOnceDone = false } = plan
   const show = async (views: readonly ViewCall[], at: At) =>
     (await Promise.all(views.map(async (view) => (await chain.call(view.to, view.data, at)).toLowerCase() === view.is))).every(Boolean)
   return {
     delivered: (_, at) => show(delivered, at),
     delivery: ({ message }: Transfer) => ({
-      call: async () => ({
-        to,
-        data: data ?? encodeCall({ function: plan.function ?? '', args: [decodeBase64(message)] }),
-        value: '0',
-      }),
+      call: async () => callOf(plan, message),
       parties: { bridge, targetChain: chain.name, recipient, token, bytes: bytesOf(to, message) },
       revertsOnceDelivered: revertsOnceDone,
     }),

@@ -2,7 +2,7 @@ import { isErrorCode, isPluginFailure, RelayerError } from '../../domain/catalog
 import type { RevertMeaning } from '../port.ts'
 import { encodeCall } from '../kit/calls.ts'
 import { encodeView } from '../kit/views.ts'
-import type { Call, Message, Next, Plugin, Shown, Stage, Target } from '../kit/plugin.ts'
+import type { Call, CallRule, Message, Next, Plugin, Policy, Shown, Stage, Target } from '../kit/plugin.ts'
 
 /** Ten years, and the end of the year 9999, in seconds. A later `opensAt` is a mistake, such as a time in ms. */
 const [longestSeconds, lastSecond] = [10 * 365 * 86_400, 253_402_300_799]
@@ -15,7 +15,7 @@ const address = /^0x[0-9a-f]{40}$/
  * throws the errors of the given `next`. Throws an Error if the meaning of a revert is wrong.
  */
 export function guarded<C>(plugin: Plugin<C>): Plugin<C> {
-  const { name, routes, decode, stages, next, delivered, reverts, parties } = plugin
+  const { name, routes, decode, stages, next, delivered, reverts, parties, policy, earned } = plugin
   const ask = createAsk(name)
   const guardedStage = (stage: string, { call, effect, revertsOnceDone }: Stage<C>): Stage<C> => ({
     call: (message) => ask(`stages.${stage}.call`, () => call(message), problemOfCall(plugin, message)),
@@ -36,6 +36,8 @@ export function guarded<C>(plugin: Plugin<C>): Plugin<C> {
     delivered: (message) => ask('delivered', () => delivered(message), problemOfViews),
     reverts: checkedReverts(reverts),
     parties: (message) => ask('parties', () => parties(message), problemOfParties),
+    ...(policy && { policy: (message: Message<C>) => ask('policy', () => policy(message), problemOfPolicy) }),
+    ...(earned && { earned: (message: Message<C>) => ask('earned', () => earned(message), problemOfEarned) }),
   }
 }
 
@@ -62,14 +64,21 @@ function createAsk(name: string) {
 /** The only argument is the signed message, or a word, so a call is small as a part of a plan. */
 function problemOfCall<C>({ routes }: Plugin<C>, { bytes }: Message<C>) {
   return (answer: Call): string | undefined => {
-    const { contract, function: signature, args } = answer
+    const { contract, function: signature, args, value } = answer
     const rule = routes.flatMap(({ calls }) => calls).find((one) => one.contract === contract && one.function === signature)
     if (!rule) return 'a call that no route of it has'
     if (!Array.isArray(args)) return 'a call without args'
     if (rule.proof === 'message' && !isMessage(args, bytes)) return 'a call whose only argument is not the message'
     encodeCall(answer)
-    return undefined
+    return value === undefined ? undefined : problemOfValue(value, rule)
   }
+}
+
+function problemOfValue(value: unknown, { coins }: CallRule): string | undefined {
+  const wei = typeof value === 'bigint' || typeof value === 'string' ? String(value) : ''
+  if (!/^[0-9]{1,78}$/.test(wei)) return 'a value that is no number of wei (a bigint, or decimal digits)'
+  if (BigInt(wei) <= BigInt(coins?.atMost ?? 0)) return undefined
+  return coins ? `a value of more than the ${coins.atMost} wei of its rule` : 'a value, and its rule has no coins'
 }
 
 function isMessage([argument, ...others]: readonly unknown[], bytes: Uint8Array): boolean {
@@ -101,6 +110,17 @@ function problemOfParties({ recipient, token, amount }: ReturnType<Plugin<unknow
   if (!/^0x[0-9a-f]{1,64}$/.test(recipient)) return 'a recipient that is not 0x and lower-case hex digits'
   if (!/^[\w./:-]{1,120}$/.test(token)) return 'a token that is not 1 to 120 letters, digits and . / : _ -'
   return amount === undefined || /^[0-9]{1,78}$/.test(amount) ? undefined : 'an amount that is no decimal number'
+}
+
+function problemOfPolicy(answer: Policy): string | undefined {
+  const { accept, wait, decline } = answer as { [Key in 'accept' | 'wait' | 'decline']?: unknown }
+  if (accept === true && wait === undefined && decline === undefined) return undefined
+  const isReason = accept === undefined && (wait === undefined) !== (decline === undefined) && isText(wait ?? decline)
+  return isReason ? undefined : 'none of accept: true, wait and decline (with a reason)'
+}
+
+function problemOfEarned(answer: bigint): string | undefined {
+  return typeof answer === 'bigint' && answer >= 0n && answer < 2n ** 256n ? undefined : 'no number of wei (a bigint)'
 }
 
 function isText(text: unknown): text is string {

@@ -25,6 +25,8 @@ const packageSchema = z.object({
   create: z.literal('function'),
 })
 
+export const noFee = 'does not say what its fees are worth (earned), so your lanes would pay the gas for everyone'
+
 export interface PluginFile {
   readonly definition: { readonly name: string; readonly version: string }
   readonly sha256: string
@@ -119,7 +121,7 @@ export async function loadPlugins(
 
 async function loadPlugin(
   name: string,
-  { module, sha256, settings, routes }: ConfiguredPlugin,
+  { module, sha256, settings, routes, free }: ConfiguredPlugin,
   context: PluginContext,
   limits: ThreadLimits | undefined,
 ) {
@@ -128,7 +130,9 @@ async function loadPlugin(
   try {
     if (definition.name !== name) throw broken('PLUGIN_INVALID', `Its own name is ${definition.name}.`, { plugin: name })
     const made = await createPlugin(file, settings, context)
-    if (isDeepStrictEqual(made.routes, asData(routes))) return { plugin: made.plugin, thread }
+    const { earned, ...withoutFee } = made.plugin
+    if (!earned && !free) throw broken('PLUGIN_INVALID', `It ${noFee}. Set bridges.plugins.${name}.free to true.`, { plugin: name })
+    if (isDeepStrictEqual(made.routes, asData(routes))) return { plugin: free ? withoutFee : made.plugin, thread }
     throw broken('PLUGIN_CHANGED', 'The routes that it makes of its settings are not those of the config.', { plugin: name })
   } catch (error) {
     thread.close()

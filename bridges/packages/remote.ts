@@ -1,6 +1,6 @@
 import { deserialize } from 'node:v8'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import type { Call, Message, Next, Plugin, Route, Shown, SignedMessage } from '../kit/plugin.ts'
+import type { Call, Message, Next, Plugin, Policy, Route, Shown, SignedMessage } from '../kit/plugin.ts'
 import { failed, firstLine } from './guard.ts'
 import type { PluginThread } from './thread.ts'
 import type { Answer } from './thread-run.ts'
@@ -13,6 +13,8 @@ export interface Made {
   readonly decode: string
   readonly delivered: string
   readonly parties: string
+  readonly policy: string
+  readonly earned: string
   readonly next: string
 }
 
@@ -23,9 +25,11 @@ interface Described {
 }
 
 /** Throws Error if parts are missing. */
-export function demandParts({ decode, delivered, parties, next, stages }: Made): void {
-  for (const [part, kind] of Object.entries({ decode, delivered, parties, ...(next !== 'undefined' && { next }) }))
-    if (kind !== 'function') throw new Error(`${part} is no function`)
+export function demandParts({ decode, delivered, parties, policy, earned, next, stages }: Made): void {
+  for (const [part, kind] of Object.entries({ decode, delivered, parties, policy, earned, next })) {
+    const isAbsent = kind === 'undefined' && !['decode', 'delivered'].includes(part)
+    if (kind !== 'function' && !isAbsent) throw new Error(`${part} is no function`)
+  }
   const named = Object.entries(stages)
   if (named.length === 0) throw new Error('it has no stages')
   for (const [stage, { call, effect, revertsOnceDone }] of named)
@@ -50,6 +54,8 @@ export function remotePlugin(name: string, made: Made, routes: readonly Route[],
     // A failure is not kept with the message: the function runs again.
     return answer(key, found && 'failed' in found ? describe(message, route) : answers)
   }
+  /** Asks again, because the answer may change. */
+  const now = (key: string, { content, ...message }: Message<unknown>) => answer(key, describe(message, (content as Described).route))
   const stages = Object.entries(made.stages).map(([stage, { effect, revertsOnceDone }]) => {
     const call = (message: Message<unknown>) => part(`stages.${stage}.call`, message) as Call
     const shown = (message: Message<unknown>) => part(`stages.${stage}.effect`, message) as readonly Shown[]
@@ -76,7 +82,14 @@ export function remotePlugin(name: string, made: Made, routes: readonly Route[],
     }),
     delivered: (message) => part('delivered', message) as readonly Shown[],
     ...(made.reverts && { reverts: made.reverts }),
-    parties: (message) => part('parties', message) as ReturnType<Plugin<unknown>['parties']>,
+    parties(message) {
+      if (made.parties === 'function') return part('parties', message) as ReturnType<Plugin<unknown>['parties']>
+      const { emitterChain, emitter, content } = message
+      const { contract = '' } = routes[(content as Described).route]?.calls[0] ?? {}
+      return { recipient: contract, token: `${emitterChain}/${emitter}` }
+    },
+    ...(made.policy === 'function' && { policy: (message) => now('policy', message) as Policy }),
+    ...(made.earned === 'function' && { earned: (message) => now('earned', message) as bigint }),
   }
 }
 

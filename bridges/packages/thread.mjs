@@ -85,12 +85,13 @@ const jobs = {
   create({ settings, context }) {
     const parsed = step('Its settings are refused', () => definition.settings.parse(settings))
     made = step('It cannot be created', () => definition.create(parsed, context))
-    const { routes, reverts, decode, delivered, parties, next, stages = {} } = made ?? {}
+    const { routes, reverts, decode, delivered, parties, policy, earned, next, stages = {} } = made ?? {}
     const ofStages = Object.entries(stages).flatMap(([stage, { call, effect }]) => [
       [`stages.${stage}.call`, call],
       ...(effect ? [[`stages.${stage}.effect`, effect]] : []),
     ])
-    parts = [['decode', decode], ['delivered', delivered], ['parties', parties], ...ofStages]
+    const optional = Object.entries({ parties, policy, earned }).filter(([, run]) => run !== undefined)
+    parts = [['decode', decode], ['delivered', delivered], ...optional, ...ofStages]
     return {
       routes,
       reverts,
@@ -100,7 +101,8 @@ const jobs = {
           { call: typeof call, effect: typeof effect, revertsOnceDone },
         ]),
       ),
-      ...{ decode: typeof decode, delivered: typeof delivered, parties: typeof parties, next: typeof next },
+      ...{ decode: typeof decode, delivered: typeof delivered, next: typeof next },
+      ...{ parties: typeof parties, policy: typeof policy, earned: typeof earned },
       parts: parts.map(([name]) => name),
     }
   },

@@ -1,6 +1,6 @@
 import type { BridgeName, ChainName } from '../../domain/transfer/transfer.ts'
-import { type DeliveredView, shownBy } from '../kit/signed-messages.ts'
-import type { Plugin, Route } from '../kit/plugin.ts'
+import { shownBy } from '../kit/signed-messages.ts'
+import type { DeliveredView, Plugin, Route } from '../kit/plugin.ts'
 
 export const receivers = 'receivers' satisfies BridgeName
 
@@ -14,13 +14,16 @@ export interface ReceiverRoute {
   /** `name(bytes)`: the argument is the signed message. */
   readonly function: string
   readonly delivered: DeliveredView
+  /** Coins of each call, wei. `value`: default `atMost`. */
+  readonly coins?: { readonly atMost: string; readonly value?: string | undefined } | undefined
 }
 
 export function createReceivers(configured: readonly ReceiverRoute[]): Plugin<ReceiverRoute> {
   const routes = new Map<Route, ReceiverRoute>(
     configured.map((route) => {
-      const { source, emitter, where, target: to, contract } = route
-      return [{ from: [{ source, emitter }], where, to, calls: [{ contract, function: route.function, proof: 'message' }] }, route]
+      const { source, emitter, where, target: to, contract, delivered } = route
+      const coins = route.coins && { atMost: route.coins.atMost, delivered }
+      return [{ from: [{ source, emitter }], where, to, calls: [{ contract, function: route.function, proof: 'message', coins }] }, route]
     }),
   )
   return {
@@ -29,7 +32,9 @@ export function createReceivers(configured: readonly ReceiverRoute[]): Plugin<Re
     decode: (_, route) => routes.get(route),
     stages: {
       deliver: {
-        call: ({ bytes, content }) => ({ contract: content.contract, function: content.function, args: [bytes] }),
+        call({ bytes, content: { contract, function: signature, coins } }) {
+          return { contract, function: signature, args: [bytes], value: coins?.value ?? coins?.atMost ?? '0' }
+        },
         // The contract may do anything in a second call.
         revertsOnceDone: false,
       },

@@ -5,7 +5,7 @@ import { cp, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { demandOwnMessages, pluginContext } from '../../bridges/configured-emitters.ts'
-import { asData, type ConfiguredPlugin, createPlugin, type PluginFile, readPlugin } from '../../bridges/packages/load.ts'
+import { asData, type ConfiguredPlugin, createPlugin, noFee, type PluginFile, readPlugin } from '../../bridges/packages/load.ts'
 import { parseConfig } from '../../config/load/load.ts'
 import { editYaml, readYaml } from '../../config/load/yaml.ts'
 import type { Config } from '../../config/schema/schema.ts'
@@ -29,7 +29,7 @@ export const pluginCommand: CommandSpec = {
         const to = resolve(context.cwd(), folder)
         if (existsSync(to)) throw invalid('The folder exists already; nothing is overwritten.', { folder })
         await writing(folder, 'The folder exists already; nothing is overwritten.', () => cp(template, to, { recursive: true }))
-        const next = [`portage plugin test ${folder}/plugin.mjs`, `portage plugin add ${folder}/plugin.mjs --settings <file>`]
+        const next = [`portage plugin test ${folder}/plugin.mjs`, `portage plugin add ${folder}/plugin.mjs --settings <file> --free`]
         return {
           json: { folder: to, next },
           text: [`${folder}: plugin.mjs, plugin.test.mjs, README.md`, 'Then:', verbatim(next.join('\n'))],
@@ -41,10 +41,11 @@ export const pluginCommand: CommandSpec = {
       options: (command) =>
         command
           .argument('<module>', 'the file of the plug-in')
-          .option('--settings <file>', 'settings of the plug-in, as YAML or JSON (default: the settings in the config)'),
+          .option('--settings <file>', 'settings of the plug-in, as YAML or JSON (default: the settings in the config)')
+          .option('--free', 'deliver all messages, whatever their fees are worth: your lanes pay for gas (default: as in the config)'),
       notes: `The command runs the code of the plug-in, so read the code first. After each change of the file or of its settings, run the command again and start the
 processes again. The config file keeps its comments.`,
-      examples: ['portage plugin add my-plugin/plugin.mjs --settings settings.yaml'],
+      examples: ['portage plugin add my-plugin/plugin.mjs --settings settings.yaml', 'portage plugin add my-plugin/plugin.mjs --free'],
       run: addPlugin,
     },
     list: {
@@ -65,7 +66,7 @@ processes again. The config file keeps its comments.`,
   },
 }
 
-type AddCall = Call<{ settings?: string }>
+type AddCall = Call<{ settings?: string; free?: boolean }>
 
 async function addPlugin(call: AddCall, module: string): Promise<Outcome> {
   const config = await call.config()
@@ -80,19 +81,27 @@ async function addPlugin(call: AddCall, module: string): Promise<Outcome> {
 
 async function addFile({ context, configFile, options }: AddCall, config: Config, path: string, file: PluginFile): Promise<Outcome> {
   const { name, version } = file.definition
+  const before = config.bridges.plugins?.[name]
+  const isFree = options.free ?? before?.free ?? false
   const settings =
     options.settings === undefined
-      ? (config.bridges.plugins?.[name]?.settings ?? {})
+      ? (before?.settings ?? {})
       : readYaml(await textOfFile(context, options.settings, 'The settings cannot be read.'), options.settings)
-  const { routes } = await createPlugin(file, settings, pluginContext(config))
-  const entry = { module: relative(dirname(configFile), path), sha256: file.sha256, settings: asData(settings), routes }
+  const { plugin, routes } = await createPlugin(file, settings, pluginContext(config))
+  if (!plugin.earned && !isFree) throw invalid(`The plug-in ${noFee}. Add --free to accept that.`, { plugin: name })
+  const entry = {
+    ...{ module: relative(dirname(configFile), path), sha256: file.sha256, settings: asData(settings) },
+    ...(isFree && { free: true }),
+    routes,
+  }
   const edits = Object.entries(entry).map(([field, value]) => [['bridges', 'plugins', name, field], value] as const)
   const text = editYaml(await readFile(configFile, 'utf8'), edits)
   demandOwnMessages(parseConfig(text, context.env, configFile))
   await replaceFile(configFile, text)
   const json = { name, version, ...entry, config: configFile }
   const signed = ['Keys will sign these calls, and no others, for its messages:', verbatim(routes.map(routeText).join('\n'))]
-  return { json, text: [facts({ plugin: `${name} ${version}`, sha256: file.sha256, config: configFile }), ...signed] }
+  const fees = isFree ? 'free: your lanes pay for gas' : 'a message waits while its fee is worth less than its call costs'
+  return { json, text: [facts({ plugin: `${name} ${version}`, sha256: file.sha256, config: configFile, fees }), ...signed] }
 }
 
 function routeText({ from, where = {}, to, calls }: ConfiguredPlugin['routes'][number]): string {
@@ -101,9 +110,9 @@ function routeText({ from, where = {}, to, calls }: ConfiguredPlugin['routes'][n
     ...from.map(
       ({ source, emitter }) => `  from ${source}, emitter ${emitter}${places.length > 0 ? `, payload ${places.join(', ')}` : ''}`,
     ),
-    ...calls.map(({ contract, function: signature, proof }) => {
+    ...calls.map(({ contract, function: signature, proof, coins }) => {
       const why = proof === 'message' ? 'with a signed message' : `if ${proof.view} is not ${JSON.stringify(proof.isNot)}`
-      return `    to ${to}, ${contract} ${signature} ${why}`
+      return `    to ${to}, ${contract} ${signature} ${why}${coins ? `, and at most ${coins.atMost} wei` : ''}`
     }),
   ].join('\n')
 }

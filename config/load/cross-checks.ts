@@ -1,6 +1,7 @@
 import { laneId } from '../../domain/lane/lane.ts'
 import { numberOfUnconfigured } from '../../domain/transfer/transfer.ts'
 import { checkCctp } from './cctp-checks.ts'
+import { checkCoins } from './coin-checks.ts'
 import { checkExecutor } from './executor-checks.ts'
 import { isShownName, pathText, type Problem } from './problems.ts'
 import { type Chains, checkChain, type Fields, listed, map, maps, repeated, unless } from './raw-tree.ts'
@@ -196,11 +197,12 @@ function checkTokenPeers(tokens: readonly Fields[], { wormhole, executor }: Fiel
 function checkPlugins(plugins: Fields, wormhole: unknown, chains: Chains): Problem[] {
   const path = 'bridges.plugins'
   const ofRoutes = Object.entries(plugins).flatMap(([name, plugin]) =>
-    maps(map(plugin)['routes']).flatMap(({ from, to }, index) => {
+    maps(map(plugin)['routes']).flatMap(({ from, to, calls }, index) => {
       const route = [path, name, 'routes', index]
       return [
         ...maps(from).flatMap(({ source }, place) => checkSource(pathText([...route, 'from', place, 'source']), source, anySource, chains)),
         ...checkChain(pathText([...route, 'to']), to, chains),
+        ...maps(calls).flatMap((call, place) => checkCoins(pathText([...route, 'calls', place]), call, to, chains)),
       ]
     }),
   )
@@ -211,7 +213,10 @@ function checkMessageRoutes(routes: readonly Fields[], wormhole: unknown, chains
   const path = 'bridges.receivers'
   return [
     ...needsWormhole(path, wormhole),
-    ...routes.flatMap((route, index) => checkEnds(`${path}.routes[${index}]`, route, chains, anySource)),
+    ...routes.flatMap((route, index) => [
+      ...checkEnds(`${path}.routes[${index}]`, route, chains, anySource),
+      ...checkCoins(`${path}.routes[${index}]`, route, route['target'], chains),
+    ]),
   ]
 }
 

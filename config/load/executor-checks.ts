@@ -1,6 +1,6 @@
 import { isShownName, type Problem } from './problems.ts'
 import { type Chains, checkChain, type Fields, map, maps, unless } from './raw-tree.ts'
-import { weiOf } from './values.ts'
+import { either, highestPayment, weiIn as number } from './coin-checks.ts'
 
 export function checkExecutor({ quoter, chains: own }: Fields, chains: Chains): Problem[] {
   const path = 'bridges.executor'
@@ -24,9 +24,8 @@ function checkExecutorChain(path: string, name: string, fields: Fields, chains: 
   const { wormholeChainId, contracts, shadow, lanes, signing } = chain
   const at = `chains.${name}`
   const missing = `is missing, and ${path} needs it`
-  const either = 'Lower it, or raise the other.'
   const signed = number(map(signing)['maxGasPerTransaction'], '16777216')
-  const paid = number(map(signing)['maxPaymentWei'], String(10n ** 19n))
+  const paid = highestPayment(chain)
   const [gas, value, dropOff] = [number(fields['maxGasLimit']), number(fields['maxMsgValue']), number(fields['maxGasDropOff'])]
   const payer = 'needs a dropOffContract or a recordContract, which pays it'
   const isPaid = dropOff === 0n || payers.some((field) => fields[field] !== undefined)
@@ -43,7 +42,3 @@ function checkExecutorChain(path: string, name: string, fields: Fields, chains: 
 }
 
 const payers = ['dropOffContract', 'recordContract', 'nttDropOffContract', 'cctpV1DropOffContract', 'cctpV2DropOffContract']
-
-function number(value: unknown, absent = '0'): bigint {
-  return BigInt(weiOf(String(value)) ?? absent)
-}

@@ -1,7 +1,7 @@
 import { optional, prefault, z } from 'zod'
 import { limits } from '../../domain/stream/gaps.ts'
 import { forms, isOf } from '../../domain/text/forms.ts'
-import { address, chainName, decimal, hostAndPort, listOf, sequence, sourceName, text, url, usually, whole } from '../load/values.ts'
+import { address, chainName, decimal, hostAndPort, listOf, sequence, sourceName, text, url, usually, wei, whole } from '../load/values.ts'
 
 export const originToken = text(/^[1-9][0-9]{0,4}\/(0x)?[0-9a-fA-F]{64}$/, 'must be <wormhole chain id>/<64 hex digits of the token>')
   .refine((value) => Number(value.split('/')[0]) <= 65_535, 'must begin with a wormhole chain id of at most 65535')
@@ -167,6 +167,16 @@ const receiverRouteSchema = z.strictObject({
     "Function of the contract that takes the signed VAA, as name(bytes). The default is the function of Wormhole's Executor receivers.",
   ),
   delivered: deliveredViewSchema.describe('The view whose answer decides whether a transfer is delivered.'),
+  coins: optional(
+    z
+      .strictObject({
+        atMost: wei.describe('Highest coins of a call. A key signs no call with more.'),
+        value: optional(wei).describe('Coins of each call. Absent: `atMost`.'),
+      })
+      .refine(({ atMost, value = atMost }) => BigInt(value) <= BigInt(atMost), 'must not have a value above atMost'),
+  ).describe(
+    'Coins that each call carries. The lane pays them, so anyone who can make the emitter send a message makes your lanes pay. Only for contracts that refuse a second call for a message. Absent: calls carry no coins.',
+  ),
   free: z
     .literal(true)
     .describe('Must be true: such messages pay no fee, so anyone who can make the emitter send a message makes your lanes pay for gas.'),

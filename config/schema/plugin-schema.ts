@@ -1,6 +1,6 @@
 import { prefault, z } from 'zod'
-import { address, chainName, listOf, path, sourceName, text } from '../load/values.ts'
-import { emitterStreamSchema } from './bridge-schema.ts'
+import { address, chainName, listOf, path, sourceName, text, wei } from '../load/values.ts'
+import { deliveredViewSchema, emitterStreamSchema } from './bridge-schema.ts'
 
 const emitter = text(/^[0-9a-f]{64}$/, 'must be an emitter: 64 lower-case hex digits')
 const view = text(/^[A-Za-z_$][\w$]*\([\w,()[\]]*\)$/, 'must be a view: name(types)')
@@ -25,7 +25,17 @@ const callSchema = z
       .describe(
         "The proof of the call for the key. message: the call's argument is a signed message of this route. A map: the answer of a view of the contract.",
       ),
+    coins: z
+      .strictObject({
+        atMost: wei.describe('Highest coins of a call. A key signs no call with more.'),
+        delivered: deliveredViewSchema.describe(
+          'The view that shows that the call was made. Afterwards, a key signs no coins for the message.',
+        ),
+      })
+      .optional()
+      .describe('Coins that the call may carry, which the lane pays. Only with the proof `message`. Absent: the call carries no coins.'),
   })
+  .refine(({ proof, coins }) => coins === undefined || proof === 'message', 'may have coins only if a message proves it')
   .refine(
     ({ function: name, proof }) => (proof === 'message') === name.endsWith('(bytes)'),
     'must take bytes if a message proves it, and a word if not',
@@ -60,6 +70,12 @@ export const pluginsSchema = z.record(
       'SHA-256 of the file. A file with another SHA-256 is not loaded.',
     ),
     settings: prefault(z.record(z.string(), z.unknown()), {}).describe('Settings of the plug-in, by the names in its documentation.'),
+    free: z
+      .literal(true)
+      .optional()
+      .describe(
+        'Portage delivers all messages, whatever their fees are worth: your lanes pay for gas. Absent: the plug-in says what a fee is worth (`earned`), and a message waits (FEE_BELOW_COST) while this is less than its call costs.',
+      ),
     routes: pluginRoutesSchema.describe('The messages that the plug-in delivers, and the calls that keys sign for these messages.'),
     stream: prefault(emitterStreamSchema, {}).describe('Settings of the streams of the emitters of this plug-in.'),
   }),

@@ -70,6 +70,10 @@ export const messageRows = {
     ),
     ...cause('transfers', 'Only the messages of this plug-in wait. Portage runs the plug-in again.', inspect),
   },
+  PLUGIN_DECLINED: fatal(
+    'A plug-in declined the message by its own policy.',
+    'Read the reason. To deliver the message, change the settings of the plug-in with `portage plugin add`, start the processes again, and run `portage transfer retry`.',
+  ),
   EMITTER_UNKNOWN: fatal(
     'The emitter is not the registered token bridge of its chain.',
     'Check that the VAA comes from the token bridge of its chain.',

@@ -114,14 +114,14 @@ export const transferRows = {
   FEE_BELOW_COST: {
     ...retryAlone(
       'The fee of the transfer is worth less than its delivery costs now.',
-      'Wait until gas is cheaper or the price feed names a higher price, or correct or remove the price of the token in bridges.wormhole-token-bridge.prices.',
+      'Wait until gas is cheaper or the price feed names a higher price, or correct or remove the price of the token in bridges.wormhole-token-bridge.prices. For a plug-in, correct its settings, or set its `free` to true.',
     ),
     ...cause('transfers', does.rechecks, [show, fees]),
   },
   DELIVERY_NOT_DUE: {
     ...retryAlone(
-      'The next call of the delivery is not due yet: the target contract makes the transfer wait.',
-      'Wait until the time that the reason names. Portage then sends the next call by itself.',
+      'The next call of the delivery is not due yet: the target contract or the policy of a plug-in makes the transfer wait.',
+      'Wait until the time that the reason names, or for its cause to end. Portage then sends the next call by itself.',
     ),
     ...cause('note', 'Portage sends the next call of the delivery when the target contract accepts it.', [show]),
   },

@@ -12,6 +12,8 @@ export interface CallPlan {
   readonly function?: string
   /** The calldata of a call that carries no message. */
   readonly data?: string
+  /** Coins that the call carries, wei. Absent: none. */
+  readonly value?: string
   readonly effect: readonly ViewCall[]
   /** The effect of the whole transfer. Absent: the same as `effect`. */
   readonly delivered?: readonly ViewCall[]

@@ -13,7 +13,7 @@ interface Call {
   readonly value: string
 }
 
-/** The config's rules must prove a genuine call, and must refuse seven forgeries of the call without other checks. */
+/** The config's rules must prove a genuine call, and must refuse its forgeries (at least seven) without other checks. */
 export async function tryForgeries(
   devnet: Devnet,
   config: Config,
@@ -65,7 +65,7 @@ function forgeriesOf({ guardian }: Devnet, { message, vaa, route }: Sent, rule: 
     'another function': { ...call, data: `0xdeadbeef${call.data.slice(10)}` },
     'a message that guardians signed for another emitter': callOf(rule, foreign.bytes),
     'bytes behind the message': callOf(rule, Buffer.concat([bytes, Buffer.from([0])])),
-    'a call that carries coins': { ...call, value: '1' },
+    ...coinForgeries(call, rule),
     'a changed payload': callOf(
       rule,
       withByte(bytes.length - 1, (byte) => byte ^ 1),
@@ -78,6 +78,15 @@ function forgeriesOf({ guardian }: Devnet, { message, vaa, route }: Sent, rule: 
     ...(undue
       ? { 'a stage that is not due': { to: undue.contract, data: stateCall(undue), value: '0' } }
       : { 'another contract': { ...call, to: freshAddress() } }),
+  }
+}
+
+/** The message is delivered. */
+function coinForgeries(call: Call, { coins }: CallRule): Readonly<Record<string, Call>> {
+  if (!coins) return { 'a call that carries coins': { ...call, value: '1' } }
+  return {
+    'more coins than the rule allows': { ...call, value: String(BigInt(coins.atMost) + 1n) },
+    'coins for a message that is delivered': { ...call, value: '1' },
   }
 }
 

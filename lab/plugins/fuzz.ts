@@ -45,6 +45,8 @@ function messageOf(messages: Messages, bytes: Uint8Array): Message<unknown> | st
 function problemWith(plugin: Plugin<unknown>, message: Message<unknown>): string | undefined {
   try {
     for (const stage of Object.keys(plugin.stages)) planOf(plugin, message, stage)
+    plugin.policy?.(message)
+    plugin.earned?.(message)
     return undefined
   } catch (error) {
     return toRelayerError(error).about

@@ -34,7 +34,13 @@ export async function testPlugin(module: string, author: Author, log: (line: str
     const settings = await author.deploy(on)
     const context = pluginContext(configSchema.parse(devnet.relayerConfig()))
     const { plugin, routes } = await createPlugin(file, settings, context)
-    const entry = { module, sha256: file.sha256, settings: asData(settings) as Record<string, unknown>, routes }
+    const entry = {
+      module,
+      sha256: file.sha256,
+      settings: asData(settings) as Record<string, unknown>,
+      routes,
+      ...(!plugin.earned && { free: true as const }),
+    }
     const configure = (config: ConfigInput): ConfigInput => ({ ...config, bridges: { ...config.bridges, plugins: { [name]: entry } } })
     const config = configSchema.parse(configure(devnet.relayerConfig()))
     const names = namesOf(config)

@@ -34,7 +34,7 @@ export async function makePlugins({
     const text = source(name, `${moduleOf(name)}.flag`, contract, JSON.stringify(routes))
     await writeFile(moduleOf(name), text)
     const sha256 = createHash('sha256').update(text).digest('hex')
-    return [name, { module: moduleOf(name), sha256, settings: {}, routes, text }] as const
+    return [name, { module: moduleOf(name), sha256, settings: {}, routes, free: true as const, text }] as const
   })
   const made = new Map(await Promise.all(entries))
   const config = Object.fromEntries([...made].map(([name, { text: _, ...one }]) => [name, one]))

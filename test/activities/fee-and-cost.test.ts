@@ -51,6 +51,11 @@ test('a transfer waits while the price feed has no price for its fee', async () 
   })
 })
 
+test('a transfer waits while its plug-in cannot say what its fee is worth', async () => {
+  const failed = new RelayerError('PLUGIN_FAILED', { detail: 'mine: earned threw: oh' })
+  expect(await prepare(() => Promise.reject(failed))).toMatchObject({ kind: 'waiting', code: 'PLUGIN_FAILED' })
+})
+
 test('with a fee for data, a call with more data than was paid for waits while the payment is too small', async () => {
   const prepared = (most: number, earned: bigint, dataFee = '7') =>
     prepare(async (bytes = 0) => (bytes > most ? earned : undefined), dataFee)

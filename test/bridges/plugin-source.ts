@@ -60,4 +60,4 @@ export async function write(folder: string, text: string, ending = 'mjs'): Promi
 }
 
 export const entry = (file: { module: string; sha256: string }, fields: Partial<ConfiguredPlugin> = {}) =>
-  pluginsSchema.parse({ mine: { ...file, settings, routes, ...fields } })['mine'] as ConfiguredPlugin
+  pluginsSchema.parse({ mine: { ...file, settings, routes, free: true, ...fields } })['mine'] as ConfiguredPlugin

@@ -34,7 +34,11 @@ test('a plug-in is made, added to the config with all that its keys may sign, an
   expect(await portage('plugin new mine')).toMatchObject({ code: 0, err: '' })
   expect((await portage('plugin new mine')).err).toContain('exists already')
 
-  const added = await portage('plugin add mine/plugin.mjs --settings settings.json')
+  const refused = await portage('plugin add mine/plugin.mjs --settings settings.json')
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('Add --free to accept that.') as string })
+  expect(await readFile(file, 'utf8')).toBe(config)
+
+  const added = await portage('plugin add mine/plugin.mjs --settings settings.json --free')
   expect(added).toMatchObject({ code: 0, err: '' })
   expect(added.out).toContain(`to bsc, ${settings.contract} executeVAAv1(bytes) with a signed message`)
   const text = await readFile(file, 'utf8')
@@ -45,6 +49,7 @@ test('a plug-in is made, added to the config with all that its keys may sign, an
   expect(plugins?.['my-plugin']).toMatchObject({
     module: join(cwd, 'mine/plugin.mjs'),
     settings,
+    free: true,
     routes: [{ from: [{ source: 'ethereum', emitter: `${'0'.repeat(24)}${'ee'.repeat(20)}` }], to: 'bsc', calls: [{ proof: 'message' }] }],
   })
   expect((await portage('plugin list --json')).json()).toMatchObject({ plugins: [{ name: 'my-plugin', file: 'as added', routes: 1 }] })

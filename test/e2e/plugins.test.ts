@@ -25,28 +25,28 @@ describe('Plug-in packages', () => {
   let changed: { readonly module: string; readonly text: string }
   let receivers: readonly [string, string]
 
-  /** A plug-in that delivers payloads with the first byte `byte` by two calls, one to each receiver. */
-  const source = (name: string, byte: string, decode: string) => `import { appendFileSync } from 'node:fs'
+  /** A plug-in that delivers payloads with the first byte `byte` by two calls. The second call carries coins. */
+  const source = (name: string, byte: string, decode: string, more: string) => `import { appendFileSync } from 'node:fs'
 import { plugin, z } from 'portage/plugin'
 appendFileSync(${JSON.stringify(loads)}, process.pid + '\\n')
 export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.object({}), create: () => {
   const receivers = ${JSON.stringify(receivers)}
   const view = (digest, contract) => ({ contract, view: 'isReceived(bytes32)', args: [digest], returns: 'bool', is: [true] })
-  const stage = (contract) => ({
-    call: ({ bytes }) => ({ contract, function: '${take}', args: [bytes] }),
+  const stage = (contract, value) => ({
+    call: ({ bytes }) => ({ contract, function: '${take}', args: [bytes], value }),
     effect: ({ digest }) => [view(digest, contract)],
     revertsOnceDone: true,
   })
   return {
     routes: ${JSON.stringify(routes(byte))},
     decode: ${decode},
-    stages: { first: stage(receivers[0]), second: stage(receivers[1]) },
+    stages: { first: stage(receivers[0]), second: stage(receivers[1], 7n) },
     async next({ digest }, { read }) {
       const [isThere] = await read(view(digest, receivers[0]))
       return { stage: isThere ? 'second' : 'first' }
     },
     delivered: ({ digest }) => receivers.map((contract) => view(digest, contract)),
-    parties: () => ({ recipient: receivers[1], token: '${name}' }),
+    ${more}
   }
 } })
 `
@@ -55,15 +55,18 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
       from: [{ source: 'ethereum', emitter: toUniversal(stage.devnet.outsiders.ethereum.address) }],
       where: { '0': byte },
       to: 'bsc',
-      calls: receivers.map((contract) => ({ contract, function: take, proof: 'message' as const })),
+      calls: receivers.map((contract, index) => ({
+        ...{ contract, function: take, proof: 'message' as const },
+        ...(index === 1 && { coins: { atMost: '9', delivered: { view: 'isReceived(bytes32)', args: ['$digest' as const], is: 'true' } } }),
+      })),
     },
   ]
 
-  async function pinned(name: string, byte: string, decode = '() => ({})') {
+  async function pinned(name: string, byte: string, { decode = '() => ({})', more = '' } = {}) {
     const module = join(stage.devnet.dir, `${name}.mjs`)
-    const text = source(name, byte, decode)
+    const text = source(name, byte, decode, more)
     await writeFile(module, text)
-    return { module, sha256: createHash('sha256').update(text).digest('hex'), settings: {}, routes: routes(byte) }
+    return { module, sha256: createHash('sha256').update(text).digest('hex'), settings: {}, routes: routes(byte), free: true as const }
   }
 
   beforeAll(async () => {
@@ -77,11 +80,13 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
     receivers = [receiver(), receiver()]
     await script.mine()
     const plugins = {
-      throws: await pinned('throws', '02', `() => { throw new Error('no luck') }`),
-      hangs: await pinned('hangs', '04', `() => { for (;;) {} }`),
-      exits: await pinned('exits', '05', `() => process.exit(1)`),
+      throws: await pinned('throws', '02', { decode: `() => { throw new Error('no luck') }` }),
+      hangs: await pinned('hangs', '04', { decode: `() => { for (;;) {} }` }),
+      exits: await pinned('exits', '05', { decode: `() => process.exit(1)` }),
       changed: await pinned('changed', '03'),
-      steps: await pinned('steps', '01'),
+      steps: await pinned('steps', '01', { more: `parties: () => ({ recipient: receivers[1], token: 'steps' }),` }),
+      picky: await pinned('picky', '06', { more: `policy: () => ({ decline: 'not today' }),` }),
+      poor: { ...(await pinned('poor', '07', { more: 'earned: () => 8n,' })), free: undefined },
     }
     changed = { module: plugins.changed.module, text: await readFile(plugins.changed.module, 'utf8') }
     await writeFile(changed.module, `${changed.text}// A change.\n`)
@@ -133,10 +138,12 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
 
     // The process with the keys gets a plan of each call, and no copy of the message.
     const inputs = await broadcastsOf(delivered)
-    expect(inputs.map(({ stage: name, plan }) => [name, plan?.to])).toEqual([
-      ['first', receivers[0]],
-      ['second', receivers[1]],
+    expect(inputs.map(({ stage: name, plan }) => [name, plan?.to, plan?.value])).toEqual([
+      ['first', receivers[0], undefined],
+      ['second', receivers[1], '7'],
     ])
+    const balanceOf = (contract: string) => stage.devnet.chains.bsc.anvil.rpc<string>('eth_getBalance', [contract, 'latest'])
+    expect([await balanceOf(receivers[0]), await balanceOf(receivers[1])].map(Number)).toEqual([0, 7])
     for (const { plan, transfer } of inputs) {
       expect(JSON.stringify(plan)).not.toContain('cdcdcdcd')
       expect(JSON.stringify(plan).length).toBeLessThan(transfer.message.length)
@@ -152,6 +159,15 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
     await writeFile(changed.module, changed.text)
     keyless = await stage.portage({ role: 'keyless', name: 'keyless-2', ...options })
     expect(await stage.reaches(waiting, 'delivered', 150_000)).toMatchObject({ state: 'delivered' })
+  })
+
+  test('A plug-in declines a message by its policy, and a message whose fee is worth too little waits', async () => {
+    const [declined, poor] = [await publish('picky', '0x06'), await publish('poor', '0x07')]
+    expect(await stage.reaches(declined, 'declined')).toMatchObject({ code: 'PLUGIN_DECLINED', reason: 'not today' })
+    expect(await stage.reaches(poor, 'waiting')).toMatchObject({
+      code: 'FEE_BELOW_COST',
+      reason: expect.stringMatching(/^the fee is worth 8 wei, the delivery costs [0-9]+ wei now$/) as string,
+    })
   })
 
   async function broadcastsOf(id: string): Promise<BroadcastInput[]> {

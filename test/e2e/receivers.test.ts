@@ -67,6 +67,10 @@ describe('Messages of any emitter, delivered by routes of the config alone', () 
                 delivered: { contract: receiver, view: 'isReceived(bytes32)' },
               }),
               ofRoute({
+                ...{ emitter: sender, contract: receiver, where: { '0': '05' }, delivered: { view: 'isReceived(bytes32)' } },
+                coins: { atMost: '1000 gwei', value: '900 gwei' },
+              }),
+              ofRoute({
                 ...{ emitter: ethereum.tokenBridge, contract: redeemer, function: 'completeTransferWithPayload(bytes)' },
                 where: { '0': '03', '67': toUniversal(redeemer), '99': '0004' },
                 delivered: { contract: bsc.tokenBridge, view: 'isTransferCompleted(bytes32)' },
@@ -170,6 +174,17 @@ describe('Messages of any emitter, delivered by routes of the config alone', () 
     expect(delivered).toMatchObject({ state: 'delivered', delivery: { ours: false } })
   })
 
+  test('a contract gets the coins of its route once with each message', async () => {
+    const { anvil } = stage.devnet.chains.bsc
+    const balance = async () => BigInt(await anvil.rpc<string>('eth_getBalance', [receiver, 'latest']))
+    const before = await balance()
+    const sent = await publishPayloads('0x0501', '0x0502', '0x01')
+    const ends = await stage.outcomes(sent.map(({ id }) => id))
+    expect(ends.map(({ state, delivery }) => [state, delivery?.ours])).toEqual(sent.map(() => ['delivered', true]))
+    expect((await balance()) - before).toBe(2n * 900n * 10n ** 9n)
+    expect(await read(receiver, receiverAbi, 'count')).toBe(9n)
+  })
+
   test("payload 3 to a named contract shares the token bridge's numbers and is redeemed by that contract", async () => {
     const { bsc, ethereum } = stage.devnet.chains
     const args = [bsc.wormholeChainId, `0x${toUniversal(redeemer)}`, 0, '0xc0ffee']
@@ -192,7 +207,7 @@ describe('Messages of any emitter, delivered by routes of the config alone', () 
     const { transfers } = (await cli('transfer', 'list', '--bridge', 'receivers', '--json')).json() as {
       transfers: readonly { id: string; recipient?: string }[]
     }
-    expect(transfers.length).toBe(7)
+    expect(transfers.length).toBe(10)
     expect(new Set(transfers.map(({ recipient }) => recipient))).toEqual(new Set([receiver, redeemer, idle]))
     const shown = await cli('transfer', 'show', transfers[0]!.id)
     expect(shown).toMatchObject({ code: 0 })

@@ -14,6 +14,7 @@ export function testPolicy({
 }: Partial<Omit<SigningPolicy, 'limits'>> & { limits?: Partial<SigningLimits> } = {}): SigningPolicy {
   return {
     calls: {},
+    paidCalls: {},
     openCalls: {},
     operatorCalls: {},
     payees: [],

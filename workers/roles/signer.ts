@@ -18,7 +18,9 @@ interface PolicyParts {
   readonly lane: Pick<LaneSettings, 'address' | 'allow' | 'operatorCalls' | 'signing'>
   readonly dataFee: SigningPolicy['dataFee']
   readonly finalNonce: SigningPolicy['finalNonce']
-  readonly bridges: readonly (Pick<Endpoint, 'calls' | 'openCalls' | 'proveCall' | 'planned'> & { readonly bridge: BridgeName })[]
+  readonly bridges: readonly (Pick<Endpoint, 'calls' | 'paidCalls' | 'openCalls' | 'proveCall' | 'planned'> & {
+    readonly bridge: BridgeName
+  })[]
   readonly settings: () => Settings
   readonly spendingFolder: string
 }
@@ -41,6 +43,7 @@ export function signingPolicy(parts: PolicyParts): SigningPolicy {
   const others = lanes.map((one) => one.address).filter((other) => other !== address)
   return {
     calls: allow ?? calls,
+    paidCalls: paidCallsOf(bridges),
     // A lane with a list of allowed calls makes no other calls.
     openCalls: allow ? {} : Object.assign({}, ...bridges.map((bridge) => bridge.openCalls ?? {})),
     operatorCalls,
@@ -60,6 +63,16 @@ export function signingPolicy(parts: PolicyParts): SigningPolicy {
     fieldOf: (what) => (topUp && what === 'topUps' ? `chains.${chainName}.topUp.from` : fieldOf(chainName, lane, what)),
     spendingFolder,
   }
+}
+
+/** Where bridges share a function, the highest maximum counts here, and each bridge's proof compares with its own. */
+function paidCallsOf(bridges: PolicyParts['bridges']): SigningPolicy['paidCalls'] {
+  const all: Record<string, Record<string, string>> = {}
+  for (const [contract, paid] of bridges.flatMap(({ paidCalls = {} }) => Object.entries(paidCalls))) {
+    const own = (all[contract] ??= {})
+    for (const [selector, most] of Object.entries(paid)) if (BigInt(most) > BigInt(own[selector] ?? 0)) own[selector] = most
+  }
+  return all
 }
 
 /** A bridge whose deliveries have the form of the call must prove it. Throws CALL_UNJUSTIFIED, read errors. */

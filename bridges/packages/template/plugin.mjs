@@ -36,7 +36,10 @@ export default plugin({
       // The view that shows that the message has arrived, and the answer that it then has.
       delivered: ({ digest }) => [{ contract, view: 'isReceived(bytes32)', args: [digest], returns: 'bool', is: [true] }],
 
-      // Recipient and token, for deny-lists and for lists of transfers.
+      // With `earned: (message) => <wei>`, a message waits while its fee is worth less than its call costs. Without
+      // `earned`, the config must say `free: true`. With `policy`, the plug-in can decline messages, or make them wait.
+
+      // Optional: recipient and token, for deny-lists and for lists of transfers.
       parties: () => ({ recipient: contract, token: `${source}/${sender}` }),
     }
   },

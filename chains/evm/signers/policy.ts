@@ -116,16 +116,19 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   const to = transaction.to.toLowerCase()
   const data = transaction.data.toLowerCase()
   if (data === '0x') return judgeCoins(to, transaction.value, self, policy)
-  const { calls, openCalls, operatorCalls, tokens, payees } = policy
+  const { calls, paidCalls, openCalls, operatorCalls, tokens, payees } = policy
   // `to` must be an address: in the plain objects below, `constructor` would find an inherited property.
   if (!isOf(forms.address, to)) return { reason: 'This contract is not allowed.', by: 'calls' }
   const selector = selectorOf(data)
   if (selector === undefined) return { reason: 'The call names no function.', by: 'calls' }
   const coins = BigInt(transaction.value)
-  const isOpen = !tokens.includes(to) && coins <= BigInt(openCalls[selector] ?? -1)
-  if (coins > 0n && !isOpen) return { reason: 'A call that carries coins is allowed only for a delivery that was paid for.', by: 'calls' }
+  const mayCarry = (most: string | undefined) => !tokens.includes(to) && coins <= BigInt(most ?? -1)
+  const isOpen = mayCarry(openCalls[selector])
+  const isListed = calls[to]?.includes(selector) ?? false
+  if (coins > 0n && !isOpen && !(isListed && mayCarry(paidCalls[to]?.[selector])))
+    return { reason: 'A call that carries coins is allowed only for a delivery with paid or configured coins.', by: 'calls' }
   // Deliveries come first, so that the list of operators' calls cannot free a delivery from its proof.
-  if (isOpen || calls[to]?.includes(selector)) return 'delivery'
+  if (isOpen || isListed) return 'delivery'
   if (operatorCalls[to]?.some((start) => data.startsWith(start))) return 'own'
   if (tokens.includes(to) && selector === tokenTransfer) {
     const recipient = recipientOf(data)
