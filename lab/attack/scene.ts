@@ -1,6 +1,7 @@
 import type { HDNodeWallet } from 'ethers'
 import type { ChainKey, FaultTargets } from '../faults/fault-targets.ts'
 import type { AnySent } from '../devnet/sent.ts'
+import type { ReceiverEnds } from './receivers.ts'
 
 /** One node of three may lie, because two are a majority. All three guardians sign. */
 export const attackDevnet = {
@@ -30,6 +31,7 @@ export interface Payment {
 export interface AttackScene extends FaultTargets {
   /** Owner of stolen coins. No honest user pays this address. */
   readonly thief: HDNodeWallet
+  readonly receivers: ReceiverEnds
   /** Honest transfers that an operator cancels. Each must end as delivered, or as cancelled and not delivered. */
   readonly cancelled: AnySent[]
   readonly payments: Payment[]
