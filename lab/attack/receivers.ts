@@ -1,5 +1,4 @@
 import { getBytes, HDNodeWallet, hexlify, Interface, randomBytes, toQuantity } from 'ethers'
-import type { DevnetAccount } from '../devnet/chain/accounts.ts'
 import { Script } from '../devnet/chain/contracts.ts'
 import { compiledArtifact } from '../devnet/chain/solidity.ts'
 import type { Devnet } from '../devnet/index.ts'
@@ -8,7 +7,7 @@ import { until } from '../devnet/until.ts'
 import { toUniversal } from '../devnet/wormhole/vaa.ts'
 import { published } from '../devnet/wormhole/wormhole.ts'
 import type { ChainKey } from '../faults/fault-targets.ts'
-import type { AttackScene } from './scene.ts'
+import type { AttackScene, ReceiverEnd, ReceiverEnds } from './scene.ts'
 
 const coreAbi = new Interface(['function publishMessage(uint32 nonce, bytes payload, uint8 consistencyLevel) payable returns (uint64)'])
 const receivedAbi = new Interface(['event Received(bytes32 indexed digest, address indexed by, uint256 value, bytes payload)'])
@@ -16,19 +15,6 @@ const chains = ['ethereum', 'bsc'] as const satisfies ChainKey[]
 
 /** First byte of a payload. The contract takes all messages of its sender, and the route only those with `listed`. */
 export const firstByte = { listed: '0x01', unlisted: '0x02' } as const
-
-export interface ReceiverEnd {
-  readonly source: ChainKey
-  /** A contract on the target. 0x, lower case. */
-  readonly contract: string
-  /** Account on the source whose messages the contract takes. */
-  readonly sender: DevnetAccount
-  /** Payloads of honest messages. */
-  readonly sent: string[]
-}
-
-/** Ends of `bridges.receivers`, by target chain. */
-export type ReceiverEnds = Readonly<Record<ChainKey, ReceiverEnd>>
 
 export async function deployReceivers({ chains: { ethereum, bsc } }: Pick<Devnet, 'chains'>): Promise<ReceiverEnds> {
   const compiled = await compiledArtifact('MessageReceiver')
