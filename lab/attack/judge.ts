@@ -20,7 +20,10 @@ export interface AttackSummary {
   readonly delivered: number
   readonly lost: number
   readonly duplicateEffects: number
-  /** Deliveries that nobody sent or paid for, or that no route lists, transactions of lanes to strangers, and balances of the thief above 0. */
+  /**
+   * Deliveries that nobody sent or paid for, or that no route lists, transactions of lanes to strangers, and balances of
+   * the thief above 0.
+   */
   readonly stolen: number
   readonly paidTwice: number
   /** Lane transactions that may cost more than the config allows. */
