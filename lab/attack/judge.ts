@@ -21,8 +21,8 @@ export interface AttackSummary {
   readonly lost: number
   readonly duplicateEffects: number
   /**
-   * Deliveries that nobody sent or paid for, or that no route lists, transactions of lanes to strangers, and balances of
-   * the thief above 0.
+   * Deliveries that nobody sent or paid for, or that no route lists, transactions of lanes to strangers, and balances
+   * of the thief above 0.
    */
   readonly stolen: number
   readonly paidTwice: number
