@@ -41,7 +41,7 @@ export interface StepDeps {
   readonly abandonAfterMs: number
   readonly parkAfter?: ParkLimits | undefined
   readonly shadow?: Shadow | undefined
-  /** Wakes transfers that wait for a gate. Absent: each transfer checks its gate by itself. */
+  /** Wakes transfers that wait for a gate. Absent: each transfer only polls its own gate. */
   readonly gates?: ClosedGates
   readonly openLanes?: Pick<OpenLaneWatcher, 'watchFor'>
   readonly losses?: Losses

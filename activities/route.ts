@@ -10,7 +10,10 @@ import type { RoundCall, StepDeps } from './deps.ts'
 
 const haltedMs = 5_000
 
-/** A stage brings its own call and effect. Throws TARGET_CHAIN_UNSUPPORTED. */
+/**
+ * The endpoint of a transfer's target. In a round with a stage or a plan, the call and the effects are those of the
+ * stage or plan. Throws TARGET_CHAIN_UNSUPPORTED.
+ */
 export function endpointOf({ bridges }: Pick<StepDeps, 'bridges'>, transfer: Transfer, { stage, plan }: RoundCall = {}): Endpoint {
   const { bridge, targetChain: chain } = transfer
   const own = ofChain(bridges.get(bridge)?.endpoints, { bridge, chain })

@@ -69,7 +69,7 @@ export function tokenCheckOf({ access, config, settings }: Pick<ApiDeps, 'config
 
 const refusals = { 400: errorSchema, 401: errorSchema, 403: errorSchema, 429: errorSchema, 431: errorSchema, 503: errorSchema }
 
-/** Throws ACCESS_SCOPE unless the token's scope covers `about`. */
+/** Returns the name in the token. Throws ACCESS_SCOPE unless the token's scope covers `about`. */
 export function orderedBy({ principal, routeOptions }: FastifyRequest, about: OrderSubject): string {
   const { access } = routeOptions.config
   if (!principal || access === undefined || access === 'open' || access === 'read') throw new RelayerError('ACCESS_TOKEN_MISSING')

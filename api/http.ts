@@ -40,7 +40,7 @@ export function logFailure(
   logger[level]('request failed', { route, status, ...fields })
 }
 
-/** Throws API_LISTEN if the port is in use or the address does not belong to this machine. */
+/** Throws API_LISTEN, for example if the port is in use or the address does not belong to this machine. */
 export async function listen(app: Pick<Api, 'listen'>, { host, port }: Pick<Config['api'], 'host' | 'port'>): Promise<void> {
   try {
     await app.listen({ host, port })

@@ -10,7 +10,10 @@ const released = join(root, 'dist')
 const cache = join(root, 'node_modules/.cache/portage/code')
 /** Time (ms) for which compiled versions are kept, because a running process may load parts of its version late. */
 const keptMs = 7 * 86_400_000
-/** Most versions of the sources that are kept, and of the packages. Versions of the last hour are always kept. */
+/**
+ * Maximum number of kept versions, counted separately for the sources and the packages. Versions of the last hour are
+ * always kept.
+ */
 const mostKept = 20
 const freshMs = 3_600_000
 /** Folders whose files are not part of the compiled code. */

@@ -99,7 +99,8 @@ function mapStacks(name) {
     if (originalSource === undefined) return text
     return text.replace(`${path}:${line}:${column}`, `${join(root, originalSource)}:${originalLine + 1}:${originalColumn + 1}`)
   }
-  // The SDK causes errors of other V8 contexts by design. Reading the map for them takes a twentieth of the start.
+  // Leaves out errors of other V8 contexts, which the SDK causes by design, because reading the map takes a twentieth
+  // of the start.
   const placeOf = (error) => (error instanceof Error ? place : String)
   Error.prepareStackTrace = (error, frames) =>
     [Error.prototype.toString.call(error), ...frames.map((frame) => `    at ${placeOf(error)(frame)}`)].join('\n')

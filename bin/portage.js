@@ -30,5 +30,5 @@ function fromCompiled(folder) {
 const folder = await compiledFolder()
 const { main } = folder === undefined ? await fromSources() : fromCompiled(folder)
 process.exitCode = await main(process.argv.slice(2), process)
-// The command has ended, but after a failed start open handles (Workers that never ran) could keep the process alive.
+// The command has ended. After a start that failed, open handles (Workers that never ran) could keep the process alive.
 setTimeout(() => process.exit(), 2_000).unref()

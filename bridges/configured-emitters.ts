@@ -41,7 +41,8 @@ export function signedApis({
 export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonly Emitter[] {
   const settings = bridges[wormholeTokenBridge]
   if (!settings) return []
-  // `everySource` names a network of Wormhole's SDK. `emitters` replaces single emitters of it.
+  // `everySource` names a network of Wormhole's SDK. `emitters` adds emitters, and replaces those of the SDK for the
+  // same chains.
   const { everySource, emitters } = settings
   const known = everySource ? tokenBridgeEmitters[everySource].map(([chain, , emitter]) => [chain, emitter] as const) : []
   const named = Object.entries(emitters).map(([chain, emitter]) => [Number(chain), emitter] as const)

@@ -6,7 +6,10 @@ import type { Payment, TransferContent } from '../domain/transfer/content.ts'
 import type { BridgeName, ChainName, Transfer, TransferRoute } from '../domain/transfer/transfer.ts'
 import type { StreamConfig } from '../domain/stream/stream.ts'
 
-/** `rejected`: never valid. `declined`: refused by the operator's policy. `wait`: may become valid by itself. */
+/**
+ * `rejected`: never valid. `declined`: refused by the operator's policy. `wait`: may become valid later, without an
+ * order.
+ */
 export type Verdict =
   | {
       readonly kind: 'valid'
@@ -42,8 +45,8 @@ export type Gate =
 
 /**
  * Returns the price of a chain's coin or of a token (`<wormhole chain id>/<64 hex digits>`), dollars with 10 decimals.
- * Of two equally good prices, it is the one that is worse for the payer: the lower of what is paid (`source`), the
- * upper of what the delivery costs (`target`). Throws PRICE_MISSING.
+ * If two prices are equally good, the price is the one that is worse for the payer: the lower one for coins that the
+ * payer pays (`source`), the higher one for coins that the delivery costs (`target`). Throws PRICE_MISSING.
  */
 export type PriceOf = (name: string, end: 'source' | 'target') => Promise<bigint>
 
@@ -97,7 +100,7 @@ export type DeniableParties = Pick<Parties, 'recipient' | 'payee' | 'token'>
 export interface Parties extends Pick<Transfer, 'bridge' | 'targetChain'>, Omit<TransferContent, 'amount'> {
   /** Another account that gets coins. */
   readonly payee?: string | undefined
-  /** Key under which reverts of deliveries count together. Default: token and recipient. */
+  /** Key under which losses count together, in place of the token. Absent: the token. */
   readonly lossesOf?: string
   /** Contract and message of a plug-in's call, hex digits. They may contain no address of the deny-list. */
   readonly bytes?: string

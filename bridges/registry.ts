@@ -105,19 +105,35 @@ function tokenBridgeOf(
 function packageBridge({ name, routes }: Pick<Plugin<unknown>, 'name' | 'routes'>, options: BridgesOptions, links: Links): Bridge {
   const { signed, loaded } = links
   const chainNames = namesOf(options)
-  const found = loaded?.get(name)
-  const [plugin, failure] = found instanceof RelayerError ? [undefined, found] : [found]
   const byRoute = createRouteDecode(name, routes, chainNames)
-  const messages = plugin && createPluginMessages(plugin, chainNames)
-  signed.decodes.push(plugin && messages ? orByRoute(createPluginDecode(plugin, messages), byRoute) : byRoute)
-  const endpointOn = (on: PluginEndpointOptions) =>
-    plugin && messages ? createPackageEndpoint(plugin, messages, on) : createRouteEndpoint({ name, routes, failure, ...on })
+  function partsOf(found: Plugin<unknown> | RelayerError | undefined): Pick<Bridge, 'decode' | 'content' | 'endpoints'> {
+    if (!found || found instanceof RelayerError) {
+      const endpointOn = (on: PluginEndpointOptions) => createRouteEndpoint({ name, routes, failure: found, ...on })
+      return { decode: byRoute, content: () => ({}), endpoints: endpointsOf(options, links, endpointOn) }
+    }
+    const messages = createPluginMessages(found, chainNames)
+    return {
+      decode: orByRoute(createPluginDecode(found, messages), byRoute),
+      content: (bytes) => unlessPluginFails(() => messages.about.content(bytes), {}),
+      endpoints: endpointsOf(options, links, (on) => createPackageEndpoint(found, messages, on)),
+    }
+  }
+  let last = { found: loaded?.get(name), parts: partsOf(loaded?.get(name)) }
+  /** The plug-in may be loaded later. */
+  const now = () => {
+    const found = loaded?.get(name)
+    if (found !== last.found) last = { found, parts: partsOf(found) }
+    return last.parts
+  }
+  signed.decodes.push((bytes) => now().decode(bytes))
   return {
     name,
     decode: signed.messages.decode,
-    content: (bytes) => (messages ? unlessPluginFails(() => messages.about.content(bytes), {}) : {}),
+    content: (bytes) => now().content(bytes),
     signedBy,
-    endpoints: endpointsOf(options, links, endpointOn),
+    get endpoints() {
+      return now().endpoints
+    },
     sources: signedSourcesOf(name, options, links),
   }
 }

@@ -81,7 +81,10 @@ export function medianOf<T extends number | bigint>(values: readonly T[]): T | u
   return values.toSorted((a, b) => (a < b ? -1 : 1))[Math.floor((values.length - 1) / 2)]
 }
 
-/** Blocks between a head and `reached`. 0 if the head is at most `mostAhead` higher. A higher head is false. */
+/**
+ * Blocks between a head and `reached`. 0 if the head is at most `mostAhead` higher. A head that is even higher must be
+ * false, so its whole distance counts.
+ */
 export function lagOf(height: number | undefined, reached: number | undefined): number | undefined {
   if (height === undefined || reached === undefined) return undefined
   if (height <= reached) return reached - height

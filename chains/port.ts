@@ -98,7 +98,7 @@ export type SendOutcome =
   | { readonly kind: 'accepted' | 'known' }
   | { readonly kind: 'refused'; readonly error: SendErrorClass; readonly message: string }
 
-/** `data` is 0x without data. `reason` is the decoded text. */
+/** `data` is `0x` if the revert has no data. `reason` is the decoded text. */
 export interface Revert {
   readonly data: string
   readonly reason: string
@@ -138,7 +138,7 @@ export interface NodeStatus {
   readonly added?: boolean
 }
 
-/** A process has one instance per chain. Every method throws NODE_UNAVAILABLE if no node answers. */
+/** A process has one instance per chain. Methods that read the chain throw NODE_UNAVAILABLE if no node answers. */
 export interface Chain {
   readonly name: string
   readonly family: string
@@ -189,7 +189,7 @@ export interface Chain {
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
   /**
    * Whether most nodes show another block of this height. Also true if they show none, and their head (with a finality
-   * tag: their finalized head) is at least 128 blocks lower, unless most nodes sync. Throws NODES_DISAGREE.
+   * tag: their finalized head) is at least 128 blocks lower, unless most nodes are syncing. Throws NODES_DISAGREE.
    */
   denies(block: BlockRef): Promise<boolean>
   /** Undefined if there is no such block yet. `agreed` asks most nodes for a final block, and throws NODES_DISAGREE. */

@@ -67,7 +67,10 @@ export interface SigningPolicy {
   /** Addresses to which coins and `tokens` may go. */
   readonly payees: readonly string[]
   readonly otherLanes: readonly string[]
-  /** If true, coins may go to other lanes: one stolen key, with access to Temporal, can collect all lanes' coins. */
+  /**
+   * If true, coins may go to other lanes. A thief of one key who can reach Temporal can then collect the coins of all
+   * lanes.
+   */
   readonly topUps: boolean
   /** Limits of coins for `otherLanes`, in addition to `limits`. Wei, decimal. */
   readonly topUpLimits?: { readonly maxPaymentWei: string; readonly maxPerDayWei: string } | undefined

@@ -77,7 +77,10 @@ export function configRules(config: Config): FeeRule[] {
   return rules
 }
 
-/** On Arbitrum, the gas of a delivery includes the data fee. A unit of gas costs a hundredth of Ethereum's price. */
+/**
+ * Arbitrum's default gas limit is this many times higher, because gas there includes the data fee. A unit of gas costs
+ * only a hundredth of Ethereum's price.
+ */
 const arbitrumGasFactor = 10
 
 export function feeDefaults(config: Config): FeeDefaults {
@@ -100,7 +103,7 @@ export function signingLimits({ signing: ofChain }: Pick<ChainConfig, 'signing'>
   return { ...limits, maxGasPerTransaction: String(limits.maxGasPerTransaction) }
 }
 
-/** `given` is a name, network id or Wormhole chain id. Returns all of these of each chain that it fits. */
+/** Returns the name and the ids of each chain whose name, network id or Wormhole chain id is `given`. */
 export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): readonly string[] {
   return Object.entries(chains).flatMap(([name, { networkId, wormholeChainId }]) => {
     const ids = [name, String(networkId), ...(wormholeChainId === undefined ? [] : [String(wormholeChainId)])]
@@ -108,7 +111,7 @@ export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): 
   })
 }
 
-/** Only a full id may be that of a lane outside the config. Throws LANE_NOT_FOUND, INPUT_INVALID. */
+/** Only a full id may name a lane outside the config. Throws LANE_NOT_FOUND, INPUT_INVALID. */
 export function resolveLane(config: Pick<Config, 'chains'>, name: string, chain?: string): LaneId {
   if (forms.lane.pattern.test(name)) {
     const lane = name.toLowerCase()

@@ -23,7 +23,10 @@ export function checkpointPlaceOf({ dataFolder, streams: { checkpoints } }: Pick
   return checkpoints.kind === 'none' ? undefined : checkpoints
 }
 
-/** A process without streams uses its data folder: with an HTTP store, it could change the streams' checkpoints. */
+/**
+ * A process without streams uses its data folder instead of an HTTP store, in which it could change the streams'
+ * checkpoints.
+ */
 export function settingsPlaceOf(config: Pick<Config, 'dataFolder' | 'streams'>, handlesStreams: boolean) {
   const place = checkpointPlaceOf(config)
   if (place?.kind !== 'http' || handlesStreams) return place

@@ -17,7 +17,7 @@ export interface TlsSettings {
   readonly key?: CredentialSource | undefined
 }
 
-/** The key has 256 bits. Each payload has its id in plain text. */
+/** The key has 256 bits. Each payload names the `id` of its key in plain text. */
 export interface PayloadKeySource {
   readonly id: string
   readonly source: CredentialSource

@@ -129,7 +129,9 @@ export const metricDefinitions = {
     portage_fees_earned_wei_total:
       "Value of the fees of delivered transfers, wei of the chain's coin, at the prices of the config (bridges.wormhole-token-bridge.prices). Payments of Executor requests count at the prices of their quotes. The process that saw the final delivery counts its fee.",
     portage_delivery_cost_wei_total:
-      "Gas and coins of the transactions that delivered transfers, wei of the chain's coin. The process that saw the final delivery counts it. The profit is portage_fees_earned_wei_total minus this cost.",
+      "Gas and coins of the transactions that delivered transfers, wei of the chain's coin. The process that saw the final delivery counts it. The profit is portage_fees_earned_wei_total minus this cost and portage_useless_delivery_cost_wei_total.",
+    portage_useless_delivery_cost_wei_total:
+      "Gas of the final transactions that delivered nothing (reverted, without an effect, no-ops), wei of the chain's coin, for transfers that are delivered later, parked, declined or cancelled. Batches do not count. The process that saw the transaction final counts it.",
     portage_shadow_deliveries_total: 'Transfers to a chain in shadow mode that were ready to be sent. A process counts each transfer once.',
     portage_shadow_cost_wei_total:
       "Cost of transfers to a chain in shadow mode, at the market prices when they were first ready, wei of the chain's coin: the amount that the lanes would have paid.",

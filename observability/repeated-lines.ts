@@ -4,7 +4,10 @@ export interface Line {
   readonly fields: Record<string, unknown>
 }
 
-/** Equal lines with equal values here are repetitions. Nonces and heights are left out: they nearly always differ. */
+/**
+ * Lines with the same level, message and values of these fields are repetitions. Nonces and heights are left out: they
+ * nearly always differ.
+ */
 const identity = [
   ...['code', 'class', 'status', 'field', 'state'],
   ...['chain', 'node', 'lane', 'stream', 'source', 'target', 'contract', 'taskQueue'],

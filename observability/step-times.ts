@@ -1,7 +1,9 @@
 import type { Transfer } from '../domain/transfer/transfer.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Steps with measured times. `admitted`: ready. `broadcast`: a node has it. `included`: seen in a block. */
+/**
+ * Steps with measured times. `admitted`: ready. `broadcast`: a node has the transaction. `included`: seen in a block.
+ */
 export const timedSteps = ['started', 'admitted', 'nonce', 'broadcast', 'included', 'final'] as const
 export type TimedStep = (typeof timedSteps)[number]
 
@@ -13,7 +15,13 @@ export type StepTimes = ReturnType<typeof createStepTimes>
 const longestSeconds = 30 * 86_400
 
 export function createStepTimes(
-  metrics: Pick<Metrics, 'portage_transfer_step_seconds' | 'portage_transfer_seconds' | 'portage_delivery_cost_wei_total'>,
+  metrics: Pick<
+    Metrics,
+    | 'portage_transfer_step_seconds'
+    | 'portage_transfer_seconds'
+    | 'portage_delivery_cost_wei_total'
+    | 'portage_useless_delivery_cost_wei_total'
+  >,
   now: () => number = Date.now,
 ) {
   const secondsSince = (since: number | undefined, at: number) => {
@@ -33,6 +41,10 @@ export function createStepTimes(
       metrics.portage_delivery_cost_wei_total.inc({ chain, bridge }, Number(gasPaid))
       const seconds = secondsSince(seenAt, now())
       if (seconds !== undefined) metrics.portage_transfer_seconds.observe({ chain, bridge }, seconds)
+    },
+    /** Counts a final transaction that delivered nothing. @param gasPaid decimal wei */
+    useless({ bridge, targetChain: chain }: About, gasPaid: string): void {
+      metrics.portage_useless_delivery_cost_wei_total.inc({ chain, bridge }, Number(gasPaid))
     },
   }
 }

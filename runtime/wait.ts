@@ -34,7 +34,7 @@ export class Wait<T> {
   }
 }
 
-/** Settles like `work` or, if the signal aborts before, rejects with `why()`. */
+/** Settles like `work` or, if the signal aborts first, rejects with `why()`. */
 export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>, why: () => Error): Promise<T> {
   const wait = new Wait<T>({ signal }, () => wait.reject(why()))
   work.then(wait.resolve, wait.reject)

@@ -113,7 +113,10 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
   }
 }
 
-/** Undefined for an unreadable transfer, which anyone with access to Temporal can start. Throws NODE_UNAVAILABLE. */
+/**
+ * Undefined after every error but NODE_UNAVAILABLE, because anyone with access to Temporal can start a transfer that
+ * cannot be read.
+ */
 async function unlessUnreadable<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading

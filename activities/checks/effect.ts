@@ -16,7 +16,7 @@ export function isFinal(chain: Chain, endpoint: Endpoint, transfer: Transfer): P
   return hasOneNode(chain) ? endpoint.delivered(transfer, 'finalized') : agreed(endpoint, transfer)
 }
 
-/** The final delivery, without `by` if no log was found. Undefined while the nodes do not agree. */
+/** The final delivery, without `by` if no log was found. Undefined until most nodes agree that the effect is final. */
 export async function finalDelivery(deps: StepDeps, transfer: Transfer, call?: RoundCall): Promise<Delivery | undefined> {
   const chain = chainOf(deps, transfer)
   const endpoint = endpointOf(deps, transfer, call)

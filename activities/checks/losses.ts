@@ -80,7 +80,10 @@ export class Losses {
     return this.#changes
   }
 
-  /** Losses to contracts are counted apart, because contracts can choose to revert. The chain's budget counts both. */
+  /**
+   * Adds a reverted call, and returns the quarantines that it begins. Losses to contracts have a budget of their own,
+   * because contracts can choose to revert. The chain's budget counts losses to contracts and to other accounts.
+   */
   add(parties: Parties, loss: Loss, hadCode = false): readonly Quarantine[] {
     if (!this.#isNew(parties, loss, 'reverted')) return []
     const { paid, now } = loss
@@ -99,7 +102,10 @@ export class Losses {
     return found
   }
 
-  /** Recipients that are admitted while contracts wait have no code then, but may get code later (EIP-7702). */
+  /**
+   * Whether losses before `since` already made contracts wait. A recipient that is admitted while contracts wait has no
+   * code then, but may get code later (EIP-7702), so its loss does not count as a contract's.
+   */
   #haveContractsWaited(parties: Parties, since: number, now: number): boolean {
     const costs = lastHour(this.#tokens.get(tokenKey(parties, true))?.costs, now)
     const before = costs.filter(([minute]) => (minute + 1) * minuteMs <= since)
@@ -233,7 +239,10 @@ function costOf(batches: readonly BatchLoss[]): bigint {
   return batches.reduce((sum, { paid }) => sum + paid, 0n)
 }
 
-/** Undefined if the last hour's `sum` (wei) is within the budget. `until` (ms since the epoch): when it is again. */
+/**
+ * Undefined if the last hour's `sum` (wei) is within the budget. `until`: time when it is within the budget again, ms
+ * since the epoch.
+ */
 function aboveBudget(costs: HourlyCosts | undefined, budget: bigint, now: number) {
   const minutes = lastHour(costs, now)
   const sum = minutes.reduce((total, [, paid]) => total + paid, 0n)

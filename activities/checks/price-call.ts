@@ -5,7 +5,10 @@ import { type Intent, type Attempt, laneAddress, type LaneId } from '../../domai
 
 const defaultGasFactor = 1.2
 
-/** A call with its price. `wait`: too expensive now. `impossible`: the policy forbids the call at any price. */
+/**
+ * A call with its price. `wait`: too expensive now, or the lane lacks the coins. `impossible`: the call needs more gas
+ * than the policy allows or than was paid for.
+ */
 export type Priced =
   | { readonly kind: 'priced'; readonly first: Attempt; /** Wei at the current market. */ readonly cost: bigint }
   | { readonly kind: 'reverts'; readonly revert: Revert }
@@ -25,7 +28,7 @@ interface PriceDeps {
   readonly fees: FeePolicyResolver
 }
 
-/** Waits for funds if the lane does not hold the value. Throws the errors of the other reads. */
+/** Returns `wait` (LANE_FUNDS) if the lane cannot pay the value of the call. Throws read errors. */
 export async function priceCall(deps: PriceDeps, call: CallToPrice): Promise<Priced> {
   try {
     return await price(deps, call)

@@ -132,7 +132,8 @@ async function acquire(one: Try): Promise<Exclude<Acquired, Refused> | Result> {
     if (found.kind === 'acquired') return (await madeInstead(one, found.pending)) ?? found
     // The ledger forgets final nonces, and does not know those of an earlier ledger. So the chain gives the result.
     if (lookUpOnly && (found.why === 'none' || (found.why === 'withdrawn' && found.later === undefined && held))) return findFinal(one)
-    // A transaction of an earlier try may be final, which only the workflow knows. So the workflow decides.
+    // An earlier try may have sent a transaction that is final by now. Only the workflow knows whether one was
+    // reported, so the workflow decides.
     if (found.why === 'none') return { kind: 'none' }
     return refused(found)
   }

@@ -35,7 +35,10 @@ export type Acquisition =
 
 type TryInfo = Pick<Context['info'], 'attempt' | 'currentAttemptScheduledTimestampMs' | 'heartbeatTimeoutMs'>
 
-/** Checks restrictions before the wait for a nonce, and after it if they may have changed. A held nonce skips them. */
+/**
+ * Checks restrictions before the wait for a nonce, and again after the wait if they may have changed. If the transfer
+ * holds a nonce already, there are no checks.
+ */
 export async function acquire(
   deps: AcquireDeps,
   input: BroadcastInput,

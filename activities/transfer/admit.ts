@@ -146,11 +146,15 @@ function paying({ payment }: PlannedDelivery, chain: Target['chain']) {
   return coins > 0n ? (lane: LaneId) => chain.balanceOf(laneAddress(lane)).then(holds, () => true) : undefined
 }
 
-/** The gas of a payment that the reverted calls have left. Undefined if nobody pays for gas. */
-function paidGasOf({ gasAtMost }: PlannedDelivery, { reverted = { calls: 0, gas: 0 } }: AdmitInput) {
+/** The part of the paid gas that reverted calls have not used (`left`). Undefined if nobody pays for gas. */
+function paidGasOf({ gasAtMost }: PlannedDelivery, { reverted }: AdmitInput) {
   if (gasAtMost === undefined) return undefined
+  if (!reverted) return { left: gasAtMost, revertsAt: () => 1 }
   const left = gasAtMost - BigInt(reverted.gas)
-  /** Reverted calls, including those until now, that the payment covers. It covers an L2's fee for data only once. */
+  /**
+   * Number of reverted calls, including those so far, after which the payment is used up. On an L2 with a fee for data,
+   * this is only one more, because the payment covers that fee once.
+   */
   const revertsAt = ({ gasLimit, dataFee }: Attempt) =>
     reverted.calls + (dataFee === undefined ? Math.max(1, Number(left / BigInt(gasLimit))) : 1)
   return { left, revertsAt }

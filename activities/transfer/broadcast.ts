@@ -44,7 +44,10 @@ export function createLocalLane({ slots, ...deps }: BroadcastDeps & { readonly s
   return { slots, broadcast: (input, context, enter, admitted) => run({ ...deps, ...localTimes }, input, { context, enter, admitted }) }
 }
 
-/** Runs `broadcast` on the queue of the transfer's workflow, with the ledger and the limits of the lane's queue. */
+/**
+ * Runs `broadcast` on the queue of the transfer's workflow. The lane's ledger and step slots limit it as they do on the
+ * lane's queue.
+ */
 export function createBroadcastLocally(lanes?: LocalLanes): BeatingStep<BroadcastInput, BroadcastResult | { kind: 'elsewhere' }> {
   return async (input, context, enter) => {
     const lane = lanes?.get(input.lane)
@@ -99,8 +102,9 @@ async function deliver(deps: BroadcastDeps, input: BroadcastInput, { context, en
 }
 
 /**
- * Gives the nonce back after a failure. Undefined if the nonce cannot be given back and the key refused because of an
- * order: the nonce is then followed, because an earlier process may have sent the call. Throws other errors.
+ * After a failure, gives the nonce back if possible. Undefined if the nonce is to be followed: the call was sent, or
+ * the key refused because of an order but the nonce cannot be given back, because an earlier process may have sent the
+ * call. Throws other errors.
  */
 async function signAndSend(agent: LaneAgent, pending: PendingTransaction): Promise<NoSlot | undefined> {
   try {
@@ -156,6 +160,7 @@ async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Fol
       return { kind: 'included', landed: seenInBlock, finalInMs: deps.chain.msToFinality(now.receipt.block.height) }
     }
     const result = await finalResult(deps, input, landed, now)
+    if (!batch && (result.kind === 'reverted' || result.kind === 'seen')) deps.stepTimes?.useless(transfer, landed.gasPaid)
     if (result.kind !== 'delivered') return result
     reached('final')
     deps.stepTimes?.delivered(transfer, seenAt, landed.gasPaid)

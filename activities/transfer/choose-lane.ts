@@ -96,7 +96,8 @@ export function createGetLaneStatus(deps: Pick<StepDeps, 'lanes' | 'abandonAfter
     const lanes = lanesOf(deps, { targetChain: chain })
     const others = (await lanes.statuses()).filter((one) => one.open && one.lane !== lane).length
     const unserved = { lane, open: false, why: 'unserved', detail: 'the config has no such lane' } as const
-    // A worker with an older config may still serve a lane that this config lacks.
+    // A lane that this config lacks counts as unserved, and the transfer leaves it only after `abandonAfterMs`, because
+    // a worker with an older config may still serve it.
     return { lane: lanes.lanes.includes(lane) ? await lanes.status(lane) : unserved, others, abandonAfterMs: deps.abandonAfterMs }
   }
 }

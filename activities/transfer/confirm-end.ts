@@ -35,7 +35,7 @@ export type Refuse = (transfer: Transfer, refusal: Rejection) => Promise<Stopped
 
 /**
  * Refuses a transfer only when none of its nonces can be mined, because a run that Temporal has forgotten may have sent
- * a call. Reads nothing for an invalid message, because strangers choose its fields.
+ * a call. For a rejected message, does not look for an effect, because strangers choose the fields of such a message.
  */
 export function createRefuse(deps: EndDeps): Refuse {
   return async (transfer, refusal) => {

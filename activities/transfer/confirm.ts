@@ -26,12 +26,19 @@ async function confirmCall(deps: StepDeps, input: ConfirmInput): Promise<Confirm
   if (own && own.kind !== 'useless') return own
   const [latest, finalized] = await Promise.all([endpoint.delivered(transfer, 'latest'), endpoint.delivered(transfer, 'finalized')])
   const delivery = finalized ? await finalDelivery(deps, transfer, { stage }) : undefined
-  if (delivery) return { kind: 'delivered', delivery }
+  const countUseless = () => {
+    if (own && landed && landed.batch === undefined) deps.stepTimes?.useless(transfer, landed.gasPaid)
+  }
+  if (delivery) {
+    countUseless()
+    return { kind: 'delivered', delivery }
+  }
   // If a node shows the effect, the others get time to show it too, unless most of them deny it.
   if ((latest || finalized) && !(await isDenied(chain, endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
   if ((own || requireAgreement) && !(await isAbsent(endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
   if (!own) return { kind: 'gone' }
   const { receipt } = own
+  countUseless()
   await recordLoss({ ...deps, chain }, transfer, receipt, { shared: landed?.batch !== undefined, call: { stage }, isUseless: true })
   return { kind: 'reverted', reason: whyUseless(receipt) }
 }

@@ -8,7 +8,10 @@ export interface FeedEvent {
 }
 
 export type News = Omit<FeedEvent, 'id'>
-/** Returns the changes since the previous call. From the event `ready` on, no change of its kind of data is missing. */
+/**
+ * Returns the changes since the previous call. From the event `ready` on, no change of its kind of data is missing,
+ * unless an event `cut` follows.
+ */
 export type Poll = () => Promise<readonly News[]>
 
 interface FeedOptions {
@@ -44,7 +47,10 @@ export class EventFeed {
     return this.#listeners.size
   }
 
-  /** Returns the events after the event `id`. Undefined if the feed has dropped that event, and perhaps later ones. */
+  /**
+   * Returns the events after the event `id`. Undefined if this feed does not have that event: it was dropped, perhaps
+   * with later ones, or another process sent it.
+   */
   since(id: string): readonly FeedEvent[] | undefined {
     const index = this.#events.findIndex((one) => one.id === id)
     return index < 0 ? undefined : this.#events.slice(index + 1)

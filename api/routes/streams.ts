@@ -87,7 +87,7 @@ function auditRoute(app: Api, { client, logger, auditStream }: ApiDeps): void {
   const { summary, description } = orderTexts('stream audit')
   const schema = {
     summary,
-    description: `${description} Waits ${waitMs / 1_000} s at most. A process audits one stream at a time, and refuses further audits meanwhile.`,
+    description: `${description} The request waits at most ${waitMs / 1_000} s for the result. A process audits one stream at a time, and meanwhile refuses audits of other streams.`,
     params,
     response: { 200: auditSchema, 202: auditSchema, 404: errorSchema },
   }

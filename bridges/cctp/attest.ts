@@ -156,8 +156,9 @@ function refusalOf(check: () => Promise<unknown>): Promise<Refusal | undefined> 
 }
 
 /**
- * The attested forms of all equal logs, in the order of their nonces. Empty until all are attested. Check all
- * signatures, then take the one at `twin`: an API could otherwise give two logs the same nonce.
+ * The attested forms of all equal logs, in the order of their nonces. Empty until all are attested. The caller must
+ * check the signatures of all forms before it takes the one at `twin`, because an API could give two logs the same
+ * nonce.
  */
 function equalTo({ bytes, twins }: CarriedMessage, messages: readonly Attested[]): readonly Attested[] {
   const logged = keccak256(loggedBytes(bytes))

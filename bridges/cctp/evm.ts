@@ -34,7 +34,10 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   const attestation = createAttest({ apis, verify, verifyEqual, routeOf, isUsed: used })
   const signedForm = createSignedForms({ apis, verifyEqual })
 
-  /** Does not check the caller. Anyone may name one, and `validate` then declines the transfer. */
+  /**
+   * Does not check `destinationCaller`: anyone may send a message that only another account may deliver, and `validate`
+   * then declines its transfer.
+   */
   async function prove(bytes: Uint8Array): Promise<void> {
     const carried = readCarried(bytes)
     const route = routeHere(readMessage(carried.bytes))

@@ -23,7 +23,10 @@ export type Verify = (attested: Attested, spareBlocks?: number) => Promise<CctpR
 
 export type VerifySigned = (attested: Attested) => Promise<CctpRoute>
 
-/** Checks all that the target contract checks before it mints, except whether the nonce is used. */
+/**
+ * Checks route, attestation, caller, finality and expiration, as the target's contracts do. Does not check whether the
+ * nonce is used.
+ */
 export function createVerify(options: VerifyOptions) {
   const { chain, routes, lanes, finality } = options
   const attesters = new Map(options.transmitters.map((transmitter) => [transmitter, createAttesters(chain, transmitter)]))

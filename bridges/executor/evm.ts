@@ -14,7 +14,15 @@ import { executorRefusals, keyRefusals, type RequestKind } from './kinds.ts'
 import { digestOf, type ExecutorMessage, readMessage, writeMessage } from './message.ts'
 import { createProductRequests } from './product-requests.ts'
 import { decodeQuote, pricedDataBytes } from './quote.ts'
-import { decodeInstructions, decodeRequest, executor, type MessageRequest, type ProductPrefix, type RequestPrefix } from './requests.ts'
+import {
+  decodeInstructions,
+  decodeRequest,
+  executor,
+  type MessageRequest,
+  type ProductPrefix,
+  type RelayInstructions,
+  type RequestPrefix,
+} from './requests.ts'
 import { createVaaRequests, type VaaRequestsOptions } from './vaa-requests.ts'
 
 type Asked<Prefix extends RequestPrefix> = Extract<MessageRequest, { prefix: Prefix }>
@@ -63,23 +71,19 @@ function kindsOf(options: ExecutorEndpointOptions): Readonly<Record<RequestPrefi
   }
 }
 
-function createRequests(options: ExecutorEndpointOptions) {
-  const { chain, clock = Date.now, terms, verifyRequest, decode, within } = options
-  const kinds = kindsOf(options)
-
-  function kindOf({ request }: ExecutorMessage): RequestKind {
-    const kind = kinds[decodeRequest(request.request)?.prefix ?? 'ERV1']
-    if (kind) return kind
-    throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: `No product of the config delivers it to ${chain.name}.` })
+/** Judges requests by their terms and the time. */
+function createAcceptance({ clock = Date.now, terms }: Pick<ExecutorEndpointOptions, 'clock' | 'terms'>) {
+  function acceptAt(now: number, { request, sourceChain }: ExecutorMessage, hasStarted: boolean): Accepted {
+    // The Executor's contract itself refuses expired quotes, so `requestedAt` is 0.
+    const judged = judge(request, sourceChain, { requestedAt: 0, now, hasStarted }, terms)
+    if (judged.kind === 'refused') throw new RelayerError(judged.code, { detail: judged.reason })
+    return judged
   }
 
   function accept(message: ExecutorMessage): Accepted {
-    // The Executor's contract itself refuses expired quotes, so `requestedAt` is 0. A request with attested messages
-    // was judged before without them, so its `now` is 0.
+    // The times of a request were judged before its messages were attested, so `now` is 0 for a request with them.
     const now = message.attested.length > 0 ? 0 : Math.floor(clock() / 1_000)
-    const judged = judge(message.request, message.sourceChain, { requestedAt: 0, now, hasStarted: true }, terms)
-    if (judged.kind === 'refused') throw new RelayerError(judged.code, { detail: judged.reason })
-    return judged
+    return acceptAt(now, message, true)
   }
 
   const isLate = ({ quote: { expiry } }: Accepted, graceSeconds = 0) => expiry + BigInt(graceSeconds) <= BigInt(Math.floor(clock() / 1_000))
@@ -92,10 +96,25 @@ function createRequests(options: ExecutorEndpointOptions) {
     return BigInt(coins) > 0n && !terms.honourExpired && isLate(accepted, graceSeconds)
   }
 
-  /** Throws EXECUTOR_EXPIRED for a call that `isUnpaid`. */
+  /** Throws EXECUTOR_EXPIRED if `isUnpaid` returns true. */
   function demandInTime(accepted: Accepted, coins: string, graceSeconds?: number): void {
     if (!isUnpaid(accepted, coins, graceSeconds)) return
     throw new RelayerError('EXECUTOR_EXPIRED', { detail: `Its coins are paid until ${accepted.quote.expiry}, when the quote expires.` })
+  }
+
+  return { acceptAt, accept, isLate, isUnpaid, demandInTime }
+}
+
+function createRequests(options: ExecutorEndpointOptions) {
+  const { chain, verifyRequest, decode, within } = options
+  const acceptance = createAcceptance(options)
+  const { acceptAt, accept, isLate, demandInTime } = acceptance
+  const kinds = kindsOf(options)
+
+  function kindOf({ request }: ExecutorMessage): RequestKind {
+    const kind = kinds[decodeRequest(request.request)?.prefix ?? 'ERV1']
+    if (kind) return kind
+    throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: `No product of the config delivers it to ${chain.name}.` })
   }
 
   /** `0` if no call is due now, or if another call of the delivery pays the drop-off. */
@@ -108,9 +127,12 @@ function createRequests(options: ExecutorEndpointOptions) {
 
   return {
     kindOf,
-    accept,
-    isLate,
-    isUnpaid,
+    ...acceptance,
+    /** Whether a transfer may start for the request. Throws a code of `executorRefusals` and read errors. */
+    async verifyNew(message: ExecutorMessage): Promise<void> {
+      await verifyRequest(message)
+      acceptAt(0, message, false)
+    },
     async validate(transfer: Transfer): Promise<Verdict> {
       const message = readOf(transfer)
       const { digest, emitter, sourceId, sequence } = decode(decodeBase64(transfer.message))
@@ -122,22 +144,26 @@ function createRequests(options: ExecutorEndpointOptions) {
       // The product's `delivery` is left out, because a request has a price of its own.
       return verdict.kind === 'valid' ? { kind: 'valid' } : verdict
     },
-    async prove({ message, stage, coins }: PlannedCall, gasLimit: string | undefined, facts: Facts): Promise<readonly ProvedSource[]> {
+    /** Proves that somebody paid for the call. Throws CALL_UNJUSTIFIED and read errors. */
+    async prove({ message, stage, coins }: PlannedCall): Promise<RelayInstructions> {
       return provedBy(async () => {
         const accepted = accept(message)
-        const { wanted } = accepted
         // Admission declines late requests. The grace is for quotes that expire while the call waits for its nonce.
         demandInTime(accepted, coins, longestNonceSeconds)
-        if (BigInt(gasLimit ?? 0) > wanted.gasLimit) throw unproved(`Its request paid for ${wanted.gasLimit} gas.`, { ...facts, gasLimit })
-        const kind = kindOf(message)
-        await Promise.all([kind.prove(message, stage), verifyRequest(message)])
-        // One payment pays for one delivery, so no call is signed after the delivery.
-        if (await kind.delivered(message, 'majority-latest')) throw unproved('It is delivered.', facts)
-        const { sourceChain, digest: payment } = decode(writeMessage(message))
-        const { recipient, token } = kind.partiesOf(message)
-        const parties = { recipient, token, payee: addressOf(wanted.recipient ?? '') }
-        return [{ bridge: executor, sourceChain, payment, parties }, ...within(message)]
+        await Promise.all([kindOf(message).prove(message, stage), verifyRequest(message)])
+        return accepted.wanted
       }, keyRefusals)
+    },
+    /** Throws CALL_UNJUSTIFIED if the paid call may not be signed now, and read errors. */
+    async allow({ message }: PlannedCall, wanted: RelayInstructions, facts: Facts, gasLimit = '0'): Promise<readonly ProvedSource[]> {
+      if (BigInt(gasLimit) > wanted.gasLimit) throw unproved(`Its request paid for ${wanted.gasLimit} gas.`, { ...facts, gasLimit })
+      const kind = kindOf(message)
+      // One payment pays for one delivery, so no call is signed after the delivery.
+      if (await kind.delivered(message, 'majority-latest')) throw unproved('It is delivered.', facts)
+      const { sourceChain, digest: payment } = decode(writeMessage(message))
+      const { recipient, token } = kind.partiesOf(message)
+      const parties = { recipient, token, payee: addressOf(wanted.recipient ?? '') }
+      return [{ bridge: executor, sourceChain, payment, parties }, ...within(message)]
     },
   }
 }
@@ -170,14 +196,14 @@ function effectsOf(kindOf: (message: ExecutorMessage) => RequestKind): Effects {
 }
 
 export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoint {
-  const { chain, verifyRequest, products: { ntt, cctp } = {} } = options
-  const { kindOf, accept, isLate, isUnpaid, validate, prove } = createRequests(options)
+  const { chain, products: { ntt, cctp } = {} } = options
+  const { kindOf, accept, isLate, isUnpaid, verifyNew, validate, prove, allow } = createRequests(options)
   const hints = createHints()
 
   return {
     ...effectsOf(kindOf),
     chain: chain.name,
-    verify: (bytes) => toVerdict(verifyRequest(readMessage(bytes)), executorRefusals),
+    verify: (bytes) => toVerdict(verifyNew(readMessage(bytes)), executorRefusals),
     validate: (transfer) => unlessRefused(validate(transfer), executorRefusals),
     /** Undefined for a request that `accept` refuses, or whose attested message would be too large. */
     async attest(transfer) {
@@ -216,7 +242,7 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
     openCalls: Object.fromEntries(selectorsOf(options).map((selector) => [selector, String(options.maxMsgValue)])),
     async proveCall(intent, gasLimit) {
       const facts = { to: intent.to, selector: intent.data.slice(0, 10) }
-      const proved = await hints.prove(intent, (hint) => prove(hint, gasLimit, facts))
+      const proved = await hints.prove(intent, prove, (hint, wanted) => allow(hint, wanted, facts, gasLimit))
       if (!proved) throw unproved('No paid request for it is known here.', facts)
       return proved
     },

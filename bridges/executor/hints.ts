@@ -22,29 +22,60 @@ const mostPerCall = 8
 
 /** A hint is not trusted: `proveCall` reads the source chain. */
 export function createHints() {
-  /** `to/value/data` → hints, late ones last, and then the highest gas limit first. */
+  /**
+   * `to/value/data` → hints. Unread hints come last, and before them late ones. In each group, higher gas limits come
+   * first.
+   */
   const hints = boundedMap<string, readonly PlannedCall[]>(10_000, 0, ({ length }) => length)
+  /** Hints whose last proof failed because something could not be read. Invented places may never become readable. */
+  const unread = new WeakSet<PlannedCall>()
   const of = (intent: Intent) => hints.get(keyOf(intent)) ?? []
+  const isUnproved = (error: unknown) => toRelayerError(error).code === 'CALL_UNJUSTIFIED'
+
+  function drop(intent: Intent, hint: PlannedCall): void {
+    const rest = of(intent).filter((one) => one !== hint)
+    if (rest.length > 0) hints.set(keyOf(intent), rest)
+    else hints.delete(keyOf(intent))
+  }
+
+  async function read<T>(intent: Intent, hint: PlannedCall, prove: (hint: PlannedCall) => Promise<T>): Promise<T> {
+    try {
+      const proved = await prove(hint)
+      unread.delete(hint)
+      return proved
+    } catch (error) {
+      if (isUnproved(error)) drop(intent, hint)
+      else unread.add(hint)
+      throw error
+    }
+  }
 
   return {
     add(intent: Intent, hint: PlannedCall): void {
       const others = of(intent).filter(({ request }) => request !== hint.request)
-      const known = [hint, ...others].map((one) => ({ one, late: Number(one.isLate()) }))
-      const ordered = known.toSorted((a, b) => a.late - b.late || Number(b.one.gasLimit - a.one.gasLimit)).map(({ one }) => one)
+      const known = [hint, ...others].map((one) => ({ one, rank: 2 * Number(unread.has(one)) + Number(one.isLate()) }))
+      const ordered = known.toSorted((a, b) => a.rank - b.rank || Number(b.one.gasLimit - a.one.gasLimit)).map(({ one }) => one)
       hints.set(keyOf(intent), ordered.slice(0, mostPerCall))
     },
-    /** Undefined without hints. If no hint proves the call, throws the error of a read or else CALL_UNJUSTIFIED. */
-    async prove<T>(intent: Intent, prove: (hint: PlannedCall) => Promise<T>): Promise<T | undefined> {
+    /**
+     * Returns the answer of `allow` for the first hint that is proved and allowed. Drops the hints whose request is not
+     * proved. Undefined without hints. If no hint serves, throws the error of a read or else CALL_UNJUSTIFIED.
+     */
+    async prove<P, T>(
+      intent: Intent,
+      prove: (hint: PlannedCall) => Promise<P>,
+      allow: (hint: PlannedCall, proved: P) => Promise<T>,
+    ): Promise<T | undefined> {
       const errors: unknown[] = []
       for (const hint of of(intent)) {
         try {
-          return await prove(hint)
+          return await allow(hint, await read(intent, hint, prove))
         } catch (error) {
           errors.push(error)
         }
       }
       if (errors.length === 0) return undefined
-      throw errors.find((error) => toRelayerError(error).code !== 'CALL_UNJUSTIFIED') ?? errors[0]
+      throw errors.find((error) => !isUnproved(error)) ?? errors[0]
     },
   }
 }

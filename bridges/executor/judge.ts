@@ -42,7 +42,10 @@ interface Times {
   readonly requestedAt: number
   /** Time at which the delivery begins, seconds since the epoch. */
   readonly now: number
-  /** True if the transfer has started: the least gas limit was judged before, perhaps by an earlier version. */
+  /**
+   * True if the transfer has started. The least gas limit then does not apply, because an earlier version may have
+   * accepted less.
+   */
   readonly hasStarted?: boolean
 }
 

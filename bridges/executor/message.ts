@@ -2,13 +2,14 @@ import { AbiCoder, hexlify, keccak256 } from 'ethers'
 import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { placeOf } from '../../domain/stream/places.ts'
+import { leastGasLimit } from '../../domain/transfer/content.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { demandSize } from '../kit/demands.ts'
 import { emitterOf, type PlacedLogsOptions } from '../kit/placed-logs.ts'
 import type { Decode } from '../kit/published.ts'
 import { bytesOf, readRequest, type RequestForExecution, requestOf } from './event.ts'
 import { type ExecutorTerms, judge } from './judge.ts'
-import { executor } from './requests.ts'
+import { decodeInstructions, executor } from './requests.ts'
 
 /** A request and the place of its log. The logs of its source chain prove it, not signatures. */
 export interface ExecutorMessage {
@@ -33,6 +34,12 @@ export function writeMessage({ request, attested, ...place }: ExecutorMessage): 
   const placed = [place.sourceChain, place.height, place.logIndex, place.txHash]
   const asked = [quoter, amountPaid, targetChain, `0x${targetAddress}`, refundAddress, signedQuote, request.request, instructions, attested]
   return Buffer.from(coder.encode(types, [...placed, ...asked]).slice(2), 'hex')
+}
+
+/** True if no transfer may start for the request. An earlier version may have started it. */
+export function isBelowLeastGas({ request }: ExecutorMessage): boolean {
+  const wanted = decodeInstructions(request.instructions)
+  return wanted !== undefined && wanted.gasLimit < leastGasLimit
 }
 
 /** Throws EXECUTOR_MESSAGE for bytes that `writeMessage` does not make, and MESSAGE_TOO_LARGE. */
@@ -97,12 +104,15 @@ export function createDecode(sources: ReadonlyMap<number, ExecutorSource>, chain
   }
 }
 
-/** Returns undefined for a request that `judge` refuses, so that no transfer starts for it. */
+/**
+ * Returns undefined for a request that `judge` refuses even if its transfer has started. The stream must leave out
+ * those with `isBelowLeastGas`.
+ */
 export function createLogDecode(name: ChainName, sourceChain: number, terms: ExecutorTerms, decode: Decode): PlacedLogsOptions['decode'] {
   return (log) => {
     const { block, index: logIndex, transactionHash: txHash } = log
     const request = readRequest({ name }, log)
-    if (judge(request, sourceChain, { requestedAt: 0, now: 0 }, terms).kind === 'refused') return undefined
+    if (judge(request, sourceChain, { requestedAt: 0, now: 0, hasStarted: true }, terms).kind === 'refused') return undefined
     return decode(writeMessage({ sourceChain, height: block.height, logIndex, txHash, request, attested: [] }))
   }
 }

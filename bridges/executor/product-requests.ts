@@ -142,7 +142,9 @@ function firstDue(answers: readonly NextStage[]): NextStage {
 
 const notFinal: readonly ErrorCode[] = ['PLACE_NOT_FINAL', 'PLACE_MISMATCH']
 
-/** `validate` refuses a request that most nodes do not show in a final block. */
+/**
+ * No transfers for a request that most nodes do not show in a final block, because `validate` refuses such a request.
+ */
 function unlessNotFinal(error: unknown): readonly Transfer[] {
   if (notFinal.includes(toRelayerError(error).code)) return []
   throw error

@@ -73,7 +73,10 @@ export function isSignedBy(quoter: string, signed: Uint8Array): boolean {
 /** Wei in the unit of a base fee, which has 10 decimals. */
 const weiPerUnit = 10n ** 8n
 
-/** Bytes of a call whose fee for data is in the price of a request. Calls with 13 signatures have some 1,300. */
+/**
+ * Number of bytes for which the price of a request includes the fee for data. Calls with 13 signatures have about 1,300
+ * bytes.
+ */
 export const pricedDataBytes = 2_000
 
 /** Adds a fee for data, wei of the target's coin, to a base fee. Rounds up. */

@@ -4,7 +4,7 @@ import type { RefusedStatus } from './judge.ts'
 import { costOf, decodeQuote, type Quote, signatureOf } from './quote.ts'
 import { decodeInstructions, decodeRequest, type MessageRequest } from './requests.ts'
 
-/** `submitted`: a transaction was sent. `failed`, `aborted`: there are no more tries. */
+/** `submitted`: a transaction was sent. `failed`: no more tries until an operator retries. `aborted`: no more tries. */
 export type RelayStatus = 'pending' | 'submitted' | 'failed' | RefusedStatus
 
 /** Chains are Wormhole chain ids. */

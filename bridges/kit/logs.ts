@@ -53,7 +53,10 @@ export interface DeliveryReader extends Pick<LogReader, 'logs'> {
   transactionSender(hash: string): Promise<string | undefined>
 }
 
-/** Searches the latest `depthBlocks` blocks. Undefined without such a log, or if a node refuses a request. */
+/**
+ * Searches the latest `depthBlocks` blocks. Undefined without such a log, if the sender is not known, or if a node
+ * refuses a request.
+ */
 export async function findDelivery(
   chain: DeliveryReader,
   { address, topics, shows = () => true }: DeliveryLog,

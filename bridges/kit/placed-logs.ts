@@ -29,6 +29,8 @@ export interface PlacedLogsOptions {
    * @param siblings all logs of the contract in the transaction, in ascending order, including `log`
    */
   decode(log: PlacedLog, number: string, siblings: readonly PlacedLog[]): Transfer | undefined
+  /** Must be pure. False: the stream starts no such transfer, but one that has started is verified. Default: true. */
+  starts?(transfer: Transfer): boolean
   isDelivered(transfer: Transfer, at: Finality): Promise<boolean>
   /** Returns monotonic time, ms. */
   readonly clock?: () => number
@@ -62,7 +64,8 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
   }
 
   async function initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]> {
-    return (await placesIn(range, at ?? 'majority')).all()
+    const all = await (await placesIn(range, at ?? 'majority')).all()
+    return all.filter(({ transfer }) => options.starts?.(transfer) ?? true)
   }
 
   // Simultaneous checks of a block share one read, whose answer is not kept.

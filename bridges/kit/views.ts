@@ -5,7 +5,10 @@ import type { ViewCall } from '../../domain/transfer/call-plan.ts'
 import { type ContractReader, read } from './contract-reader.ts'
 import type { Shown } from './plugin.ts'
 
-/** Keys are `name(types):types of the answer`. Made from JSON, because some names are keywords of Solidity. */
+/**
+ * Key `name(types):types of the answer` → interface with this view. Interfaces are made from JSON, because some names
+ * are keywords of Solidity.
+ */
 export const interfaces = new LRUCache<string, Interface>({
   max: 1_000,
   memoMethod: (key) => {

@@ -79,7 +79,10 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
   }
 
   return {
-    /** Limits and role may come from two blocks: the gate only prevents attempts that would fail. */
+    /**
+     * Limits and role may come from two blocks. This is harmless, because the gate only prevents attempts that would
+     * fail.
+     */
     async read(relayer: string): Promise<ReadLimits> {
       const turn = ++started
       const [limits, mayComplete] = await Promise.all([shared(), roles(relayer)])

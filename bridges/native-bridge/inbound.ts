@@ -106,7 +106,7 @@ export function createReservedAmounts({ lastsMs = 600_000, clock = () => perform
       const sum = ids.reduce((sum, id) => sum + drop(id), completed.get(upTo) ?? 0n)
       if (sum > 0n) completed.set(upTo, sum)
     },
-    /** The amounts that limits read at `height` lack, except those of `ids`. */
+    /** Sum of the amounts that are missing from limits that were read at `height`. Leaves out the amounts of `ids`. */
     others(ids: readonly string[], height: number): bigint {
       dropLapsed()
       let sum = total

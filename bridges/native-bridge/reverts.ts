@@ -36,7 +36,10 @@ const meanings: Readonly<Record<string, RevertMeaning>> = {
 /** A contract that is not initialised divides by its risk denominator 0 (panic 0x12). */
 const divisionByZero = 0x12n
 
-/** Cannot recognise a delivered transfer while the budget is spent: the call reverts with the same error. */
+/**
+ * While the budget of the day is spent, a transfer that is already delivered reverts with the error of the budget, so
+ * it is not recognised.
+ */
 export function explainRevert({ data, reason }: Revert, context?: RevertContext): RevertMeaning {
   const error = parseRevert(nativeBridgeAbi, data)
   if (error?.name === 'Panic' && error.args[0] === divisionByZero)

@@ -13,7 +13,7 @@ import { toVerdict } from '../kit/verdict.ts'
 import { encodeView } from '../kit/views.ts'
 import type { Endpoint } from '../port.ts'
 
-/** For a process that runs the plug-in. It also plans calls for processes that do not. */
+/** The endpoint of a process that runs the plug-in. This endpoint also plans calls for processes that do not run it. */
 export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMessages<C>, options: PluginEndpointOptions): Endpoint {
   const endpoint = createPluginEndpoint(plugin, messages, options)
   const { stages } = endpoint

@@ -6,7 +6,7 @@ import type { Call, Message, Next, Plugin, Shown, Stage, Target } from '../kit/p
 
 /** Ten years, and the end of the year 9999, in seconds. A later `opensAt` is a mistake, such as a time in ms. */
 const [longestSeconds, lastSecond] = [10 * 365 * 86_400, 253_402_300_799]
-/** Most bytes of a list of views with their answers. A plan has two lists, and becomes part of histories. */
+/** Maximum bytes of a list of views with their answers. A plan has two lists, and becomes part of histories. */
 const mostViewBytes = 8_192
 const address = /^0x[0-9a-f]{40}$/
 

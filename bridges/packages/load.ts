@@ -5,14 +5,16 @@ import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Config } from '../../config/schema/schema.ts'
 import { pluginName, pluginRoutesSchema } from '../../config/schema/plugin-schema.ts'
+import { backoffMs } from '../../domain/backoff.ts'
 import { type ErrorCode, isPluginFailure, RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Plugin, PluginContext } from '../kit/plugin.ts'
 import { firstLine, guarded } from './guard.ts'
 import { demandParts, type Made, remotePlugin } from './remote.ts'
-import { type PluginThread, startThread, type ThreadLimits } from './thread.ts'
+import { type PluginThread, startThread, type ThreadLimits, threadLimits } from './thread.ts'
+import { LateJob } from './thread-run.ts'
 
 export type ConfiguredPlugin = NonNullable<Config['bridges']['plugins']>[string]
-/** The plug-in, or the error that kept it from being loaded. */
+/** The plug-in, or the error that kept it from being loaded. The map changes if a plug-in is loaded later. */
 export type LoadedPlugins = ReadonlyMap<string, Plugin<unknown> | RelayerError>
 
 const packageSchema = z.object({
@@ -31,8 +33,8 @@ export interface PluginFile {
 }
 
 /**
- * Imports the bytes that were compared with `expected` in a thread. It does not read the file again, because the file
- * may change. Throws PLUGIN_INVALID, PLUGIN_CHANGED.
+ * Reads a file, compares its SHA-256 with `expected`, and imports the same bytes in a thread. Does not read the file a
+ * second time, because the file may change. Throws PLUGIN_INVALID, PLUGIN_CHANGED.
  */
 export async function readPlugin(file: string, expected?: string, limits?: ThreadLimits): Promise<PluginFile> {
   const about = { module: file }
@@ -78,30 +80,40 @@ interface LoadOptions {
   /** Ends the threads of all plug-ins. */
   readonly closing?: AbortSignal
   readonly limits?: ThreadLimits
+  readonly onLoaded?: (name: string, one: Plugin<unknown> | RelayerError) => void
 }
 
-/** Never throws: if a plug-in cannot be loaded, only its own messages wait. */
+const longestRestMs = 3_600_000
+
+/** Never throws: if a plug-in cannot be loaded, only its own messages wait. One that was late is loaded again later. */
 export async function loadPlugins(
   plugins: Config['bridges']['plugins'] = {},
   context: PluginContext,
-  { closing, limits }: LoadOptions = {},
+  { closing, limits = threadLimits, onLoaded }: LoadOptions = {},
 ): Promise<LoadedPlugins> {
+  const all = new Map<string, Plugin<unknown> | RelayerError>()
   const threads: PluginThread[] = []
-  const loaded = Object.entries(plugins).map(async ([name, configured]): Promise<readonly [string, Plugin<unknown> | RelayerError]> => {
-    try {
-      const { plugin, thread } = await loadPlugin(name, configured, context, limits)
-      threads.push(thread)
-      return [name, plugin]
-    } catch (error) {
-      return [name, named(name, toRelayerError(error))]
-    }
-  })
-  const all = new Map(await Promise.all(loaded))
   const close = () => {
     for (const thread of threads) thread.close()
   }
-  if (closing?.aborted) close()
+  async function load(name: string, configured: ConfiguredPlugin, tries: number): Promise<void> {
+    let one: Plugin<unknown> | RelayerError
+    try {
+      const { plugin, thread } = await loadPlugin(name, configured, context, limits)
+      threads.push(thread)
+      one = plugin
+    } catch (error) {
+      one = named(name, toRelayerError(error))
+    }
+    if (closing?.aborted) return close()
+    all.set(name, one)
+    onLoaded?.(name, one)
+    // A busy machine may start a thread too slowly.
+    if (one instanceof RelayerError && one.cause instanceof LateJob)
+      setTimeout(() => closing?.aborted || void load(name, configured, tries + 1), backoffMs(tries, limits.restMs, longestRestMs)).unref()
+  }
   closing?.addEventListener('abort', close)
+  await Promise.all(Object.entries(plugins).map(([name, configured]) => load(name, configured, 0)))
   return all
 }
 

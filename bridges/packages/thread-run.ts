@@ -4,7 +4,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Shown, SignedMessage, Target } from '../kit/plugin.ts'
 import { firstLine } from './guard.ts'
 
-/** Most bytes of an answer. A call contains its message, of at most 200,000 bytes. */
+/** Maximum bytes of an answer. A call contains its message, of at most 200,000 bytes. */
 const mostBytes = 2 ** 18
 const mostMegabytes = 256
 
@@ -16,10 +16,16 @@ export type Answer = { readonly bytes: Uint8Array } | { readonly failed: string 
 
 interface Job {
   readonly name: string
-  readonly target: Target | undefined
+  readonly about: About
   readonly errors: Map<number, unknown>
   succeed(answer: unknown): void
   fail(error: unknown): void
+}
+
+/** `digest`: of the message that the job is about. `target`: the chain that the job may read. */
+interface About {
+  readonly digest?: string
+  readonly target?: Target
 }
 
 type FromThread = { readonly id: number } & (
@@ -28,22 +34,28 @@ type FromThread = { readonly id: number } & (
   | Answer
 )
 
+/** A job took too long. */
+export class LateJob extends Error {}
+
+/** `digest`: of the message on which the plug-in hung. */
+type OnEnd = (why: string, digest?: string) => void
+
 /** One thread with the code of a plug-in (thread.mjs). It ends if it does not answer. */
 export class ThreadRun {
-  /** Names of the functions that `ask` calls, in order. */
+  /** Names of the functions of the plug-in. `ask` calls them in this order, except the last one, `next`. */
   parts: readonly string[] = []
   readonly #worker: Worker
   readonly #questions: MessagePort
-  /** Whether the question is answered (0 or 1), and the place of the running function in `parts`. */
-  readonly #progress = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))
+  /** See thread.mjs. */
+  readonly #progress = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT))
   readonly #jobs = new Map<number, Job>()
   readonly #answerMs: number
-  readonly #onEnd: (why: string) => void
+  readonly #onEnd: OnEnd
   #count = 0
   #ended = false
 
   /** @param answerMs longest time of `ask` */
-  constructor(answerMs: number, onEnd: (why: string) => void) {
+  constructor(answerMs: number, onEnd: OnEnd) {
     const { port1, port2 } = new MessageChannel()
     this.#questions = port1
     this.#answerMs = answerMs
@@ -60,38 +72,44 @@ export class ThreadRun {
     this.#worker.on('exit', () => this.end('it ended itself'))
   }
 
-  end(why: string): void {
+  end(why: string, digest?: string): void {
     if (this.#ended) return
     this.#ended = true
     void this.#worker.terminate()
     this.#questions.close()
     for (const job of this.#jobs.values()) job.fail(new Error(why))
-    this.#onEnd(why)
+    this.#onEnd(why, digest)
   }
 
   /**
-   * Returns the answers of all `parts` about a message. The whole process waits meanwhile. Ends the thread and throws
-   * Error if it does not answer.
+   * Returns the answers of all `parts` about a message. The whole process waits meanwhile. Throws Error if the thread
+   * does not answer, and ends the thread, unless a job keeps it busy: a job has a limit of its own.
    */
   ask(question?: Question): readonly Answer[] {
-    Atomics.store(this.#progress, 0, 0)
-    this.#questions.postMessage(question, [])
-    if (Atomics.wait(this.#progress, 0, 0, this.#answerMs) === 'timed-out') {
+    const id = ++this.#count
+    Atomics.store(this.#progress, 0, id)
+    this.#questions.postMessage({ id, question }, [])
+    if (Atomics.wait(this.#progress, 0, id, this.#answerMs) === 'timed-out') {
+      Atomics.store(this.#progress, 0, 0)
+      const last = Atomics.load(this.#progress, 2)
       const part = this.parts[Atomics.load(this.#progress, 1)] ?? 'it'
       const why = `${part} did not answer within ${this.#answerMs} ms`
-      this.end(why)
+      const digest = last === id ? question?.digest : this.#jobs.get(last)?.about.digest
+      if (last === id || !question || this.#jobs.size === 0) this.end(why, digest)
       throw new Error(why)
     }
     return (receiveMessageOnPort(this.#questions)?.message ?? []) as readonly Answer[]
   }
 
-  /** Throws Error after `limitMs`, or if the job throws. */
-  run(name: string, input: unknown, limitMs: number, target?: Target): Promise<unknown> {
+  /** Throws LateJob after `limitMs`, and Error if the job throws. */
+  run(name: string, input: unknown, limitMs: number, about: About = {}): Promise<unknown> {
     const id = ++this.#count
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#jobs.get(id)?.fail(new Error(`${name} did not answer within ${limitMs} ms`))
+        reject(new LateJob(`${name} did not answer within ${limitMs} ms`))
+        // The job is closed after this, because it may be the one that blocks the thread.
         this.#endIfBlocked()
+        close()
       }, limitMs)
       const close = () => {
         clearTimeout(timer)
@@ -99,7 +117,7 @@ export class ThreadRun {
       }
       const succeed = (answer: unknown) => (close(), resolve(answer))
       const fail = (error: unknown) => (close(), reject(error))
-      this.#jobs.set(id, { name, target, errors: new Map(), succeed, fail })
+      this.#jobs.set(id, { name, about, errors: new Map(), succeed, fail })
       this.#worker.postMessage({ id, job: name, input }, [])
     })
   }
@@ -122,7 +140,7 @@ export class ThreadRun {
   }
 
   /** Reads a view for `next`. An error of the read stays here, and `next` gets its text. */
-  async #read({ target, errors }: Job, { read, view }: Extract<FromThread, { readonly view: unknown }>): Promise<void> {
+  async #read({ about: { target }, errors }: Job, { read, view }: Extract<FromThread, { readonly view: unknown }>): Promise<void> {
     try {
       this.#worker.postMessage({ read, values: plain(await target?.read(view)) }, [])
     } catch (error) {

@@ -4,14 +4,17 @@ import { serialize } from 'node:v8'
 import { parentPort, workerData } from 'node:worker_threads'
 
 const importFile = createRequire(import.meta.url)('../../bin/import.cjs')
-/** `progress`: whether the question is answered (0 or 1), and the place of the running part in `parts` (-1: none). */
+/**
+ * `progress`: id of the question for whose answer the process waits (0: none), place of the running part in `parts`
+ * (-1: none), and id of the question or job that ran last.
+ */
 const { questions, progress, mostBytes } = workerData
 const outside = -1
 let definition
 let made
 /** Name of a part → its function. The first part is `decode`. */
 let parts = []
-/** Number of a read that `next` waits for → how the read ends. */
+/** Number of a read that `next` waits for → how the read ends, and the id of the job. */
 const reads = new Map()
 /** Error of a read → number of the read. */
 const numbers = new WeakMap()
@@ -109,15 +112,16 @@ const jobs = {
       new Promise((resolve, reject) => {
         const read = ++count
         parentPort.postMessage({ id, read, view }, [])
-        reads.set(read, { resolve, reject })
+        reads.set(read, { id, resolve, reject })
       })
     return running(parts.length, () => made.next({ ...message, content }, { now, read }))
   },
 }
 
 function endRead({ read, values, failed }) {
-  const { resolve, reject } = reads.get(read)
+  const { id, resolve, reject } = reads.get(read)
   reads.delete(read)
+  Atomics.store(progress, 2, id)
   if (failed === undefined) return resolve(values)
   const error = new Error(failed)
   numbers.set(error, read)
@@ -125,6 +129,7 @@ function endRead({ read, values, failed }) {
 }
 
 async function work({ id, job, input }) {
+  Atomics.store(progress, 2, id)
   try {
     parentPort.postMessage({ id, ...packed(await jobs[job](input, id)) }, [])
   } catch (error) {
@@ -136,8 +141,10 @@ async function work({ id, job, input }) {
 parentPort.on('message', (message) => (message.job === undefined ? endRead(message) : void work(message)))
 
 // A question is answered while the process waits (Atomics.wait). Without a question, the thread shows that it is free.
-questions.on('message', (question) => {
+questions.on('message', ({ id, question }) => {
+  Atomics.store(progress, 2, id)
+  if (Atomics.load(progress, 0) !== id) return
   questions.postMessage(question ? describe(question) : [], [])
-  Atomics.store(progress, 0, 1)
+  Atomics.store(progress, 0, 0)
   Atomics.notify(progress, 0)
 })

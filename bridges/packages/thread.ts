@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { PluginContext, SignedMessage, Target } from '../kit/plugin.ts'
 import { withCopy } from './copy.ts'
 import { firstLine } from './guard.ts'
@@ -16,13 +17,19 @@ export interface ThreadLimits {
 
 export const threadLimits: ThreadLimits = { startMs: 10_000, answerMs: 1_000, nextMs: 10_000, restMs: 20_000 }
 
+/** Time for which a message is remembered on which a plug-in hung, ms, and highest number of such messages. */
+const [hungMs, mostHung] = [3_600_000, 1_000]
+
+/** An answer that takes no more time than this, ms, does not count as slow. */
+const quickMs = 20
+
 /** The code of a plug-in package in a thread of its own. If the thread ends, another one starts after a rest. */
 export interface PluginThread {
   /** The default export of the file, with the text `function` in place of functions. */
   readonly definition: unknown
   /** Resolves with what `create` made, as data: see `jobs.create` in thread.mjs. Throws Error. */
   create(settings: unknown, context: PluginContext): Promise<unknown>
-  /** Asks all functions but `next` about a message. Throws Error if the thread rests, or does not answer. */
+  /** Asks all functions but `next` about a message. Throws Error if the thread rests, is slow, or does not answer. */
   describe(message: SignedMessage, route: number): ReadonlyMap<string, Answer>
   /** Throws Error, and the errors of `target.read`. */
   next(message: SignedMessage, route: number, target: Target): Promise<unknown>
@@ -34,10 +41,14 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
   let run: ThreadRun | undefined
   let why = 'it is closed'
   let isClosed = false
+  const inShare = createShare(limits)
+  /** Digest of a message on which the plug-in hung → what did not answer. */
+  const hung = new LRUCache<string, string>({ max: mostHung, ttl: hungMs })
   let created: { readonly settings: unknown; readonly context: PluginContext } | undefined
 
   async function begin(): Promise<unknown> {
-    const one = new ThreadRun(limits.answerMs, (reason) => {
+    const one = new ThreadRun(limits.answerMs, (reason, digest) => {
+      if (digest !== undefined) hung.set(digest, reason)
       if (run === one) rest(reason)
     })
     try {
@@ -66,9 +77,11 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
     }, limits.restMs).unref()
   }
 
-  function running(): ThreadRun {
-    if (run) return run
-    throw new Error(`it rests until it is started again, because ${why}`)
+  function running(digest = ''): ThreadRun {
+    if (!run) throw new Error(`it rests until it is started again, because ${why}`)
+    const reason = hung.get(digest)
+    if (reason === undefined) return run
+    throw new Error(`it hung on this message in the last hour: ${reason}`)
   }
 
   return {
@@ -78,15 +91,35 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
       return createIn(running())
     },
     describe(message, route) {
-      const one = running()
-      return new Map(one.ask(questionOf(message, route)).map((answer, place) => [one.parts[place] ?? '', answer]))
+      const one = running(message.digest)
+      return new Map(inShare(() => one.ask(questionOf(message, route))).map((answer, place) => [one.parts[place] ?? '', answer]))
     },
-    next: (message, route, target) =>
-      running().run('next', { question: questionOf(message, route), now: target.now }, limits.nextMs, target),
+    next(message, route, target) {
+      const { digest } = message
+      return running(digest).run('next', { question: questionOf(message, route), now: target.now }, limits.nextMs, { digest, target })
+    },
     close() {
       isClosed = true
       run?.end('it is closed')
     },
+  }
+}
+
+/** Makes a function that runs another one, or throws Error if slow ones have taken their share of time. */
+function createShare({ answerMs, restMs }: ThreadLimits) {
+  /** Time of slow answers, ms, less the share of the time since then. */
+  let [slowMs, slowAt] = [0, performance.now()]
+  return <T>(run: () => T): T => {
+    const now = performance.now()
+    slowMs = Math.max(0, slowMs - ((now - slowAt) * answerMs) / restMs)
+    slowAt = now
+    if (slowMs >= answerMs) throw new Error(`its functions took more than ${answerMs} ms of the last ${restMs / 1_000} s`)
+    try {
+      return run()
+    } finally {
+      const took = performance.now() - now
+      if (took > quickMs) slowMs += took
+    }
   }
 }
 

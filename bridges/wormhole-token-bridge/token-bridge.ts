@@ -86,27 +86,32 @@ export function routesOf({ name, wormholeChainId, tokenBridge: contract, calls =
 /** Compares fees with dollars and with coins of 18 decimals, at the prices of the feed. Throws PRICE_MISSING. */
 function createFeeValues({ priceOf, decimals }: Pick<TokenBridgeOptions, 'priceOf' | 'decimals'>) {
   const missing = (detail: string, { originToken: name }: Content) => new RelayerError('PRICE_MISSING', { detail, facts: { name } })
-  const read = async (content: Content): Promise<{ readonly prices: PriceOf; readonly unit: bigint; readonly token: bigint }> => {
+  /** `target`: price of `name` at the target. All prices are of one moment. */
+  const read = async (content: Content, name: string) => {
     if (!priceOf) throw missing('The config has no priceFeed.', content)
-    const [token, places] = await Promise.all([priceOf(content.originToken, 'source'), decimals?.(content)])
+    const both = [priceOf(content.originToken, 'source'), priceOf(name, 'target')] as const
+    const [token, target, places] = await Promise.all([...both, decimals?.(content)])
     if (places === undefined) throw missing('The decimals of the token cannot be read.', content)
-    return { prices: priceOf, unit: 10n ** BigInt(places), token }
+    return { unit: 10n ** BigInt(places), token, target }
   }
   return {
-    /** Throws FEE_TOO_LOW for a fee that is worth less than the dollars at every price, and PRICE_MISSING at some. */
+    /**
+     * Throws FEE_TOO_LOW if the fee is worth less than the minimum at every current price, and PRICE_MISSING if this is
+     * so at only some of the prices.
+     */
     async demand(minimum: string, content: Content): Promise<void> {
       const [dollars, { fee }] = [dollarsOf(minimum), content]
       // Without a price, a fee of 0 would wait, and could take the place of another transfer.
       if (fee === 0n && dollars > 0n) throw tooLow(content, `${minimum} dollars`)
-      const { prices, unit, token } = await read(content)
+      const { unit, token, target } = await read(content, content.originToken)
       const units = (price: bigint) => (dollars * unit + price - 1n) / price
-      const least = units(await prices(content.originToken, 'target'))
+      const least = units(target)
       if (fee < least) throw tooLow(content, String(least))
       if (fee < units(token)) throw missing('At one of the current prices, the fee is below the minimum.', content)
     },
     async wei(fee: bigint, content: Content): Promise<bigint> {
-      const { prices, unit, token } = await read(content)
-      return (fee * token * 10n ** 18n) / (unit * (await prices(content.target.name, 'target')))
+      const { unit, token, target } = await read(content, content.target.name)
+      return (fee * token * 10n ** 18n) / (unit * target)
     },
   }
 }

@@ -32,7 +32,10 @@ export async function checkServices({ bridges, chains }: Config): Promise<Check[
   ])
 }
 
-/** Warns of a chain that has neither a fee nor a free route: all transfers to it are declined (FEE_NOT_CONFIGURED). */
+/**
+ * Warns of a chain that has neither a fee nor a free route in the config: unless operators set a tariff, transfers to
+ * it are declined (FEE_NOT_CONFIGURED), except a payload 3 with a configured call.
+ */
 function feesFinding(chain: string, { minimumFees, freeRoutes }: NonNullable<Config['bridges']['wormhole-token-bridge']>): Finding {
   const tokens = Object.keys(minimumFees[chain] ?? {}).length
   const isFree = freeRoutes.some(({ target }) => target === chain)

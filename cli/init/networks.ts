@@ -72,7 +72,10 @@ const advised: Readonly<Record<number, ChainAdvice>> = {
   ...{ 130: opStackOfViem, 1301: opStackOfViem, 480: opStackOfViem, 4801: opStackOfViem, 57073: opStackOfViem, 763373: opStackOfViem },
 }
 
-/** A chain that is not listed gets the node's finality tag, which never marks a block as final too early. */
+/**
+ * A chain that is not listed gets the node's finality tag. If its nodes have no tag, transfers only wait, whereas a
+ * depth could be too small.
+ */
 export function adviceOf({ networkId, finalityBlocks }: KnownChain): ChainAdvice {
   const known = advised[networkId]
   if (known) return known

@@ -22,7 +22,8 @@ function jsonLine(json: object): string {
 /** Prints an error to stderr or, with --json, `{"error":…}` to stdout. --verbose adds the stack, on stderr. */
 export function printError(context: CliContext, globals: GlobalOptions, thrown: unknown): void {
   const { code, title, about, remedy, facts } = toRelayerError(thrown)
-  // The remedy is not redacted: it has no secret, but may look like one (`Authorization: Bearer <token>`).
+  // The remedy is not redacted. It contains no secret, but it may contain text that looks like one (`Authorization:
+  // Bearer <token>`).
   const said = redactText(about === '' || about === title ? title : `${title} ${about}`)
   if (globals.json) context.stdout.write(`${jsonLine({ error: { code, message: `${said} → ${remedy}`, remedy, facts } })}\n`)
   else {

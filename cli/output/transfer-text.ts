@@ -10,7 +10,22 @@ import { amountCell, facts, gasPriceCell, list, ordersSection, type Part, sectio
 
 export function rowsText(rows: readonly TransferRow[]): Part {
   const cells = rows.map(
-    ({ id, state, execution, sourceChain, targetChain, txHash, code, startedAt, tokenAmount, token, recipient, sourceTxHash, paid }) => ({
+    ({
+      id,
+      state,
+      execution,
+      sourceChain,
+      targetChain,
+      txHash,
+      code,
+      startedAt,
+      tokenAmount,
+      token,
+      recipient,
+      sourceTxHash,
+      paid,
+      profit,
+    }) => ({
       started: { full: timeText(startedAt), short: agoText(Date.now() - Date.parse(startedAt)) },
       state: execution === 'RUNNING' || execution === 'COMPLETED' ? state : execution.toLowerCase(),
       route: `${sourceChain ?? '?'} → ${targetChain ?? '?'}`,
@@ -19,12 +34,13 @@ export function rowsText(rows: readonly TransferRow[]): Part {
       token,
       recipient,
       paid: amountCell(paid, undefined),
+      profit: amountCell(profit, undefined),
       'source transaction': sourceTxHash,
       transaction: txHash,
       id: { full: id, short: lastPart(id) },
     }),
   )
-  return list('no transfers', cells, { wide: ['amount', 'token', 'recipient', 'paid', 'source transaction', 'transaction'] })
+  return list('no transfers', cells, { wide: ['amount', 'token', 'recipient', 'paid', 'profit', 'source transaction', 'transaction'] })
 }
 
 export function reportText(

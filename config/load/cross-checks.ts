@@ -6,7 +6,10 @@ import { isShownName, pathText, type Problem } from './problems.ts'
 import { type Chains, checkChain, type Fields, listed, map, maps, repeated, unless } from './raw-tree.ts'
 import { weiOf } from './values.ts'
 
-/** Finds problems between fields of the unchecked tree, so that one error lists them and those of the schema. */
+/**
+ * Finds fields that do not fit together. Reads the tree before the schema has checked it, so that one error lists these
+ * problems and those of the schema.
+ */
 export function crossCheck(raw: unknown): Problem[] {
   const { chains: named, bridges, api, admin, notifications, priceFeed } = map(raw)
   const chains = new Map(Object.entries(map(named)).flatMap(([name, chain]) => (isShownName(name) ? [[name, map(chain)] as const] : [])))

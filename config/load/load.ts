@@ -6,7 +6,10 @@ import { invalid, toProblems } from './problems.ts'
 import { type Config, configSchema } from '../schema/schema.ts'
 import { readYaml } from './yaml.ts'
 
-/** Reads a config, whose paths are relative to the folder of the file. Throws CONFIG_INVALID with all problems. */
+/**
+ * Reads a config. Its paths are relative to the folder of the file, and are returned as absolute paths. Throws
+ * CONFIG_INVALID with all problems.
+ */
 export async function loadConfig(path: string, env: NodeJS.ProcessEnv): Promise<Config> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     const problem = `the file ${cause.code === 'ENOENT' ? 'does not exist' : 'cannot be read'}`

@@ -52,7 +52,7 @@ const amountOf = (range: string, holds: (wei: bigint) => boolean) => {
   })
 }
 export const amount = amountOf('below 2^256', (wei) => wei < 2n ** 256n)
-/** At most a thousand billion coins of 18 decimals. */
+/** Above 0, and below 10^12 coins of 18 decimals. */
 export const wei = amountOf('above 0 and below 10^30 wei', (value) => value > 0n && value < 10n ** 30n)
 export const sequence = ofForm(forms.u64, quoted)
 export const gasUnits = ofForm(forms.gas, quoted)

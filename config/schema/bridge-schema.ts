@@ -62,7 +62,7 @@ export const wormholeTokenBridgeSchema = z.strictObject({
   guardianApis: usually(z.array(url), []).describe('REST APIs of guardians from which Portage fetches signed VAAs.'),
   wormholescanApis: usually(z.array(url), []).describe('Wormholescan APIs (https://api.wormholescan.io), asked after the guardians.'),
   everySource: optional(z.enum(['mainnet', 'testnet'])).describe(
-    "Deliver from all token bridges that Wormhole's SDK knows on this network. Such sources need no entry in `chains` and no node. Transfers name them `wormhole-<chain id>`. docs/concepts/streams.md lists the guarantees for chains without a node. Absent: only the chains of this config.",
+    "Deliver from all token bridges that Wormhole's SDK knows on this network. Such sources need no entry in `chains` and no node. Transfers name them `wormhole-<chain id>`. docs/concepts/wormhole-streams.md lists the proofs for chains without a node. Absent: only the chains of this config.",
   ),
   emitters: prefault(z.record(wormholeChainNumber, emitter), {}).describe(
     "Wormhole chain id of a chain without a node → emitter of its token bridge (64 hex digits). The emitter replaces the SDK's emitter, and works with or without `everySource`.",
@@ -88,7 +88,7 @@ export const wormholeTokenBridgeSchema = z.strictObject({
       'Routes that are free for tokens without a minimum fee. Anyone can make your lanes pay for gas on a free route. Absent: none.',
     ),
   calls: prefault(z.record(chainName, z.record(address, vaaFunction)), {}).describe(
-    'Target chain → recipient contract → function that redeems a payload 3, as name(bytes). Absent: declined.',
+    'Target chain → recipient contract → function that redeems a payload 3, as name(bytes). Absent: transfers with payload 3 are declined.',
   ),
   assets: optional(z.array(originToken)).describe('Origin tokens to deliver. Absent: all.'),
 })

@@ -28,7 +28,7 @@ const finalitySchema = z.discriminatedUnion('kind', [
     .describe('The nodes say which block is final (the tag `finalized`).'),
   z
     .strictObject({ kind: z.literal('depth'), blocks: whole(1, 10_000) })
-    .describe('A block is final when it is this many blocks below the head.'),
+    .describe('A block is final when it is `blocks` blocks below the head.'),
   z.strictObject({ kind: z.literal('instant') }).describe('A block is final at once.'),
 ])
 

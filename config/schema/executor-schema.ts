@@ -31,7 +31,7 @@ const executorChainSchema = z.strictObject({
     ),
     '1000000',
   ).describe(
-    'Highest gas limit of a delivery to this chain that a request may ask for, at least 100000. Portage starts no delivery for a request for less.',
+    'Highest gas limit of a delivery to this chain that a request may ask for, at least 100000. Portage starts no delivery for a request for less than 100000.',
   ),
   maxMsgValue: prefault(coins, '0').describe(
     'Highest amount of coins that a delivery to this chain may carry, including the drop-off, wei.',
@@ -69,7 +69,7 @@ export const executorSchema = z.strictObject({
     'Surcharge on the price of gas and coins of the target, percent. The surcharge must cover the changes of prices while a quote can be used.',
   ),
   honourExpired: usually(z.boolean(), false).describe(
-    'Whether Portage delivers a request, and pays its coins, after its quote has expired. The request must have been made before that. Portage then pays the coins at old prices.',
+    'Whether Portage delivers a request, and pays its coins, after its quote has expired. The request must have been made before the quote expired. Portage then pays the coins at old prices.',
   ),
   chains: z
     .record(chainName, executorChainSchema)

@@ -51,7 +51,7 @@ export const signerSchema = z.discriminatedUnion('kind', [
     kind: z.literal('remote').describe("A remote signer over HTTP with web3signer's eth1 API."),
     url: url.describe('Base URL of the signer. Credentials in the URL never appear in logs.'),
     identifier: optional(z.string()).describe(
-      "The key's identifier at the remote signer (web3signer: the public key). Absent: Portage finds the key by the lane's address.",
+      "The key's identifier at the remote signer (web3signer: the public key). Absent: Portage finds the key by the address in the config.",
     ),
     timeoutMs: usually(whole(100, 600_000), 5000).describe('Longest wait for a signature.'),
   }),

@@ -36,7 +36,7 @@ const secretSchema = z
   .refine(...oneOf('secretFile', 'secretVariable'))
 
 const receiverSchema = z.strictObject({
-  name: name.describe('A name of your choice, used in queues, metrics and commands.'),
+  name: name.describe('A name of your choice, used in workflow ids, metrics and commands.'),
   url: z
     .string()
     .refine(isReceiverUrl, 'must be an https URL, or http on loopback (127.0.0.1, localhost), without a user and a fragment')

@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { address, chainName, path, text, url, usually, whole } from '../load/values.ts'
 import { originToken } from './bridge-schema.ts'
 
-/** At most 8 digits, so that a price fits into a quote (below 2^64 / 10^10 dollars) even times 11 with the margin. */
+/**
+ * At most 8 digits, so that a price fits into a quote (below 2^64 / 10^10 dollars) even if a margin of 1,000 % makes it
+ * 11 times as high.
+ */
 export const dollars = text(
   /^[0-9]{1,8}(\.[0-9]{1,10})?$/,
   'must be dollars in quotes, like 3000.25: at most 8 digits, and 10 after the point',
@@ -55,7 +58,7 @@ export const priceFeedSchema = z
       'Chain or token → dollars that the coin or the token is usually worth. Absent for a chain: its `price` in `bridges.executor`.',
     ),
     mostChangePercent: usually(whole(1, 1_000), 50).describe(
-      'Highest difference between a price of the feed and the expected price, percent. Portage does not use a price that differs more.',
+      'Highest rise of a price of the feed above the expected price, percent. A fall is limited by the same factor: with 50, by 1.5, to two thirds of the expected price. Portage does not use a price that differs more.',
     ),
   })
   .optional()

@@ -86,7 +86,7 @@ export const chainRows = {
   },
   RECEIPT_TOO_LONG: row(
     'A transaction has more logs than Portage reads. Portage ignores the requests and messages of this transaction.',
-    'Do nothing, unless you know of a message in this transaction: deliver such a message yourself. Only a transaction of more than 16,777,216 gas (the limit of EIP-7825) can have so large logs.',
+    'Do nothing, unless you know of a message in this transaction: deliver such a message yourself. Only a transaction of more than 16,777,216 gas (the limit of EIP-7825) can have logs of this size.',
   ),
   CHAIN_ID_MISMATCH: fatal('A node serves another network than configured.', 'Correct the node URL or the networkId of the chain.', {
     isOutage: true,

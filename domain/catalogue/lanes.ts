@@ -46,7 +46,7 @@ export const laneRows = {
     ...cause('lane', does.otherLanes, [showLane, `portage lane resume <lane> ${reason}`]),
   },
   LANE_DRAINING: {
-    ...retry('The lane is draining: it takes no new work.', 'Run `portage lane activate` once the lane should work again.'),
+    ...retry('The lane is draining: it takes only operator transactions.', 'Run `portage lane activate` once the lane should work again.'),
     ...cause('lane', does.otherLanes, [showLane, activate]),
   },
   LANE_WINDOW_ZERO: {
@@ -75,13 +75,13 @@ export const laneRows = {
     ...cause('lane', 'Portage keeps asking the ledger of the lane.', [showLane], 'Other workflows of the queue `ledger` answer.'),
   },
   LANE_UNSYNCED: {
-    title: 'The ledger of the lane has not yet read its account from the chain.',
+    title: 'No process has reported the account of the lane to its ledger yet.',
     remedy: 'Wait for the next block. If the lane still has this code after several blocks, check the nodes of the chain.',
     retriable: true,
     severity: 'lane',
-    does: 'The lane reads the account at the next block. If transactions of an earlier ledger are still in a pool, the lane waits until they are mined.',
+    does: 'A process with the key of the lane reads the account at the next block. If transactions of an earlier ledger are still in a pool, the lane waits until they are mined.',
     next: [showLane, nodes],
-    meaning: 'Until the ledger has read the account, the lane grants no nonces.',
+    meaning: 'Until the ledger knows the account, the lane grants no nonces.',
   },
   LANE_NONE: {
     ...retry('No lane of the target chain takes work.', 'Resume or activate a lane, or add a key for this chain.'),
@@ -114,7 +114,7 @@ export const laneRows = {
   SIGNING_REFUSED: {
     ...fatal(
       'The signing policy of the lane does not allow this transaction.',
-      'Nothing was signed. If the traffic is real, raise the limit that the message names. The limit is in the config of the processes with the key, and no command changes it; otherwise the key may have leaked: docs/runbooks/KEY_USED_ELSEWHERE.md.',
+      'Nothing was signed. If the traffic is real, raise the limit that the message names, in the config of the processes with the key (no command changes the limit). If the traffic is not real, the key may have leaked: docs/runbooks/KEY_USED_ELSEWHERE.md.',
       { isOutage: true },
     ),
     ...cause('transfers', 'The signer signs nothing beyond the limits. The transfers wait.', [show, showLane]),

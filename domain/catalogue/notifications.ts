@@ -21,7 +21,7 @@ export const notificationRows = {
   RECEIVER_FAILING: {
     title: 'A receiver of notifications does not answer, or refuses notifications.',
     remedy:
-      '`portage notifications list` shows the last error. After 401 or 403, check that the receiver has the secret that signs. After 404 or 3xx, check the url of the receiver. If `portage notifications test` succeeds, the waiting notifications are sent at once.',
+      '`portage notifications list` shows the last error. After 401 or 403, check that the receiver has the secret with which Portage signs. After 404 or 3xx, check the url of the receiver. If `portage notifications test` succeeds, the waiting notifications are sent at once.',
     severity: 'notifications',
     does: 'Portage retries less and less often. Other receivers are notified as usual.',
     next: [list, 'portage notifications test <receiver>'],

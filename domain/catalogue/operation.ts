@@ -56,7 +56,10 @@ export const operationRows = {
     'This process already serves as many event streams as it may.',
     'Close an event stream that is not needed, or use another process that serves the API.',
   ),
-  RATE_LIMITED: retry('Too many requests from this address.', 'Wait as long as the Retry-After header says.'),
+  RATE_LIMITED: retry(
+    'Too many requests with this access token, or from this address without a valid token.',
+    'Wait as long as the Retry-After header says.',
+  ),
   IDEMPOTENCY_KEY_REUSED: fatal(
     'This idempotency key was used for another request.',
     'Use a new key for each new request. Repeat an idempotency key only with the same body.',

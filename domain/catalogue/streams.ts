@@ -122,7 +122,7 @@ export const streamRows = {
     'Run `portage stream show <stream>`, and compare the nodes of the source with a block explorer: a node lies or is on a fork.',
   ),
   SOURCE_FORKED: row(
-    'The source was reorganised below finality, or its nodes contradict themselves. Blocks are read again.',
+    'The source was reorganised below finality, or its nodes contradict their earlier answers. Blocks are read again.',
     'Run `portage audit run --chain <chain> --hours 48`, and ask what happened to the chain. See docs/runbooks/STREAM_FORKED.md.',
   ),
   STREAM_BEGAN_OTHERWISE: row(

@@ -70,7 +70,7 @@ export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost)
 export interface Raising extends CallCost {
   readonly kind: 'call' | 'noop'
   readonly policy: CallPolicy
-  /** If true, `feeLimitReached` does not end the raises. The policy's caps still apply. */
+  /** If true, `feeLimitReached` does not end the raises. The policy's caps still apply to calls. */
   readonly urgent?: boolean | undefined
   /** Fees that an operator ordered, which may be above the policy's caps. An absent fee follows the market. */
   readonly atLeast?: Partial<Fees> | undefined
@@ -100,7 +100,10 @@ export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: R
   return limited ? undefined : fees
 }
 
-/** Doubles the tip up to `maxFee`, to outbid a foreign transaction. Without a cap, `limitFactor` ends the raises. */
+/**
+ * Doubles the tip up to `maxFee`, to outbid a foreign transaction. `limitFactor` ends the raises of a call without a
+ * cap.
+ */
 function beyondLimit(fees: Fees, market: Fees, raising: Raising & { isCapped: boolean; tipCap: bigint }): Fees | undefined {
   const { kind, balance, isCapped, tipCap, ...cost } = raising
   const [maxFee, raised] = [BigInt(fees.maxFee), BigInt(fees.tip)]
@@ -243,7 +246,10 @@ export interface FeeDefaults {
   readonly gasFactors: ReadonlyMap<ChainName, number>
 }
 
-/** Each call has a gas limit, because a stranger's token may burn gas. The settings' rules override the config's. */
+/**
+ * Each call has a gas limit, because a stranger's token may burn gas. In one scope, the settings' rules override the
+ * config's.
+ */
 export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => { readonly fees: readonly FeeRule[] }): FeePolicyResolver {
   const { rules, maxGas, gasFactors } = defaults
   return (about) => {

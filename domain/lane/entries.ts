@@ -32,7 +32,7 @@ export function inFlight(state: LaneState): number {
 /** Sorted by nonce. Normally, the thousands of mined entries are not visited. */
 export function unmined(state: LaneState): Entry[] {
   const latest = state.observed?.latest ?? 0
-  // JavaScript sorts keys that are whole numbers, so the entries have ascending nonces.
+  // JavaScript sorts keys that are whole numbers, so the entries come in ascending order of their nonces.
   if (state.next - latest > farApart) return Object.values(state.entries).filter(({ nonce }) => nonce >= latest)
   const result: Entry[] = []
   for (let nonce = latest; nonce < state.next; nonce++) {

@@ -162,12 +162,14 @@ export interface Broke {
 
 /** Plain JSON: less than 64 KiB with fast finality. Pages hold most entries of a large ledger. */
 export interface LaneState {
-  /** The config in force: `configured`, which a process sent last, with the changes of operators. */
+  /** The config in force: the config that a process sent last (`configured`), with the changes of operators. */
   readonly config: LaneConfig
   readonly configured: LaneConfig
   /** False until a process has reported the account. Until then, the ledger grants no nonce. */
   readonly synced: boolean
-  /** The nonce of the next grant, which never falls to a nonce that may have been broadcast. */
+  /**
+   * The nonce of the next grant, unless a returned nonce is free. Never falls to a nonce that may have been broadcast.
+   */
   readonly next: number
   readonly observed?: Remembered
   readonly entries: Readonly<Record<string, Entry>>

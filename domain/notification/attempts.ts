@@ -15,7 +15,10 @@ export const attemptSchedule: AttemptSchedule = {
   restsMs: [5 * secondMs, minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs],
 }
 const longestRestMs = hourMs
-/** A notification with this number of tries may have caused the failure, so it waits even if the receiver answers. */
+/**
+ * A notification with this number of tries may itself cause the failures, so it waits even after the receiver has taken
+ * another one.
+ */
 const triesUntilAlone = 3
 
 /** `taken`: 2xx. `gone`: 410. `failed`: no answer, 5xx, 408, 425, 429, or an unreadable secret. `refused`: the rest. */

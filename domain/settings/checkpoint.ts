@@ -2,7 +2,7 @@ import { type Check, fields, listOf, optional, rule, time, whole } from '../fiel
 import { assertSettingsFit, assertSettingsOrders } from './request.ts'
 import { applySettingsOrders, type SettingsOrders, type Halt, noSettings, type Settings } from './settings.ts'
 
-/** A copy outside Temporal. Halts, the deny-list and revocations survive a loss of Temporal. */
+/** A copy outside Temporal, so that halts, the deny-list and all other settings survive a loss of Temporal. */
 export interface SettingsCheckpoint {
   readonly version: 1
   readonly namespace: string
@@ -27,7 +27,7 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
     settings: fields({ version: whole, halts: list, denied: list, fees: list, nodes: list, tariff: optional(list), tokens: list }),
   } satisfies Record<keyof SettingsCheckpoint, Check>)(value, '')
   const { at, settings: found } = value as SettingsCheckpoint
-  // A checkpoint of an older version lacks some lists.
+  // A checkpoint of an older version lacks `tariff`.
   const settings = { ...noSettings, ...found }
   let [kept, refused] = [noSettings, 0]
   for (const given of ordersOf(settings, at)) {

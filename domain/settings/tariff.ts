@@ -1,6 +1,9 @@
 import type { ChainName } from '../transfer/transfer.ts'
 
-/** `token`, on its native chain: `<wormhole chain id>/<64 lower-case hex digits>`. */
+/**
+ * `token`: the Wormhole id of its native chain, then its address there: `<wormhole chain id>/<64 lower-case hex
+ * digits>`.
+ */
 export type TariffScope =
   | { readonly kind: 'asset'; readonly token: string }
   | { readonly kind: 'fee'; readonly chain: ChainName; readonly token: string }

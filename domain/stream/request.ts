@@ -13,7 +13,7 @@ const errorCode = pattern(/^[A-Z_]{1,32}$/, 'an error code')
 
 /**
  * Maximum numbers in a finding, and intervals in a list. More would bring an update near Temporal's size limits. A list
- * may need an interval per number, because numbers of a placed stream never adjoin.
+ * may need an interval per number, because numbers of a placed stream seldom adjoin.
  */
 const mostNumbers = 5_000
 

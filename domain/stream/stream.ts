@@ -13,7 +13,7 @@ export interface StreamState {
   readonly next: string
   readonly cursor?: ScannedBlock
   readonly open: readonly OpenNumber[]
-  /** Numbers of transfers that are parked or retry by themselves. `maxOpen` does not count them. */
+  /** Numbers of transfers that are parked, or that wait for a reason of their own. `maxOpen` does not count them. */
   readonly outside: readonly OutsideNumbers[]
   readonly gaps: readonly Gap[]
   /** The target completed these numbers, but the source does not show them yet, so their ids cannot be compared. */
@@ -75,8 +75,8 @@ export interface OutsideNumbers {
   /** Near intervals were joined to save bytes, so some of the numbers are resolved, or are no logs. */
   readonly condensed?: true
   /**
-   * `counts.completed` may already include this number of them. Later completions of them lower `counted`, and are not
-   * counted again. Absent: `counts` includes none of them. 0: it may include some under other outcomes.
+   * `counts.completed` may already include this many of the numbers. When they complete again, `counted` falls instead.
+   * Absent: `counts` includes none of the numbers. 0: it may include some of them under other outcomes.
    */
   readonly counted?: number
   readonly packed: PackedIntervals
@@ -158,7 +158,7 @@ export type StreamRequest =
   /** `missedBySpy`: numbers that the spy should have sent, but did not. */
   | (Finding & { readonly kind: 'seen'; readonly received?: true; readonly missedBySpy?: IntervalSet })
   | (Reading & { readonly kind: 'backfilled'; readonly from: number; readonly to: number })
-  /** After a fork, reads again all blocks above `block`, which most nodes still have. */
+  /** After a fork: reads all blocks above `block` again. Most nodes still have `block`. */
   | (Named & { readonly kind: 'reread'; readonly block: ScannedBlock })
   /**
    * `upTo`: the source's highest number at the final block `height`. `present`: numbers that the source's table has. In

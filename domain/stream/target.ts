@@ -35,7 +35,7 @@ function overlap(a: string, b: string, from: string, to: string): IntervalSet {
   return low > high ? [] : [[String(low), String(high)]]
 }
 
-/** A reorg of the target's final blocks. Only such a reorg, or an operator's order, lowers the watermark. */
+/** A reorg of the target's final blocks has removed these completions, so the watermark may fall. */
 export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at: number): StreamStep {
   const unknownCompletions = numbers.reduce((set, [from, to]) => without(set, from, to), state.unknownCompletions)
   const reopened = numbers.reduce((known, [from, to]) => reopen(known, from, to, at), { ...state, unknownCompletions })

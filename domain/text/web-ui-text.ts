@@ -13,7 +13,7 @@ const instead: Readonly<Record<string, string>> = {
   ...{ '`': "'", '*': '·', '\\': '/' },
 }
 
-/** A longer text would fail a workflow task. */
+/** Cuts the text to `mostSummaryBytes`, because a text above Temporal's limit would fail a workflow task. */
 export function summaryText(text: unknown): string {
   const plain = withoutLinks(oneLine(text).replaceAll(/[[\]{}<>`*\\]/g, (character) => instead[character] ?? ' '))
   let bytes = 0

@@ -6,7 +6,10 @@ export type ChainName = string
 /** Every step carries the message as base64, and Temporal accepts only 2 MiB per value. */
 export const mostMessageBytes = 200_000
 
-/** Plain JSON. The message's signatures, or its row in the source contract's table, have been checked. */
+/**
+ * Plain JSON. The submitter has checked the message. Steps check it again, because anyone with access to Temporal can
+ * start a run.
+ */
 export interface Transfer {
   readonly bridge: BridgeName
   readonly sourceChain: ChainName

@@ -34,7 +34,10 @@ interface SpyAnswer {
 type VaaStream = ClientReadableStream<SpyAnswer>
 
 const connectTimeoutMs = 10_000
-/** Longer waits may follow a lost subscription, because a subscription costs the spy more than a connection. */
+/**
+ * Longest wait after a failed connection. Waits after a lost subscription may be longer, because a subscription costs
+ * the spy more.
+ */
 const mostConnectWaitMs = 5_000
 /** grpc-go servers close connections that ping more often than every 5 minutes. */
 const keepaliveMs = 310_000
@@ -132,7 +135,7 @@ export function createSpyClient({ address, tls }: SpyTarget): Client {
     ...(tls?.serverName !== undefined && { 'grpc.ssl_target_name_override': tls.serverName }),
     'grpc.keepalive_time_ms': keepaliveMs,
     'grpc.keepalive_timeout_ms': 20_000,
-    // The subscription reconnects by itself. A shared channel would add gRPC's back-off of up to two minutes.
+    // `createSpySubscription` reconnects. A shared channel would add gRPC's back-off of up to two minutes.
     'grpc.enable_retries': 0,
     'grpc.use_local_subchannel_pool': 1,
   })
@@ -154,7 +157,7 @@ function whenConnected(client: Client, closed: () => boolean, done: (client: Cli
 
 function listen(stream: VaaStream, onEnd: (reason: string) => void, onMessage: (vaa: Uint8Array) => void): VaaStream {
   stream.on('data', ({ vaaBytes = nothing }) => onMessage(vaaBytes))
-  // The spy's text is shown and logged.
+  // The spy's text is shown and logged, so its control characters are removed.
   stream.on('error', (error: ServiceError) => onEnd(printable(error.details || error.message) || 'the stream failed'))
   stream.on('end', () => onEnd('the spy ended the stream'))
   return stream

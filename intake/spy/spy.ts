@@ -93,7 +93,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
   }
 }
 
-/** Anybody can make a spy send junk. */
+/** Warnings are limited, because anybody can make a spy send junk. */
 const warnEveryMs = 60_000
 
 function createCounts({ bridge, logger, metrics }: Pick<SpyIntakeOptions, 'bridge' | 'logger' | 'metrics'>) {

@@ -2,7 +2,9 @@ import type { Chain } from '../../chains/port.ts'
 
 type At = 'latest' | 'agreed'
 
-/** A pruned block counts as earlier than `time`. If most nodes contradict one node's result, they are searched. */
+/**
+ * A pruned block counts as earlier than `time`. If most nodes contradict one node's result, the search asks most nodes.
+ */
 export async function firstSince(chain: Pick<Chain, 'block'>, time: number, end: number): Promise<number> {
   const isSince = async (height: number, at: At) => {
     const header = await chain.block(height, at)

@@ -32,7 +32,7 @@ function forgetOthers(known: Map<string, unknown>, listed: readonly ListedTransf
   for (const runId of known.keys()) if (!runs.has(runId)) known.delete(runId)
 }
 
-/** A parked run's code never changes, so the run is queried only once. */
+/** A parked run's code never changes, so a run whose code is known is not queried again. */
 export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'logger'>) {
   const codes = new Map<string, { readonly number: string; readonly code: string }>()
   const silentUntil = new Map<string, number>()

@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DefaultLogger, Runtime } from '@temporalio/worker'
-import { nttOptions } from '../demo/load.ts'
+import { partsOf } from '../demo/load.ts'
 import { startDevnet } from '../devnet/index.ts'
 import { describe, isClean } from './judge.ts'
 import { isNoticed, withoutDefence } from './defences.ts'
@@ -40,11 +40,7 @@ export async function attack({
   say(`Seed ${seed}. Starting Temporal and two chains with the contracts of all bridges, and a guardian…`)
   const devnet = await startDevnet({
     ...attackDevnet,
-    native: 'fixed',
-    receivers: true,
-    ntt: nttOptions('all'),
-    executor: true,
-    cctp: {},
+    ...partsOf('all'),
     dir,
     ui: false,
     log: say,

@@ -8,12 +8,12 @@ const [width, height, left, bottom, top, right] = [720, 320, 48, 40, 36, 16]
 /** This grey is visible on light and dark pages. */
 const grey = '#7a7a7a'
 
-/** An SVG chart of values per second. Smooths each line over `smoothS` seconds. */
-export function lineChart(title: string, lines: readonly Line[], smoothS = 5): string {
-  const smooth = lines.map((line) => ({ ...line, values: averaged(line.values, smoothS) }))
-  const seconds = Math.max(1, ...smooth.map(({ values }) => values.length - 1))
+/** An SVG chart of values that come every `everyS` seconds. Each line shows the mean of `smooth` values. */
+export function lineChart(title: string, lines: readonly Line[], { smooth: span = 5, everyS = 1 } = {}): string {
+  const smooth = lines.map((line) => ({ ...line, values: averaged(line.values, span) }))
+  const steps = Math.max(1, ...smooth.map(({ values }) => values.length - 1))
   const most = niceCeil(Math.max(1, ...smooth.flatMap(({ values }) => values)))
-  const x = (second: number) => round1(left + (second / seconds) * (width - left - right))
+  const x = (step: number) => round1(left + (step / steps) * (width - left - right))
   const y = (value: number) => round1(height - bottom - (value / most) * (height - bottom - top))
   const text = (at: { x: number; y: number; anchor: string }, words: string, fill = grey) =>
     `<text x="${at.x}" y="${at.y}" text-anchor="${at.anchor}" fill="${fill}">${escaped(words)}</text>`
@@ -23,11 +23,11 @@ export function lineChart(title: string, lines: readonly Line[], smoothS = 5): s
     return rule + text({ x: left - 6, y: at + 4, anchor: 'end' }, String(round1(part * most)))
   })
   const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) =>
-    text({ x: x(part * seconds), y: height - bottom + 18, anchor: 'middle' }, `${Math.round(part * seconds)} s`),
+    text({ x: x(part * steps), y: height - bottom + 18, anchor: 'middle' }, `${Math.round(part * steps * everyS)} s`),
   )
   const paths = smooth.map(
     ({ color, values }) =>
-      `<polyline fill="none" stroke="${color}" stroke-width="2" points="${values.map((value, second) => `${x(second)},${y(value)}`).join(' ')}"/>`,
+      `<polyline fill="none" stroke="${color}" stroke-width="2" points="${values.map((value, step) => `${x(step)},${y(value)}`).join(' ')}"/>`,
   )
   const legend = lines.map(({ name, color }, index) => text({ x: left + 8 + index * 180, y: top - 8, anchor: 'start' }, `— ${name}`, color))
   return [

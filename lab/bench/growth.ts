@@ -41,7 +41,10 @@ export interface GrowthRow extends Verdict {
   readonly cpuMs: Readonly<Record<string, number>>
   /** ms of CPU per transfer, by process, with the costs of an idle process. */
   readonly cpuMsAll: Readonly<Record<string, number>>
-  /** JSON-RPC calls. `rpcPerBlock`: calls that come once per block, per block of one chain. */
+  /**
+   * JSON-RPC calls. `rpcPerBlock`: calls that Portage repeats at each block, divided by the number of blocks of one
+   * chain.
+   */
   readonly rpcPerBlock: number
   readonly rpcPerTransfer: number
   readonly stateTransitions: number
@@ -54,7 +57,9 @@ export interface GrowthResult extends Omit<GrowthOptions, 'inFlight'> {
   readonly machine: Machine
 }
 
-/** Fewest transfers to measure, and transfers to deliver before, so that V8 has compiled the code. */
+/**
+ * Fewest transfers to measure. `warmUp`: transfers delivered before the measurement, so that V8 has compiled the code.
+ */
 const [leastMeasured, warmUp] = [200, 200]
 const quietMs = 20_000
 

@@ -23,7 +23,10 @@ export interface IdleRow {
   readonly callsPerHour: Readonly<Record<string, number>>
   readonly pollsPerHour: number
   readonly httpPerHour: number
-  /** JSON-RPC calls. `rpcPerBlock`: calls that come once per block, per block of one chain. */
+  /**
+   * JSON-RPC calls. `rpcPerBlock`: calls that Portage repeats at each block, divided by the number of blocks of one
+   * chain.
+   */
   readonly rpcPerBlock: number
   readonly rpcOthersPerHour: number
   readonly rssPeakMiB: number

@@ -22,7 +22,7 @@ class CheckerProvider extends JsonRpcProvider {
   }
 }
 
-/** A provider without a cache, which the caller destroys. */
+/** A provider without a cache. The caller must destroy the provider. */
 export function provider(url: string): JsonRpcProvider {
   return new CheckerProvider(url, undefined, { staticNetwork: true, batchMaxCount: mostCalls, cacheTimeout: -1 })
 }

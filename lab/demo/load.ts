@@ -1,8 +1,7 @@
 import type { UserBurn } from '../devnet/cctp/cctp-users.ts'
 import type { ExecutionWish } from '../devnet/executor/network.ts'
-import type { Devnet } from '../devnet/index.ts'
+import type { Devnet, DevnetOptions } from '../devnet/index.ts'
 import type { NativeUserTransfer } from '../devnet/native/native-users.ts'
-import type { NttOptions } from '../devnet/ntt/ntt.ts'
 import type { NttUserTransfer } from '../devnet/ntt/ntt-users.ts'
 import { devnetTokenFeeWei } from '../devnet/relayer-config.ts'
 import type { AnySent } from '../devnet/sent.ts'
@@ -33,8 +32,15 @@ const products = {
 
 /** An NTT transfer above this number of whole tokens is queued for `rateLimitSeconds`. */
 const queuedAbove = 1_000n
-export const nttOptions = (bridge: BridgeChoice): NttOptions | undefined =>
-  bridge === 'all' ? { inboundLimit: queuedAbove, rateLimitSeconds: 10 } : undefined
+
+/** Parts of the devnet that a run over these bridges needs. */
+export function partsOf(bridge: BridgeChoice): Pick<DevnetOptions, 'wormhole' | 'native' | 'receivers' | 'ntt' | 'executor' | 'cctp'> {
+  const isAll = bridge === 'all'
+  return {
+    ...{ wormhole: bridge !== 'native', native: bridge !== 'wormhole' && 'fixed', receivers: isAll, executor: isAll },
+    ...(isAll && { ntt: { inboundLimit: queuedAbove, rateLimitSeconds: 10 }, cctp: {} }),
+  }
+}
 
 /** Most transfers that users of one chain send at once, over all bridges. They fit into a few blocks. */
 const burst = 200

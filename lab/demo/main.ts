@@ -8,7 +8,7 @@ import { type PortageProcess, startPortage } from '../devnet/portage-process.ts'
 import { until } from '../devnet/until.ts'
 import { keyOf, type AnySent } from '../devnet/sent.ts'
 import { isSettled, lookAtTransfers, type Seen } from './follow.ts'
-import { nttOptions, sendTransfers } from './load.ts'
+import { partsOf, sendTransfers } from './load.ts'
 import { type DemoOptions, parseOptions } from './options.ts'
 import { Screen } from './screen.ts'
 import { type Summary, describe, isClean, summarize } from './summary.ts'
@@ -34,8 +34,7 @@ export async function demo(options: DemoOptions): Promise<number> {
   say(`Starting Temporal and two chains with ${parts[bridge]}…`)
   const devnet = await startDevnet({
     ...{ keysPerChain: keys, blockTimeSeconds: blockTime, guardians, inMemory, dir, log: say },
-    ...{ wormhole: bridge !== 'native', native: bridge !== 'wormhole' && 'fixed', receivers: bridge === 'all' },
-    ...{ ntt: nttOptions(bridge), executor: bridge === 'all', cctp: bridge === 'all' ? {} : undefined, batch, auditMinutes: 0.1 },
+    ...{ ...partsOf(bridge), batch, auditMinutes: 0.1 },
   })
   try {
     say(`They run, after ${seconds()} s. Starting Portage…`)

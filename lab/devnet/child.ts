@@ -77,7 +77,7 @@ async function stop(child: ChildProcess, exited: Promise<void>, graceMs: number)
   clearTimeout(timer)
 }
 
-/** The shell's input ends with this process, even by SIGKILL, and the shell then ends the child. */
+/** The end of this process, even by SIGKILL, ends the shell's input, and the shell then ends the child. */
 function startGuard(pid: number): ChildProcess {
   const script = 'read -r _; kill -TERM "$0" 2>/dev/null && sleep 2 && kill -KILL "$0" 2>/dev/null'
   const guard = spawn('/bin/sh', ['-c', script, String(pid)], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })

@@ -12,7 +12,10 @@ interface PortRange {
 const usual: PortRange = { from: 10_100, to: 32_000 }
 const tries = 100
 
-/** On Linux, no other process gets this port until this process ends. Throws Error if no port was found. */
+/**
+ * On Linux, `freePort` of another process does not return this port until this process ends. Throws Error if no port
+ * was found.
+ */
 export async function freePort({ from, to }: PortRange = usual): Promise<number> {
   for (let count = 0; count < tries; count++) {
     const port = from + Math.floor(Math.random() * (to - from))

@@ -14,7 +14,6 @@ const gwei = 10n ** 9n
 /** Injects a fault into a chain. Resolves when the fault is over. Returns false if the fault had nothing to break. */
 export async function breakChain(place: Place, fault: PlannedFault<ChainKind>, wait: (ms: number) => Promise<void>): Promise<boolean> {
   const { anvil, lanes } = place
-  const { rpc } = anvil
   const lane = lanes[Math.floor(fault.dice * lanes.length)]
   // Accounts whose transactions vanish with removed blocks. Other transactions return to the pool.
   const lost = fault.dice < 0.5 ? lanes.map(({ address }) => address) : []
@@ -35,7 +34,7 @@ export async function breakChain(place: Place, fault: PlannedFault<ChainKind>, w
     case 'foreign-transaction':
       return lane !== undefined && useKey(anvil, lane, tails(fault.dice * 4) ? 'latest' : 'pending')
     case 'chain-stop':
-      await withoutBlocks(rpc, () => wait(fault.forMs))
+      await withoutBlocks(anvil, () => wait(fault.forMs))
       return true
     case 'key-drained':
       if (!lane) return false

@@ -8,12 +8,20 @@ import { faultDevnet, type Ground } from './run.ts'
 /** One key per chain, so that no other lane can deliver while a lane's processes are killed. */
 export const fleetDevnet = { ...faultDevnet, keysPerChain: 1 } as const
 
+export interface FleetGroundOptions {
+  /** Processes that no fault kills or freezes, by name. Default: none. */
+  readonly isSpared?: (name: string) => boolean
+  /** Time for which Temporal keeps closed workflows. Default: a day. */
+  readonly retentionSeconds?: number
+}
+
 /** Starts Temporal on PostgreSQL. `stop` ends the server and the proxies, but not the processes. */
 export async function startFleetGround(
   parts: PostgresServerParts,
   dir: string,
+  { isSpared = () => false, retentionSeconds }: FleetGroundOptions = {},
 ): Promise<Ground & { readonly server: FleetServer; stop(): Promise<void> }> {
-  const server = await startFleetServer(parts, dir)
+  const server = await startFleetServer(parts, dir, retentionSeconds)
   const opened: Links[] = []
   return {
     server,
@@ -24,7 +32,7 @@ export async function startFleetGround(
         opened.push(own)
         return own
       })
-      return { fleet: await startFleet(devnet, started, wait), ground: { server, links } }
+      return { fleet: await startFleet(devnet, started, wait, isSpared), ground: { server, links } }
     },
     async stop() {
       await Promise.all(opened.map((one) => one.stop()))

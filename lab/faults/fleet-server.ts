@@ -38,7 +38,7 @@ export async function fleetServerParts(): Promise<PostgresServerParts | { readon
 }
 
 /** A new folder outside `dir`, because PostgreSQL runs as another user. Throws like `startTemporalOnPostgres`. */
-export async function startFleetServer(parts: PostgresServerParts, dir: string): Promise<FleetServer> {
+export async function startFleetServer(parts: PostgresServerParts, dir: string, retentionSeconds?: number): Promise<FleetServer> {
   const folder = await mkdtemp(join(tmpdir(), 'portage-fleet-'))
   const ca = await createTestCa(join(dir, 'ca'), 'ca')
   const issuer = createTokenIssuer()
@@ -47,7 +47,7 @@ export async function startFleetServer(parts: PostgresServerParts, dir: string):
     apiKey: { from: 'the fault run', read: () => issuer.issue([permission], { subject }) },
   })
   const { temporal, postgres, stop } = await startTemporalOnPostgres({
-    ...{ parts, dir: folder, synchronousCommit: true, namespaces: [namespace] },
+    ...{ parts, dir: folder, synchronousCommit: true, namespaces: [namespace], retentionSeconds },
     tls: { server: await ca.issue('server') },
     keySet: keySetOf(issuer),
     admin: access('temporal-system:admin', 'set-up'),

@@ -14,6 +14,8 @@ export interface Fleet {
   readonly restarts: number
   /** Process names by pid, including pids of dead processes. */
   readonly byPid: ReadonlyMap<number, string>
+  /** Whether `kill` and `freeze` leave the process alone. */
+  isSpared(name: string): boolean
   /** Kills a random running process (SIGKILL) and starts it again after `forMs`. Returns false if none runs. */
   kill(dice: number, forMs: number): Promise<boolean>
   /** Kills the named process. Returns the time of its end, ms since the epoch, or undefined if it did not run. */
@@ -36,8 +38,13 @@ const betweenTriesMs = 1000
 const stopMs = 45_000
 
 /** Resolves when all processes are ready. Throws the error of a process that failed to start in 20 tries. */
-export async function startFleet(devnet: Devnet, processes: readonly FleetProcess[], wait: (ms: number) => Promise<void>): Promise<Fleet> {
-  const fleet = new SupervisedFleet(devnet, processes, wait)
+export async function startFleet(
+  devnet: Devnet,
+  processes: readonly FleetProcess[],
+  wait: (ms: number) => Promise<void>,
+  isSpared: (name: string) => boolean = () => false,
+): Promise<Fleet> {
+  const fleet = new SupervisedFleet(devnet, processes, wait, isSpared)
   try {
     await fleet.start()
     return fleet
@@ -59,6 +66,7 @@ class SupervisedFleet implements Fleet {
   restarts = 0
   readonly byPid = new Map<number, string>()
   readonly processes: readonly FleetProcess[]
+  readonly isSpared: (name: string) => boolean
   readonly #devnet: Devnet
   readonly #wait: (ms: number) => Promise<void>
   readonly #started: (PortageProcess | undefined)[]
@@ -67,7 +75,13 @@ class SupervisedFleet implements Fleet {
   readonly #doomed = new Set<PortageProcess>()
   #stopping = false
 
-  constructor(devnet: Devnet, processes: readonly FleetProcess[], wait: (ms: number) => Promise<void>) {
+  constructor(
+    devnet: Devnet,
+    processes: readonly FleetProcess[],
+    wait: (ms: number) => Promise<void>,
+    isSpared: (name: string) => boolean,
+  ) {
+    this.isSpared = isSpared
     this.#devnet = devnet
     this.#wait = wait
     this.processes = processes
@@ -148,7 +162,7 @@ class SupervisedFleet implements Fleet {
   }
 
   #choose(dice: number): readonly [index: number, process: PortageProcess] | readonly [index: undefined] {
-    const running = this.#running
+    const running = this.#running.filter(([index]) => !this.isSpared(this.processes[index]?.name ?? ''))
     return running[Math.floor(dice * running.length)] ?? [undefined]
   }
 

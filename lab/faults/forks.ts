@@ -14,8 +14,9 @@ export interface ForkOptions {
 }
 
 /** Replaces the newest blocks by empty blocks of the same number, in one step (anvil_reorg). */
-export async function reorganize({ rpc }: Anvil, { depth, lost }: ForkOptions): Promise<void> {
-  await withoutBlocks(rpc, async () => {
+export async function reorganize(anvil: Anvil, { depth, lost }: ForkOptions): Promise<void> {
+  const { rpc } = anvil
+  await withoutBlocks(anvil, async () => {
     const head = Number(await rpc<string>('eth_blockNumber'))
     const raws = await transactionsFrom(rpc, head - depth + 1, head, lost)
     await rpc('anvil_reorg', [depth, []])
@@ -25,17 +26,19 @@ export async function reorganize({ rpc }: Anvil, { depth, lost }: ForkOptions): 
 
 /**
  * Goes back to a snapshot that is `depth` blocks old (evm_revert). With `longer`, the new chain is at once one block
- * longer than the old one. Resolves at the old height, because a fork before that could remove final blocks.
+ * longer than the old one. Resolves at the old height, because another fork at a lower height could remove final
+ * blocks.
  */
 export async function forkFromSnapshot(
-  { rpc }: Anvil,
+  anvil: Anvil,
   options: ForkOptions & { readonly longer: boolean },
   wait: (ms: number) => Promise<void>,
 ): Promise<void> {
+  const { rpc } = anvil
   const { depth, lost, longer } = options
   const height = async () => Number(await rpc<string>('eth_blockNumber'))
   // The blocks after the snapshot are mined by hand, because one block more would make the fork deeper than finality.
-  const highest = await withoutBlocks(rpc, async () => {
+  const highest = await withoutBlocks(anvil, async () => {
     const snapshot = await rpc<string>('evm_snapshot')
     const from = await height()
     for (let block = 1; block <= depth; block++) {
@@ -52,13 +55,13 @@ export async function forkFromSnapshot(
   while ((await height()) < highest) await wait(blockMs)
 }
 
-/** Runs `act` while the chain mines no blocks. Then sets the block interval to one second. */
-export async function withoutBlocks<T>(rpc: Anvil['rpc'], act: () => Promise<T>): Promise<T> {
+/** Runs `act` while the chain mines no blocks. */
+export async function withoutBlocks<T>({ rpc, blockTimeSeconds }: Anvil, act: () => Promise<T>): Promise<T> {
   await rpc('evm_setIntervalMining', [0])
   try {
     return await act()
   } finally {
-    await rpc('evm_setIntervalMining', [1])
+    await rpc('evm_setIntervalMining', [blockTimeSeconds])
   }
 }
 

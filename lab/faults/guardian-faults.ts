@@ -2,7 +2,7 @@ import type { CctpNetwork } from '../devnet/cctp/network.ts'
 import type { Guardian } from '../devnet/wormhole/guardian.ts'
 import type { GuardianKind, PlannedFault } from './plan.ts'
 
-/** 5xx answers also come from Circle's API, but 429 do not: Portage would then ask Circle nothing for 5 minutes. */
+/** Circle's API also answers 5xx, but not 429, because Portage would then send Circle no requests for 5 minutes. */
 export async function breakGuardian(
   { spy, api }: Guardian,
   iris: CctpNetwork['iris'] | undefined,

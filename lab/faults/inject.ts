@@ -90,6 +90,6 @@ async function heal({ devnet, fleet, ground }: FaultTargets): Promise<void> {
   devnet.guardian.api.trouble()
   await devnet.guardian.spy.start()
   for (const nodes of Object.values(devnet.nodes)) for (const node of nodes) node.clear()
-  for (const { anvil } of Object.values(devnet.chains)) await anvil.rpc('evm_setIntervalMining', [1])
+  for (const { anvil } of Object.values(devnet.chains)) await anvil.rpc('evm_setIntervalMining', [anvil.blockTimeSeconds])
   await fleet.whole()
 }

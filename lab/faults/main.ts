@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { copyFile, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { nttOptions } from '../demo/load.ts'
+import { partsOf } from '../demo/load.ts'
 import { type Devnet, type DevnetOptions, startDevnet } from '../devnet/index.ts'
 import { quickTakeover } from '../devnet/relayer-config.ts'
 import type { PostgresServerParts } from '../devnet/temporal/on-postgres.ts'
@@ -63,16 +63,8 @@ async function report(options: FaultOptions, run: FaultRun, parts?: PostgresServ
 }
 
 function devnetOf({ bridge, batch, window, keep, fleet, quickTakeover: isQuick }: FaultOptions): DevnetOptions {
-  const bridges = {
-    wormhole: bridge !== 'native',
-    native: bridge !== 'wormhole' && 'fixed',
-    receivers: bridge === 'all',
-    ntt: nttOptions(bridge),
-    executor: bridge === 'all',
-    cctp: bridge === 'all' ? {} : undefined,
-    batch,
-  } as const
-  return { ...(fleet ? fleetDevnet : faultDevnet), ...bridges, ...(isQuick && { worker: quickTakeover }), window, ui: keep }
+  const parts = { ...partsOf(bridge), batch }
+  return { ...(fleet ? fleetDevnet : faultDevnet), ...parts, ...(isQuick && { worker: quickTakeover }), window, ui: keep }
 }
 
 async function interrupted(uiUrl: string | undefined, say: (line: string) => void): Promise<void> {

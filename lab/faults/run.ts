@@ -30,6 +30,8 @@ export interface FaultRun {
   readonly meanPauseMs?: number
   /** Whether each process has one role and Temporal runs on PostgreSQL (`fleet-run.ts`). */
   readonly fleet?: boolean
+  /** Number of takeovers before the faults of a fleet run. Default: as many as half of the transfers allow. */
+  readonly takeovers?: number
 }
 
 /** Starts the processes of a run, and connects an operator to their Temporal. */
@@ -61,6 +63,8 @@ export async function runFaults(
   run: FaultRun,
   say: (line: string) => void,
   ground: Ground = oneKindOfProcess,
+  /** Begins before the faults. `stop` is called when they are over. */
+  watch?: (targets: FaultTargets) => { stop(): Promise<void> },
 ): Promise<FaultSummary> {
   const connection = await ground.connect(devnet)
   const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
@@ -75,15 +79,20 @@ export async function runFaults(
     const injected: Injected = {}
     const callsBefore = callsOf(devnet)
     const { takeovers, sent } = run.fleet
-      ? await measureTakeovers(targets, run.bridge, takeoversOf(run.transfers))
+      ? await measureTakeovers(targets, run.bridge, run.takeovers ?? takeoversOf(run.transfers))
       : { takeovers: [], sent: 0 }
     const started = Date.now()
     say(`Portage runs. Faults for ${run.durationMs / 1000} s.`)
-    await untilBoth(
-      sendOver(targets, run.bridge, Math.max(0, run.transfers - sent), run.durationMs * 0.9, sent),
-      injectAll(targets, planOf(run), injected),
-      () => tellProgress(targets, started),
-    )
+    const watching = watch?.(targets)
+    try {
+      await untilBoth(
+        sendOver(targets, run.bridge, Math.max(0, run.transfers - sent), run.durationMs * 0.9, sent),
+        injectAll(targets, planOf(run), injected),
+        () => tellProgress(targets, started),
+      )
+    } finally {
+      await watching?.stop()
+    }
     say('The faults are over.')
     const remains = await drain(targets, run.stuckAfterMs)
     const summary = summarize({
@@ -106,11 +115,13 @@ export async function runFaults(
   }
 }
 
+/** Most of the time is a pause, because a long run has many transfers to list. */
 async function tellProgress({ client, sent, say, wait }: FaultTargets, started: number): Promise<void> {
+  const asked = Date.now()
   const seen = await newestRuns(client)
   const done = [...seen.values()].filter(({ running, state }) => !running && state === 'delivered').length
   say(`${Math.round((Date.now() - started) / 1000)} s: ${sent.length} sent, ${done} delivered`)
-  await wait(2000)
+  await wait(Math.max(2_000, 50 * (Date.now() - asked)))
 }
 
 async function untilBoth(one: Promise<void>, other: Promise<void>, meanwhile: () => Promise<void>): Promise<void> {

@@ -7,7 +7,7 @@ import { type Area, areas } from './areas.ts'
 
 type MutantResult = Awaited<ReturnType<Stryker['runMutationTest']>>[number]
 
-/** Mutants of one file. `survivors` no test has noticed. */
+/** Mutants of one file. No test has noticed the `survivors`. */
 interface FileScore {
   readonly file: string
   readonly killed: number

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** Only unit tests, because each test that reaches a mutant runs. PORTAGE_MUTANT_TESTS has their patterns. */
+/** Only unit tests, because Stryker runs every test that reaches a mutant. PORTAGE_MUTANT_TESTS has their patterns. */
 export default defineConfig({
   test: {
     setupFiles: ['test/helpers/setup.ts', 'lab/mutants/no-shrinking.ts'],

@@ -13,7 +13,7 @@ interface Call {
   readonly value: string
 }
 
-/** The config's rules must prove a genuine call, and must alone refuse seven forgeries of it. */
+/** The config's rules must prove a genuine call, and must refuse seven forgeries of the call without other checks. */
 export async function tryForgeries(
   devnet: Devnet,
   config: Config,

@@ -5,7 +5,7 @@ import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Messages, Sent } from './result.ts'
 
 const rounds = 2_000
-/** Longest time of the processor that all functions together may take for one message, ms. */
+/** Limit of the CPU time of all functions together for one message, ms. */
 const longestMs = 250
 
 /**

@@ -14,7 +14,10 @@ const brokeBlocks = 2
 /** Number of reports in `fillAfterBlocks` blocks, because the lane fills a nonce that no report names in this time. */
 const claimsPerFill = 20
 
-/** Later reports name a final block with this number of final blocks above it, which is more than a reorg removes. */
+/**
+ * Reports after the first one name a final block that has this number of final blocks above it. No reorg removes so
+ * many.
+ */
 const oldEnough = 1_000
 
 export class AccountObserver {
@@ -214,7 +217,7 @@ function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
 
   /**
    * Whether the account's nonce can be believed: the ledger granted the nonces below it, or the nodes show them as
-   * used. Otherwise one node's false nonce would make the lane skip nonces.
+   * used. Without this check, one node's false nonce would make the lane skip nonces.
    */
   async function isWitnessed({ latestNonce: counted }: Account): Promise<boolean> {
     const given = () => Math.max(ledger.view?.next ?? 0, witnessed)

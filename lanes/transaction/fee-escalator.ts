@@ -107,7 +107,10 @@ export function createStuckDetector(blocks: number, raises: boolean, waited = 0)
       lowestSince = undefined
       pricedOutSince = undefined
     },
-    /** Called if nodes find an attempt too cheap. `any`: no pool has it, so it is raised above the lowest nonce too. */
+    /**
+     * Called if nodes find an attempt too cheap. `any`: no pool has the attempt, so it is raised even if its nonce is
+     * not the lowest.
+     */
     tooCheap: (which: 'lowest' | 'any') => void (tooCheap = which),
     /** Called at each block. `pricedOut`: the base fee is above the fees of all attempts. */
     check({ height, lowest, pricedOut }: { height: number; lowest: boolean; pricedOut: boolean }): 'stuck' | 'reprice' | undefined {

@@ -10,7 +10,10 @@ const resendAfterBlocks = 5
 const resendAfterMs = 20_000
 /** A call is hopeless once all nodes have refused it for good at this number of blocks. */
 const agreedBlocks = 2
-/** Like `agreedBlocks`, for a call that a node took. A pool may drop it later, for its number of zkEVM counters. */
+/**
+ * Like `agreedBlocks`, for a call that a node took. A pool may drop such a call later, if it uses too many zkEVM
+ * counters.
+ */
 const agreedBlocksOnceTaken = 5
 
 type Refusals = { readonly error: 'fatal' | 'terminally-stuck'; readonly blocks: number; readonly height: number }

@@ -20,7 +20,7 @@ export function unlistedToken(dataFolder: string, now: () => number = Date.now) 
   const file = join(dataFolder, 'first-token.json')
   const forget = () => rm(file, { force: true })
   return {
-    /** Undefined if the token is malformed or has expired. The file is then removed. */
+    /** Undefined without a valid token. Removes a file whose token is malformed or has expired. */
     async read(): Promise<Principal | undefined> {
       const text = await readFile(file, 'utf8').catch(() => undefined)
       if (text === undefined) return undefined

@@ -14,7 +14,10 @@ export function aboutTransfer(targetChain: ChainName | undefined): OrderSubject 
   return aboutChains(targetChain)
 }
 
-/** A stream's order concerns its source and, if all its transfers have one target (native bridges), this target. */
+/**
+ * An order about a stream concerns the stream's source and, if all its transfers have one target (native bridges), the
+ * target.
+ */
 export function aboutStream(stream: string): OrderSubject {
   const [, source, third] = stream.split(':')
   return aboutChains(...[source, third].filter((part) => isOf(forms.name, part)))

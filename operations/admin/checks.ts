@@ -1,6 +1,7 @@
 import { votersOf } from '../../chains/heads.ts'
 import type { Chain } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { isNamespaceMissing, refusalCode } from '../../temporal/client/connection/errors.ts'
 import { checkNamespace } from '../../temporal/client/connection/probe.ts'
@@ -34,15 +35,21 @@ function problemOf(error: unknown): string {
   return new RelayerError(code).message
 }
 
-/** A chain that does not answer delays only its own transfers, so the checks are vital only if all fail. */
-export function checkChains(chains: Iterable<Pick<Chain, 'name' | 'heads' | 'nodes'>>): Check[] {
+/**
+ * A chain that does not answer delays only its own transfers, so the checks are vital only if all fail. The checks of
+ * `oracles` are never vital.
+ */
+export function checkChains(
+  chains: Iterable<Pick<Chain, 'name' | 'heads' | 'nodes'>>,
+  oracles: ReadonlySet<ChainName> = new Set(),
+): Check[] {
   const found = [...chains].map(({ name, heads, nodes }) => {
     const answers = votersOf(nodes()).some(({ state }) => state === 'up')
     const { current } = heads
     const age = current?.time === undefined ? '' : `; the newest known block is of ${new Date(current.time * 1_000).toISOString()}`
     const problem = current === undefined ? 'no block was seen yet' : answers ? undefined : `none of its nodes answers${age}`
-    return { name: `chain ${name}`, ok: problem === undefined, problem }
+    return { name: `chain ${name}`, ok: problem === undefined, problem, isNeeded: !oracles.has(name) }
   })
-  const vital = found.every(({ ok }) => !ok)
-  return found.map((check) => ({ ...check, vital }))
+  const allFail = found.every(({ ok, isNeeded }) => !(ok && isNeeded))
+  return found.map(({ isNeeded, ...check }) => ({ ...check, vital: allFail && isNeeded }))
 }

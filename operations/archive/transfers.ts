@@ -27,7 +27,10 @@ const recordSchema = z
 export type Freshness = ReturnType<typeof freshnessOf>
 
 interface PassOptions {
-  /** ms since the epoch. Default: an hour before the end of the archive or of the order log, at least `oldest`. */
+  /**
+   * ms since the epoch. Default: an hour before the end of the archive or of the order log, whichever is earlier, but
+   * at least `oldest`. Without an archive: `oldest`.
+   */
   readonly since?: number | undefined
   readonly ordersThrough: number
   readonly oldest: number

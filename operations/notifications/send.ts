@@ -6,7 +6,7 @@ import { AnswerTooLong, fetchBounded } from '../../runtime/http/fetch-bounded.ts
 import { retryAfterMs } from '../../runtime/http/retry-after.ts'
 import { idOf } from './events.ts'
 
-/** Standard Webhooks recommends no shorter time limit. */
+/** The shortest time limit that Standard Webhooks recommends. */
 const timeoutMs = 15_000
 const mostBytes = 16_384
 

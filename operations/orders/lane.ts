@@ -64,7 +64,7 @@ export const laneOrders = {
   'lane resume': modeOrder('resume', { summary: 'Make a paused lane grant nonces again', why: 'the key is in place' }),
   'lane drain': modeOrder('drain', {
     summary: 'Make the lane take no new work except operator transactions (send, sweep, top-up)',
-    details: 'When the lane has no nonce in flight, its key is out of use.',
+    details: 'When the lane has no nonce in flight, only operator transactions use its key.',
     why: 'the key is replaced',
   }),
   'lane forbid': modeOrder('forbid', {
@@ -124,7 +124,7 @@ export const laneOrders = {
     route: '/v1/lanes/set-windows',
     summary: 'Change how many nonces may be in flight for every lane of the config, or of one chain',
     details:
-      'The order is the same as set-window for each lane. The answer names lanes whose ledger cannot be reached, and which keep their window.',
+      'The order is the same as set-window for each lane. The answer names the lanes whose ledger cannot be reached: they keep their window.',
     examples: ['portage lane set-windows 16 --chain ethereum --reason "the pools are full"'],
     fields: { window, chain: option('--chain <name>', values.text, 'only lanes of this chain') },
     answer: z

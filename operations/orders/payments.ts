@@ -60,8 +60,8 @@ export const paymentOrders = {
   'lane sweep': {
     ...payment,
     route: '/v1/lanes/:lane/sweep',
-    summary: "Send coins that the lane does not need to the chain's treasury (chains.<name>.treasury)",
-    details: 'The lane also keeps the highest cost of this payment.',
+    summary: 'Send the spare coins of a lane to the treasury of its chain (chains.<name>.treasury)',
+    details: 'In addition to the coins that stay, the lane keeps the highest cost of this payment.',
     examples: [`portage lane sweep ${lane} --keep 0.5ETH --wait`],
     fields: sweepFields,
     reason: { usual: 'sweep to the treasury' },
@@ -149,7 +149,7 @@ function weiOfLane({ config }: OrderContext, amount: Amount, lane: LaneId): stri
   return weiOf(amount, coinOfLane(config, lane), { lane })
 }
 
-/** Throws INPUT_INVALID if the amount names another coin than `own`. */
+/** Throws INPUT_INVALID if the amount names a coin other than `own`. */
 export function weiOf({ wei, coin }: Amount, own: string | undefined, facts: Facts): string {
   if (coin === undefined || coin === own?.toUpperCase()) return wei
   const known = own === undefined ? 'not known, or several: chains.<name>.coin in the config names it' : `${own}, and not ${coin}`

@@ -55,7 +55,7 @@ const otherOrders = [
   z.strictObject({ kind: z.literal('setNode'), change: nodeChangeSchema }),
   z.strictObject({ kind: z.literal('clearNode'), chain: name, name }),
 ] as const
-// Other texts than UUIDs would only fill the list of revoked tokens.
+// Texts other than UUIDs would only fill the list of revoked tokens.
 const orderSchema = z.discriminatedUnion('kind', [...otherOrders, revokeToken(z.uuid())]).meta({ id: 'SettingsOrder' })
 /** Requests have no `addToken`, because tokens are made on the machine that has the signing key. */
 export const auditedOrderSchema = z.union([...otherOrders, revokeToken(text), z.looseObject({ kind: z.literal('addToken') })])
@@ -89,7 +89,7 @@ interface SettingsText<Of extends Fields> extends OrderText {
   readonly same?: (given: Given<Of>) => string
 }
 
-/** One API route obeys a request as a whole or not at all. */
+/** All orders to the settings share one API route, which applies all orders of a request or none. */
 function settingsOrder<Of extends Fields>({ orders, done, same, ...rest }: SettingsText<Of>): OrderSpec {
   return {
     ...rest,

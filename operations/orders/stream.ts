@@ -122,7 +122,7 @@ The exit code is 1 if a delivery was undone.`,
     summary: 'Go back to a block that is still in the chain, and read all blocks above it again',
     details: 'The order repairs a stream after a fork of the source below its finality.',
     notes:
-      'After a fork, Portage reads the blocks again by itself. The stream forgets all numbers above the block, and skips of such numbers.',
+      'After a fork, Portage reads the blocks again by itself. The stream forgets all numbers above the block, and that some of them were skipped.',
     examples: [`portage stream reread ${example} --block 18000000 --reason "a fork of the source"`],
     fields: {
       block: field('--block <height>', values.number, 'the block, below the cursor'),

@@ -32,7 +32,7 @@ export const filterFields = {
   undone: option(
     '--undone',
     { kind: 'flag', schema: z.stringbool().or(z.boolean()) },
-    'the same as --execution undone (terminated, failed)',
+    'only transfers that were closed without an outcome (terminated, failed)',
   ),
   code: option(
     '--code <code>',
@@ -56,7 +56,7 @@ export const filterFields = {
   startedAfter: option('--started-after <time>', values.time, 'only transfers that began after this time'),
   olderThan: option('--older-than <age>', values.age, 'only transfers that began longer ago than this: 90s, 15m, 3h, 2d'),
   newerThan: option('--newer-than <age>', values.age, 'only transfers that began within the last 90s, 15m, 3h, 2d'),
-  youngerThan: option('--younger-than <age>', values.age, 'the same as --newer-than'),
+  youngerThan: option('--younger-than <age>', values.age, 'another name for newer-than'),
   blocked: option('--blocked <age>', values.age, 'only transfers that have been open for longer than this time'),
 }
 

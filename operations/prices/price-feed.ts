@@ -9,6 +9,7 @@ import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { httpText } from '../../intake/submit/http.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
+import { within } from '../../runtime/wait.ts'
 
 type Feed = NonNullable<Config['priceFeed']>
 type Source = Feed['sources'][number]
@@ -20,7 +21,7 @@ interface Answer {
 }
 
 interface FeedDeps {
-  /** Price that the config expects. The price of the feed may differ from it by at most `mostChangePercent`. */
+  /** Price that the config expects. `mostChangePercent` limits the difference of the feed's price from it. */
   readonly expected: (name: string) => bigint | undefined
   /** Reads a chain with oracles. Undefined if this process is not connected to the chain. */
   readonly readerOf: (chain: ChainName) => ContractReader | undefined
@@ -31,6 +32,8 @@ const mostBytes = 65_536
 /** Highest number of prices that are kept of a source. A source may answer with new names again and again. */
 const mostNames = 1_000
 const timeoutMs = 5_000
+/** A price waits no longer than this for slow sources, ms, if more than half of the sources have a current price. */
+const graceMs = 500
 /** A source's prices may have a time this far in the future, because clocks differ. */
 const mostAheadSeconds = 60
 
@@ -50,7 +53,13 @@ export function createPriceFeed(
     // all later ones.
     for (const [name, price] of prices) if (price.at <= latestAt && price.at >= (known?.get(name)?.at ?? 0)) known?.set(name, price)
   }
-  const refresh = keptRead(() => Promise.all(sources.map(update)), { fromStart: everySeconds * 1_000 })
+  const refresh = keptRead(
+    async () => {
+      const reading = Promise.all(sources.map(update)).then(() => {})
+      return { reading, soon: within(graceMs, reading, () => {}) }
+    },
+    { fromStart: everySeconds * 1_000 },
+  )
 
   function priceIn(source: Source, name: string): bigint | string {
     const price = latest.get(source)?.get(name)
@@ -60,20 +69,25 @@ export function createPriceFeed(
     return age > source.maxAgeSeconds ? `its price is ${age} s old${problem === undefined ? '' : `, and now: ${problem}`}` : price.dollars
   }
 
-  return async (name, end) => {
-    await refresh()
-    const refuse = (detail: string) => new RelayerError('PRICE_MISSING', { detail, facts: { name } })
+  function pricesOf(name: string) {
     const answers = sources.map((source) => [source, priceIn(source, name)] as const)
     const good = answers.flatMap(([, answer]) => (typeof answer === 'bigint' ? [answer] : []))
-    if (good.length * 2 <= sources.length)
+    return { answers, good, isEnough: good.length * 2 > sources.length }
+  }
+
+  return async (name, end) => {
+    const { reading, soon } = await refresh()
+    await soon
+    if (!pricesOf(name).isEnough) await reading
+    const refuse = (detail: string) => new RelayerError('PRICE_MISSING', { detail, facts: { name } })
+    const { answers, good, isEnough } = pricesOf(name)
+    if (!isEnough)
       throw refuse(answers.flatMap(([source, answer]) => (typeof answer === 'string' ? [`${nameOf(source)}: ${answer}`] : [])).join('; '))
     const price = median(good, end)
     const usual = expected(name)
     if (usual === undefined) return price
-    const most = BigInt(mostChangePercent)
-    const change = price > usual ? price - usual : usual - price
-    // A fall is never above 100 %, so it is also limited as a factor.
-    if (change * 100n <= usual * most && price * (100n + most) >= usual * (most < 100n ? 0n : 100n)) return price
+    const most = 100n + BigInt(mostChangePercent)
+    if (price * 100n <= usual * most && price * most >= usual * 100n) return price
     throw refuse(`The price is more than ${mostChangePercent} % from the price of the config.`)
   }
 }

@@ -130,6 +130,11 @@ export const transfers: Dashboard = {
           series: [[coins(rate('chain, bridge', 'portage_delivery_cost_wei_total')), '{{ bridge }} to {{ chain }}']],
         },
         {
+          ...{ title: 'Cost of transactions without a delivery', unit: 'short' },
+          description: 'Their gas, also of parked and declined transfers, coins of the target chain per second.',
+          series: [[coins(rate('chain, bridge', 'portage_useless_delivery_cost_wei_total')), '{{ bridge }} to {{ chain }}']],
+        },
+        {
           ...{ title: 'Shadow mode: deliveries not sent', unit: 'short' },
           description: 'Transfers that were ready to be sent to chains in shadow mode.',
           series: [[increase('chain, bridge', 'portage_shadow_deliveries_total'), '{{ bridge }} to {{ chain }}']],

@@ -41,7 +41,10 @@ export interface AdmitInput {
   retriedAt?: number
   /** True after a revert or quarantine. The call then runs no code of the recipient, if the bridge has such a call. */
   wrapped?: boolean
-  /** Number and total gas limit of the stage's calls that reverted since a person's last retry. Absent: none. */
+  /**
+   * Number and total gas limit of the stage's calls that reverted since a person's last retry. Absent: an older version
+   * runs the workflow, and a payment covers one call.
+   */
   reverted?: { calls: number; gas: number }
   /** ms since the epoch, for metrics. Only set at the first try. */
   startedAt?: number

@@ -32,7 +32,10 @@ export interface TransferProgress {
   state: TransferState
   round: number
   failures: number
-  /** Sum of the gas limits of the failed calls, which a payment may limit. An opened gate keeps it. Absent: 0. */
+  /**
+   * Sum of the gas limits of the failed calls, which a payment may limit. A person's retry and a new stage reset the
+   * sum, but an opened gate does not. Absent: 0.
+   */
   failedGas?: number
   spent: number
   waits: number

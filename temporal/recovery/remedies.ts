@@ -22,7 +22,7 @@ export type Finding = keyof typeof remedies
 
 export async function recover(client: TemporalClient, run: RunId, finding: Finding): Promise<boolean> {
   const { action, why } = remedies[finding]
-  // Receivers are then notified of the reversal even after a crash.
+  // Recorded before the restart, so that receivers are notified of the reversal even after a crash.
   if (finding === 'effectGone') await recordReversal(client, run.workflowId)
   if (action === 'start again') await restartTransfer(client, run.workflowId, { why })
   if (action === 'reset') await resetToFirstTask(client, run, why)

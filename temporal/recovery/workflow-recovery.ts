@@ -9,11 +9,14 @@ import { type Service, startPolling } from '../../runtime/wait.ts'
 import { diagnoseTask, recover } from './remedies.ts'
 
 const everyMs = 10_000
-/** Otherwise two versions on one queue could undo each other's resets. */
+/**
+ * Shortest time between two resets of a workflow. Without it, two versions on one queue could undo each other's resets
+ * at once.
+ */
 const restMs = 60_000
-/** Fewer tries may have failed just because a process ended. */
+/** Tries of a task until its workflow counts as stuck. Fewer tries may have failed because a process ended. */
 const triesUntilStuck = 3
-/** A process may only have been paused. */
+/** Further tries of a task that nobody answers, because a process may only have been paused. */
 const moreUnanswered = 1
 const answerMs = 5_000
 

@@ -23,7 +23,8 @@ interface Scene {
   readonly transfers?: Partial<Config['transfers']>
   readonly endpoint?: Partial<Endpoint>
   readonly halted?: boolean
-  readonly reverted?: AdmitInput['reverted']
+  /** `unknown`: an older version runs the workflow. */
+  readonly reverted?: AdmitInput['reverted'] | 'unknown'
   readonly dataFee?: string
   readonly balances?: Readonly<Record<string, string | undefined>>
   readonly step?: typeof createAdmit | typeof createPrepare
@@ -40,7 +41,7 @@ async function admit({
   transfers,
   endpoint: own,
   halted = false,
-  reverted,
+  reverted = { calls: 0, gas: 0 },
   dataFee = '0',
   balances = {},
   step: create = createAdmit,
@@ -74,7 +75,7 @@ async function admit({
     parkAfter: parkAfterOf(configSchema.parse({ chains: {}, bridges: {}, transfers })),
   }
   const step = create(deps as never, undefined as never)
-  return { answer: await step({ transfer: nativeTransfer(), avoid: [], ...(reverted && { reverted }) }), read }
+  return { answer: await step({ transfer: nativeTransfer(), avoid: [], ...(reverted !== 'unknown' && { reverted }) }), read }
 }
 
 test('a simulation that succeeds shows that the effect is missing: no other read is made', async () => {
@@ -158,6 +159,7 @@ test.each<[string, Scene, object]>([
   ['pays for its reverted calls too', { reverted: { calls: 1, gas: 150_000 } }, { parkAfter: { reverts: 2 } }],
   ['keeps no try after a dear call', { reverted: { calls: 1, gas: 201_000 } }, { kind: 'impossible', code: 'GAS_ABOVE_PAID' }],
   ['pays for the data of one call', { dataFee: '7' }, { parkAfter: { reverts: 1 } }],
+  ['has one try if an older version runs its workflow', { reverted: 'unknown' }, { parkAfter: { reverts: 1 } }],
   ['gets no gas back when a gate opens', { reverted: { calls: 0, gas: 200_000 } }, { parkAfter: { reverts: 1 } }],
 ])('a request that pays for 300,000 gas, with calls of 100,000 gas, %s', async (_, scene, answer) => {
   expect((await admit({ ...scene, endpoint: paidFor(300_000n) })).answer).toMatchObject(answer)

@@ -11,7 +11,10 @@ const intent = { to: `0x${'7e'.repeat(20)}`, data: '0x', value: '7' }
 const input = { lane, intent, orderedAt }
 const delivery = { to: `0x${'22'.repeat(20)}`, data: '0xabcdef01', value: '0' }
 
-/** `calls`: of the nonces 0, 1, …, one per block. The last block has the time of the order. Undefined: not known. */
+/**
+ * `calls`: the calls of the nonces 0, 1, …, one per block. An undefined call is unknown. The last block has the time of
+ * the order.
+ */
 function chainWith(calls: readonly (typeof intent | undefined)[], { agreed = calls.length, status = 'success', everyMinutes = 1 } = {}) {
   const asked: number[] = []
   const chain = {

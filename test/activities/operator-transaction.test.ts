@@ -15,7 +15,10 @@ const other = { ...intent, value: '8' }
 const orderedAt = 3_600_000
 const block = { height: 5, hash: '0xb5' }
 
-/** The first try got nonce 4 and crashed. `used`: calls of the nonces from 1, which the ledger did not grant. */
+/**
+ * The first try got nonce 4 and crashed. `used`: the calls of the nonces from 1 on. The ledger did not grant these
+ * nonces.
+ */
 function setting(
   used: readonly (typeof intent | undefined)[],
   {

@@ -23,9 +23,10 @@ const wrappedCall = { to: `0x${'22'.repeat(20)}`, data: '0x87654321', value: '0'
 const call = { to: `0x${'22'.repeat(20)}`, data: '0x12345678', value: '0' }
 
 /**
- * Every call succeeds in simulation and ends with `status` in a block. Transfers with a sequence below 10 share a
- * recipient, all others another. `batched`: numbers of one batch. `unwraps`: `call` runs code of the recipient,
- * `wrappedCall` none. `codeOf`, `codeThen`: recipients with code now, and at the delivery.
+ * Every call succeeds in simulation and ends with `status` in a block. Transfers with a sequence below 10 share one
+ * recipient, and all others share a second one. `batched`: numbers of one batch. `unwraps`: `call` runs code of the
+ * recipient, and `wrappedCall` runs none. `codeOf`: recipients that have code now. `codeThen`: recipients that have
+ * code at the delivery.
  */
 function setting({
   status = 'reverted',

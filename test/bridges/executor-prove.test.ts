@@ -3,10 +3,9 @@ import { concat, decodeBase64, toBeHex, zeroPadValue } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { encodeCall, selectorOf } from '../../bridges/kit/calls.ts'
 import { createVerifier } from '../../bridges/kit/signed-messages.ts'
-import { executorAbi } from '../../bridges/executor/event.ts'
 import { createExecutorEndpoint } from '../../bridges/executor/evm.ts'
 import type { ExecutorTerms } from '../../bridges/executor/judge.ts'
-import { createDecode, createLogDecode, type ExecutorMessage, readMessage, writeMessage } from '../../bridges/executor/message.ts'
+import { createDecode, type ExecutorMessage, readMessage, writeMessage } from '../../bridges/executor/message.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import { mostMessageBytes } from '../../domain/transfer/transfer.ts'
@@ -50,7 +49,8 @@ const unread = address('8')
 const within = { bridge: 'ntt', sourceChain: 'polygon' }
 
 interface Setting {
-  isDelivered?: boolean
+  isDelivered?: () => boolean
+  isAway?: () => boolean
   published?: Uint8Array
   recordContract?: string
   clock?: () => number
@@ -64,10 +64,12 @@ const termsWith = (recordContract?: string): ExecutorTerms => ({
   ]),
 })
 
-function endpointOf({ isDelivered = false, published, recordContract, clock }: Setting = {}) {
+const [always, never] = [() => true, () => false]
+
+function endpointOf({ isDelivered = never, isAway = never, published, recordContract, clock }: Setting = {}) {
   const set = { index: 0, keys: devnetGuardians(3).map(({ address: key }) => key), expirationTime: 0, current: true }
   return createExecutorEndpoint({
-    chain: { name: 'bsc', call: async () => toBeHex(isDelivered ? 1n : 0n, 32) },
+    chain: { name: 'bsc', call: async () => toBeHex(isDelivered() ? 1n : 0n, 32) },
     terms: termsWith(recordContract),
     maxMsgValue: 10n,
     clock,
@@ -75,7 +77,7 @@ function endpointOf({ isDelivered = false, published, recordContract, clock }: S
     recordContract,
     verify: createVerifier({ get: async () => set }, () => 1_700_000_000),
     verifyRequest: async (one) => {
-      if (one.request.refundAddress === unread) throw new RelayerError('NODE_UNAVAILABLE')
+      if (isAway() || one.request.refundAddress === unread) throw new RelayerError('NODE_UNAVAILABLE')
       const asLogged = writeMessage({ ...one, attested: [] })
       if (!logs.some((log) => Buffer.compare(log, asLogged) === 0)) throw new RelayerError('PLACE_MISMATCH')
     },
@@ -109,11 +111,11 @@ test('a message above the limit is not decoded, and a request whose VAA would ma
 
 test('a request as it was logged shows its delivery, once guardians have signed the message', async () => {
   const asLogged = transferOf(message({}, new Uint8Array()))
-  const shown = (options: Setting) => endpointOf({ isDelivered: true, ...options }).delivered(asLogged, 'finalized')
+  const shown = (options: Setting) => endpointOf({ isDelivered: always, ...options }).delivered(asLogged, 'finalized')
   expect(await shown({})).toBe(false)
   expect(await shown({ published: vaaOf('0x01', { guardians: 1 }) })).toBe(false)
   expect(await shown({ published: vaaOf() })).toBe(true)
-  expect(await shown({ published: vaaOf(), isDelivered: false })).toBe(false)
+  expect(await shown({ published: vaaOf(), isDelivered: never })).toBe(false)
 })
 
 test('the transfer of a request is the same before and after its message is signed', () => {
@@ -152,7 +154,7 @@ describe('A key signs only the call that a request paid for', () => {
     await expect(endpoint.proveCall(intent)).resolves.toEqual(proved)
     for (const change of [{ to: other }, { value: '4' }, { data: `${intent.data}00` }])
       await expect(endpoint.proveCall({ ...intent, ...change })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
-    const done = await planned(unlisted, { recordContract: record, isDelivered: true })
+    const done = await planned(unlisted, { recordContract: record, isDelivered: always })
     await expect(done.endpoint.proveCall(intent)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
   })
 
@@ -196,6 +198,33 @@ describe('A key signs only the call that a request paid for', () => {
     const { endpoint, intent } = await planned(asking(500_000n, { refundAddress: unread }))
     await endpoint.delivery(transferOf(asking(600_000n, { refundAddress: other }))).call()
     await expect(endpoint.proveCall(intent)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+  })
+
+  test.each([
+    ['that nobody made', { refundAddress: other }, 'CALL_UNJUSTIFIED'],
+    ['at places that no node shows', { refundAddress: unread }, 'NODE_UNAVAILABLE'],
+  ])('eight requests %s stop one proof, and not the next one', async (_, change, code) => {
+    const { endpoint, intent } = await planned(message())
+    for (let gas = 500_000n; gas < 500_008n; gas++) await endpoint.delivery(transferOf(asking(gas, change))).call()
+    await expect(endpoint.proveCall(intent)).rejects.toMatchObject({ code })
+    expect(await endpoint.delivery(transferOf(message())).call()).toEqual(intent)
+    await expect(endpoint.proveCall(intent)).resolves.toEqual(proved)
+  })
+
+  test('a failed read, too much gas and a delivery that is undone leave a request its next proof', async () => {
+    const own = asking(200_000n)
+    logs.push(writeMessage({ ...own, attested: [] }))
+    let [isAway, isDelivered] = [true, false]
+    const { endpoint, intent } = await planned(own, { isAway: () => isAway, isDelivered: () => isDelivered })
+    const refused = (code: string, gasLimit?: string) => expect(endpoint.proveCall(intent, gasLimit)).rejects.toMatchObject({ code })
+    await refused('NODE_UNAVAILABLE')
+    isAway = false
+    await refused('CALL_UNJUSTIFIED', '200001')
+    isDelivered = true
+    await refused('CALL_UNJUSTIFIED')
+    // A block with the delivery was replaced by another.
+    isDelivered = false
+    await expect(endpoint.proveCall(intent)).resolves.toEqual(proved)
   })
 
   test("losses count for the request alone, and a drop-off's recipient is a party", async () => {
@@ -242,7 +271,7 @@ describe('A key signs only the call that a request paid for', () => {
   })
 
   test('a key refuses a call that is delivered, because it was paid for once', async () => {
-    const { endpoint, intent } = await planned(message(), { isDelivered: true })
+    const { endpoint, intent } = await planned(message(), { isDelivered: always })
     await expect(endpoint.proveCall(intent)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
   })
 })
@@ -260,22 +289,6 @@ describe('The check of a request', () => {
     ['of another provider', message({ quoter: other }), 'EXECUTOR_QUOTE_UNKNOWN'],
   ])('the check of a request declines a request that is %s', async (_, one, code) => {
     expect(await endpointOf().validate(transferOf(one))).toMatchObject({ kind: 'declined', code })
-  })
-
-  test('a request for less than the least gas limit starts no transfer, but a started one is not declined', async () => {
-    const asking = (gasLimit: bigint) => message({ instructions: gasOf(gasLimit), amountPaid: 100_005n }, new Uint8Array())
-    const startedFrom = ({ request: one, ...place }: ExecutorMessage) => {
-      const asked = [one.quoter, one.amountPaid, one.targetChain, `0x${one.targetAddress}`, one.refundAddress, one.signedQuote]
-      const values = [...asked, one.request, one.instructions]
-      const log = { address: executor, ...executorAbi.encodeEventLog('RequestForExecution', values), transactionHash: place.txHash }
-      const block = { height: place.height, hash: `0x${'01'.repeat(32)}` }
-      return createLogDecode('ethereum', 2, termsWith(), decode)({ ...log, block, index: place.logIndex }, '9000003', [])
-    }
-    expect(startedFrom(asking(99_999n))).toBeUndefined()
-    expect(startedFrom(asking(100_000n))).toEqual(transferOf(asking(100_000n)))
-    const started = { ...asking(99_999n), attested: [vaaOf()] }
-    logs.push(writeMessage(asking(99_999n)))
-    expect(await endpointOf().validate(transferOf(started))).toEqual({ kind: 'valid' })
   })
 
   test('the check of a request waits while the guardians have not signed its message', async () => {

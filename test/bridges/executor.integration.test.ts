@@ -167,7 +167,7 @@ describe('a provider on real chains, asked by the SDK of integrators', () => {
     expect(await balance(from, from.payee)).toBe(sent.estimatedCost)
     const { quote } = judgement as Extract<typeof judgement, { kind: 'accepted' }>
     expect(quote).toMatchObject({ quoter: devnetQuoter.address, payee: toUniversal(from.payee), sourcePrice: 30_000_000_000_000n })
-    // With the margin of 10 percent.
+    // The price contains a margin of 10 percent.
     expect(quote.targetPrice).toBe(33_000_000_000_000n)
     expect(Number(quote.expiry) - Date.now() / 1_000).toBeGreaterThan(3_500)
     expect(requestIn(sent.transaction, from)).toMatchObject({ targetAddress: toUniversal(to.receiver), refundAddress: from.user.address })

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { createBridges } from '../../bridges/registry.ts'
 import { createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
 import type { Plugin } from '../../bridges/kit/plugin.ts'
 import { planOf } from '../../bridges/packages/endpoints.ts'
@@ -6,7 +7,7 @@ import { loadPlugins } from '../../bridges/packages/load.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { signVaa } from '../helpers/vaa.ts'
-import { context, emitter, entry, names, source, write } from './plugin-source.ts'
+import { context, emitter, entry, names, options, source, write } from './plugin-source.ts'
 
 const folder = temporaryFolder()
 const closing: AbortController[] = []
@@ -14,11 +15,15 @@ afterAll(() => closing.forEach((one) => one.abort()))
 const limits = { startMs: 20_000, answerMs: 1_000, nextMs: 500, restMs: 50 }
 const aDay = 86_400_000
 
-async function load(text: string, own: Partial<typeof limits> = {}): Promise<Plugin<unknown> | RelayerError> {
+async function loadAll(text: string, own: typeof limits): ReturnType<typeof loadPlugins> {
   const plugins = { mine: entry(await write(folder, text)) }
   const one = new AbortController()
   closing.push(one)
-  const loaded = await loadPlugins(plugins, context, { closing: one.signal, limits: { ...limits, ...own } })
+  return loadPlugins(plugins, context, { closing: one.signal, limits: own })
+}
+
+async function load(text: string, own: Partial<typeof limits> = {}): Promise<Plugin<unknown> | RelayerError> {
+  const loaded = await loadAll(text, { ...limits, ...own })
   return loaded.get('mine')!
 }
 
@@ -102,16 +107,81 @@ describe('A plug-in cannot hold up the process:', () => {
   test('after a rest the thread is started again, and delivers messages on which the plug-in does not hang', async () => {
     const plugin = await made({ decode: `({ payload }) => { while (payload[1] === 4); return {} }` })
     expect(() => read(plugin, '0x0104')).toThrow(failure(`decode ${late}`))
-    const sequence = () => {
+    await expect.poll(() => sequenceOf(plugin)).toBe('7')
+    const start = performance.now()
+    expect(() => read(plugin, '0x0104')).toThrow(failure(`it hung on this message in the last hour: decode ${late}`))
+    expect(performance.now() - start).toBeLessThan(500)
+    expect(sequenceOf(plugin)).toBe('7')
+  })
+
+  test('a message whose next loops is remembered too, and other messages that waited meanwhile are not', async () => {
+    const next = `async ({ payload }, { read }) => { await read({}); while (payload[1] === 4); return { stage: 'deliver' } }`
+    const plugin = await made({ next })
+    const [good, bad] = [read(plugin), read(plugin, '0x0104')]
+    const waits = plugin.next?.(good, { now: 0, read: () => new Promise(() => {}) })
+    await expect(Promise.all([plugin.next?.(bad, target), waits])).rejects.toThrow(failure('next did not answer'))
+    await expect.poll(() => sequenceOf(plugin)).toBe('7')
+    await expect(plugin.next?.(bad, target)).rejects.toThrow(failure('it hung on this message in the last hour'))
+    expect(await plugin.next?.(good, target)).toEqual({ stage: 'deliver' })
+  })
+
+  test('slow functions take at most a second, and then a share of the time, without an end of their thread', async () => {
+    const decode = `(() => { let runs = 0; return ({ payload }) => {
+      const end = Date.now() + payload[1] * 100
+      while (Date.now() < end);
+      return { run: ++runs }
+    } })()`
+    const delivered = `({ digest, content }) => [{ contract, view: 'isDone(bytes32)', args: [digest], returns: 'bool', is: [content.run > 2] }]`
+    const plugin = await made({ decode, delivered }, { restMs: 10_000 })
+    const start = performance.now()
+    const reads = Array.from({ length: 20 }, () => sequenceOf(plugin, '0x0105'))
+    expect(performance.now() - start).toBeLessThan(5_000)
+    expect(reads.filter(Boolean).length).toBeLessThan(6)
+    expect(() => read(plugin)).toThrow(failure('its functions took more than 1000 ms of the last 10 s'))
+    const shown = () => {
       try {
-        return read(plugin).sequence
+        return plugin.delivered(read(plugin))
       } catch {
-        return undefined
+        return []
       }
     }
-    await expect.poll(sequence).toBe('7')
+    await expect.poll(shown).toMatchObject([{ is: [true] }])
+  })
+
+  test('a next that computes for seconds is not ended by another message, which waits', async () => {
+    const next = `async () => { const end = Date.now() + 2_500; while (Date.now() < end); return { stage: 'deliver' } }`
+    const plugin = await made({ next }, { nextMs: 20_000 })
+    const message = read(plugin)
+    const stage = plugin.next?.(message, target)
+    await expect.poll(() => sequenceOf(plugin)).toBeUndefined()
+    expect(await stage).toEqual({ stage: 'deliver' })
+    expect(sequenceOf(plugin, '0x0103')).toBe('7')
+    expect(sequenceOf(plugin)).toBe('7')
   })
 })
+
+test('a plug-in that a busy machine loads too slowly is loaded later, and then gets its messages', async () => {
+  const own = { ...limits, startMs: 1 }
+  const loaded = await loadAll(source(), own)
+  expect(loaded.get('mine')).toMatchObject({ code: 'PLUGIN_INVALID', message: expect.stringContaining('within 1 ms') as string })
+  const plugins = options({ mine: entry(await write(folder, source())) })
+  const chains = new Map([['bsc', { name: 'bsc' } as never]])
+  const bridge = createBridges(plugins, chains, ['bsc'], { loaded }).get('mine')!
+  expect(bridge.endpoints.get('bsc')?.plan).toBeUndefined()
+  expect(bridge.content(bytesOf('0x0102'))).toEqual({})
+  own.startMs = 20_000
+  await expect.poll(() => bridge.endpoints.get('bsc')?.plan).toBeDefined()
+  expect(bridge.content(bytesOf('0x0102'))).toMatchObject({ token: 'mine' })
+  expect(bridge.endpoints.get('bsc')?.plan?.(bridge.decode(bytesOf('0x0102')))).toMatchObject({ function: 'take(bytes)' })
+})
+
+function sequenceOf(plugin: Plugin<unknown>, payload?: string): string | undefined {
+  try {
+    return read(plugin, payload).sequence
+  } catch {
+    return undefined
+  }
+}
 
 describe('A plug-in that does not start is refused by name, if it', () => {
   test.each([

@@ -54,7 +54,7 @@ describe('one node of three is hostile, and is asked first', () => {
     })
 
     test('a start with a malformed node succeeds, and its answers count as failures', async () => {
-      // Each poll would add a failure.
+      // With a shorter block time, polls would add failures.
       const { chain, first } = await connectBehind(3, { blockTimeMs: 60_000 })
       expect(chain.nodes()[0]?.failures).toBe(0)
       first.alter = (method) => (method === 'eth_chainId' ? undefined : null)

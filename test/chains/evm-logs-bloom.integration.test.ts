@@ -7,7 +7,7 @@ import { head } from '../helpers/heads.ts'
 import { evmSetting } from './setting.ts'
 
 const { address: from } = devnetAccount(3)
-/** The topics of its event are the first two words of the call data. */
+/** A call of this contract emits an event. The topics of the event are the first two words of the call data. */
 const contract = '0x00000000000000000000000000000000000000aa'
 const emitter = '0x6020355f355f5fa200'
 const empty = `0x${'0'.repeat(512)}`

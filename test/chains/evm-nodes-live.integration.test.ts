@@ -114,7 +114,7 @@ describe('nodes while everything runs', () => {
     expect(status(chain, 'node-1')).toMatchObject({ state: 'failing', failures: 1 })
     first.requests.length = 0
     expect(await chain.transactionSender(unknownHash)).toBeUndefined()
-    // The chain may probe this node.
+    // The chain may probe this node, but does not ask it for the transaction.
     expect(methods(first)).not.toContain('eth_getTransactionByHash')
   })
 

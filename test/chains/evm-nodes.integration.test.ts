@@ -20,7 +20,7 @@ describe('nodes', () => {
   test('twenty accounts, a quote and a simulation at once are one HTTP request', async () => {
     const node = await proxy()
     const chain = await connected(node.url, { timeoutMs: 120_000 })
-    // Polls and retries would count too.
+    // The requests of polls and retries would count too, so there are none.
     chain.heads.stop()
     node.requests.length = 0
     const addresses = Array.from({ length: 20 }, (_, index) => devnetAccount(index).address)

@@ -165,7 +165,7 @@ describe('one node of three lies, and is asked first', () => {
     await expect(chain.logs(range, 'majority')).rejects.toMatchObject({ code: 'NODE_REFUSED' })
   })
 
-  /** Always returns 1,000,000. */
+  /** Makes the oracle return 1,000,000 to every call. */
   const setOracle = () => anvil.rpc('anvil_setCode', ['0x420000000000000000000000000000000000000f', '0x620f42405f5260205ff3'])
 
   test.each([

@@ -228,8 +228,8 @@ describe('verdicts of more than half of the nodes', () => {
     await anvil.rpc('anvil_setNonce', [account, '0x2'])
     await anvil.mine()
     await anvil.mine()
-    // Only the state after `before` has code. `hasCode` reads the states before and after a block. In `before + 2` the
-    // nonce changes, which also counts as code.
+    // Only the state after the block `before` has code, and `hasCode` reads the states before and after a block. In the
+    // block `before + 2` the nonce changes, which also counts as code.
     const heights = Array.from({ length: 6 }, (_, index) => before + index - 1)
     expect(await Promise.all(heights.map((at) => chain.hasCode(account, at)))).toEqual([false, true, true, true, false, false])
     expect(await chain.hasCode(account)).toBe(false)

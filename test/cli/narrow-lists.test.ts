@@ -63,6 +63,20 @@ test('the amount of a transfer is that of its token, in lists and reports', () =
   expect(render(reportText(report, { chains: {} }), undefined)).toMatch(/^amount +1\.5$/m)
 })
 
+test('a wide list shows the payments and profits of paid requests', () => {
+  const row = {
+    id: 'x',
+    state: 'delivered',
+    execution: 'COMPLETED',
+    paid: '7000',
+    profit: '-50',
+    startedAt: new Date().toISOString(),
+  } as const
+  const [names, cells] = render(rowsText([row]), undefined).split('\n')
+  expect([names, cells]).toEqual([expect.stringMatching(/ paid +profit +/), expect.stringMatching(/ 7000 wei +-50 wei +/)])
+  expect(render(rowsText([row]), 80)).not.toContain('profit')
+})
+
 test('a transfer that waits shows its code, in lists too, and what to do about it', () => {
   const row = { id: 'x', state: 'waiting', execution: 'RUNNING', code: 'LANE_FUNDS', startedAt: new Date().toISOString() } as const
   expect(render(rowsText([row]), undefined)).toContain(' LANE_FUNDS ')

@@ -16,7 +16,7 @@ interface Past {
   readonly signal: boolean
 }
 
-/** For this time, the ledger ignores lower heights than the reported one. */
+/** For this time after the ledger got a height, it ignores lower heights. */
 const believedMs = 60_000
 
 /**

@@ -82,7 +82,7 @@ const histories = fc.array(event, { maxLength: 80, size: 'max' })
 
 /** Histories that once broke a rule. */
 const found: [NetworkOptions, Event[]][] = [
-  // All processes are silent for long. Then one reports a lower height, so a block must have been removed.
+  // All processes are silent for a long time. Then one reports a lower height, so a block must have been removed.
   [
     { window: 1, fillAfterBlocks: 1, finalDepth: 1, first: 0, minimumBalance: 0 },
     [

@@ -140,6 +140,21 @@ describe('the token bridge under tariff of operators', () => {
     expect(await verdictOf(199n)).toMatchObject({ ...decline, code: 'FEE_TOO_LOW' })
   })
 
+  test('the prices at both ends are read at once, so that they are of one moment', async () => {
+    let answered = 0
+    const asked: number[] = []
+    const priceOf: typeof feed = async (name, end) => {
+      asked.push(answered)
+      const price = await feed(name, end)
+      answered++
+      return price
+    }
+    const { validate, delivery } = inDollars(200n, { priceOf, decimals: async () => 6 })
+    expect(await validate()).toMatchObject({ kind: 'valid' })
+    expect(await delivery.earned?.()).toBe(50_000_000_000n)
+    expect(asked).toEqual([0, 0, 2, 2])
+  })
+
   test('a fee of nothing is declined without a price', async () => {
     const { validate } = inDollars(0n, { priceOf: (name) => feed(`${name}0`, 'source'), decimals: async () => 6 })
     expect(await validate()).toMatchObject({ ...decline, code: 'FEE_TOO_LOW', reason: expect.stringContaining('0.0001 dollars') })

@@ -1,13 +1,11 @@
 import { addInterval, type IntervalSet } from '../../domain/stream/intervals.ts'
-import type { Reading, StreamConfig } from '../../domain/stream/stream.ts'
+import type { StreamConfig } from '../../domain/stream/stream.ts'
 
 export interface SourceBlock {
   readonly hash: string
   /** A fork may give a number to another transfer. */
   readonly numbers: readonly (readonly [number: number, id: string])[]
 }
-
-export type Read = Pick<Reading, 'passed'> & { readonly numbers: (readonly [string, number])[] }
 
 export const config: StreamConfig = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 4 }
 

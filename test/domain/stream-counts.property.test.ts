@@ -8,7 +8,7 @@ import type { StreamCount, StreamRequest, StreamState } from '../../domain/strea
 /** Numbers below `base` are completed, except dust and gaps. */
 const [base, many] = [10_000_000, 24]
 const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', maxOpen: limits.open }
-/** More than the list outside the window can hold singly. */
+/** Packed numbers, more than the list outside the window can hold one by one. */
 const [dust, dustCount] = [Array.from({ length: 12_400 }, () => '4').join(','), 12_400]
 
 /** `ended`: the true outcomes. */

@@ -1,33 +1,51 @@
-import { hasNumber, type IntervalSet } from '../../domain/stream/intervals.ts'
-import { checkpointOf, fromCheckpoint, type StreamCheckpoint } from '../../domain/stream/checkpoint.ts'
-import { isStarted, isWanted, room } from '../../domain/stream/numbers.ts'
-import { applyToStream, initialStream, viewStream } from '../../domain/stream/reducer.ts'
-import { assertStreamUpdate } from '../../domain/stream/request.ts'
-import type { StreamAnswer, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
-import { pick } from './pick.ts'
-import { config, type Read, setOf, type SourceBlock } from './stream-blocks.ts'
-import { parkOrRelease } from './stream-requests.ts'
 import assert from 'node:assert/strict'
+import { hasNumber } from '../../domain/stream/intervals.ts'
+import { isStarted, isWanted, room } from '../../domain/stream/numbers.ts'
+import { viewStream } from '../../domain/stream/reducer.ts'
+import type { StreamAnswer, StreamRequest } from '../../domain/stream/stream.ts'
+import { pick } from './pick.ts'
+import { ScannedModel } from './scanned-model.ts'
+import { config, setOf, type SourceBlock } from './stream-blocks.ts'
+import { parkOrRelease } from './stream-requests.ts'
 
-/** Compares a stream with the truth after every step. Each method is one possible event. */
-export class StreamModel {
+/** Compares a stream with the truth after every request. */
+export class StreamModel extends ScannedModel {
   blocks: SourceBlock[] = [{ hash: 'genesis', numbers: [] }]
   final = 0
-  stream: StreamState = initialStream(config)
   readonly hidden = new Set<string>()
-  running = new Set<string>()
   readonly delivered = new Map<string, number>()
-  /** `proved`: a final proof once showed the id as delivered. `ended`: it ended without a delivery. */
+  /** Ids that a final proof once showed as delivered. */
   readonly proved = new Set<string>()
-  readonly ended = new Set<string>()
   targetHeight = 0
   readonly #completions: { height: number; id: string }[] = []
-  readonly #agents: StreamState[] = [this.stream, this.stream]
-  #sent: StreamRequest[] = []
-  #copies: { state: StreamState; running: Set<string> }[] = []
-  #checkpoints: StreamCheckpoint[] = []
   #hashes = 0
-  #watermark = 0n
+
+  constructor() {
+    super(config)
+  }
+
+  hashAt(height: number): string {
+    return this.blocks[height]?.hash ?? 'none'
+  }
+
+  protected read(from: number, to: number) {
+    const blocks = this.blocks.slice(from, to + 1).map(({ numbers }, index) => ({ numbers, height: from + index }))
+    const logs = blocks.flatMap(({ numbers, height }) => numbers.map(([number, id]) => [String(number), id, height] as const))
+    return logs.filter(([, id]) => !this.hidden.has(id))
+  }
+
+  protected isDelivered(id: string): boolean {
+    return this.delivered.has(id)
+  }
+
+  protected override apply(requests: readonly StreamRequest[]): readonly StreamAnswer[] {
+    if (requests.some(({ kind }) => kind === 'undone' || kind === 'unskip' || kind === 'reread')) this.watermark = 0n
+    return super.apply(requests)
+  }
+
+  protected goneBack(): void {
+    this.watermark = 0n
+  }
 
   mine(transfers: number): void {
     const count = this.all().length
@@ -44,7 +62,7 @@ export class StreamModel {
     const deep = this.#isUnbound() ? 0 : depth
     const keep = Math.max(1, deep > 0 ? this.final + 1 - deep : this.final + 1)
     const length = this.blocks.length
-    if (keep <= this.final) this.#forget()
+    if (keep <= this.final) this.forget()
     this.blocks = this.blocks.slice(0, keep)
     while (this.blocks.length < length) this.mine(this.blocks.length % 2 === 0 ? transfers : 0)
   }
@@ -93,47 +111,16 @@ export class StreamModel {
       1,
     )
     // Earlier reports and checkpoints still count this number as delivered.
-    this.#forget()
+    this.forget()
     this.tell(0, { kind: 'undone', numbers: setOf([Number(id.split('-')[0])]) })
   }
 
   follow(a: number): void {
-    const from = (this.#agent(a).target ?? 0) + 1
+    const from = (this.agent(a).target ?? 0) + 1
     if (from > this.targetHeight) return
     const ids = this.#completions.filter(({ height }) => height >= from).map(({ id }) => id)
     const numbers = setOf(ids.filter((id) => this.idOf(id.split('-')[0] ?? '') === id).map((id) => Number(id.split('-')[0])))
     this.tell(a, { kind: 'completed', numbers, from, to: this.targetHeight })
-  }
-
-  refresh(a: number): void {
-    this.#agents[a % 2] = this.stream
-  }
-
-  scan(a: number, size: number, crash: boolean): StreamAnswer | undefined {
-    const known = this.#agent(a)
-    const from = known.cursor ? known.cursor.height + 1 : Math.max(0, this.final - 2)
-    const to = Math.min(this.final, from + size)
-    if (from > to) return undefined
-    const [parentHash, hash] = [this.blocks[from - 1]?.hash ?? 'none', this.blocks[to]?.hash ?? 'none']
-    const read = this.#start(known, from, to, crash ? 1 : Infinity)
-    if (!read) return undefined
-    const { numbers } = read
-    const answer = this.tell(a, { kind: 'scanned', from, to, parentHash, hash, ...read, delivered: this.#deliveredOf(numbers) })
-    if (answer?.kind === 'full') this.#some(a, numbers)
-    if (answer?.kind === 'forked') this.#reread(a)
-    return answer
-  }
-
-  fill(a: number, size: number, crash: boolean): void {
-    const known = this.#agent(a)
-    const [low, high] = pick(known.backfill.left, a) ?? []
-    if (low === undefined || high === undefined) return
-    const [from, to] = [Number(low), Math.min(Number(high), Number(low) + size, this.final)]
-    if (from > to) return
-    const read = this.#start(known, from, to, crash ? 1 : Infinity)
-    if (!read) return
-    const answer = this.tell(a, { kind: 'backfilled', from, to, ...read, delivered: this.#deliveredOf(read.numbers) })
-    if (answer?.kind === 'full') this.#some(a, read.numbers)
   }
 
   /** Starts transfers for all open numbers again, and for numbers of gaps as far as there is room. */
@@ -141,7 +128,7 @@ export class StreamModel {
     const height = Math.max(0, this.final - back)
     const table = this.all(height)
     this.tell(a, { kind: 'audited', upTo: String(table.length), height, present: setOf(table.map(([number]) => number)) })
-    const known = this.#agent(a)
+    const known = this.agent(a)
     const isDue = (number: number) => known.gaps.some(({ from, to }) => hasNumber([[from, to]], String(number)))
     const open = table.filter(([number]) => isStarted(known, String(number)))
     const due = table.filter(([number]) => isDue(number))
@@ -156,12 +143,7 @@ export class StreamModel {
       if (this.ended.has(id)) this.tell(a, { kind: 'seen', numbers: [[String(number)]] }, this.#close(number))
       else numbers.push([String(number)])
     }
-    this.tell(a, { kind: 'seen', numbers, delivered: this.#deliveredOf(numbers) })
-  }
-
-  repeat(which: number): void {
-    const request = pick(this.#sent, which)
-    if (request) this.#apply([request])
+    this.tell(a, { kind: 'seen', numbers, delivered: this.deliveredOf(numbers) })
   }
 
   end(which: number): void {
@@ -176,10 +158,6 @@ export class StreamModel {
   park(which: number): void {
     const request = parkOrRelease(this.stream, which)
     if (request) this.tell(0, request)
-  }
-
-  operator(request: StreamRequest): void {
-    this.#apply([request])
   }
 
   skip(number: number): void {
@@ -200,39 +178,14 @@ export class StreamModel {
     if (resolved === 0 && above === 0) return
     const request = { kind: 'trust', number, by: 'chain' } as const
     // A false watermark is not kept for `repeat`, because the stream would believe it once it knows the number.
-    const answer = above > 0 ? this.#apply([request])[0] : this.tell(0, request)
+    const answer = above > 0 ? this.apply([request])[0] : this.tell(0, request)
     assert.equal(answer?.kind === 'refused', BigInt(number) >= BigInt(this.stream.next))
     assert.equal(viewStream(this.stream).alarms.includes('distrusted'), answer?.kind === 'refused')
   }
 
-  copy(): void {
-    this.#copies = [
-      ...this.#copies,
-      { state: JSON.parse(JSON.stringify(this.stream)) as StreamState, running: new Set(this.running) },
-    ].slice(-3)
-    this.#checkpoints = [...this.#checkpoints, JSON.parse(JSON.stringify(checkpointOf(this.stream))) as StreamCheckpoint].slice(-3)
-  }
-
-  /** Transfers that were started since the copy are gone. */
-  restore(which: number): void {
-    const copy = pick(this.#copies, which)
-    if (!copy) return
-    this.stream = copy.state
-    this.running = new Set([...copy.running].filter((id) => !this.delivered.has(id) && !this.ended.has(id)))
-    this.#watermark = 0n
-  }
-
-  wipe(which: number, checkpoint: boolean): void {
-    const given = checkpoint ? pick(this.#checkpoints, which) : undefined
-    const kept = given?.cursor && this.blocks[given.cursor.height]?.hash === given.cursor.hash ? given : undefined
-    this.stream = kept ? fromCheckpoint(config, kept) : initialStream(config)
-    this.running = new Set()
-    this.#watermark = 0n
-  }
-
   /** From here on nothing fails, but hidden logs stay hidden. Throws if the stream does not come to its end. */
   settle(): void {
-    this.#apply([{ kind: 'resume' }, { kind: 'setMaxOpen', maxOpen: 4, by: 'ops' }])
+    this.apply([{ kind: 'resume' }, { kind: 'setMaxOpen', maxOpen: 4, by: 'ops' }])
     // A fork shows only in the block above it.
     this.mine(0)
     this.finalize(1_000)
@@ -254,91 +207,20 @@ export class StreamModel {
     assert.fail(`not settled: ${JSON.stringify(viewStream(this.stream))} of ${this.all().length}`)
   }
 
-  startedAll = false
-
   #isAllStarted(): boolean {
     return this.all(this.final).every(([, id]) => this.running.has(id) || this.delivered.has(id) || this.ended.has(id))
-  }
-
-  #agent(a: number): StreamState {
-    return this.#agents[a % 2] ?? this.stream
-  }
-
-  /** Undefined: the process died after `survives` starts. */
-  #start(known: StreamState, from: number, to: number, survives: number): Read | undefined {
-    const found: (readonly [string, number])[] = []
-    const passed: number[] = []
-    for (let height = from; height <= to; height++) {
-      for (const [number, id] of this.blocks[height]?.numbers ?? []) {
-        if (this.hidden.has(id)) continue
-        if (!isWanted(known, String(number))) {
-          passed.push(number)
-          continue
-        }
-        if (found.length >= survives) return undefined
-        if (!this.delivered.has(id) && !this.ended.has(id)) this.running.add(id)
-        found.push([String(number), height])
-      }
-    }
-    return { numbers: found, passed: setOf(passed) }
-  }
-
-  #deliveredOf(numbers: readonly (readonly [string, number?])[]): IntervalSet {
-    return setOf(numbers.map(([number]) => Number(number)).filter((number) => this.delivered.has(this.idOf(number) ?? '')))
-  }
-
-  /** The cursor does not move, so the other numbers are read again later. */
-  #some(a: number, numbers: readonly (readonly [string, number])[]): void {
-    const fresh = numbers.filter(([number]) => !isStarted(this.stream, number))
-    const first = fresh.slice(0, room(this.stream))
-    this.tell(a, { kind: 'seen', numbers: first, delivered: this.#deliveredOf(first) })
-  }
-
-  #reread(a: number): void {
-    let height = Math.max(0, (this.stream.cursor?.height ?? 0) - 1)
-    // The agent remembers no hashes.
-    height = Math.max(0, height - 6)
-    this.#watermark = 0n
-    this.tell(a, { kind: 'reread', block: { height, hash: this.blocks[height]?.hash ?? 'none' }, by: 'quorum' })
-    this.refresh(a)
   }
 
   #close(number: number): StreamRequest {
     return { kind: 'closed', number: String(number), outcome: 'rejected', reason: 'not a message' }
   }
 
-  /** After a fork of final blocks or an undone delivery, old requests would no longer be true. */
-  #forget(): void {
-    this.#sent = []
-    this.#copies = []
-    this.#checkpoints = []
-    this.#watermark = 0n
-    for (const index of [0, 1]) this.#agents[index] = this.stream
-  }
-
-  tell(_a: number, ...requests: StreamRequest[]): StreamAnswer | undefined {
-    this.#sent = [...this.#sent, ...requests].slice(-20)
-    const answers = this.#apply(requests)
-    this.refresh(_a)
-    return answers.at(-1)
-  }
-
-  #apply(requests: readonly StreamRequest[]): readonly StreamAnswer[] {
-    assertStreamUpdate({ requests })
-    const { state, response } = applyToStream(this.stream, { requests }, 1_000)
-    assert.deepEqual(JSON.parse(JSON.stringify(state)), state)
-    this.stream = state
-    if (requests.some(({ kind }) => kind === 'undone' || kind === 'unskip' || kind === 'reread')) this.#watermark = 0n
-    this.#check()
-    return response.answers
-  }
-
-  #check(): void {
+  protected check(): void {
     const { completedNumber, completedHeight } = viewStream(this.stream)
     const { cursor } = this.stream
     const watermark = BigInt(completedNumber ?? 0)
-    assert(watermark >= this.#watermark, `watermark fell from ${this.#watermark} to ${watermark}`)
-    this.#watermark = watermark
+    assert(watermark >= this.watermark, `watermark fell from ${this.watermark} to ${watermark}`)
+    this.watermark = watermark
     if (cursor && this.blocks[cursor.height]?.hash !== cursor.hash) return
     for (const [number, id] of this.all(this.final)) {
       if (number <= watermark)

@@ -1,9 +1,10 @@
 import { toChain } from '@wormhole-foundation/sdk-base'
 import { fetchStatus } from '@wormhole-foundation/sdk-definitions'
-import { dataSlice, id, Interface } from 'ethers'
+import { dataSlice, getBytes, hexlify, id, Interface, SigningKey } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readRequest, requestTopic } from '../../bridges/executor/event.ts'
 import { digestOf } from '../../bridges/executor/message.ts'
+import { decodeQuote } from '../../bridges/executor/quote.ts'
 import { placeOf } from '../../domain/stream/places.ts'
 import { watermarks } from '../../lab/demo/streams.ts'
 import { freshAddress } from '../../lab/devnet/chain/accounts.ts'
@@ -16,6 +17,7 @@ import { toUniversal } from '../../lab/devnet/wormhole/vaa.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
+import { signed } from '../helpers/executor.ts'
 
 const receiverAbi = new Interface(['function count() view returns (uint256)'])
 
@@ -24,16 +26,20 @@ describe('Requests for execution, paid for with quotes of this Portage', () => {
   let portage: PortageProcess
   let ends: [ExecutorEnd, ExecutorEnd]
 
+  const start = (honourExpired: boolean) => {
+    const executor = { ...executorConfig(ends), honourExpired }
+    executor.chains['ethereum']!.recordContract = ends[0].record
+    return stage.portage({
+      configure: (config) => ({ ...config, bridges: { ...config.bridges, executor } }),
+      env: { [quoterVariable]: devnetQuoter.privateKey },
+    })
+  }
+
   beforeAll(async () => {
     stage = await startStage()
     const { ethereum, bsc } = stage.devnet.chains
     ends = await deployExecutors([ethereum, bsc])
-    const executor = executorConfig(ends)
-    executor.chains['ethereum']!.recordContract = ends[0].record
-    portage = await stage.portage({
-      configure: (config) => ({ ...config, bridges: { ...config.bridges, executor } }),
-      env: { [quoterVariable]: devnetQuoter.privateKey },
-    })
+    portage = await start(false)
   })
 
   afterAll(() => stage?.close())
@@ -58,6 +64,9 @@ describe('Requests for execution, paid for with quotes of this Portage', () => {
     const sequence = placeOf(height, logIndex)
     return transferId({ bridge: 'executor', sourceId: String(sourceChain), emitter: toUniversal(executor), sequence, digest })
   }
+
+  const rowsOf = ({ chain }: ExecutorEnd, { transaction: { transactionHash } }: SentRequest) =>
+    fetchStatus(`${portage.apiUrl}/v0`, transactionHash, toChain(chain.wormholeChainId))
 
   const coinsOf = async ({ chain, receiver }: ExecutorEnd, owner = receiver) =>
     BigInt(await chain.anvil.rpc<string>('eth_getBalance', [owner, 'latest']))
@@ -98,16 +107,15 @@ describe('Requests for execution, paid for with quotes of this Portage', () => {
     const strange = await request(ethereum, { ...bsc, receiver: freshAddress() })
     const paid = await request(ethereum, bsc)
     expect(await stage.outcomes([await idOf(ethereum, paid)])).toMatchObject([{ state: 'delivered' }])
-    const statusOf = async ({ transaction: { transactionHash } }: SentRequest) =>
-      (await fetchStatus(`${portage.apiUrl}/v0`, transactionHash, toChain(ethereum.chain.wormholeChainId))).map(({ status, txs }) => ({
-        status,
-        sent: txs?.length ?? 0,
-      }))
-    const [known] = await fetchStatus(`${portage.apiUrl}/v0`, paid.transaction.transactionHash, toChain(ethereum.chain.wormholeChainId))
+    const statusOf = async (sent: SentRequest) =>
+      (await rowsOf(ethereum, sent)).map(({ status, txs }) => ({ status, sent: txs?.length ?? 0 }))
+    const [known] = await rowsOf(ethereum, paid)
     const place = paid.transaction.logs.findIndex(({ topics }) => topics[0] === requestTopic)
     expect(BigInt(dataSlice(known!.id, 35))).toBe(BigInt(place))
     expect(await statusOf(paid)).toEqual([{ status: 'submitted', sent: 1 }])
     expect(await statusOf(underpaid)).toEqual([{ status: 'underpaid', sent: 0 }])
+    expect(await statusOf(strange)).toEqual([{ status: 'unsupported', sent: 0 }])
+    expect(await rowsOf(ethereum, strange)).toMatchObject([{ failureCause: expect.stringContaining('no view of') }])
     for (const one of [underpaid, strange])
       await expect(stage.client.workflow.getHandle(await idOf(ethereum, one)).describe()).rejects.toThrow('not found')
     expect(await countOf(bsc)).toBe(before + 1n)
@@ -129,5 +137,32 @@ describe('Requests for execution, paid for with quotes of this Portage', () => {
     expect(delivering.to).toBe(ethereum.record)
     const again = { from: ethereum.user.address, to: ethereum.record, data: delivering.input, value: delivering.value }
     await expect(rpc('eth_call', [again, 'latest'])).rejects.toThrow(id('AlreadyDelivered(bytes32)').slice(0, 10))
+  })
+
+  test.each([
+    [false, 'declined', { status: 'aborted', failureCause: expect.stringContaining('the quote expired at'), txs: [] }],
+    [true, 'delivered', { status: 'submitted', txs: [{ chainId: 4 }] }],
+  ])('with honourExpired: %s, a request whose message is signed after its quote expires is %s', async (honours, state, row) => {
+    if (honours) {
+      await stage.end(portage)
+      portage = await start(true)
+    }
+    const [ethereum, bsc] = ends
+    const { guardian } = stage.devnet
+    const before = await countOf(bsc)
+    let expiry = 0
+    await guardian.pause()
+    const late = await request(ethereum, bsc, {
+      quoteOf(signedQuote) {
+        expiry = Math.floor(Date.now() / 1_000) + 5
+        return hexlify(signed({ ...decodeQuote(getBytes(signedQuote))!, expiry: BigInt(expiry) }, new SigningKey(devnetQuoter.privateKey)))
+      },
+    })
+    await until(() => Date.now() > (expiry + 1) * 1_000, { timeoutMs: 30_000, everyMs: 100, what: 'the quote to expire' })
+    guardian.resume()
+    const [outcome] = await stage.outcomes([await idOf(ethereum, late)])
+    expect(outcome).toMatchObject({ state, ...(!honours && { code: 'EXECUTOR_EXPIRED' }) })
+    expect(await countOf(bsc)).toBe(before + (honours ? 1n : 0n))
+    expect(await rowsOf(ethereum, late)).toMatchObject([row])
   })
 })

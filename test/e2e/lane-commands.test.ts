@@ -73,7 +73,7 @@ describe('Orders to a lane', () => {
     const endOf = (intentId = '') => ends.find(({ id }) => id === workflowOf(intentId))
     const transactionOf = async (intentId?: string) =>
       anvil.rpc<{ nonce: string; maxFeePerGas: string }>('eth_getTransactionByHash', [endOf(intentId)?.delivery?.txHash])
-    // From the chain, because a transfer that the ledger has forgotten ends in a round without a nonce.
+    // The nonces come from the chain, because a transfer that the ledger has forgotten ends in a round without a nonce.
     expect(await transactionOf(toRaise)).toMatchObject({ nonce: toQuantity(next), maxFeePerGas: toQuantity(90_000_000_000) })
     expect(Number((await transactionOf(toCancel)).nonce)).toBeGreaterThan(next + 1)
     expect(endOf(toCancel)?.rounds).toBeGreaterThan(roundOf(toCancel ?? ''))

@@ -187,7 +187,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     const tenth = cap / 10n
     const many = await send(...Array.from({ length: 14 }, () => tenth))
     const state = async () => (await Promise.all(ids(many).map((id) => stage.status(id).catch(() => undefined)))).map((one) => one?.state)
-    // Nine amounts of a tenth fit below the cap. An amount may count twice during a block, which delays one.
+    // Nine amounts of a tenth fit below the cap. During a block, an amount may count twice, which delays one transfer.
     const settled = async () => {
       const states = await state()
       const count = (wanted: string) => states.filter((one) => one === wanted).length

@@ -232,7 +232,7 @@ describe('portage stream', () => {
     expect((await cli('checkpoint', 'write', stream)).code).toBe(0)
     const shown = (await cli('checkpoint', 'show', stream, '--json')).json()
     expect(shown['kept']).toEqual(shown['now'])
-    // The file's name has the chains' ids. So a checkpoint is found after a chain got another name.
+    // The file's name contains the chains' ids and not their names, so that a renamed chain keeps its checkpoint.
     const id = `native-bridge:${anvil.chainId}:5`
     const file = join(folder, 'checkpoints', `${id.replaceAll(':', '_')}.json`)
     const kept = { ...(shown['kept'] as object), stream: id }

@@ -19,7 +19,7 @@ interface Forged {
   readonly intent: Intent
 }
 
-/** An attacker with access to Temporal. He wants the pool of bsc's native bridge, or the coins of bsc's lane. */
+/** An attacker with access to Temporal, who wants the pool of bsc's native bridge or the coins of bsc's lane. */
 export async function hostileClient({ devnet, client }: Stage) {
   const { ends } = devnet.native!
   const { bsc, ethereum } = ends

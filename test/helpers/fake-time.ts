@@ -5,9 +5,9 @@ const cutMs = 60
 const really = setTimeout
 
 /**
- * Fakes the timers of the calling suite. Other files share the process, and their loops would run through the faked
- * time. So the timers are first faked for `cutMs` by a clock that does not advance, on which such a loop ends. `now`:
- * ms.
+ * Fakes the timers of the calling suite. Loops that other files have left in this process would run through the faked
+ * time. So the timers are first faked for `cutMs` by a clock that does not advance: a loop that sets its timer
+ * meanwhile never continues. `now`: ms.
  */
 export function fakeTime(now?: number): void {
   const fake = () => void vi.useFakeTimers(now === undefined ? {} : { now })

@@ -73,7 +73,7 @@ export interface PlacedStage {
   readonly targetAnvil: Anvil
   readonly nodes: readonly FaultProxy[]
   relay(...sent: Sent[]): Promise<void>
-  /** Three blocks come per second, or none. */
+  /** If `wanted`, three blocks come per second. Otherwise none comes. */
   mining(wanted: boolean): void
   finalise(): Promise<void>
   stream(options?: PlacedOptions & { readonly startBlock?: 'none' }): Promise<PlacedStream>

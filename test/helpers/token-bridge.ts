@@ -24,7 +24,7 @@ export interface TokenBridgeNetwork {
   /** A message of bsc's token bridge to ethereum with a sequence of its own. By default it can be delivered. */
   message(payload?: Partial<TransferFields>, message?: Partial<Message>, options?: SignOptions): SignedVaa
   deliver(intent: Intent, gasLimit?: string): Promise<Receipt>
-  /** Mines until the present head is final and the chain has seen this. */
+  /** Mines until the present head is final. Resolves when `chain` knows this. */
   finalise(): Promise<void>
   mine(blocks?: number): Promise<void>
   stop(): Promise<void>

@@ -171,7 +171,7 @@ describe('A batcher', () => {
         return { together: true, answers: new Map(candidates.map((one) => [one, `with ${candidates.length}` as const])) }
       },
     })
-    // As the retries of a step do.
+    // Repeats a failed `enqueue`, as the retries of a step do.
     const enqueue = async (name: number): Promise<Answer> => {
       for (let tries = 0; tries < 20; tries++) {
         const answer = await batcher

@@ -46,7 +46,7 @@ describe('Batches of a lane', () => {
   afterEach(() => one.agent.stop())
   afterAll(() => setting?.stop())
 
-  /** Like a later run of the transfer, which has broadcast nothing itself. */
+  /** Confirms the end as a later run of the transfer does, which has broadcast nothing itself. */
   function confirmEnd(transfer: Transfer) {
     const { config, ledgers, network } = setting
     const { client } = ledgers.temporal

@@ -122,7 +122,7 @@ export interface LaneSetting {
   passUntil(what: string, isSo: () => Promise<boolean> | boolean): Promise<number>
   /** Mines a block with the whole pool. Resolves when the chain's head tracker has the block. */
   mine(blocks?: number): Promise<void>
-  /** Mines repeatedly: an agent that reads its account when a block comes checks that block only at the next one. */
+  /** Mines a block after each `look` that fails. An agent may check the last block only when the next one comes. */
   mineUntil(look: () => Promise<boolean | undefined> | boolean | undefined, what: string): Promise<unknown>
   stop(): Promise<void>
 }

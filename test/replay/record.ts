@@ -187,7 +187,10 @@ async function cancelled(stage: Stage): Promise<string> {
   return sent!.id
 }
 
-/** A stranger redeems one message before Portage. The worker of another one dies between signing and sending. */
+/**
+ * A stranger redeems the first message before Portage. The process that delivers the second message dies between
+ * signing and sending.
+ */
 async function crashAndMeetAnother(keep: Keep, stage: Stage): Promise<void> {
   const [met] = await sendCoins(stage, 1)
   const doomed = await startDoomed(stage, 'after-sign', 'kill', 1)

@@ -9,7 +9,7 @@ import { onEveryChain } from '../helpers/on-every-chain.ts'
 test('the fee of a delivered transfer counts at its configured price, and errors stop nothing', async () => {
   const metrics = createMetrics()
   const told: string[] = []
-  const times: StepTimes = { reached: () => 0, delivered: ({ sequence }) => void told.push(sequence) }
+  const times: StepTimes = { reached: () => 0, delivered: ({ sequence }) => void told.push(sequence), useless: () => {} }
   const worth: Record<string, () => bigint | undefined> = {
     1: () => 5n * 10n ** 15n,
     2: () => undefined,

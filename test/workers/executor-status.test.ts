@@ -24,7 +24,7 @@ function logOf(sequence: number, { by = quoter, instructions = gas } = {}) {
 }
 
 /** One transaction with these logs. The first log has the index 11 in its block. */
-function setting(logs: Receipt['logs']) {
+function setting(logs: Receipt['logs'], status?: object) {
   const calls = { nodes: 0, temporal: [] as string[] }
   const counted = <T>(answer: T) => {
     calls.nodes += 1
@@ -48,7 +48,8 @@ function setting(logs: Receipt['logs']) {
   }
   const handle = (id: string) => {
     calls.temporal.push(id)
-    return { describe: async () => ({ type: 'other', status: { name: 'RUNNING' } }), query: async () => ({}) }
+    const info = { type: status ? 'transfer' : 'other', status: { name: 'RUNNING' } }
+    return { describe: async () => info, query: async () => status }
   }
   const client = { workflow: { getHandle: handle }, withDeadline: (_: number, work: () => unknown) => work() }
   return { calls, requestsOf: createRequestsOf({ config, network, client } as never)! }
@@ -68,4 +69,23 @@ test('a request of more than 8 KiB has no row', async () => {
   const long = concat([gas, new Uint8Array(9_000)])
   const { requestsOf } = setting([{ address: contract, topics: [requestTopic], data: '0x' }, logOf(1, { instructions: long }), logOf(2)])
   expect((await requestsOf(hash, 2)).map(({ logIndex }) => logIndex)).toEqual([2])
+})
+
+test.each([
+  ['parked', { code: 'DELIVERY_REVERTED', reason: 'it reverts' }, { status: 'failed', failureCause: 'it reverts' }],
+  ['parked', { code: 'GAS_ABOVE_PAID' }, { status: 'failed', failureCause: 'GAS_ABOVE_PAID' }],
+  ['declined', { code: 'EXECUTOR_EXPIRED', reason: 'the quote expired' }, { status: 'aborted', failureCause: 'the quote expired' }],
+  ['waiting', { code: 'VAA_NOT_FOUND', reason: 'not signed yet' }, { status: 'pending', failureCause: 'not signed yet' }],
+])('the row of a request whose transfer is %s has the state and the cause: %j', async (state, why, row) => {
+  const { requestsOf } = setting([logOf(1)], { state, transfer: { bridge: 'executor' }, ...why })
+  expect(await requestsOf(hash, 2)).toMatchObject([row])
+})
+
+test('a request for less than the least gas is unsupported, unless its transfer has started', async () => {
+  const logs = [logOf(1, { instructions: concat(['0x01', toBeHex(99_999, 16), toBeHex(0, 16)]) })]
+  const started = setting(logs, { state: 'pending', transfer: { bridge: 'executor' } })
+  expect(await started.requestsOf(hash, 2)).toMatchObject([{ status: 'submitted' }])
+  expect(await setting(logs).requestsOf(hash, 2)).toMatchObject([
+    { status: 'unsupported', failureCause: 'the gas limit 99999 is below 100000' },
+  ])
 })

@@ -64,6 +64,22 @@ describe('the network of a process that serves one end of a native bridge', () =
     expect(codeOf(() => demandSources({ config, network: alone }, 'target'))).toBe('CONFIG_INVALID')
   })
 
+  test('a chain that is only read for its oracle keeps no process from starting, and is not enough to start', async () => {
+    const { anvil } = anvils.source
+    const chain = (networkId: number, url: string) => ({ family: 'evm', networkId, nodes: [{ url }], blockTimeMs: 200 })
+    const sources = [{ kind: 'oracle', chain: 'oracle', feeds: { served: `0x${'11'.repeat(20)}` } }]
+    const start = async (served: string, networkId: number) => {
+      const away: string[] = []
+      const chains = { served: chain(anvil.chainId, served), oracle: chain(networkId, anvil.url) }
+      const config = configSchema.parse({ chains, bridges: {}, priceFeed: { sources } })
+      networks.push(await connectNetwork(config, { only: ['served'], onAway: ({ name }) => void away.push(name) }))
+      return away
+    }
+    expect(await start(anvil.url, anvil.chainId)).toEqual([])
+    expect(await start(anvil.url, 5)).toEqual(['oracle'])
+    await expect(start('http://127.0.0.1:1', anvil.chainId)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
+  })
+
   test('a process of both ends delivers in both directions', async () => {
     const { served, bridges } = await connect()
     expect(served).toEqual(['source', 'target'])

@@ -42,8 +42,11 @@ test('a file is read again, and its prices expire', async () => {
   await expect(price('ethereum', 'source')).rejects.toThrow('61 s old')
 })
 
-/** Oracles by the last digit of their contract: round data and decimals. 2 has no answer, 3 answers 0. */
 const roundAt = at
+/**
+ * Answers by the last digit of the oracle's contract: the nodes disagree about 2, 3 answers 0, and 4 has 18 decimals
+ * instead of 8.
+ */
 const oracles: ContractReader = {
   name: 'ethereum',
   async call(to, data, at) {
@@ -87,7 +90,7 @@ test('most sources must have a price, and the median counts', async () => {
 })
 
 test.each([
-  ['lower', '1600'],
+  ['lower', '2100'],
   ['higher', '4400'],
 ])('of two prices the one that is worse for the payer counts, if a source answers with a %s price', async (_, wrong) => {
   clock.seconds = at
@@ -97,6 +100,22 @@ test.each([
   const [low, high] = [3_000n, BigInt(wrong)].toSorted((a, b) => Number(a - b))
   expect(await price('ethereum', 'source')).toBe(low! * unit)
   expect(await price('ethereum', 'target')).toBe(high! * unit)
+})
+
+test('a price does not wait for a slow source, unless too few other sources have a current price', async () => {
+  clock.seconds = at
+  const held: (() => void)[] = []
+  const slow = await listenHttp((_, response) => void held.push(() => response.end(prices('3200'))))
+  const [one, other] = [await serve(() => prices('3000')), await serve(() => prices('3100'))]
+  const fast = feedOf(...[slow, one, other].map((url) => ({ kind: 'http', url }) as const))
+  const start = performance.now()
+  expect(await fast('ethereum', 'target')).toBe(3_100n * unit)
+  expect(performance.now() - start).toBeLessThan(3_000)
+  const price = feedOf({ kind: 'http', url: slow }, { kind: 'http', url: one })('ethereum', 'target')
+  await expect.poll(() => held.length).toBe(2)
+  const answerLater = setTimeout(() => held[1]?.(), 700)
+  expect(await price).toBe(3_200n * unit)
+  clearTimeout(answerLater)
 })
 
 test('a limit of 100 % or more still refuses a price that fell by a larger factor', async () => {
@@ -109,6 +128,34 @@ test('a limit of 100 % or more still refuses a price that fell by a larger facto
     )('ethereum', 'source')
   await expect(atMost(100)).rejects.toThrow('more than 100 %')
   expect(await atMost(101)).toBe(1_499n * unit)
+})
+
+test('the limit of a change is one factor up and down, whatever its percentage', async () => {
+  clock.seconds = at
+  let text = ''
+  const url = await serve(() => text)
+  const isAccepted = (mostChangePercent: number, dollars: string) => {
+    text = prices(dollars)
+    const deps = { expected: () => 3_000n * unit, readerOf: () => undefined, now: () => clock.seconds * 1_000 }
+    const feed = createPriceFeed({ ...limits, mostChangePercent, sources: [{ kind: 'http', url, maxAgeSeconds: 60 }] }, deps)
+    return feed('ethereum', 'source').then(
+      () => true,
+      () => false,
+    )
+  }
+  const limitsOf: readonly [number, string, string][] = [
+    [50, '2000', '4500'],
+    [100, '1500', '6000'],
+    [200, '1000', '9000'],
+  ]
+  for (const [percent, least, most] of limitsOf)
+    for (const [dollars, accepted] of [
+      [`${Number(least) - 1}.9999999999`, false],
+      [least, true],
+      [most, true],
+      [`${most}.0000000001`, false],
+    ] as const)
+      expect([percent, dollars, await isAccepted(percent, dollars)]).toEqual([percent, dollars, accepted])
 })
 
 test('a price of the future does not hold back later prices', async () => {

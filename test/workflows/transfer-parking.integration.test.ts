@@ -125,14 +125,17 @@ describe('A transfer whose rounds fail', () => {
     await handle.signal(retrySignal, { gate: true })
     expect((await afterADay()).state).toBe('parked')
     const [first, ...gated] = admitted.splice(0)
-    expect(first).toBeUndefined()
+    expect(first).toEqual({ calls: 0, gas: 0 })
     expect(gated).toEqual([
       { calls: 0, gas: 70 },
       { calls: 1, gas: 140 },
     ])
     await handle.signal(retrySignal, { order: { by: 'night-shift', reason: 'a test' } })
     expect((await afterADay()).state).toBe('parked')
-    expect(admitted).toEqual([undefined, { calls: 1, gas: 70 }])
+    expect(admitted).toEqual([
+      { calls: 0, gas: 0 },
+      { calls: 1, gas: 70 },
+    ])
     await handle.terminate()
   })
 

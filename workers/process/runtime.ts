@@ -61,7 +61,7 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
       }
     }
     const running = supervise(work, { onStop: admin.stopping, close: closeAll, logger })
-    // A process without Workers has no version. `stopped` reports errors of `stop`.
+    // A process without Workers has no version. Errors of `stop` are ignored here, because `stopped` reports them.
     if (version && work.ledgers.length + work.workers.length > 0)
       work.services.push(
         watchDeployment({ ...version, client: temporal.client, logger, onDrained: () => void running.stop().catch(() => {}) }),

@@ -101,7 +101,7 @@ export async function installRuntime(logger: Logger): Promise<void> {
         if (line.level === 'debug' || line.level === 'info') sdkLogger[line.level](entry.message, line.fields)
         else sdkLogger[line.level](entry.message, line.fields)
       }),
-      // Without `forward`, the SDK's native part writes lines to the console that are not JSON.
+      // Without `forward`, the SDK's native part writes lines that are not JSON to the console.
       telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} }, ...(metrics && { metrics }) },
       // The process handles signals itself, so that its roles stop one after another.
       shutdownSignals: [],

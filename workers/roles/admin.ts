@@ -15,7 +15,7 @@ import { readSdkMetrics } from '../telemetry/sdk-metrics.ts'
 
 interface Started {
   readonly client: TemporalClient
-  readonly network: Pick<Network, 'chains'>
+  readonly network: Pick<Network, 'chains' | 'oracles'>
   readonly agents: readonly LaneAgent[]
   readonly spies?: (() => readonly SpyHealth[]) | undefined
   readonly unpolled: () => readonly Pick<UnpolledQueue, 'taskQueue'>[]
@@ -65,7 +65,7 @@ export async function openAdmin(
       checks = async () => [
         await temporal(),
         ...(problem() === undefined ? [] : [missing('queues', problem() ?? '')]),
-        ...checkChains(network.chains.values()),
+        ...checkChains(network.chains.values(), network.oracles),
         ...agents.map(laneCheck),
         ...(spies?.() ?? []).map(spyCheck),
       ]

@@ -62,7 +62,7 @@ export async function openProvider({
 const relayStatuses: Readonly<Record<TransferState, RelayStatus>> = {
   admitting: 'pending',
   waiting: 'pending',
-  parked: 'pending',
+  parked: 'failed',
   broadcasting: 'submitted',
   pending: 'submitted',
   included: 'submitted',
@@ -90,13 +90,17 @@ export function createRequestsOf({
     const request = log && unlessTooLarge(() => readRequest({ name: ofRequests.get(id)?.name ?? '' }, log))
     if (!request) return undefined
     const known = { request, chain: id, txHash, logIndex: place, requestedAt, seenAt: Date.now() }
-    const judged = judge(request, id, { requestedAt, now: requestedAt }, terms)
-    if (judged.kind === 'refused') return { ...known, status: judged.status, failureCause: judged.reason, deliveries: [] }
+    const refused = (hasStarted: boolean) => {
+      const judged = judge(request, id, { requestedAt, now: requestedAt, hasStarted }, terms)
+      return judged.kind === 'refused' && { ...known, status: judged.status, failureCause: judged.reason, deliveries: [] }
+    }
+    const never = refused(true)
+    if (never) return never
     const transfer = decode?.(writeMessage({ sourceChain: id, height: block.height, logIndex, txHash, request, attested: [] }))
     const report = transfer && (await readTransfer(client, transferId(transfer)).catch(ifNotFound))
-    if (!report) return { ...known, status: 'pending', deliveries: [] }
+    if (!report) return refused(false) || { ...known, status: 'pending', deliveries: [] }
     const { state = 'admitting' } = report
-    const reason = 'reason' in report ? report.reason : undefined
+    const reason = ('reason' in report ? report.reason : undefined) ?? report.code
     const { txHash: delivery, blockHeight = 0, gasPaid = '0' } = ('delivery' in report && report.delivery) || {}
     const deliveries = delivery === undefined ? [] : [{ chain: request.targetChain, txHash: delivery, blockHeight, cost: BigInt(gasPaid) }]
     return { ...known, status: relayStatuses[state], deliveries, ...(reason !== undefined && { failureCause: reason }) }

@@ -23,6 +23,8 @@ export interface Network {
   /** The served chains, the source chains of their native routes, whose tables are read, and the chains of oracles. */
   readonly chains: ReadonlyMap<ChainName, ConfiguredChain>
   readonly served: readonly ChainName[]
+  /** Those of `chains` that are only read for their oracles. A process starts, and is ready, without them. */
+  readonly oracles?: ReadonlySet<ChainName>
   readonly bridges: Bridges
   /** One per process, because the lookup limits the requests to each server. */
   readonly vaaLookup: VaaLookup
@@ -34,7 +36,7 @@ export interface Network {
 interface NetworkOptions {
   readonly only?: readonly ChainName[] | undefined
   readonly stopping?: AbortSignal
-  /** Called for each unreachable chain, if at least one connects. Absent: all chains must connect. */
+  /** Called for each unreachable chain, if at least one connects. Absent: all chains but `oracles` must connect. */
   readonly onAway?: (chain: Chain, closing: AbortSignal) => void
   readonly logger?: Logger
   /** Whether the config's plug-ins are loaded. Never true in a process with a key. */
@@ -43,14 +45,19 @@ interface NetworkOptions {
   readonly tariff?: () => readonly TariffRule[]
 }
 
-/** Connects chains, bridges. Throws CHAIN_ID_MISMATCH, INPUT_INVALID, NODE_UNAVAILABLE (with `onAway`: if all fail). */
+/**
+ * Connects chains and bridges. Throws CHAIN_ID_MISMATCH, INPUT_INVALID, NODE_UNAVAILABLE (with `onAway`: if all fail),
+ * but not for a chain of `oracles`.
+ */
 export async function connectNetwork(
   config: Config,
   { only, stopping, onAway, logger, runsPlugins = false, tariff }: NetworkOptions = {},
 ): Promise<Network> {
   const served = [...new Set(only ?? Object.keys(config.chains))]
+  const needed = new Set([...served, ...sourcesOf(config, served)])
   const oracleChains = (config.priceFeed?.sources ?? []).flatMap((source) => (source.kind === 'oracle' ? [source.chain] : []))
-  const names = [...new Set([...served, ...sourcesOf(config, served), ...oracleChains])]
+  const oracles = new Set(oracleChains.filter((name) => !needed.has(name)))
+  const names = [...needed, ...oracles]
   const chains = new Map(names.map((name) => [name, buildChain(name, chainOf(config, name), logger)] as const))
   const closing = new AbortController()
   const close = () => {
@@ -62,9 +69,9 @@ export async function connectNetwork(
     const away = new Map<Chain, RelayerError>()
     const connect = (chain: Chain) => chain.connect().catch((error: unknown) => void away.set(chain, toRelayerError(error)))
     await Promise.all([...chains.values()].map(connect))
-    const errors = [...away.values()]
+    const errors = [...away].flatMap(([{ name }, error]) => (oracles.has(name) ? [] : [error]))
     const fatal =
-      errors.find(({ code }) => !onAway || code !== 'NODE_UNAVAILABLE') ?? (errors.length === chains.size ? errors[0] : undefined)
+      errors.find(({ code }) => !onAway || code !== 'NODE_UNAVAILABLE') ?? (errors.length === needed.size ? errors[0] : undefined)
     if (fatal) throw fatal
     const loaded = runsPlugins ? await readPlugins(config, closing.signal, logger) : undefined
     const vaaLookup = createVaaLookup(signedApis(config))
@@ -79,7 +86,7 @@ export async function connectNetwork(
       ...(cctp && { attestations: createIris({ urls: cctp.attestationApis, perSecond: cctp.requestsPerSecond }) }),
     })
     for (const chain of away.keys()) onAway?.(chain, closing.signal)
-    return { chains, served, bridges, vaaLookup, priceOf, close }
+    return { chains, served, oracles, bridges, vaaLookup, priceOf, close }
   } catch (error) {
     close()
     throw error
@@ -91,11 +98,13 @@ export async function connectNetwork(
 async function readPlugins(config: Config, closing: AbortSignal, logger?: Logger): Promise<LoadedPlugins | undefined> {
   const { plugins } = config.bridges
   if (!plugins) return undefined
-  const loaded = await loadPlugins(plugins, pluginContext(config), { closing })
-  for (const [plugin, one] of loaded)
-    if (one instanceof RelayerError) logger?.error('a plug-in is not loaded: its messages wait', { plugin, ...problemOf(one) })
-    else logger?.info('a plug-in is loaded', { plugin, sha256: plugins[plugin]?.sha256 })
-  return loaded
+  return loadPlugins(plugins, pluginContext(config), {
+    closing,
+    onLoaded(plugin, one) {
+      if (one instanceof RelayerError) logger?.error('a plug-in is not loaded: its messages wait', { plugin, ...problemOf(one) })
+      else logger?.info('a plug-in is loaded', { plugin, sha256: plugins[plugin]?.sha256 })
+    },
+  })
 }
 
 /** Throws CONFIG_INVALID if a source chain, whose table proves deliveries to the target, is not connected. */

@@ -80,7 +80,8 @@ export async function awaitFinality(
       return result
     }
     if (run.isDue) await run.continueAsNew()
-    // All transfers of a chain may wait here for a long time, for example while one of two nodes is down.
+    // Checks become rarer, because all transfers of a chain may wait here for a long time, for example while one of two
+    // nodes is down.
     waitMs = Math.max(result.finalInMs, backoffMs(checks, waits.firstCheckMs, waits.longestCheckMs))
   }
 }

@@ -149,7 +149,7 @@ export class TransferRun {
       if (this.overdue) this.deadline = undefined
     }
     Object.assign(this.progress, { failures: 0, spent: 0, waits: 0, quarantined: undefined })
-    // A gate may open at a stranger's wish. Only a person can have more gas bought than was paid for.
+    // A stranger may be able to open a gate, so only a person's retry allows more gas than was paid for.
     if (!onlyIfWaiting) this.progress.failedGas = undefined
     this.signals.woken = true
   }

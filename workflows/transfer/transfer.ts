@@ -84,7 +84,8 @@ async function admitCopy(run: TransferRun, copy: Transfer): Promise<Ready | Outc
 function askAdmission({ progress, label, retriedAt, freshSince }: TransferRun, transfer: Transfer): Promise<Admission> {
   const { turnedAway, disputed, failures, failedGas, quarantined } = progress
   const wrapped = quarantined || failures > 0 || undefined
-  const reverted = failedGas === undefined ? undefined : { calls: failures, gas: failedGas }
+  // A run of an older version did not count the gas of its failures.
+  const reverted = failures > 0 && failedGas === undefined ? undefined : { calls: failures, gas: failedGas ?? 0 }
   return steps.admit({ transfer, avoid: turnedAway?.lanes ?? [], disputed, retriedAt, wrapped, reverted, startedAt: freshSince }, label)
 }
 

@@ -112,7 +112,8 @@ function RetryAllForm({ code, targetChain }: ParkedFilter) {
       lead={missing === undefined && <Counted counted={counted} />}
       canAsk={count > 0}
       verb={`Retry ${countText(count)}`}
-      // The limit `count` leaves out transfers that were parked after the user saw the number.
+      // With the limit `count`, the order concerns no more transfers than the user saw, even if more were parked in the
+      // meantime.
       send={(reason) => order(reason, false, count)}
       done={(answer) => <Ordered answer={answer} />}
     >

@@ -114,7 +114,10 @@ export function createFees(
   }
 }
 
-/** Returns medians. No chain moves its base fee beyond half or twice `baseFee` in one block. */
+/**
+ * Returns medians. Limits the next base fee to half and twice `baseFee`, because no chain changes its base fee more in
+ * one block.
+ */
 function middleOf(markets: readonly Market[], baseFee: bigint): Price | undefined {
   const next = medianOf(markets.map((market) => market.next))
   const tip = medianOf(markets.map((market) => market.tip))

@@ -130,7 +130,10 @@ export interface ShownHead {
   readonly block: EvmBlock
 }
 
-/** At a tie of votes, prefers a child of a cached block. */
+/**
+ * Chooses the block with most votes at the height of the majority. If votes tie, prefers a cached block or the child of
+ * one.
+ */
 export function chooseHead(shown: readonly ShownHead[], readers: number, kept: Pick<BlockCache, 'at'>): EvmBlock | undefined {
   const blocks = shown.map(({ block }) => block)
   const heights = blocks.map(({ height }) => height)
@@ -156,7 +159,10 @@ function contentOf({ height, parentHash, timestamp, baseFee, gasLimit, transacti
   return [height, parentHash, timestamp, baseFee, gasLimit, ...transactions].join()
 }
 
-/** Records the highest cached block that each node has shown. A single node may invent other blocks. */
+/**
+ * Records the highest cached block that each node has shown. Other blocks do not count, because a single node may
+ * invent them.
+ */
 export function createShownHeads(nodes: Pick<Nodes, 'readers' | 'needed'>, kept: Pick<BlockCache, 'isCanonical' | 'latest'>) {
   const shared = new Map<string, number>()
   const above = new Map<string, readonly BlockRef[]>()

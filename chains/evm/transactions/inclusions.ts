@@ -134,8 +134,8 @@ function createReceiptReads(heads: EvmHeads, receipts: Receipts, hashes: Readonl
   }
 
   /**
-   * One node suffices for a success that a cached block lists. A receipt that a cached block does not list is ignored.
-   * For anything else, most nodes must agree.
+   * One node suffices for a success that a cached block lists. A receipt is ignored if its block is cached and does not
+   * list the transaction. For anything else, most nodes must agree.
    */
   async function judge(watched: WatchedHash, receipt: Receipt): Promise<void> {
     const listed = kept.lists(receipt.block, receipt.hash)

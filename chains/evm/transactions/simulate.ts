@@ -78,7 +78,10 @@ interface Failure extends Revert {
   readonly unpaid?: RpcError
 }
 
-/** A revert, whatever its text says, or a lack of funds. Without coins, nothing shows that the text is a node's own. */
+/**
+ * A revert, whatever its text says, or a lack of funds. If the call has no coins, the text may be a contract's own, so
+ * the failure counts as a revert.
+ */
 function failureOf(error: unknown, { value }: Intent): Failure | undefined {
   const revert = revertOf(error)
   if (revert || !(error instanceof RpcError) || !isUnpaid(error)) return revert

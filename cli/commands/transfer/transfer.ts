@@ -1,4 +1,4 @@
-import { readTransfer, transactionsOf, type TransferReport } from '../../../temporal/client/transfers/transfers.ts'
+import { readTransfer, transactionsOf, type TransferReport, withProfits } from '../../../temporal/client/transfers/transfers.ts'
 import type { Call, CommandSpec } from '../../command.ts'
 import type { Outcome } from '../../output/output.ts'
 import { filterOf, type FilterOptions, findTransfer, selectionOf, transferForms, withFilter } from '../../arguments/subjects.ts'
@@ -44,8 +44,12 @@ export const transferCommand: CommandSpec = {
         'portage transfer list --lane 0x5290…9ee7 --nonce 118 --chain ethereum',
         'portage transfer list --code LANE_NONE --limit 200 --json',
       ],
-      run: async ({ withTemporal, options }: Call<ListOptions>) => {
-        const transfers = await withTemporal((client, config) => select(client, config, options))
+      notes: 'With --wide, the list also has the amounts, the payments and, of delivered paid requests, the profits.',
+      run: async ({ withTemporal, options, globals }: Call<ListOptions>) => {
+        const transfers = await withTemporal(async (client, config) => {
+          const rows = await select(client, config, options)
+          return globals.wide ? withProfits(client, rows) : rows
+        })
         return { json: { transfers }, text: rowsText(transfers) }
       },
     },

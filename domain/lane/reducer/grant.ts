@@ -76,7 +76,7 @@ function held(state: LaneState, { id, intentId, callHash }: Omit<FindRequest, 'k
 
 function refusalOf(state: LaneState, open: readonly Entry[], operatorTransaction: boolean): { why: Refusal; detail: string } | undefined {
   const closed = closedFor(state, operatorTransaction)
-  // A lane that is short of funds still grants nonces for calls that its balance can pay.
+  // `funded` decides for a lane that is short of funds, because its balance may still pay for this call.
   if (closed && closed.why !== 'funds') return closed
   if (!state.synced || !state.observed) return { why: 'unsynced', detail: 'the account has not been read yet' }
   const inherited = open.find((entry) => !entry.owner && entry.fill === 'inherited')

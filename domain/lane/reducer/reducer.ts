@@ -75,7 +75,7 @@ function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attemp
   const entry = state.entries[request.nonce]
   if (!entry) return refuse(state, 'none', `nonce ${request.nonce} is not in the ledger`)
   const isNoop = request.attempt.kind === 'noop'
-  // A call would outbid the no-op of a nonce that must be filled. For other nonces, the order to fill is outdated.
+  // A call would outbid the no-op of a nonce that must be filled. For any other nonce, a no-op obeys an outdated order.
   if (request.index !== entry.attempts.length || (entry.fill !== undefined) !== isNoop) {
     return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
   }

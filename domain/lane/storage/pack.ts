@@ -35,7 +35,10 @@ export function packEntries(entries: readonly Entry[]): PackedEntries {
   return { words: dictionary.words, text: all.map((parts, index) => `${line(parts, all[index - 1], dictionary)};`).join('') }
 }
 
-/** One to four capital letters replace each string of a page. A decimal that occurs once is inline, in base 36. */
+/**
+ * One to four capital letters replace each string of a page, except usual hashes and digests (`packedHex`). A decimal
+ * that occurs once is inline, in base 36.
+ */
 function dictionaryOf(all: readonly Parts[]) {
   const counts = new Map<string, number>()
   const add = (by: number, ...texts: readonly (string | undefined)[]) => {

@@ -151,7 +151,10 @@ export async function auditOpen(
   if (lost.count > 0) logger.warn('open numbers had no workflow and are started again', { code: 'TRANSFERS_LOST', ...lost })
 }
 
-/** Records recent or resumed deliveries as undone if the target lacks them. */
+/**
+ * Records resolved numbers as undone if the target lacks their deliveries: the latest ones, and those whose transfers
+ * run again.
+ */
 export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
   const { streamClient, source, cache, cursors, logger } = context
   const era = streamClient.era

@@ -59,7 +59,7 @@ export type ReadingContext = Omit<ScannedContext, 'targets' | 'cursors' | 'remem
 const rememberedForMs = 3_600_000
 /** Temporal's minimum retention, used if the namespace cannot be read. */
 const leastRetentionHours = 24
-/** The rest is a margin for runs that closed soon after their block. */
+/** Part of the retention. The rest is a margin for runs that closed soon after their block. */
 const rememberedPart = 0.75
 
 function createRemembered({ client, sourceChain }: Pick<ScannedDeps, 'client' | 'sourceChain'>): () => Promise<number> {

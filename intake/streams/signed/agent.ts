@@ -88,7 +88,7 @@ export function createSignedAgent(options: SignedAgentOptions) {
     received(sequence: string, vaa: Uint8Array, outcome: Outcome): void {
       expected.received(sequence)
       delayed.delete(sequence)
-      // The number of a message that cannot be verified now becomes a gap.
+      // If a message cannot be verified yet, its number becomes a gap.
       record(sequence, vaa, outcome).catch((error: unknown) =>
         logger.debug('a message was not recorded in its stream', { stream, error: String(error) }),
       )

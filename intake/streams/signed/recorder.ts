@@ -18,7 +18,7 @@ export interface RecorderOptions {
 
 export type Recorder = ReturnType<typeof createRecorder>
 
-/** More numbers than `mostKept` are dropped, and audits find them. */
+/** Numbers beyond `mostKept` are dropped, and audits find them. */
 const mostRecorded = 1_000
 const mostKept = 20_000
 

@@ -9,7 +9,7 @@ export interface IrisOptions extends FastTerms {
   /** Attesters in ascending order of their addresses. All sign. */
   readonly attesters: readonly DevnetAccount[]
   readonly port?: number
-  /** Gets errors of the watchers, which go on by themselves. Default: errors are ignored. */
+  /** Gets errors of the watchers, which continue after errors. Default: errors are ignored. */
   readonly log?: (line: string) => void
 }
 

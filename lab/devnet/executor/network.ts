@@ -68,7 +68,7 @@ export interface ExecutorNetwork {
   readonly paid: { readonly ethereum: PaidEnd; readonly bsc: PaidEnd }
   readonly users: { readonly ethereum: ExecutorUsers; readonly bsc: ExecutorUsers }
   readonly config: NonNullable<ConfigInput['bridges']['executor']>
-  /** Gets quotes from the first of these APIs that answers. They are valid for an hour. */
+  /** Gets quotes, which are valid for an hour, from the first of these APIs that answers. */
   askQuotes(apiUrls: readonly string[]): Promise<void>
   /** Throws Error before the first `askQuotes`. */
   quoteOf(source: 'ethereum' | 'bsc', form: ExecutionForm): Quoted

@@ -23,6 +23,8 @@ export interface ExecutorMessage {
   readonly dropOff?: { readonly amount: bigint; readonly recipient: string }
   /** Returns the payment in wei, which may differ from the provider's price. */
   readonly pay?: (estimatedCost: bigint) => bigint
+  /** Returns the quote of the request, which may differ from the provider's. 0x hex. */
+  readonly quoteOf?: (signedQuote: string) => string
 }
 
 export interface SentRequest {
@@ -49,7 +51,8 @@ export async function askQuote(api: string, from: ExecutorSide, to: ExecutorSide
 
 export async function requestDelivery(api: string, from: ExecutorSide, to: ExecutorSide, message: ExecutorMessage): Promise<SentRequest> {
   const instructions = instructionsOf(message)
-  const { signedQuote, estimatedCost } = await askQuote(api, from, to, instructions)
+  const { signedQuote: offered, estimatedCost } = await askQuote(api, from, to, instructions)
+  const signedQuote = message.quoteOf?.(offered) ?? offered
   const script = await Script.of(from.chain.anvil, from.user)
   const { abi } = await compiledArtifact('MessageSender')
   const args = [message.payload, to.chain.wormholeChainId, `0x${toUniversal(to.receiver)}`, signedQuote, instructions]

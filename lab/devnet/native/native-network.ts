@@ -18,7 +18,10 @@ export interface NativeNetworkOptions {
   readonly maxOpen?: number | undefined
 }
 
-/** The fund allows 2.5 × 10^16 units per day, and the user owns 10^17: less than 10^12 never reaches these limits. */
+/**
+ * The fund allows 2.5 × 10^16 units per day, and the user owns 10^17. Transfers below 10^12 units never reach these
+ * limits.
+ */
 export async function startNativeNetwork(
   chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain },
   options: NativeNetworkOptions,

@@ -32,6 +32,8 @@ export interface Postgres {
   readonly user: string
   /** Makes a database, and runs a file of SQL and then `statements` in it. Throws Error with the output of psql. */
   createDatabase(name: string, file: string, statements?: string): Promise<void>
+  /** Rows as lines, columns separated by |. Throws Error with the output of psql. */
+  query(database: string, statement: string): Promise<string>
   /** Dumps one moment, even while others write. Throws Error with the output of pg_dump. */
   dump(name: string, file: string): Promise<void>
   /** Ends PostgreSQL like a crash: cuts connections and writes nothing more. The next start recovers from the log. */
@@ -91,13 +93,14 @@ export async function startPostgres({ programs, dir, synchronousCommit }: Postgr
   let child = await startChild(server, serverArgs)
   const ask = async (program: 'psql' | 'pg_dump', database: string, more: readonly string[]) => {
     const target = ['--host', '127.0.0.1', '--port', String(port), '--username', user, '--dbname', database]
-    const { code, stderr } = await run(programs[program], [...target, ...more], { timeoutMs: 120_000 })
+    const { code, stdout, stderr } = await run(programs[program], [...target, ...more], { timeoutMs: 120_000 })
     if (code !== 0) throw new Error(`${program}: ${stderr.trim().slice(-500)}`)
-    return true
+    return stdout.trim()
   }
-  const psql = (database: string, ...more: string[]) =>
-    ask('psql', database, ['--no-psqlrc', '--quiet', '--output', '/dev/null', '--set', 'ON_ERROR_STOP=1', ...more])
-  const serves = () => psql('postgres', '--command', 'SELECT 1')
+  const query = (database: string, ...more: string[]) =>
+    ask('psql', database, ['--no-psqlrc', '--quiet', '--tuples-only', '--no-align', '--set', 'ON_ERROR_STOP=1', ...more])
+  const psql = (database: string, ...more: string[]) => query(database, '--output', '/dev/null', ...more)
+  const serves = async () => (await query('postgres', '--command', 'SELECT 1')) === '1'
   await ready(child, serves)
   return {
     ...{ address: `127.0.0.1:${port}`, user },
@@ -109,6 +112,7 @@ export async function startPostgres({ programs, dir, synchronousCommit }: Postgr
       await psql(name, '--file', file)
       if (statements !== undefined) await psql(name, '--command', statements)
     },
+    query: (database, statement) => query(database, '--command', statement),
     async dump(name, file) {
       await ask('pg_dump', name, ['--file', file])
     },

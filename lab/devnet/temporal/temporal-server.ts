@@ -38,6 +38,8 @@ export interface SecuredTemporalOptions {
   readonly dynamicConfig?: Readonly<Record<string, string>>
   /** Namespaces that `admin` makes, with their search attributes. */
   readonly namespaces: readonly string[]
+  /** Time for which the namespaces keep closed workflows. Default: a day. The server's least: an hour. */
+  readonly retentionSeconds?: number | undefined
   readonly admin: Omit<TemporalAccess, 'address' | 'namespace'>
 }
 
@@ -105,7 +107,7 @@ export async function startSecuredTemporal(options: SecuredTemporalOptions): Pro
       throw new RelayerError('TEMPORAL_UNAVAILABLE', { detail: `The server did not start: ${started.tail() || 'it wrote nothing'}`, cause })
     }
   }
-  let child = await start((started, access) => makeNamespaces(started, access, namespaces))
+  let child = await start((started, access) => makeNamespaces(started, access, namespaces, options.retentionSeconds))
   return {
     ...{ address, logFile, useKeySet },
     get pid() {
@@ -193,7 +195,12 @@ async function findNamespaces(child: Child, admin: TemporalAccess, namespaces: r
   }
 }
 
-async function makeNamespaces(child: Child, admin: TemporalAccess, namespaces: readonly string[]): Promise<void> {
+async function makeNamespaces(
+  child: Child,
+  admin: TemporalAccess,
+  namespaces: readonly string[],
+  retentionSeconds = 86_400,
+): Promise<void> {
   const options = waiting(child)
   const connection = await connected(child, admin)
   const { workflowService, operatorService } = connection
@@ -201,7 +208,7 @@ async function makeNamespaces(child: Child, admin: TemporalAccess, namespaces: r
   try {
     for (const namespace of namespaces) {
       const register = () =>
-        workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: { seconds: 86_400 as never } })
+        workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: { seconds: retentionSeconds as never } })
       await until(() => register().then(() => true), { ...options, what: `the server to make the namespace ${namespace}` })
       const add = () => operatorService.addSearchAttributes({ namespace, searchAttributes: attributes })
       // The frontend's list of namespaces may be a few seconds old, so this is repeated.

@@ -13,7 +13,10 @@ function upgradePayload(setIndex: number, guardians: readonly DevnetAccount[]): 
   return concat([module, '0x02', '0x0000', toBeHex(setIndex, 4), toBeHex(guardians.length, 1), ...guardians.map(({ address }) => address)])
 }
 
-/** The previous set signs the upgrade. The chain's clock moves forward by a day, so that this set expires at once. */
+/**
+ * The previous set signs the upgrade. The chain's clock moves forward by a day, so that the previous set expires at
+ * once.
+ */
 export async function upgradeGuardians(chain: WormholeChain, guardians: readonly DevnetAccount[], setIndex: number): Promise<void> {
   const message = {
     timestamp: 0,

@@ -16,7 +16,7 @@ export interface GuardianOptions {
   readonly spyPort?: number
   readonly apiPort?: number
   readonly sendTimeoutMs?: number
-  /** Gets errors of the watchers, which go on by themselves. Default: errors are ignored. */
+  /** Gets errors of the watchers, which continue after errors. Default: errors are ignored. */
   readonly log?: (line: string) => void
 }
 

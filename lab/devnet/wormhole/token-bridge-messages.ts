@@ -3,7 +3,7 @@ import { createTokenBridge, type TokenBridgeOptions, type TokenBridgeTarget } fr
 
 const nowhere = `0x${'0'.repeat(40)}`
 
-/** `given`: settings by target. Calls need a contract. */
+/** `given`: settings by target. For calls, a target needs the address of its real contract. */
 export function tokenBridgeMessages(
   chainNames: ReadonlyMap<number, string>,
   given: Readonly<Record<string, Partial<TokenBridgeTarget>>> = {},

@@ -31,7 +31,7 @@ export function queryBatch(client: TemporalClient, id: string): Promise<BatchSta
   return queryOrWake(client, id, batchStatusQuery)
 }
 
-/** The call may be signed only after this record: no member was withdrawn or has a nonce. */
+/** Records that no member was withdrawn or has a nonce. Only after this record may the call be signed. */
 export function signalBatchCleared(client: TemporalClient, id: string): Promise<void> {
   return client.workflow.getHandle(id).signal(batchClearedSignal)
 }
@@ -48,7 +48,7 @@ export async function batchEntries(client: TemporalClient, lane: LaneId) {
   )
 }
 
-/** Throws for an unreadable memo. After an empty answer, a transfer could end while a batch has it. */
+/** Throws for an unreadable memo, because with an empty answer, a transfer could end while a batch carries it. */
 export async function batchMembers(client: TemporalClient, id: string): Promise<readonly string[]> {
   const description = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   const code = unreadableCode(description?.memo?.['members'])

@@ -27,6 +27,8 @@ export interface TransferRow extends KnownContent {
   /** Start of the first run, ISO 8601. */
   readonly startedAt: string
   readonly closedAt?: string
+  /** Of a delivered paid request, wei of the target. Only `withProfits` reads it. */
+  readonly profit?: string
 }
 
 export interface TransferFilter extends Partial<Pick<TransferRow, 'code' | 'bridge' | 'sourceChain' | 'targetChain' | 'txHash'>> {

@@ -6,6 +6,7 @@ import type { TransferTransaction } from '../../../domain/transfer/attempts.ts'
 import { profitOf, shownContent } from '../../../domain/transfer/content.ts'
 import { mip61Of, type Mip61State, type BridgeName, type ChainName, type Transfer } from '../../../domain/transfer/transfer.ts'
 import { adoptSignal, retrySignal, statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
+import { mapLimited } from '../../../runtime/map-limited.ts'
 import { checkedOrder } from '../calls/workflow-calls.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, ifGone, isGone, isQueryRefused, rethrowAs } from '../connection/errors.ts'
@@ -41,6 +42,17 @@ export async function readTransfer(client: TemporalClient, id: string): Promise<
     if (isQueryRefused(error)) throw error
     return { ...toRow(info), partial: 'no worker of the target chain answered' }
   }
+}
+
+const readAtOnce = 10
+
+/** Adds the profits of delivered paid requests, at the cost of two reads for each. Leaves out what it cannot read. */
+export function withProfits(client: TemporalClient, rows: readonly TransferRow[]): Promise<TransferRow[]> {
+  return mapLimited(rows, readAtOnce, async (row) => {
+    if (row.worth === undefined || row.state !== 'delivered') return row
+    const report = await readTransfer(client, row.id).catch(() => undefined)
+    return { ...row, ...(report?.profit !== undefined && { profit: report.profit }) }
+  })
 }
 
 /** Needs no worker. Throws TRANSFER_NOT_FOUND and TEMPORAL_UNAVAILABLE. */

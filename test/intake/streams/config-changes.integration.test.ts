@@ -60,7 +60,7 @@ describe('a source that gets a node, loses it, and is renamed', () => {
   const nameOf = (chain: string) => `wormhole-token-bridge:${chain}:${emitter}`
   const own = { emitterChain: 2, emitter, ...ofTokenBridge(), maxOpen: 50 }
   const heard = createSourceWithoutNode({ ...own, begins: {}, sourceChain: 'wormhole-2' })
-  /** The process's config gives the source's chain the name `chain`. */
+  /** A client whose config names the source's chain `chain`. */
   const client = (chain: string): TemporalClient =>
     Object.assign(Object.create(setting.ledgers.temporal.client) as TemporalClient, {
       streamNames: createStreamNames([{ id: nameOf('2'), name: nameOf(chain) }]),

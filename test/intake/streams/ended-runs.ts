@@ -1,10 +1,12 @@
 import { Client, Connection } from '@temporalio/client'
 import { WorkflowNotFoundError } from '@temporalio/common'
+import type { Order } from '../../../domain/order.ts'
 import { transferIdParts } from '../../../temporal/contracts/names.ts'
 
 export interface EndedRun {
-  readonly state: 'delivered' | 'declined'
+  readonly state: 'delivered' | 'declined' | 'cancelled'
   readonly reason?: string
+  readonly cancelledBy?: Order
 }
 
 /** A client of a Temporal that has only these completed runs, by their transfers' numbers. */

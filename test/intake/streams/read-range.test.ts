@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { PlacedTransfer } from '../../../bridges/port.ts'
 import { assertStreamUpdate } from '../../../domain/stream/request.ts'
+import { listsAllOrders } from '../../../domain/stream/numbers.ts'
 import { placeOf } from '../../../domain/stream/places.ts'
 import type { StreamConfig, StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
 import { readRange } from '../../../intake/streams/scanned/read-range.ts'
@@ -77,6 +78,7 @@ function network(placed: readonly PlacedTransfer[], onFull: 'decline' | 'park' |
   }
 }
 
+const cancelled = { state: 'cancelled', cancelledBy: { by: 'me', reason: 'a test' } } as const
 const inOneBlock = (count: number) => Array.from({ length: count }, (_, index) => transferAt(3, 2 * index))
 const numbersOf = (placed: readonly PlacedTransfer[]) => placed.map(({ transfer }) => transfer.sequence)
 
@@ -97,6 +99,23 @@ describe('reading a range of blocks of a placed stream', () => {
     const state = await scan(1, 5)
     expect(state?.open.map(({ number }) => number)).toEqual(numbersOf(placed).slice(350))
     expect(state).toMatchObject({ cursor: { height: 5 }, counts: { declined: 350 } })
+  })
+
+  test('a process that reads the range anew counts no cancelled number twice, so that audits know all orders', async () => {
+    const placed = inOneBlock(400)
+    const first = network(placed)
+    const end = ({ ended }: typeof first) => {
+      for (const [index, number] of numbersOf(placed).slice(0, 350).entries())
+        ended.set(number, index % 10 === 0 ? cancelled : { state: 'declined', reason: 'for another caller' })
+    }
+    end(first)
+    await first.scan(1, 5)
+    const second = network(placed)
+    end(second)
+    await second.prepare(first.requests.flat().filter(({ kind }) => kind !== 'scanned'))
+    const state = await second.scan(1, 5)
+    expect(state?.counts.cancelled).toBe(35)
+    expect(listsAllOrders(state!)).toBe(true)
   })
 
   test('numbers that Temporal forgets while later ones wait for room are started again', async () => {

@@ -37,7 +37,7 @@ export interface ScannedSetting {
   readonly proxy: FaultProxy
   /** The head that the agents see. */
   head(): HeadEvent
-  /** A block each 300 ms. */
+  /** If `wanted`, a block comes every 300 ms on both chains. Otherwise none comes. */
   mining(wanted: boolean): void
   /** Every message verifies, no server has a message, and no transfer is really started. */
   signed(): Omit<SignedAgentOptions, 'source' | 'chain' | 'auditMs'>

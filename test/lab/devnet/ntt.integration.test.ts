@@ -22,8 +22,9 @@ import { altered } from '../../helpers/vaa.ts'
 const stranger = devnetAccount(accountIndex.outsider)
 const rateLimitSeconds = 100
 /**
- * Gas units. Measured: receiveMessage 224,000. With two transceivers: 157,000, then 208,000, or 148,000 if late.
- * completeInboundQueuedTransfer: 71,000. executeMsg: 110,000.
+ * Gas units. Measured: receiveMessage 224,000. With two transceivers: 157,000 for the first message, and 208,000 for
+ * the second, or 148,000 if the transfer was executed before. completeInboundQueuedTransfer: 71,000. executeMsg:
+ * 110,000.
  */
 const gasLimit = 1_000_000n
 const one = 10n ** 8n

@@ -28,3 +28,9 @@ test('a process stays ready with one chain away, and is not ready with all of th
   expect(checkChains([away, early]).map(({ vital }) => vital)).toEqual([true, true])
   expect(checkChains([])).toEqual([])
 })
+
+test('a chain that is only read for its oracle makes no process ready, and none unready', () => {
+  const [oracle, down] = [chain('ethereum', seen, node('up')), chain('bsc', unseen, node('failing'))]
+  expect(checkChains([down, oracle], new Set(['ethereum'])).map(({ vital }) => vital)).toEqual([true, false])
+  expect(checkChains([oracle, down], new Set(['bsc'])).map(({ vital }) => vital)).toEqual([false, false])
+})

@@ -150,7 +150,10 @@ test.each(Object.entries(shown))('%s is shown with its commands, and its facts s
   expect(rows.map((row) => row.code).filter((other) => other !== code)).toEqual(besides[code as CauseCode] ?? [])
 })
 
-/** Commands that do not help with the facts above. useless-commands.test.ts shows when they help. */
+/**
+ * For each cause, the number of its commands that do not help with the facts above. useless-commands.test.ts shows when
+ * they help.
+ */
 const without: Partial<Record<CauseCode, number>> = {
   ...{ CHAIN_UNREACHABLE: 1, CHAIN_WITHOUT_MAJORITY: 1, LANE_FUNDS: 1, GAP_UNOBSERVED: 1 },
   ...{ LEDGER_WITHOUT_WORKER: 1, CHAIN_WITHOUT_WORKER: 1, NODE_WRONG_NETWORK: 1, NODE_DOWN: 1, NODE_LAGS: 1, FEE_LIMIT: 2 },
@@ -162,7 +165,7 @@ const besides: Partial<Record<CauseCode, readonly CauseCode[]>> = {
   STREAM_FULL: ['GAP_NOT_QUERIED'],
 }
 
-/** The list may only become shorter: no case of lab/stuck makes these causes. */
+/** No case of lab/stuck makes these causes. The list may only become shorter. */
 const neverMade: readonly CauseCode[] = [
   ...(['INTAKE_SILENT', 'LANE_CHAIN_REPLACED', 'FEE_LIMIT_REACHED', 'NONCE_STUCK', 'LANE_UNREACHABLE', 'LANE_UNSYNCED'] as const),
   ...(['LANE_NONE', 'LANE_FULL', 'SIGNING_REFUSED', 'CALL_UNJUSTIFIED', 'SIGNER_OFFLINE'] as const),

@@ -14,7 +14,7 @@ interface AuditScheduleOptions extends Pick<SignedDeps, 'source' | 'chain' | 'st
 }
 
 const afterFailureMs = 5_000
-/** A spy can end its subscriptions at will. */
+/** Shortest time between two audits that new subscriptions cause, because a spy can end its subscriptions at will. */
 const subscriptionAuditMs = 60_000
 
 export function createAuditSchedule({ auditor, recorder, chain, source, streamClient, auditMs, logger }: AuditScheduleOptions) {

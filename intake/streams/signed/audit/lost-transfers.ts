@@ -18,7 +18,7 @@ import type { ProvedTransfers } from './proved-transfers.ts'
 
 export interface LostTransfersDeps extends OutcomesDeps {
   readonly source: Pick<SignedSource, 'config' | 'bridge' | 'sourceChain' | 'emitter' | 'delivered'>
-  /** Time without a running transfer. 0 for a single audit. */
+  /** An open number counts as lost after this time without a running transfer. 0 for a single audit. */
   readonly lostAfterMs?: number
   readonly proved: Pick<ProvedTransfers, 'ownOrUnread' | 'messages'>
 }

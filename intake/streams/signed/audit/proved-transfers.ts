@@ -28,7 +28,7 @@ const mostCharacters = 64 * 1024 * 1024
 const mostReads = 1_000
 const mostOfNumber = 4
 const readsAtOnce = 20
-/** Checking an unproved run delays other runs in every call. */
+/** An unproved run is checked again only after this time, because the check delays other runs in every call. */
 const againMs = 60_000
 
 export type ProvedTransfers = ReturnType<typeof createProvedTransfers>

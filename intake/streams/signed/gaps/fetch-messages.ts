@@ -153,7 +153,7 @@ export async function deliveredByTarget(
     } catch (thrown) {
       const error = toRelayerError(thrown)
       if (!error.retriable) throw error
-      // The view of a receiver may refuse one message, which fails the read of the whole list.
+      // The view of a called contract may refuse one message, which fails the read of the whole list.
       const middle = some.length >> 1
       if (error.code === 'NODE_REFUSED' && middle > 0)
         return void (await Promise.all([ask(some.slice(0, middle)), ask(some.slice(middle))]))

@@ -18,7 +18,10 @@ export const nothingFilled: GapReport = { ...noNumbers, absent: 0 }
 
 const atOnce = 50
 const mostPerRound = 2_000
-/** Both ends of a gap are looked up, and per audit only `mostOfMiddle` numbers between: a source may skip many. */
+/**
+ * Both ends of a gap are looked up. Of the numbers between, an audit looks up only `mostOfMiddle`, because a source may
+ * skip many.
+ */
 const mostOfEnd = 5_000n
 const mostOfMiddle = 200
 /** Messages of one block come in any order, so a new gap may close by itself. */
@@ -36,7 +39,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   let above = -1n
   let receivedAgainAt = Infinity
 
-  /** If clocks differ much, no gap counts as new. */
+  /** If the clocks differ a lot, no gap counts as new. */
   const isFresh = (since: number) => Math.abs(Date.now() - since) < freshMs
 
   function* due({ gaps, open }: StreamState, isAudit: boolean): Generator<bigint> {

@@ -1,0 +1,43 @@
+/** One reading. `at`: seconds since the start of the run. */
+export interface Sample {
+  readonly at: number
+  readonly value: number
+}
+
+/** Most that a series may grow in the judged time: a part of its median, but at least `least`, in the series' unit. */
+export interface Limit {
+  readonly part: number
+  readonly least: number
+}
+
+export interface Trend {
+  readonly samples: number
+  readonly median: number
+  readonly last: number
+  /** Growth over the judged time by the slope of Theil and Sen: half of all pairs of readings have a lower slope. */
+  readonly growth: number
+  readonly limit: number
+  readonly isFlat: boolean
+}
+
+/** Fewest readings that show a trend. */
+const fewest = 8
+
+/** Judges the readings after `warmUpS` seconds. Undefined: there are too few of them. */
+export function trendOf(samples: readonly Sample[], warmUpS: number, { part, least }: Limit): Trend | undefined {
+  const judged = samples.filter(({ at }) => at >= warmUpS)
+  const [first, last] = [judged[0], judged.at(-1)]
+  if (!first || !last || judged.length < fewest) return undefined
+  const slopes = judged.flatMap((one, index) =>
+    judged.slice(index + 1).flatMap((other) => (other.at > one.at ? [(other.value - one.value) / (other.at - one.at)] : [])),
+  )
+  const median = middle(judged.map(({ value }) => value))
+  const [growth, limit] = [middle(slopes) * (last.at - first.at), Math.max(least, part * median)]
+  return { samples: judged.length, median, last: last.value, growth, limit, isFlat: growth <= limit }
+}
+
+function middle(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const half = sorted.length / 2
+  return ((sorted[Math.ceil(half) - 1] ?? 0) + (sorted[Math.floor(half)] ?? 0)) / 2
+}
