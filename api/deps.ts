@@ -2,7 +2,7 @@ import type { FastifyPluginCallbackZod } from 'fastify-type-provider-zod'
 import type { AccessSource } from '../operations/access/keys.ts'
 import type { ExecutorProvider } from '../bridges/executor/provider.ts'
 import type { RequestsOf } from '../bridges/executor/status.ts'
-import type { Bridges } from '../bridges/port.ts'
+import type { Bridges, PriceOf } from '../bridges/port.ts'
 import type { Chain } from '../chains/port.ts'
 import type { LaneSpending } from '../chains/signing-port.ts'
 import type { Config } from '../config/schema/schema.ts'
@@ -17,12 +17,20 @@ import type { StreamAudit } from '../intake/streams/scanned/audit.ts'
 import type { TemporalClient } from '../temporal/client/connection/client.ts'
 
 export interface ApiDeps {
-  readonly config: Pick<Config, 'api' | 'audit' | 'bridges' | 'chains' | 'dataFolder' | 'notifications' | 'streams' | 'worker' | 'temporal'>
+  readonly config: Pick<
+    Config,
+    'api' | 'audit' | 'bridges' | 'chains' | 'dataFolder' | 'notifications' | 'priceFeed' | 'streams' | 'worker' | 'temporal'
+  >
   readonly access: AccessSource
   readonly settings: () => Settings
   readonly client: TemporalClient
   readonly submitter: Submitter
-  readonly network: { readonly bridges: Bridges; readonly chains: ReadonlyMap<ChainName, Chain>; readonly vaaLookup: VaaLookup }
+  readonly network: {
+    readonly bridges: Bridges
+    readonly chains: ReadonlyMap<ChainName, Chain>
+    readonly vaaLookup: VaaLookup
+    readonly priceOf?: PriceOf | undefined
+  }
   readonly metrics: Metrics
   readonly logger: Logger
   /** Whether another part of this process reads the streams and sets their metrics, so that the API need not. */

@@ -33,6 +33,7 @@ const inner = [
   'operations/codec',
   'operations/notifications',
   'operations/orders',
+  'operations/prices',
 ]
 
 export const rooms: readonly Room[] = [
@@ -133,11 +134,13 @@ export const rooms: readonly Room[] = [
       'intake',
       'lanes',
       'operations/orders/scope-text.ts',
+      'operations/prices',
       'runtime',
       'observability',
     ],
     packages: ['@grpc/*', 'zod', 'node:*'],
   },
+  { path: 'operations/prices', imports: ['domain', 'config', ...ports, 'bridges/kit', 'intake', 'runtime'], packages: ['node:*'] },
   {
     path: 'operations/codec',
     imports: ['domain', 'operations/access', 'runtime', 'observability'],

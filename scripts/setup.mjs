@@ -129,9 +129,8 @@ function knownTemporal() {
 /** @param installed whether packages were just installed. If not, the file of a known CLI is enough, and is not run. */
 function findTemporal(installed) {
   const known = installed ? undefined : knownTemporal()
-  if (known) return console.error('set-up: the Temporal CLI is there')
-  const { status } = run(process.execPath, ['--import', 'tsx', `${root}lab/devnet/temporal/temporal-cli.ts`], 'ignore')
-  if (status === 0) return
+  const find = () => run(process.execPath, ['--import', 'tsx', `${root}lab/devnet/temporal/temporal-cli.ts`], 'ignore').status === 0
+  if (known || find()) return console.error('set-up: the Temporal CLI is there')
   checkCache()
   stop(
     'the Temporal CLI is missing.',

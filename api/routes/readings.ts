@@ -17,8 +17,9 @@ const access = { config: { access: 'read' } } as const
 const causesKeptMs = 2_000
 
 /** Adds `GET /v1/stuck`. Returns the function that reads the causes, which other routes use as well. */
-export function stuckRoute(app: Api, { config, client, spies }: ApiDeps): () => ReturnType<typeof collectCauses> {
-  const collect = keptRead(() => collectCauses(client, { config, environment: process.env, spies }), { fromAnswer: causesKeptMs })
+export function stuckRoute(app: Api, { config, client, spies, executor, network }: ApiDeps): () => ReturnType<typeof collectCauses> {
+  const options = { config, environment: process.env, spies, priceOf: executor && network.priceOf }
+  const collect = keptRead(() => collectCauses(client, options), { fromAnswer: causesKeptMs })
   const schema = { summary: 'Causes of stuck transfers, and their remedies', response: { 200: causeReportSchema } }
   app.get('/v1/stuck', { ...access, schema }, async () => {
     const { causes, ...report } = await collect()

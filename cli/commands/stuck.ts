@@ -10,7 +10,7 @@ import { type Part, type Shortened, table, type Text, verbatim } from '../output
 
 export const stuckCommand: CommandSpec = {
   description: 'Causes of stuck transfers and their remedies: one row for each cause, the most harmful first.',
-  notes: `The command reads Temporal, every node, the guardian spy and the ledgers now. Each read has a time limit. The command changes nothing.
+  notes: `The command reads Temporal, every node, the guardian spy, the sources of prices and the ledgers now. Each read has a time limit. The command changes nothing.
 docs/runbooks/README.md has the steps for each cause. The exit code is 0 if nothing is stuck, otherwise 1. The command shows transfers that the deny-list declined, but they do not count as stuck.`,
   examples: ['portage stuck', 'portage stuck --json'],
   run: async ({ config: load, temporalOf, context }) => {

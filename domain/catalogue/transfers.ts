@@ -41,10 +41,17 @@ export const transferRows = {
     'The delivery needs more gas than its request pays for.',
     'The payer can request the delivery again, with a higher gas limit.',
   ),
-  PRICE_MISSING: retryAlone(
-    'The price feed has no current price of a coin or token.',
-    'Make the sources of priceFeed current, or correct the expected price. Without the price, Portage gives no quotes, and transfers whose fees need the price wait.',
-  ),
+  PRICE_MISSING: {
+    ...retryAlone(
+      'The price feed has no current price of a coin or token.',
+      'Make the sources of priceFeed current, or correct the expected price. Without the price, Portage gives no quotes, and transfers whose fees need the price wait.',
+    ),
+    ...cause(
+      'transfers',
+      'Portage asks the sources again every `priceFeed.everySeconds` seconds. When the price is there, Portage gives quotes again, and the transfers continue by themselves.',
+      ['portage transfer list --state waiting', show],
+    ),
+  },
   EXECUTOR_EXPIRED: fatal(
     'The quote of a request for execution expired before the delivery could begin.',
     'The payer can request the delivery again, with a new quote. To deliver such requests, set bridges.executor.honourExpired to true, then run `portage transfer retry`.',

@@ -52,6 +52,25 @@ export const defences = {
     exposedBy: ['forged-operator-transaction', 'forged-step'],
     shownBy: ['stolen'],
   },
+  'paid-requests': {
+    file: 'bridges/executor/evm.ts',
+    edits: [["      if (!proved) throw unproved('No paid request for it is known here.', facts)\n", '      if (!proved) return []\n']],
+    exposedBy: ['forged-operator-transaction'],
+    shownBy: ['stolen'],
+  },
+  'route-filter': {
+    file: 'bridges/kit/calls.ts',
+    edits: [
+      [
+        'readProved(prove, argument as Uint8Array, routes, chainNames)',
+        'readProved(prove, argument as Uint8Array, [...routes, ...routes.map((one) => ({ ...one, where: {} }))], chainNames)',
+      ],
+      // A message that no route lists has no content, so its parties would be missing.
+      ['  if (content === undefined) throw ofNobody(signed)\n', "  if (content === undefined) return { recipient: '', token: '' }\n"],
+    ],
+    exposedBy: ['forged-operator-transaction'],
+    shownBy: ['stolen'],
+  },
   'native-table': {
     file: 'bridges/native-bridge/verify.ts',
     edits: [['  if (!same) throw new', '  if (!same && !recorded) throw new']],

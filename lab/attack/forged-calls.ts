@@ -15,7 +15,7 @@ import type { AttackScene } from './scene.ts'
 export const falseGuardian = 99
 
 /** Amount of an invented transfer, below the bridge's daily limit. */
-const booty = 10n ** 10n
+export const booty = 10n ** 10n
 
 type Chain = 'ethereum' | 'bsc'
 

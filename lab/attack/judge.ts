@@ -10,6 +10,7 @@ import type { Attacked } from './attackers.ts'
 import type { AttackKind } from './plan.ts'
 import { findBelieved } from './believed.ts'
 import { overspentKeys } from './overspend.ts'
+import { judgeReceivers } from './receivers.ts'
 import { type AttackScene, treasury, worstCost } from './scene.ts'
 
 /** In a clean run, `delivered` equals `honest`, and all other counts of findings are 0. */
@@ -19,7 +20,10 @@ export interface AttackSummary {
   readonly delivered: number
   readonly lost: number
   readonly duplicateEffects: number
-  /** Completions that nobody sent, transactions of lanes to strangers, and balances of the thief above 0. */
+  /**
+   * Deliveries that nobody sent or paid for, or that no route lists, transactions of lanes to strangers, and balances
+   * of the thief above 0.
+   */
   readonly stolen: number
   readonly paidTwice: number
   /** Lane transactions that may cost more than the config allows. */
@@ -63,6 +67,11 @@ export async function judge(scene: AttackScene, { seed, kinds, probes, remains, 
   const { devnet, sent, hostile, cancelled } = scene
   const check = await devnet.check([...sent, ...cancelled, ...hostile])
   const effects = effectsOf(check)
+  const messages = await judgeReceivers(scene)
+  if (check.foreignCompletions + messages.foreign > 0)
+    scene.say(
+      `stolen: ${check.foreignCompletions} deliveries that nobody sent or paid for, ${messages.foreign} messages that no route lists`,
+    )
   const spent = (await Promise.all(['ethereum', 'bsc'].map((chain) => transactionsOf(scene, chain as 'ethereum' | 'bsc')))).flat()
   const seen = await newestRuns(scene.client)
   const { loggedKeys, brokenTasks } = await readLogs(devnet, Infinity)
@@ -75,11 +84,11 @@ export async function judge(scene: AttackScene, { seed, kinds, probes, remains, 
   if (notTried.length > 0) scene.say(`never carried out: ${notTried.join(', ')}`)
   return {
     seed,
-    honest: sent.length,
-    delivered: sent.filter((one) => of(one) === 1).length,
-    lost: sent.filter((one) => of(one) === 0).length,
+    honest: sent.length + messages.honest,
+    delivered: sent.filter((one) => of(one) === 1).length + messages.delivered,
+    lost: sent.filter((one) => of(one) === 0).length + messages.lost,
     duplicateEffects: [...effects.values()].filter((count) => count > 1).length,
-    stolen: check.foreignCompletions + strangers.length + (await lootOf(scene)),
+    stolen: check.foreignCompletions + messages.foreign + strangers.length + (await lootOf(scene)),
     paidTwice: scene.payments.filter(({ chain, amount }) => paymentsOf(spent, chain, amount) > 1).length,
     overCap: dear.length,
     overspent: overspentKeys(scene, spent),
@@ -137,7 +146,7 @@ async function bloatedOf({ fleet, say }: AttackScene): Promise<number> {
 }
 
 /** Not strangers: bridge contracts, the treasury if a payment was ordered, and the lane itself in a no-op. */
-function isStranger({ devnet, payments }: AttackScene, { chain, from, to, value }: LaneTransaction): boolean {
+function isStranger({ devnet, payments, receivers }: AttackScene, { chain, from, to, value }: LaneTransaction): boolean {
   const name = chain as 'ethereum' | 'bsc'
   const { tokenBridge, redeemer } = devnet.chains[name]
   const ntt = devnet.ntt?.ends[name]
@@ -148,6 +157,7 @@ function isStranger({ devnet, payments }: AttackScene, { chain, from, to, value 
   return ![
     tokenBridge,
     redeemer,
+    receivers[name].contract,
     devnet.native?.ends[name].bridge,
     ntt?.manager,
     ...(ntt?.transceivers ?? []),

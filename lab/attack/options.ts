@@ -17,7 +17,7 @@ export interface AttackOptions {
 }
 
 const help = `
-Honest users send transfers over both bridges, NTT and routes to contracts, over two chains, with two keys and three nodes each, while attackers work:
+Honest users send transfers over both bridges, NTT, CCTP, an Executor and routes to contracts, over two chains, with two keys and three nodes each, while attackers work:
 a client of Temporal that also wipes it, an API caller whose tokens allow nothing that he wants, one lying node per
 chain, gossip at the spy, and senders of worthless transfers. An operator cancels transfers and pays from lanes in the
 same time. Then an independent checker judges: all honest transfers delivered once, and nothing stolen, paid twice, too

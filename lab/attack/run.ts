@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client'
 import { HDNodeWallet } from 'ethers'
 import { indexesOf, sendWish, wishOf } from '../demo/load.ts'
 import type { Devnet } from '../devnet/index.ts'
+import type { ConfigInput } from '../devnet/relayer-config.ts'
 import type { AnySent } from '../devnet/sent.ts'
 import { drain } from '../faults/drain.ts'
 import { type ChainKey, Lock } from '../faults/fault-targets.ts'
@@ -11,8 +12,9 @@ import { sendOver } from '../faults/load.ts'
 import { attackAll, type Attacked } from './attackers.ts'
 import { type AttackSummary, judge } from './judge.ts'
 import { type AttackKind, lastKind, planAttacks, type PlannedAttack } from './plan.ts'
+import { deployReceivers, receiverRoutes, sendMessages, untilReceived } from './receivers.ts'
 import { overspend } from './overspend.ts'
-import { type AttackScene, mostPerDay, mostPerHour, treasury, worstCost } from './scene.ts'
+import { type AttackScene, mostPerDay, mostPerHour, type ReceiverEnds, treasury, worstCost } from './scene.ts'
 import { replayRevoked } from './token-attacks.ts'
 import { watchApi } from './watch-api.ts'
 
@@ -30,11 +32,15 @@ export function planOf({ seed, durationMs, kinds }: Pick<AttackRun, 'seed' | 'du
   return planAttacks({ seed, durationMs, kinds })
 }
 
+/** As many transfers come for each message to a route. Each chain gets these messages. */
+const messageEvery = 12
+
 export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: string) => void): Promise<AttackSummary> {
   const connection = await Connection.connect({ address: devnet.temporal.address })
   const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
   const canary = randomBytes(16).toString('hex')
-  const attacked = prepared(devnet, canary)
+  const receivers = await deployReceivers(devnet)
+  const attacked = prepared(devnet, canary, receivers)
   const fleet = await startFleet(
     attacked,
     allRoles(run.processes).map((one) => ({ ...one, launcher: run.launcher })),
@@ -44,6 +50,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
     ...{ devnet: attacked, client: new Client({ connection }), fleet, sent: [], say, wait, canary },
     locks: { ethereum: new Lock(), bsc: new Lock(), temporal: new Lock() },
     thief: HDNodeWallet.createRandom(),
+    receivers,
     ...{ cancelled: [], payments: [], unnamedOrders: [], overheard: [], hostile: [], revoked: [], shutOut: [], believed: new Set() },
   }
   try {
@@ -52,7 +59,12 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
     const done: Attacked = {}
     say(`Portage runs. Attacks for ${run.durationMs / 1000} s.`)
     const watch = watchApi(scene)
-    const attacks = [sendOver(scene, 'all', run.transfers, run.durationMs * 0.9), attackAll(scene, planOf(run), done)]
+    const sendingMs = run.durationMs * 0.9
+    const attacks = [
+      sendOver(scene, 'all', run.transfers, sendingMs),
+      sendMessages(scene, Math.ceil(run.transfers / messageEvery), sendingMs),
+      attackAll(scene, planOf(run), done),
+    ]
     try {
       await Promise.all(attacks)
     } finally {
@@ -62,6 +74,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
     await replayRevoked(scene, { chain: 'ethereum' })
     const probes = await sendProbes(scene)
     const remains = await drain(scene, run.stuckAfterMs, { streams: false })
+    await untilReceived(scene, run.stuckAfterMs)
     for (const line of [...remains.transfers, ...remains.lanes, ...scene.unnamedOrders, ...scene.shutOut, ...scene.overheard])
       say(`  ${line}`)
     if (run.kinds.includes(lastKind)) {
@@ -85,8 +98,11 @@ async function sendProbes({ devnet, sent, locks }: AttackScene): Promise<AnySent
   return probes.flat()
 }
 
-/** The config gets a treasury and spending limits. The environment gets a canary that no config names. */
-function prepared(devnet: Devnet, canary: string): Devnet {
+/**
+ * The config gets a treasury, spending limits, routes to the receivers, and the payment records, which no honest user
+ * needs. The environment gets a canary that no config names.
+ */
+function prepared(devnet: Devnet, canary: string, receivers: ReceiverEnds): Devnet {
   return {
     ...devnet,
     env: { ...devnet.env, SIGNER_URL: canary },
@@ -102,7 +118,19 @@ function prepared(devnet: Devnet, canary: string): Devnet {
       })
       // A high limit, so that only the keys' limits refuse the payments of `overspend`.
       const fees = { maxFeePerGas: '100000 gwei' }
-      return { ...config, fees, chains: Object.fromEntries(chains) as typeof config.chains }
+      const bridges = withReceivers(devnet, config.bridges, receivers)
+      return { ...config, fees, bridges, chains: Object.fromEntries(chains) as typeof config.chains }
     },
   }
+}
+
+function withReceivers({ executor: network }: Devnet, bridges: ConfigInput['bridges'], receivers: ReceiverEnds): ConfigInput['bridges'] {
+  const { executor } = bridges
+  if (!network || !executor) throw new Error('The devnet was started without an Executor')
+  const chains = Object.entries(executor.chains).map(([name, chain]) => [
+    name,
+    { ...chain, recordContract: network.ends[name as ChainKey].record },
+  ])
+  const routes = [...(bridges.receivers?.routes ?? []), ...receiverRoutes(receivers)]
+  return { ...bridges, receivers: { routes }, executor: { ...executor, chains: Object.fromEntries(chains) as typeof executor.chains } }
 }

@@ -1,4 +1,5 @@
 import type { HDNodeWallet } from 'ethers'
+import type { DevnetAccount } from '../devnet/chain/accounts.ts'
 import type { ChainKey, FaultTargets } from '../faults/fault-targets.ts'
 import type { AnySent } from '../devnet/sent.ts'
 
@@ -27,9 +28,24 @@ export interface Payment {
   readonly id: string
 }
 
+/** A contract that takes the messages of one account. */
+export interface ReceiverEnd {
+  readonly source: ChainKey
+  /** A contract on the target. 0x, lower case. */
+  readonly contract: string
+  /** Account on the source whose messages the contract takes. */
+  readonly sender: DevnetAccount
+  /** Payloads of honest messages. */
+  readonly sent: string[]
+}
+
+/** Ends of `bridges.receivers`, by target chain. */
+export type ReceiverEnds = Readonly<Record<ChainKey, ReceiverEnd>>
+
 export interface AttackScene extends FaultTargets {
   /** Owner of stolen coins. No honest user pays this address. */
   readonly thief: HDNodeWallet
+  readonly receivers: ReceiverEnds
   /** Honest transfers that an operator cancels. Each must end as delivered, or as cancelled and not delivered. */
   readonly cancelled: AnySent[]
   readonly payments: Payment[]

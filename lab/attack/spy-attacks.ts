@@ -3,6 +3,7 @@ import { devnetAccount, devnetGuardians } from '../devnet/chain/accounts.ts'
 import { type Message, encodeBody, signVaa, toUniversal } from '../devnet/wormhole/vaa.ts'
 import type { PlannedAttack } from './plan.ts'
 import { falseGuardian, inventedNtt } from './forged-calls.ts'
+import { inventedMessage, inventedPayload3 } from './forged-deliveries.ts'
 import { attackDevnet, type AttackScene } from './scene.ts'
 
 /** First invented sequence number, above all numbers that the bridges publish. */
@@ -66,7 +67,7 @@ function concatBytes(head: Uint8Array, tail: Uint8Array): Uint8Array {
   return Buffer.concat([head, tail])
 }
 
-/** Half of the messages are transfers of the token bridge, half are NTT transfers. */
+/** As many transfers of the token bridge, NTT transfers, payloads 3 and messages for a route to a contract. */
 function publish(
   scene: AttackScene,
   { chain, dice }: Pick<PlannedAttack, 'chain' | 'dice'>,
@@ -86,7 +87,12 @@ function publish(
     toBeHex(target.wormholeChainId, 2),
     toBeHex(0, 32),
   ])
-  const invented = [{ emitter: toUniversal(source.tokenBridge), payload }, inventedNtt(scene, targetName)] as const
+  const invented = [
+    { emitter: toUniversal(source.tokenBridge), payload },
+    inventedNtt(scene, targetName),
+    inventedPayload3(scene, targetName),
+    inventedMessage(scene, targetName),
+  ] as const
   const first = firstInvented + BigInt(Math.floor(dice * 1_000_000_000))
   for (let index = 0; index < count; index++) {
     const sequence = first + BigInt(index)
@@ -98,7 +104,7 @@ function publish(
       emitterChain: source.wormholeChainId,
       sequence,
       consistencyLevel: 1,
-      ...invented[index % 2 === 0 ? 0 : 1],
+      ...invented[(index % invented.length) as 0 | 1 | 2 | 3],
     }
     devnet.guardian.spy.publish(sign(message), source.wormholeChainId, message.emitter)
   }

@@ -10,6 +10,7 @@ import { isNative } from '../devnet/sent.ts'
 import { until } from '../devnet/until.ts'
 import { findBelieved } from './believed.ts'
 import { approval, forgedDropOffs, forgedMints, forgedNtt, inventedNonce, inventedTransfer, theft } from './forged-calls.ts'
+import { forgedDeliveries } from './forged-deliveries.ts'
 import { forgedMessages, forgedMismatch } from './forged-messages.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
@@ -33,7 +34,7 @@ export const temporalAttacks = {
   wipe,
 } as const
 
-/** Pays the thief, approves the thief for the bridge's tokens, or completes invented transfers. */
+/** Pays the thief, approves the thief for the bridge's tokens, or delivers what no user sent or paid for. */
 async function forgedOperatorTransaction(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const lane = victim(scene, attack)
   const intents = [
@@ -43,6 +44,7 @@ async function forgedOperatorTransaction(scene: AttackScene, attack: PlannedAtta
     ...forgedNtt(scene, attack.chain, attack.dice),
     ...(await forgedMints(scene, attack.chain, attack.dice)),
     ...(await forgedDropOffs(scene, attack.chain, attack.dice)),
+    ...(await forgedDeliveries(scene, attack.chain, attack.dice)),
   ]
   for (const [index, intent] of intents.entries()) {
     await scene.client.workflow.start('operatorTransaction', {

@@ -1,7 +1,7 @@
-import { configSchema } from '../../config/schema/schema.ts'
 import type { DevnetAccount } from './chain/accounts.ts'
 import type { Devnet } from './index.ts'
 import type { NativeBridgeEnd } from './native/native-bridge.ts'
+import { apiUrlOf, type PublishedProducts, publishedProducts } from './published-products.ts'
 import type { DevnetFiles } from './published-files.ts'
 import { toUniversal } from './wormhole/vaa.ts'
 import type { WormholeChain } from './wormhole/wormhole.ts'
@@ -17,18 +17,24 @@ export function summarizeDevnet(devnet: Devnet, files: DevnetFiles) {
       database: temporal.dbFile,
     },
     guardian: { spy: guardian.spy.address, api: guardian.apiUrl },
-    chains: Object.values(chains).map((chain) => summarizeChain(chain, devnet.native?.ends[chain.name as 'ethereum' | 'bsc'])),
+    ...(devnet.cctp && { iris: devnet.cctp.iris.url }),
+    api: apiUrlOf(devnet),
+    chains: Object.values(chains).map((chain) => {
+      const name = chain.name as 'ethereum' | 'bsc'
+      return summarizeChain(chain, devnet.native?.ends[name], publishedProducts(devnet, name))
+    }),
     lanes: lanes.map(({ chain, address, variable, privateKey }) => ({ chain, address, variable, devnetKey: privateKey })),
     outsiders: Object.entries(outsiders).map(([chain, { address, privateKey }]) => ({ chain, address, devnetKey: privateKey })),
     files,
   }
 }
 
-function summarizeChain(chain: WormholeChain, native: NativeBridgeEnd | undefined) {
-  const { name, wormholeChainId, anvil, core, tokenBridge, weth, token, wrappedWeth, wrappedToken, user } = chain
+function summarizeChain(chain: WormholeChain, native: NativeBridgeEnd | undefined, products: PublishedProducts) {
+  const { name, wormholeChainId, anvil, core, tokenBridge, weth, token, wrappedWeth, wrappedToken, redeemer, user } = chain
   const { url, chainId, blockTimeSeconds } = anvil
+  const { ntt, executor, cctp } = products
   const natives = native && { nativeBridge: native.bridge, nativeToken: native.token }
-  const contracts = { core, tokenBridge, weth, token, wrappedWeth, wrappedToken, ...natives }
+  const contracts = { core, tokenBridge, weth, token, wrappedWeth, wrappedToken, redeemer, ...natives, ...contractsOf(products) }
   const keyed = ({ address, privateKey }: DevnetAccount) => ({ address, devnetKey: privateKey })
   return {
     name,
@@ -40,6 +46,22 @@ function summarizeChain(chain: WormholeChain, native: NativeBridgeEnd | undefine
     contracts,
     user: keyed(user),
     ...(native && { nativeUser: keyed(native.user), nativeOwner: keyed(native.deployer) }),
+    ...(ntt && { nttUser: keyed(ntt.user), nttOwner: keyed(ntt.deployer) }),
+    ...(executor && { executorUser: keyed(executor.user) }),
+    ...(cctp && { cctpUser: keyed(cctp.user), cctpOwner: keyed(cctp.deployer) }),
+  }
+}
+
+/** Contracts of NTT, the Executor and CCTP, by name. */
+function contractsOf({ ntt, executor, cctp }: PublishedProducts): Record<string, string> {
+  const { 1: v1, 2: v2 } = cctp?.contracts ?? {}
+  return {
+    ...(ntt && { nttToken: ntt.token, nttManager: ntt.manager, nttTransceiver: ntt.transceivers.join(', ') }),
+    ...(executor && { executor: executor.executor, messageSender: executor.sender, messageReceiver: executor.receiver }),
+    ...(executor && { executorPayee: executor.payee }),
+    ...(cctp && { cctpToken: cctp.token }),
+    ...(v1 && { cctpV1Transmitter: v1.transmitter, cctpV1Messenger: v1.messenger }),
+    ...(v2 && { cctpV2Transmitter: v2.transmitter, cctpV2Messenger: v2.messenger }),
   }
 }
 
@@ -48,7 +70,7 @@ type Row = readonly [name: string, value: string | number | undefined]
 
 export function describeDevnet(devnet: Devnet, files: DevnetFiles): string {
   const summary = summarizeDevnet(devnet, files)
-  const { temporal, guardian, chains } = summary
+  const { temporal, guardian, iris, chains } = summary
   const lines = [
     '',
     'Temporal',
@@ -63,14 +85,12 @@ export function describeDevnet(devnet: Devnet, files: DevnetFiles): string {
       ['spy (gRPC)', guardian.spy],
       ['REST', guardian.api],
     ]),
+    ...(iris === undefined ? [] : ["In place of Circle's API", ...rows([['REST', iris]])]),
     ...chains.flatMap((chain) => [`Chain ${chain.name}`, ...rows(chainRows(chain, summary))]),
     '',
     'DEVNET keys are public knowledge: never fund them on a real network.',
     '',
-    ...nextCommands(
-      files.env,
-      chains.some(({ nativeOwner }) => nativeOwner),
-    ),
+    ...nextCommands(files.env, summary),
     '',
     'Ctrl-C stops everything.',
     '',
@@ -85,25 +105,24 @@ function rows(pairs: readonly Row[]): string[] {
 function chainRows(chain: DevnetSummary['chains'][number], { lanes, outsiders }: DevnetSummary): Row[] {
   const key = (entry: { address: string; devnetKey: string }) => `${entry.address}  DEVNET key ${entry.devnetKey}`
   const ofChain = <T extends { chain: string }>(entries: readonly T[]) => entries.filter((entry) => entry.chain === chain.name)
-  const native: Row[] = [
-    ...(chain.nativeUser ? [['native user', key(chain.nativeUser)] as const] : []),
-    ...(chain.nativeOwner ? [['native owner', key(chain.nativeOwner)] as const] : []),
-  ]
+  const { nativeUser, nativeOwner, nttUser, nttOwner, executorUser, cctpUser, cctpOwner } = chain
+  const users = { nativeUser, nativeOwner, nttUser, nttOwner, executorUser, cctpUser, cctpOwner }
+  const others = Object.entries(users).flatMap(([name, account]): Row[] => (account ? [[spaced(name), key(account)]] : []))
   return [
     ['JSON-RPC', chain.url],
     ['network id', `${chain.networkId} (Wormhole chain ${chain.wormholeChainId}, a block every ${chain.blockTimeSeconds} s)`],
     ...Object.entries(chain.contracts),
     ['emitter', chain.emitter],
     ['user', key(chain.user)],
-    ...native,
+    ...others,
     ...ofChain(outsiders).map((outsider): Row => ['someone else', key(outsider)]),
     ...ofChain(lanes).map((lane): Row => ['lane', `${key(lane)} (${lane.variable})`]),
   ]
 }
 
-function nextCommands(envFile: string, hasNative: boolean): string[] {
+function nextCommands(envFile: string, { api, chains }: DevnetSummary): string[] {
   const environment = `set -a; . ${envFile}; set +a`
-  const { port } = configSchema.shape.api.parse({})
+  const [first] = chains
   const native = [
     'npx tsx lab/devnet/send.ts --kind native',
     'npx tsx lab/devnet/native/native-owner.ts --help   # pause, roles, budget of the native bridge',
@@ -114,19 +133,25 @@ function nextCommands(envFile: string, hasNative: boolean): string[] {
       environment,
       'npm run portage -- config check',
       'npm run portage -- doctor',
-      `npm run portage -- run --role all   # its page: http://127.0.0.1:${port}/`,
+      `npm run portage -- run --role all   # its page: ${api}/`,
     ].map(indent),
     'and in a third:',
     ...[
       environment,
       'npx tsx lab/devnet/send.ts --help     # what users can send',
       'npx tsx lab/devnet/send.ts',
-      ...(hasNative ? native : []),
+      ...(first?.nativeOwner ? native : []),
+      ...(first?.nttUser ? ['ntt', 'burn', 'request'].map((kind) => `npx tsx lab/devnet/send.ts --kind ${kind}`) : []),
       'npm run portage -- transfer list',
       'npm run portage -- lane list',
       'npm run portage -- stream list',
     ].map(indent),
   ]
+}
+
+/** `nativeUser` → `native user`. */
+function spaced(name: string): string {
+  return name.replace(/[A-Z]/, (letter) => ` ${letter.toLowerCase()}`)
 }
 
 function indent(line: string): string {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { nttOptions } from '../demo/load.ts'
 import { describeDevnet, summarizeDevnet } from './describe.ts'
 import { lockFolder } from './folder-lock.ts'
 import { type DevnetOptions, type DevnetPorts, startDevnet } from './index.ts'
@@ -8,12 +9,14 @@ import { devnetDir, writeDevnetFiles } from './published-files.ts'
 const help = `Usage: npm run devnet [-- options]
 
 Keeps a whole network up on this machine until Ctrl-C: Temporal with its Web UI, two chains with the real Wormhole
-contracts and a native bridge both ways, a guardian. Every start is a new network: chains and Temporal begin empty.
+contracts and a native bridge both ways, and a guardian. Every start is a new network: chains and Temporal begin empty.
 
   --block-time <seconds>       between blocks, fractions allowed (default 1)
   --slots-in-an-epoch <n>      finality lags the head by twice as many blocks (default 1)
   --guardians <1-19>           in the guardian set (default 1)
   --keys <n>                   lanes per chain (default 2)
+  --bridge <which>             both (default): Wormhole's token bridge and the native bridge; all: NTT, an Executor,
+                               and CCTP with a server in place of Circle's API, too
   --native <variant>           of the native bridge's contracts: fixed (default), strict (with the defects of the
                                deployed ones), none
   --batch <n>                  most completions of the native bridge in one transaction (default: each has its own)
@@ -34,6 +37,7 @@ async function main(args: readonly string[]): Promise<number> {
       'slots-in-an-epoch': { type: 'string', default: '1' },
       guardians: { type: 'string', default: '1' },
       keys: { type: 'string', default: '2' },
+      bridge: { type: 'string', default: 'both' },
       native: { type: 'string', default: 'fixed' },
       batch: { type: 'string' },
       'in-memory': { type: 'boolean', default: false },
@@ -48,6 +52,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const log = (line: string) => void process.stderr.write(`${line}\n`)
   const ended = interrupted()
+  const all = isAll(values.bridge)
   const options = {
     blockTimeSeconds: number('--block-time', values['block-time'], 0.05, 3600),
     slotsInAnEpoch: number('--slots-in-an-epoch', values['slots-in-an-epoch'], 1, 32, true),
@@ -55,6 +60,7 @@ async function main(args: readonly string[]): Promise<number> {
     keysPerChain: number('--keys', values.keys, 1, 20, true),
     native: variant(values.native),
     receivers: true,
+    ...(all && { ntt: nttOptions('all'), executor: true, cctp: {} }),
     batch: values.batch === undefined ? undefined : number('--batch', values.batch, 2, 100, true),
     inMemory: values['in-memory'],
     dir: values.dir,
@@ -104,6 +110,11 @@ async function choosePorts(): Promise<DevnetPorts> {
     Object.entries(wellKnown).map(async ([name, port]) => [name, (await accepts(port)) ? await freePort() : port] as const),
   )
   return Object.fromEntries(chosen)
+}
+
+function isAll(text: string): boolean {
+  if (text === 'all' || text === 'both') return text === 'all'
+  throw new Error(`--bridge takes both or all, not "${text}"`)
 }
 
 function variant(text: string): 'fixed' | 'strict' | false {

@@ -4,6 +4,7 @@ import { stringify } from 'yaml'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { attachAnvil } from './chain/anvil.ts'
 import type { Devnet } from './index.ts'
+import { productSides, type ProductSides, publishedProducts, type PublishedProducts } from './published-products.ts'
 import type { NativeSide } from './native/native-users.ts'
 import type { UserSide } from './wormhole/users.ts'
 
@@ -23,7 +24,10 @@ type PublishedSide = Omit<UserSide, 'anvil'> & {
   readonly url: string
   readonly chainId: number
   readonly native?: Omit<NativeSide, 'name' | 'anvil'>
+  readonly products: PublishedProducts
 }
+
+export type PublishedChain = UserSide & ProductSides & { readonly native?: NativeSide }
 
 /** Writes the files that other commands read. Only the owner may read the file `env`, which has keys. */
 export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<DevnetFiles> {
@@ -57,6 +61,7 @@ export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<Dev
       wrappedToken,
       redeemer,
       ...(native && { native }),
+      products: publishedProducts(devnet, chain.name as 'ethereum' | 'bsc'),
     }
   })
   await writeFile(files.chains, JSON.stringify(sides, null, 2))
@@ -64,14 +69,17 @@ export async function writeDevnetFiles(devnet: Devnet, dir: string): Promise<Dev
 }
 
 /** Reads the chains of a devnet in another process. Throws SETUP_INCOMPLETE without such a devnet. */
-export async function readDevnetChains(
-  dir = process.env['PORTAGE_DEVNET'] || devnetDir,
-): Promise<(UserSide & { readonly native?: NativeSide })[]> {
+export async function readDevnetChains(dir = process.env['PORTAGE_DEVNET'] || devnetDir): Promise<PublishedChain[]> {
   try {
     const sides = JSON.parse(await readFile(join(dir, 'chains.json'), 'utf8')) as PublishedSide[]
-    return sides.map(({ url, chainId, native, ...side }) => {
+    return sides.map(({ url, chainId, native, products, ...side }) => {
       const anvil = attachAnvil(url, chainId)
-      return { ...side, anvil, ...(native && { native: { ...native, name: side.name, anvil } }) }
+      return {
+        ...side,
+        anvil,
+        ...productSides(products, { ...side, anvil }),
+        ...(native && { native: { ...native, name: side.name, anvil } }),
+      }
     })
   } catch (cause) {
     throw new RelayerError('SETUP_INCOMPLETE', { detail: `No devnet was started in ${dir}: start one with npm run devnet.`, cause })

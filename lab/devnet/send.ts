@@ -1,9 +1,9 @@
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { parseEther, parseUnits } from 'ethers'
-import { startNativeUsers, type SentNativeTransfer } from './native/native-users.ts'
+import { parseEther } from 'ethers'
 import { readDevnetChains } from './published-files.ts'
 import { devnetTokenFeeWei } from './relayer-config.ts'
+import { sendOf } from './send-products.ts'
 import { messageKind, startUsers, transferKinds, type SentTransfer, type TransferKind } from './wormhole/users.ts'
 
 const help = `Usage: npx tsx lab/devnet/send.ts [options]
@@ -12,9 +12,10 @@ Sends users' transfers on the devnet that \`npm run devnet\` keeps up, and print
 
   --from <chain>     ethereum, bsc or both (default both)
   --kind <kind>      ${transferKinds.join(', ')}, all of these (default), ${messageKind}: payload 3 to a contract,
-                     or native: of the native bridge's token
+                     or native: of the native bridge's token. With \`npm run devnet -- --bridge all\` also ntt, burn (CCTP),
+                     and request: a message that pays an Executor for its delivery, while Portage runs
   --count <n>        that many of each (default 1)
-  --amount <coins>   default 1; of the native bridge's token with 8 decimals
+  --amount <coins>   default 1; of the native bridge's and NTT's token with 8 decimals, of CCTP's with 6
   --no-fee           without a fee for the relayer; the devnet's config declines tokens without one
   --help             this text
 `
@@ -31,7 +32,7 @@ async function send(args: readonly string[]): Promise<number> {
       help: { type: 'boolean', default: false },
     },
   })
-  const native = values.kind === 'native'
+  const product = sendOf(values.kind)
   const known: readonly TransferKind[] = [...transferKinds, messageKind]
   const kinds = values.kind === 'all' ? transferKinds : known.filter((kind) => kind === values.kind)
   const [ethereum, bsc] = values.help ? [] : await readDevnetChains()
@@ -43,18 +44,13 @@ async function send(args: readonly string[]): Promise<number> {
     ([source]) => values.from === 'both' || source.name === values.from,
   )
   const count = /^[1-9]\d{0,4}$/.test(values.count) ? Number(values.count) : 0
-  if ((kinds.length === 0 && !native) || ways.length === 0 || count === 0) {
+  if ((kinds.length === 0 && !product) || ways.length === 0 || count === 0) {
     process.stderr.write(`An option has no such value.\n\n${help}`)
     return 2
   }
-  if (native) {
-    const amount = parseUnits(values.amount, 8)
-    const ends = ways.flatMap(([{ native: source }, { native: target }]) => (source && target ? [[source, target] as const] : []))
-    if (ends.length === 0) throw new Error('This devnet has no native bridge')
-    const sent = await Promise.all(
-      ends.map(([source, target]) => startNativeUsers(source, target).send(Array.from({ length: count }, () => ({ amount })))),
-    )
-    process.stdout.write(sent.flat().map(nativeLine).join(''))
+  if (product) {
+    const lines = await Promise.all(ways.map(([source, target]) => product(source, target, { amount: values.amount, count })))
+    process.stdout.write(lines.flat().join(''))
     return 0
   }
   const amount = parseEther(values.amount)
@@ -68,10 +64,6 @@ async function send(args: readonly string[]): Promise<number> {
 
 function line(sent: SentTransfer): string {
   return `${sent.emitterChain}/${sent.emitter}/${sent.sequence}  ${sent.source} → ${sent.target}  ${sent.kind}  to ${sent.recipient}\n`
-}
-
-function nativeLine({ source, target, nonce, recipient }: SentNativeTransfer): string {
-  return `${source}/${nonce}  ${source} → ${target}  native  to ${recipient}\n`
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

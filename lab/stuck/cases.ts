@@ -3,6 +3,7 @@ import { nativeCases } from './native.ts'
 import { nodeCases, slowNodeCases } from './nodes.ts'
 import { orderCases } from './orders.ts'
 import { pluginCases } from './plugins.ts'
+import { productCases } from './products.ts'
 import { processCases } from './processes.ts'
 import type { StuckCase } from './scene.ts'
 import { transferCases } from './transfers.ts'
@@ -18,6 +19,7 @@ export const stuckCases: readonly StuckCase[] = [
   ...transferCases,
   ...processCases,
   ...pluginCases,
+  ...productCases,
   ...wormholeCases,
   ...lateWormholeCases,
 ]

@@ -13,7 +13,7 @@ export const stuckExit = { notClean: 1, usage: 2 } as const
 export const mostSeconds = 10
 
 const help = `
-Makes the causes of \`portage stuck\` one after another on real parts: two chains with ${stuckDevnet.nodesPerChain} nodes and ${stuckDevnet.keysPerChain} keys each, both bridges, a guardian, a process
+Makes the causes of \`portage stuck\` one after another on real parts: two chains with ${stuckDevnet.nodesPerChain} nodes and ${stuckDevnet.keysPerChain} keys each, the bridges and products, a guardian, a process
 for each role. Of each it measures the seconds from the fault to its row, in \`portage stuck --json\` and in GET /v1/stuck; then it mends the fault, and the row must go.
 
 Examples:

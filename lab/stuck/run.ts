@@ -11,6 +11,7 @@ import { stuckCases } from './cases.ts'
 import { finalityStalledMinutes } from './nodes.ts'
 import { mostSeconds } from './options.ts'
 import { makePlugins } from './plugins.ts'
+import { withPrices } from './products.ts'
 import { setTokens, type StuckCase, stuckDevnet, type StuckScene } from './scene.ts'
 import { type Question, hasRow, type Report, secondsUntil } from './watch.ts'
 
@@ -42,9 +43,10 @@ export async function runStuck(names: readonly string[], say: (line: string) => 
     const { bsc } = devnet.chains
     for (const { chain, address } of devnet.lanes) if (chain === 'bsc') await setTokens(bsc.anvil, bsc.weth, address, 1n)
     const plugins = await makePlugins(devnet)
+    const priceFeed = await withPrices(devnet)
     const fleet = new RoleFleet(
       devnet,
-      (config) => withPlugins(configured(config, bsc.weth), plugins.config),
+      (config) => ({ ...withPlugins(configured(config, bsc.weth), plugins.config), priceFeed }),
       async () => {},
     )
     stops.push(() => fleet.stop())

@@ -1,5 +1,6 @@
 import { concat, keccak256, toBeHex, zeroPadValue } from 'ethers'
 import type { CauseCode } from '../../domain/catalogue/catalogue.ts'
+import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { Anvil } from '../devnet/chain/anvil.ts'
 import { until } from '../devnet/until.ts'
@@ -9,8 +10,14 @@ import type { SentTransfer } from '../devnet/wormhole/users.ts'
 
 export type ChainKey = 'ethereum' | 'bsc'
 
+/** Whole NTT tokens. Larger transfers are queued for `rateLimitSeconds`. */
+export const queuedAbove = 1_000n
+
 /** Two nodes of three are a majority. */
-export const stuckDevnet = { nodesPerChain: 3, keysPerChain: 2, auditMinutes: 0.05, native: 'fixed' } as const satisfies DevnetOptions
+export const stuckDevnet = {
+  ...{ nodesPerChain: 3, keysPerChain: 2, auditMinutes: 0.05, native: 'fixed' },
+  ...{ ntt: { inboundLimit: queuedAbove, rateLimitSeconds: 30 }, executor: true, cctp: {} },
+} as const satisfies DevnetOptions
 
 export interface StuckPlugins {
   moduleOf(name: string): string
@@ -39,7 +46,8 @@ export interface Fault {
 export interface StuckCase {
   readonly name: string
   readonly fault: string
-  readonly code: CauseCode
+  /** Code of the row. For TRANSFERS_WAIT, the code of the error for which the transfers wait. */
+  readonly code: CauseCode | ErrorCode
   /** Makes the fault. Resolves when the fault is visible, which starts the count of seconds. */
   make(scene: StuckScene): Promise<Fault>
 }

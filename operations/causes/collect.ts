@@ -1,3 +1,4 @@
+import type { PriceOf } from '../../bridges/port.ts'
 import { spySources } from '../../bridges/configured-emitters.ts'
 import type { z } from 'zod'
 import type { Config } from '../../config/schema/schema.ts'
@@ -12,15 +13,18 @@ import { readSettings } from '../../temporal/client/settings/settings.ts'
 import { explain } from './explain.ts'
 import type { Read, SpyFacts } from './facts.ts'
 import { limits, read } from './read.ts'
+import { probeQuotes } from './probe-quotes.ts'
 import { probeChains } from './probe-chain.ts'
 import type { causeReportSchema } from './schema.ts'
 import { readTemporal, temporalProblem, withoutTemporal } from './read-temporal.ts'
 
 export interface CausesOptions {
-  readonly config: Pick<Config, 'chains' | 'bridges' | 'notifications' | 'streams' | 'worker'>
+  readonly config: Pick<Config, 'chains' | 'bridges' | 'notifications' | 'priceFeed' | 'streams' | 'worker'>
   readonly environment: Readonly<Record<string, string | undefined>>
   /** This process's subscriptions. Other spies are probed by a new connection. */
   readonly spies?: (() => readonly SpyHealth[]) | undefined
+  /** The price feed of this process, if the process quotes. Absent: the sources are asked anew. */
+  readonly priceOf?: PriceOf | undefined
 }
 
 export interface CauseReport extends Omit<z.infer<typeof causeReportSchema>, 'causes'> {
@@ -36,12 +40,13 @@ export async function collectCauses(temporal: TemporalClient | RelayerError, opt
   const settings = answering.then((client): Promise<Read<Settings>> | Read<Settings> =>
     client instanceof RelayerError ? { asOf: Date.now(), error: client } : read(limits.temporalMs + 500, () => readSettings(client)),
   )
-  const [facts, chains, spies] = await Promise.all([
+  const [facts, chains, spies, quotes] = await Promise.all([
     answering.then((client) => (client instanceof RelayerError ? withoutTemporal(client) : readTemporal(client, config, settings))),
     probeChains(options, settings),
     probeSpies(config, options.spies),
+    probeQuotes(options),
   ])
-  const causes = explain({ at: Date.now(), ...facts, chains, spies }, config)
+  const causes = explain({ at: Date.now(), ...facts, chains, spies, quotes }, config)
   return { asOf: new Date(at).toISOString(), stuck: isStuck(causes), causes }
 }
 

@@ -7,6 +7,7 @@ import { haltScopeText } from '../orders/scope-text.ts'
 import { explainChains } from './explain-chains.ts'
 import { explainIntake } from './explain-intake.ts'
 import { explainLanes } from './explain-lanes.ts'
+import { explainQuotes } from './explain-quotes.ts'
 import { explainReceivers } from './explain-receivers.ts'
 import { explainStreams } from './explain-streams.ts'
 import { explainTransfers, failingChains } from './explain-transfers.ts'
@@ -34,6 +35,7 @@ export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges' 
     ...explainSpies({ spies: facts.spies, streams: heard }),
     ...explainStreams(facts, configured, silent),
     ...explainReceivers(facts),
+    ...explainQuotes(facts),
     ...explainUnread(facts),
     ...explainVersion(facts),
   ]

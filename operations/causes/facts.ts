@@ -99,6 +99,12 @@ export interface SpyFacts {
   readonly unknownSets: number
 }
 
+/** Prices of the coins of the Executor's chains. */
+export interface QuoteFacts {
+  readonly asOf: number
+  readonly missing: readonly { readonly name: ChainName; readonly why: string }[]
+}
+
 export const tokenKey = (address: string, token: string) => `${address}/${token}`
 
 /** Leaves out tokens whose balance could not be read. */
@@ -121,6 +127,8 @@ export interface Facts {
   readonly streams: readonly StreamFacts[]
   readonly receivers: readonly ReceiverFacts[]
   readonly spies: readonly SpyFacts[]
+  /** Absent if this config gives no quotes, or has no price feed. */
+  readonly quotes?: QuoteFacts | undefined
   readonly transfers: readonly TransferFacts[]
   readonly declined: readonly TransferFacts[]
   readonly failing: readonly FailingWorkflow[]

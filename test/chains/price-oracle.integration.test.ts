@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { accountIndex, devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { Script } from '../../lab/devnet/chain/contracts.ts'
 import { compiledArtifact } from '../../lab/devnet/chain/solidity.ts'
-import { createPriceFeed } from '../../workers/roles/price-feed.ts'
+import { createPriceFeed } from '../../operations/prices/price-feed.ts'
 import { evmSetting } from './setting.ts'
 
 const { anvil, connectBehind } = evmSetting(3)

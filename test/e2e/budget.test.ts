@@ -1,10 +1,11 @@
 import { WorkflowNotFoundError } from '@temporalio/common'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
+import type { PortageOptions, PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { inPool, mine, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { cheapLot, costs, expectWithin, isWithin, tell } from '../helpers/e2e-budget.ts'
+import { makePackage, sendNtt, sendPackaged, sendPayloads } from '../helpers/e2e-products.ts'
 import { untilListed } from '../helpers/e2e-runs.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
@@ -29,7 +30,9 @@ describe('The cost of a transfer', () => {
   }
 
   beforeAll(async () => {
-    stage = await startStage({ worker: {}, consistencyLevel: 200, slotsInAnEpoch: { ethereum: 1, bsc: 35 }, blockTimeSeconds: 0.5 })
+    const products = { receivers: true, ntt: { consistencyLevel: 200 } }
+    const pace = { consistencyLevel: 200, slotsInAnEpoch: { ethereum: 1, bsc: 35 }, blockTimeSeconds: 0.5 }
+    stage = await startStage({ worker: {}, ...products, ...pace })
     await mine(stage.devnet.chains.bsc.anvil, 80)
     portage = await stage.portage()
   })
@@ -81,5 +84,39 @@ describe('The cost of a transfer', () => {
     expect(ends.map(({ state }) => state)).toEqual(ends.map(() => 'delivered'))
     expect(ends.at(-1)).toMatchObject({ rounds: 1, nonce: ours!.nonce })
     await expectDelivered(stage)
+  })
+
+  const lotOf = (what: string, send: typeof sendNtt) => async () => {
+    const sent = await send(stage, 'bsc', 20)
+    await untilListed(stage, sent, 'delivered')
+    const spent = await costs(stage, sent)
+    console.info(`${what}: ${tell(spent)}`)
+    return spent
+  }
+
+  test.each([
+    ['a payload 3 for a contract', sendPayloads],
+    ['an NTT transfer', sendNtt],
+  ])('%s with near finality stays within the budget of a token transfer', async (what, send) => {
+    const spent = await cheapLot(lotOf(what, send), (all) => all.every((cost) => isWithin(cost, budget.near)))
+    for (const one of spent) expectWithin(one, budget.near)
+  })
+
+  test('the message of a package costs no more than a token transfer of the same processes', async () => {
+    await stage.end(portage)
+    const plugins = await makePackage(stage, ['bsc', 'ethereum'])
+    const configure: PortageOptions['configure'] = (config) => ({ ...config, bridges: { ...config.bridges, plugins } })
+    await stage.portage({ role: 'lane', name: 'lane', configure })
+    await stage.portage({ role: 'keyless', name: 'keyless', configure })
+    const tokens = await lotOf('a token transfer, two processes', () => stage.send('bsc', coins(20)))()
+    const most = {
+      stateTransitions: Math.max(...tokens.map(({ stateTransitions }) => stateTransitions)),
+      historyEvents: Math.max(...tokens.map(({ historyEvents }) => historyEvents)),
+    }
+    const spent = await cheapLot(lotOf('a message of a package', sendPackaged), (all) => all.every((cost) => isWithin(cost, most)))
+    for (const one of spent) {
+      expectWithin(one, most)
+      expectWithin(one, budget.near)
+    }
   })
 })

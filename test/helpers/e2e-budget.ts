@@ -11,7 +11,7 @@ export interface Cost extends Budget {
   readonly ms: number
 }
 
-export function costs({ client }: Stage, sent: readonly Sent[]): Promise<Cost[]> {
+export function costs({ client }: Stage, sent: readonly Pick<Sent, 'id'>[]): Promise<Cost[]> {
   return Promise.all(
     sent.map(async ({ id }) => {
       const { raw, historyLength, startTime, closeTime } = await client.workflow.getHandle(id).describe()

@@ -15,7 +15,11 @@ export function runsOf({ client }: Pick<Stage, 'client'>, id: string): Promise<n
  * Resolves when Temporal lists all transfers in this state. Does not query, because a query during a local activity
  * costs a task. Does not count, because a count includes transfers of the devnet's set-up.
  */
-export async function untilListed({ client }: Pick<Stage, 'client'>, sent: readonly Sent[], state: TransferState): Promise<void> {
+export async function untilListed(
+  { client }: Pick<Stage, 'client'>,
+  sent: readonly Pick<Sent, 'id'>[],
+  state: TransferState,
+): Promise<void> {
   const missing = async () => {
     const listed = new Set<string>()
     const query = `WorkflowType = 'transfer' AND TransferState = '${state}'`

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { AbiCoder, id } from 'ethers'
 import type { ContractReader } from '../../bridges/kit/contract-reader.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { createPriceFeed } from '../../workers/roles/price-feed.ts'
+import { createPriceFeed } from '../../operations/prices/price-feed.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { listenHttp } from '../helpers/servers.ts'
 

@@ -14,10 +14,10 @@ import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { createIris } from '../../intake/submit/iris.ts'
 import { createVaaLookup, type VaaLookup } from '../../intake/submit/vaa-lookup.ts'
 import type { Logger } from '../../observability/logger.ts'
+import { createPriceFeed } from '../../operations/prices/price-feed.ts'
 import type { SettingsWatch } from '../../temporal/client/settings/settings-watch.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { problemOf } from '../../observability/severity.ts'
-import { createPriceFeed } from './price-feed.ts'
 
 export interface Network {
   /** The served chains, the source chains of their native routes, whose tables are read, and the chains of oracles. */

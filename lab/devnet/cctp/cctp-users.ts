@@ -1,6 +1,7 @@
 import { getBytes, zeroPadValue } from 'ethers'
 import { placeOf } from '../../../domain/stream/places.ts'
 import { freshAddress } from '../chain/accounts.ts'
+import type { AnvilNode } from '../chain/anvil.ts'
 import type { Mined } from '../chain/contracts.ts'
 import { createSender } from '../chain/sender.ts'
 import { toUniversal } from '../wormhole/vaa.ts'
@@ -38,10 +39,13 @@ export interface SentBurn extends Required<Pick<UserBurn, 'version' | 'amount' |
 
 const nobody = `0x${'00'.repeat(20)}`
 
+/** The part of an end that another process needs to burn. */
+export type CctpSide = Omit<CctpEnd, 'anvil'> & { readonly anvil: AnvilNode }
+
 export type CctpUsers = ReturnType<typeof startCctpUsers>
 
 /** Users of one direction. They wait for the chain's own blocks. */
-export function startCctpUsers(source: CctpEnd, target: CctpEnd) {
+export function startCctpUsers(source: CctpSide, target: CctpSide) {
   const sendCalls = createSender(source.anvil, source.user, 400_000n)
   return {
     async burn(burns: readonly UserBurn[]): Promise<SentBurn[]> {
@@ -58,8 +62,8 @@ export function startCctpUsers(source: CctpEnd, target: CctpEnd) {
 }
 
 export async function burnOutcome(
-  source: CctpEnd,
-  target: CctpEnd,
+  source: CctpSide,
+  target: CctpSide,
   { version, amount, recipient }: UserBurn & { readonly recipient: string },
   mined: Mined | undefined,
 ): Promise<SentBurn> {
@@ -73,7 +77,7 @@ export async function burnOutcome(
   return { version, amount, recipient, ...ends, ...place, txHash, height, message, sentAt }
 }
 
-function callOf(burn: UserBurn & { readonly recipient: string }, source: CctpEnd, target: CctpEnd) {
+function callOf(burn: UserBurn & { readonly recipient: string }, source: CctpSide, target: CctpSide) {
   const { version, amount, recipient, caller, minFinality = 2_000, maxFee = 0n, hookData } = burn
   const common = [amount, target.domain, zeroPadValue(recipient, 32), source.token]
   const callerWord = zeroPadValue(caller ?? nobody, 32)

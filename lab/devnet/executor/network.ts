@@ -171,7 +171,7 @@ function startUsers(from: ExecutorEnd, to: ExecutorEnd, { abi, quoteOf, paid }: 
           const { form, underpaid, payload, recipient, transfer, call } = wanted[index]!
           if (underpaid) return []
           const common = { source: from.chain.name, target: to.chain.name, emitterChain: from.chain.wormholeChainId }
-          const place = { emitter: toUniversal(from.executor), ...placeOf(from, transaction) }
+          const place = { emitter: toUniversal(from.executor), ...placeOfRequest(from.chain.name, from.executor, transaction) }
           const paidFor = transfer && (await paidOutcome(...paid, transfer, transaction))
           return [{ ...common, ...place, payload, recipient, ...forms[form], paid: call.value, ...(paidFor && { paidFor }) }]
         }),
@@ -181,7 +181,8 @@ function startUsers(from: ExecutorEnd, to: ExecutorEnd, { abi, quoteOf, paid }: 
   }
 }
 
-function placeOf({ chain: { name }, executor }: ExecutorEnd, { transactionHash, blockNumber, timestamp, logs }: Mined) {
+/** Throws Error if the request reverted. */
+export function placeOfRequest(name: string, executor: string, { transactionHash, blockNumber, timestamp, logs }: Mined) {
   const log = logs.find(({ address, topics }) => address.toLowerCase() === executor && topics[0] === requestTopic)
   if (!log) throw new Error(`The user's transaction ${transactionHash} on ${name} reverted`)
   const sequence = BigInt(blockNumber) * 1_000_000n + BigInt(log.logIndex)

@@ -4,7 +4,13 @@ import { hexlify } from 'ethers'
 import { type Mined, Script } from '../chain/contracts.ts'
 import { compiledArtifact } from '../chain/solidity.ts'
 import { toUniversal } from '../wormhole/vaa.ts'
+import type { AnvilNode } from '../chain/anvil.ts'
 import type { ExecutorEnd } from './deploy.ts'
+
+/** The part of an end that another process needs to request deliveries. */
+export type ExecutorSide = Omit<ExecutorEnd, 'chain'> & {
+  readonly chain: { readonly wormholeChainId: number; readonly anvil: AnvilNode }
+}
 
 /** A message for the other chain's receiver. Amounts in wei. */
 export interface ExecutorMessage {
@@ -36,14 +42,14 @@ export interface Quoted {
 }
 
 /** Asks for a quote with Wormhole's SDK. `api`: base URL of the provider (…/v0). */
-export async function askQuote(api: string, from: ExecutorEnd, to: ExecutorEnd, instructions: string): Promise<Quoted> {
+export async function askQuote(api: string, from: ExecutorSide, to: ExecutorSide, instructions: string): Promise<Quoted> {
   const [source, target] = [from.chain.wormholeChainId, to.chain.wormholeChainId]
   const { signedQuote, estimatedCost } = await fetchQuote(api, toChain(source), toChain(target), instructions)
   if (estimatedCost === undefined) throw new Error('The provider names no price')
   return { signedQuote, estimatedCost: BigInt(estimatedCost) }
 }
 
-export async function requestDelivery(api: string, from: ExecutorEnd, to: ExecutorEnd, message: ExecutorMessage): Promise<SentRequest> {
+export async function requestDelivery(api: string, from: ExecutorSide, to: ExecutorSide, message: ExecutorMessage): Promise<SentRequest> {
   const instructions = instructionsOf(message)
   const { signedQuote: offered, estimatedCost } = await askQuote(api, from, to, instructions)
   const signedQuote = message.quoteOf?.(offered) ?? offered

@@ -22,6 +22,8 @@ export interface FindOptions {
   /** Folder for a downloaded or built CLI. Default: portage/bin in XDG_CACHE_HOME or in ~/.cache. */
   readonly cacheDir?: string
   readonly downloadTimeoutMs?: number
+  /** Whether `log` gets the path of the CLI. Default true. */
+  readonly announce?: boolean
 }
 
 /** `go install` refuses later versions, because they have a replace directive. */
@@ -34,10 +36,11 @@ export async function findTemporalCli(options: FindOptions = {}): Promise<Tempor
   const log = options.log ?? ((line) => process.stderr.write(`${line}\n`))
   const cacheDir = options.cacheDir ?? programCache(env)
   const tried: string[] = []
+  const announced = (cli: TemporalCli) => (options.announce === false ? cli : announce(cli, log))
   // A wrong path in TEMPORAL_CLI is an error of the user, so no other CLI replaces it.
   if (env.TEMPORAL_CLI) {
     const found = await probe(env.TEMPORAL_CLI, 'TEMPORAL_CLI', tried)
-    if (found) return announce(found, log)
+    if (found) return announced(found)
     throw incomplete(tried)
   }
   const known: [string, CliOrigin][] = [
@@ -49,7 +52,7 @@ export async function findTemporalCli(options: FindOptions = {}): Promise<Tempor
   ]
   for (const [path, origin] of known) {
     const found = existsSync(path) ? await probe(path, origin, tried) : undefined
-    if (found) return announce(found, log)
+    if (found) return announced(found)
   }
   tried.push('no `temporal` on PATH')
   const path = join(cacheDir, program)
@@ -63,7 +66,7 @@ export async function findTemporalCli(options: FindOptions = {}): Promise<Tempor
     // The complete file is renamed into place, so that other processes never see a part of it.
     if (binary) await chmod(join(work, binary), 0o755).then(() => rename(join(work, binary), path))
     const found = await probe(path, made, tried)
-    if (found) return announce(found, log)
+    if (found) return announced(found)
     throw incomplete(tried)
   } finally {
     await rm(work, { recursive: true, force: true })
@@ -126,7 +129,8 @@ function incomplete(tried: readonly string[]): RelayerError {
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   try {
-    process.stdout.write(`${(await findTemporalCli()).path}\n`)
+    // The path goes to stdout alone, because the command after the set-up prints the line about the CLI.
+    process.stdout.write(`${(await findTemporalCli({ announce: false })).path}\n`)
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
     process.exitCode = 1

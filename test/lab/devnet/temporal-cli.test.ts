@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -36,6 +37,13 @@ describe('the search for the Temporal CLI', () => {
     expect(await find({ PATH: `${join(dir, 'none')}:${join(dir, 'bin')}` })).toMatchObject({ path: own, origin: 'PATH' })
     expect(await find({ PATH: join(dir, 'none') })).toMatchObject({ path: kept, origin: 'cache' })
     expect(lines.at(-1)).toBe(`Temporal CLI: ${kept} (from cache; temporal version 1.5.1 (Server 1.29.1, UI 2.42.1))`)
+  })
+
+  test('the set-up prints no line about the Temporal CLI, because the command after it does', async () => {
+    const own = await program('bin')
+    const args = ['--import', 'tsx', 'lab/devnet/temporal/temporal-cli.ts']
+    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env: { ...process.env, TEMPORAL_CLI: own } })
+    expect([stdout, stderr]).toEqual([`${own}\n`, ''])
   })
 
   test('a TEMPORAL_CLI that does not work is never replaced', async () => {

@@ -87,6 +87,7 @@ const shown: Readonly<Record<CauseCode, Partial<Facts>>> = {
   FEE_LIMIT: waiting('FEE_LIMIT'),
   FEE_BELOW_COST: waiting('FEE_BELOW_COST'),
   DELIVERY_NOT_DUE: waiting('DELIVERY_NOT_DUE'),
+  PRICE_MISSING: waiting('PRICE_MISSING'),
   PLUGIN_INVALID: waiting('PLUGIN_INVALID'),
   PLUGIN_CHANGED: waiting('PLUGIN_CHANGED'),
   PLUGIN_FAILED: waiting('PLUGIN_FAILED'),
@@ -180,7 +181,6 @@ const neverMade: readonly CauseCode[] = [
     'TRANSFERS_WAIT',
     'VERSION_INACTIVE',
     'KEY_USED_ELSEWHERE',
-    'DELIVERY_NOT_DUE',
     'SHADOW_MODE',
   ] as const),
 ]

@@ -1,0 +1,110 @@
+import { getBytes, HDNodeWallet, hexlify, Interface, randomBytes, toQuantity } from 'ethers'
+import { Script } from '../devnet/chain/contracts.ts'
+import { compiledArtifact } from '../devnet/chain/solidity.ts'
+import type { Devnet } from '../devnet/index.ts'
+import type { ConfigInput } from '../devnet/relayer-config.ts'
+import { until } from '../devnet/until.ts'
+import { toUniversal } from '../devnet/wormhole/vaa.ts'
+import { published } from '../devnet/wormhole/wormhole.ts'
+import type { ChainKey } from '../faults/fault-targets.ts'
+import type { AttackScene, ReceiverEnd, ReceiverEnds } from './scene.ts'
+
+const coreAbi = new Interface(['function publishMessage(uint32 nonce, bytes payload, uint8 consistencyLevel) payable returns (uint64)'])
+const receivedAbi = new Interface(['event Received(bytes32 indexed digest, address indexed by, uint256 value, bytes payload)'])
+const chains = ['ethereum', 'bsc'] as const satisfies ChainKey[]
+
+/** First byte of a payload. The contract takes all messages of its sender, and the route only those with `listed`. */
+export const firstByte = { listed: '0x01', unlisted: '0x02' } as const
+
+export async function deployReceivers({ chains: { ethereum, bsc } }: Pick<Devnet, 'chains'>): Promise<ReceiverEnds> {
+  const compiled = await compiledArtifact('MessageReceiver')
+  const end = async (source: typeof ethereum, target: typeof bsc): Promise<ReceiverEnd> => {
+    const { address, privateKey } = HDNodeWallet.createRandom()
+    const sender = { address: address.toLowerCase(), privateKey }
+    await source.anvil.rpc('anvil_setBalance', [address, toQuantity(10n ** 20n)])
+    const script = await Script.of(target.anvil, target.deployer)
+    const args = [target.core, source.wormholeChainId, `0x${toUniversal(address)}`]
+    const contract = script.deploy('MessageReceiver', args, compiled)
+    await script.mine()
+    return { source: source.name as ChainKey, contract, sender, sent: [] }
+  }
+  return { ethereum: await end(bsc, ethereum), bsc: await end(ethereum, bsc) }
+}
+
+export function receiverRoutes(ends: ReceiverEnds): NonNullable<ConfigInput['bridges']['receivers']>['routes'] {
+  return chains.map((target) => {
+    const { source, contract, sender } = ends[target]
+    return {
+      ...{ source, emitter: sender.address, where: { '0': firstByte.listed.slice(2) }, target, contract, free: true },
+      delivered: { view: 'isReceived(bytes32)' },
+    }
+  })
+}
+
+/** Publishes a message with this first byte. Resolves with the signed message. */
+export async function publish(
+  { devnet, locks }: AttackScene,
+  { source, sender }: ReceiverEnd,
+  first: string,
+): Promise<{ readonly payload: string; readonly bytes: Uint8Array }> {
+  const { anvil, core, wormholeChainId } = devnet.chains[source]
+  const payload = `${first}${hexlify(randomBytes(31)).slice(2)}`
+  const [message] = await locks[source].run(async () => {
+    const script = await Script.of(anvil, sender)
+    script.call(core, coreAbi, 'publishMessage', [0, payload, 1])
+    return (await script.mine()).flatMap((one) => published(one, core, wormholeChainId))
+  })
+  if (!message) throw new Error('The message was not published')
+  const { bytes } = await devnet.guardian.waitFor(wormholeChainId, message.emitter, message.sequence)
+  return { payload, bytes: getBytes(bytes) }
+}
+
+/** Publishes honest messages to both chains, one after another, spread over `durationMs`. */
+export async function sendMessages(scene: AttackScene, perChain: number, durationMs: number): Promise<void> {
+  await Promise.all(
+    Object.values(scene.receivers).map(async (end) => {
+      const started = Date.now()
+      for (let index = 0; index < perChain; index++) {
+        await scene.wait(Math.max(0, started + (index * durationMs) / perChain - Date.now()))
+        end.sent.push((await publish(scene, end, firstByte.listed)).payload)
+      }
+    }),
+  )
+}
+
+export interface ReceiverVerdict {
+  readonly honest: number
+  readonly delivered: number
+  readonly lost: number
+  /** Messages that no route lists, but that a contract has received. */
+  readonly foreign: number
+}
+
+export async function judgeReceivers({ devnet, receivers }: Pick<AttackScene, 'devnet' | 'receivers'>): Promise<ReceiverVerdict> {
+  const verdicts = await Promise.all(
+    chains.map(async (target) => {
+      const { contract: address, sent } = receivers[target]
+      const topics = [receivedAbi.getEvent('Received')?.topicHash]
+      const filter = { address, topics, fromBlock: '0x0', toBlock: 'latest' }
+      const logs = await devnet.chains[target].anvil.rpc<{ topics: string[]; data: string }[]>('eth_getLogs', [filter])
+      const payloads = logs.map((log) => String(receivedAbi.parseLog(log)?.args['payload']))
+      const times = sent.map((payload) => payloads.filter((one) => one === payload).length)
+      return {
+        honest: sent.length,
+        delivered: times.filter((count) => count === 1).length,
+        lost: times.filter((count) => count === 0).length,
+        foreign: payloads.filter((payload) => !sent.includes(payload)).length,
+      }
+    }),
+  )
+  const sum = (field: keyof ReceiverVerdict) => verdicts.reduce((total, one) => total + one[field], 0)
+  return { honest: sum('honest'), delivered: sum('delivered'), lost: sum('lost'), foreign: sum('foreign') }
+}
+
+/** Waits at most `timeoutMs` until the contracts have received all honest messages. */
+export async function untilReceived(scene: AttackScene, timeoutMs: number): Promise<void> {
+  const look = async () => (await judgeReceivers(scene)).lost === 0
+  await until(look, { timeoutMs, everyMs: 1_000, what: 'the contracts to receive all messages' }).catch((error: Error) =>
+    scene.say(error.message),
+  )
+}

@@ -1,0 +1,58 @@
+import type { PriceOf } from '../../bridges/port.ts'
+import { createConfiguredChain } from '../../chains/registry.ts'
+import { nodeVariables } from '../../config/chains.ts'
+import { expectedPrices } from '../../config/prices.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import { createPriceFeed } from '../prices/price-feed.ts'
+import { errorOf, type QuoteFacts } from './facts.ts'
+import { limits, read } from './read.ts'
+
+interface QuoteProbe {
+  readonly config: Pick<Config, 'chains' | 'bridges' | 'priceFeed'>
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** The feed of this process, if the process quotes. Absent: the sources are asked anew. */
+  readonly priceOf?: PriceOf | undefined
+}
+
+/** Undefined if this config quotes no prices, or has no feed of them. Never throws. */
+export async function probeQuotes({ config, environment, priceOf }: QuoteProbe): Promise<QuoteFacts | undefined> {
+  const { executor } = config.bridges
+  if (!config.priceFeed || !executor?.quoter.signer) return undefined
+  const feed = priceOf ? { priceOf, close: () => {} } : openFeed(config.priceFeed, config, environment)
+  try {
+    const missing = await Promise.all(
+      Object.keys(executor.chains).map(async (name) => {
+        const error = errorOf(await read(limits.chainMs, () => feed.priceOf(name, 'source')))
+        return error?.code === 'PRICE_MISSING' ? [{ name, why: error.about }] : []
+      }),
+    )
+    return { asOf: Date.now(), missing: missing.flat() }
+  } finally {
+    feed.close()
+  }
+}
+
+function openFeed(
+  priceFeed: NonNullable<Config['priceFeed']>,
+  config: QuoteProbe['config'],
+  environment: QuoteProbe['environment'],
+): { readonly priceOf: PriceOf; close(): void } {
+  const named = priceFeed.sources.flatMap((source) => {
+    const chain = source.kind === 'oracle' ? config.chains[source.chain] : undefined
+    if (source.kind !== 'oracle' || !chain) return []
+    const options = { timeoutMs: limits.nodeMs, environment: nodeVariables(chain, environment) }
+    return [[source.chain, createConfiguredChain(source.chain, chain, options)] as const]
+  })
+  const chains = new Map(named)
+  const connected = Promise.all([...chains.values()].map((chain) => chain.connect().catch(() => {})))
+  const ask = createPriceFeed(priceFeed, { expected: expectedPrices(config), readerOf: (name) => chains.get(name) })
+  return {
+    async priceOf(name, end) {
+      await connected
+      return ask(name, end)
+    },
+    close() {
+      for (const [, chain] of named) chain.close()
+    },
+  }
+}
