@@ -83,7 +83,10 @@ export function routesOf({ name, wormholeChainId, tokenBridge: contract, calls =
   return [route({ 0: '01' }, completions), ...redeemers, route({ 0: '03' }, [])]
 }
 
-/** Compares fees with dollars and with coins of 18 decimals, at the prices of the feed. Throws PRICE_MISSING without a price. */
+/**
+ * Compares fees with dollars and with coins of 18 decimals, at the prices of the feed. Throws PRICE_MISSING without a
+ * price.
+ */
 function createFeeValues({ priceOf, decimals }: Pick<TokenBridgeOptions, 'priceOf' | 'decimals'>) {
   const missing = (detail: string, { originToken: name }: Content) => new RelayerError('PRICE_MISSING', { detail, facts: { name } })
   /** `target`: price of `name` at the target. All prices are of one moment. */

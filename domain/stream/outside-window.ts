@@ -2,11 +2,13 @@ import { defined } from '../defined.ts'
 import {
   countIn,
   type Intervals,
+  type IntervalSet,
   joinIntervals,
   overlaps,
   pack,
   parse,
   subtractIntervals,
+  toSet,
   unpack,
   withNumber,
   withoutInterval,
@@ -157,6 +159,8 @@ export function uncounted({ open, outside }: Pick<StreamState, 'open' | 'outside
 export function intervalsOutside({ outside }: Outside, isWanted: (why: OutsideNumbers) => boolean = () => true): readonly Intervals[] {
   return outside.filter(isWanted).map(intervalsOf)
 }
+
+export const setOutside = (numbers: OutsideNumbers): IntervalSet => toSet(intervalsOf(numbers))
 
 export const isCrowded = ({ outside }: Outside): boolean => bytesOf(outside) > crowdedBytes || outside.some(({ condensed }) => condensed)
 

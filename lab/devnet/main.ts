@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { nttOptions } from '../demo/load.ts'
+import { partsOf } from '../demo/load.ts'
 import { describeDevnet, summarizeDevnet } from './describe.ts'
 import { lockFolder } from './folder-lock.ts'
 import { type DevnetOptions, type DevnetPorts, startDevnet } from './index.ts'
@@ -58,9 +58,9 @@ async function main(args: readonly string[]): Promise<number> {
     slotsInAnEpoch: number('--slots-in-an-epoch', values['slots-in-an-epoch'], 1, 32, true),
     guardians: number('--guardians', values.guardians, 1, 19, true),
     keysPerChain: number('--keys', values.keys, 1, 20, true),
+    ...partsOf(all ? 'all' : 'both'),
     native: variant(values.native),
     receivers: true,
-    ...(all && { ntt: nttOptions('all'), executor: true, cctp: {} }),
     batch: values.batch === undefined ? undefined : number('--batch', values.batch, 2, 100, true),
     inMemory: values['in-memory'],
     dir: values.dir,

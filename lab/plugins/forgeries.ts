@@ -13,7 +13,9 @@ interface Call {
   readonly value: string
 }
 
-/** The config's rules must prove a genuine call, and must refuse its forgeries (at least seven) without other checks. */
+/**
+ * The config's rules must prove a genuine call, and must refuse its forgeries (at least seven) without other checks.
+ */
 export async function tryForgeries(
   devnet: Devnet,
   config: Config,

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { nttOptions } from '../../lab/demo/load.ts'
+import { partsOf } from '../../lab/demo/load.ts'
 import { describeDevnet } from '../../lab/devnet/describe.ts'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { type DevnetFiles, type PublishedChain, readDevnetChains, writeDevnetFiles } from '../../lab/devnet/published-files.ts'
@@ -17,7 +17,7 @@ describe('The devnet with NTT, an Executor and CCTP', () => {
   let chains: PublishedChain[]
 
   beforeAll(async () => {
-    stage = await startStage({ receivers: true, ntt: nttOptions('all'), executor: true, cctp: {} })
+    stage = await startStage(partsOf('all'))
     const dir = join(stage.devnet.dir, 'files')
     files = await writeDevnetFiles(stage.devnet, dir)
     chains = await readDevnetChains(dir)
