@@ -57,10 +57,17 @@ export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: Att
     })
   }
 
-  async function askAgain(fault: Refusal, nonce: string): Promise<void> {
-    if (!isLate(fault) || asked.has(nonce)) return
-    await apis.reattest(nonce)
+  /** The transfer waits for itself also if Circle refuses, because a stranger may have made the message. */
+  async function askAgain(fault: Refusal, nonce: string): Promise<string> {
+    if (!isLate(fault) || asked.has(nonce)) return fault.reason
+    try {
+      await apis.reattest(nonce)
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+      return `${fault.reason} No API attests it again: ${error.about}`
+    }
     asked.set(nonce, true)
+    return fault.reason
   }
 
   async function find(carried: CarriedMessage, retryInMs: number): Promise<Attestation> {
@@ -83,9 +90,8 @@ export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: Att
           })
     if (answer.kind === 'found') return { kind: 'attested', message: writeCarried({ ...carried, ...answer.value }) }
     if (!stale) return { kind: 'wait', code: 'CCTP_NOT_ATTESTED', reason: answer.why, retryInMs }
-    const { code, reason } = stale.fault
-    await askAgain(stale.fault, stale.nonce)
-    return { kind: 'wait', code, reason, retryInMs }
+    const reason = await askAgain(stale.fault, stale.nonce)
+    return { kind: 'wait', code: stale.fault.code, reason, retryInMs }
   }
 
   return {
@@ -101,7 +107,7 @@ export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: Att
       try {
         return await find(carried, retryInMs)
       } catch (error) {
-        if (!(error instanceof RelayerError) || error.code !== 'IRIS_UNAVAILABLE') throw error
+        if (!isUnavailable(error)) throw error
         const { code, about, title, facts } = error
         return { kind: 'wait', code, reason: about || title, retryInMs: Number(facts['againInMs'] ?? retryInMs) }
       }
@@ -141,6 +147,10 @@ export function createVerifyEqual(verifySigned: VerifySigned): VerifyEqual {
     const check = (one: Attested) => verified.once(one.bytes, fingerprint(one.attestation), () => verifySigned(one))
     await Promise.all(equal.map(check))
   }
+}
+
+function isUnavailable(error: unknown): error is RelayerError {
+  return error instanceof RelayerError && error.code === 'IRIS_UNAVAILABLE'
 }
 
 /** Expired, or not final enough. */
