@@ -57,10 +57,14 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     routeOf(readMessage(readCarried(bytes).bytes))
   }
 
+  const signedIn = async (transfer: Transfer) => {
+    const { carried, isAttested } = read(routes, transfer)
+    return isAttested ? carried : signedForm(carried)
+  }
+
   const delivered: Endpoint['delivered'] = async (transfer, at) => {
-    const { carried, route, isAttested } = read(routes, transfer)
-    const signed = isAttested ? carried : await signedForm(carried)
-    return signed !== undefined && isUsed(chain, route.to.transmitter, readMessage(signed.bytes), at)
+    const signed = await signedIn(transfer)
+    return signed !== undefined && isUsed(chain, read(routes, transfer).route.to.transmitter, readMessage(signed.bytes), at)
   }
 
   return {
@@ -70,6 +74,8 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     validate: (transfer) => toVerdict(check(transfer), refusals),
     attest: attestation.attest,
     delivered,
+    // Only Circle knows the nonce of a v2 burn.
+    mayShow: async (transfer) => (await signedIn(transfer)) !== undefined,
     async findDelivery(transfer) {
       const { message, route, isAttested } = read(routes, transfer)
       return isAttested ? findDelivery(chain, receivedLog(route.to.transmitter, message)) : undefined

@@ -54,6 +54,17 @@ describe('A transfer gets its attestation', () => {
     expect(await endpoint.attest?.(whole)).toBeUndefined()
   })
 
+  test('an API without the message leaves a delivered burn unknown, so nothing may report that the delivery is gone', async () => {
+    const { see, endpoint, state } = await network()
+    const transfer = transferOf(loggedV2())
+    state.used.add(nonceOf(loggedV2()))
+    expect([await endpoint.delivered(transfer, 'latest'), await endpoint.mayShow?.(transfer)]).toEqual([false, false])
+    see({ bytes: loggedV2() })
+    expect([await endpoint.mayShow?.(transfer), await endpoint.delivered(transfer, 'latest')]).toEqual([true, true])
+    expect(await (await network()).endpoint.mayShow?.(await attested(endpoint, transfer))).toBe(true)
+    expect(await (await network()).endpoint.mayShow?.(transferOf(burnBytes(1)))).toBe(true)
+  })
+
   test('a nonce of signatures that the target refuses shows no delivery, whatever the API says', async () => {
     const { see, endpoint, state, attestations } = await network()
     attestations.signWith(attesters.slice(1))
