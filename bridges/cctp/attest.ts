@@ -9,6 +9,7 @@ import { type CarriedMessage, readCarried, writeCarried } from './carried.ts'
 import { type CctpMessage, fast, loggedBytes, readMessage } from './message.ts'
 import type { CctpRoute } from './routes.ts'
 import { type Refusal, unlessRefused } from '../kit/verdict.ts'
+import { createTurns } from '../../runtime/turns.ts'
 import { createVerifiedMessages } from '../kit/verified-messages.ts'
 import { refusals, type Verify, type VerifySigned } from './verify.ts'
 
@@ -119,19 +120,26 @@ export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: Att
   }
 }
 
+/** An audit asks for hundreds of forms, and would use up the rate of the APIs, so that new burns get no attestation. */
+const formsAtOnce = 8
+const turnsOf = new WeakMap<Pick<AttestationApis, 'ofTransaction'>, ReturnType<typeof createTurns>>()
+
 /** The attested form of a logged v2 message, undefined if Circle has none. Throws IRIS_UNAVAILABLE and read errors. */
 export function createSignedForms({ apis, verifyEqual }: Pick<AttestOptions, 'apis' | 'verifyEqual'>) {
   /** Entries stay valid, because all attestations of a message have the same nonce. */
   const kept = new LRUCache<string, Attested>({ max: mostRemembered })
+  const turns = turnsOf.get(apis) ?? createTurns(formsAtOnce)
+  turnsOf.set(apis, turns)
   return async function signedForm(carried: CarriedMessage): Promise<Attested | undefined> {
     const key = fingerprint(writeCarried(carried))
     const known = kept.get(key)
     if (known) return known
     const { sourceDomain: domain } = readMessage(carried.bytes)
-    const answer = await apis.ofTransaction({ domain, txHash: carried.txHash }, async (messages) => {
+    const pick = async (messages: readonly Attested[]) => {
       const equal = equalTo(carried, messages)
       return (await refusalOf(() => verifyEqual(equal))) ? undefined : equal[carried.twin]
-    })
+    }
+    const answer = await turns.take(() => apis.ofTransaction({ domain, txHash: carried.txHash }, pick))
     if (answer.kind !== 'found') return undefined
     kept.set(key, answer.value)
     return answer.value

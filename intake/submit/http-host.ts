@@ -1,6 +1,7 @@
 import { backoffMs } from '../../domain/backoff.ts'
 import { createByteBudget } from '../../runtime/http/fetch-bounded.ts'
 import { retryAfterMs } from '../../runtime/http/retry-after.ts'
+import { createTurns } from '../../runtime/turns.ts'
 import { pause as sleep } from '../../runtime/wait.ts'
 import { httpJson } from './http.ts'
 import type { Retry } from './submissions.ts'
@@ -37,9 +38,8 @@ export function createHttpHost(options: HttpHostOptions) {
   const { mostBytes = 2_000_000, mostBytesAtOnce } = options
   const budget = mostBytesAtOnce === undefined ? undefined : createByteBudget(mostBytesAtOnce)
   const base = url.endsWith('/') ? url : `${url}/`
-  const queue: (() => void)[] = []
+  const turns = createTurns(parallel)
   const sentAt: number[] = []
-  let active = 0
   let failures = 0
   let restUntil = 0
   let line: Promise<void> = Promise.resolve()
@@ -83,17 +83,8 @@ export function createHttpHost(options: HttpHostOptions) {
     origin: new URL(base).origin,
     /** Never throws. `path` has no leading slash. */
     async ask(path: string, method: 'GET' | 'POST' = 'GET'): Promise<HostAnswer> {
-      const lateMs = perSecond === undefined ? 0 : ((queue.length + active) * 1_000) / perSecond
-      if (lateMs > timeoutMs) return resting(lateMs)
-      if (active >= parallel) await new Promise<void>((resolve) => queue.push(resolve))
-      else active++
-      try {
-        return await request(path, method)
-      } finally {
-        const next = queue.shift()
-        if (next) next()
-        else active--
-      }
+      const lateMs = perSecond === undefined ? 0 : (turns.count * 1_000) / perSecond
+      return lateMs > timeoutMs ? resting(lateMs) : turns.take(() => request(path, method))
     },
   }
 }

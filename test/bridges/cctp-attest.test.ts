@@ -65,6 +65,18 @@ describe('A transfer gets its attestation', () => {
     expect(await (await network()).endpoint.mayShow?.(transferOf(burnBytes(1)))).toBe(true)
   })
 
+  test('an audit of 200 burns asks the API a few at a time, so that it refuses none, and no new burn either', async () => {
+    const iris = await irisWithoutChains()
+    const apis = createIris({ urls: [iris.api.url], timeoutMs: 1_000, perSecond: 100 })
+    const { endpoint } = await network({ apis })
+    const burns = Array.from({ length: 200 }, (_, index) => loggedV2({ body: burnBody(2, { amount: BigInt(index + 1) }) }))
+    for (const bytes of burns) iris.see({ bytes })
+    const audited = Promise.all(burns.map((bytes) => endpoint.delivered(transferOf(bytes), 'latest')))
+    iris.see({ bytes: loggedV2() })
+    expect(await endpoint.attest?.(transferOf(loggedV2()))).toMatchObject({ kind: 'attested' })
+    expect(new Set(await audited)).toEqual(new Set([false]))
+  }, 30_000)
+
   test('a nonce of signatures that the target refuses shows no delivery, whatever the API says', async () => {
     const { see, endpoint, state, attestations } = await network()
     attestations.signWith(attesters.slice(1))
