@@ -45,10 +45,27 @@ const retryMs = { fast: 5_000, finalized: 15_000 } as const
 const askAgainMs = 600_000
 const mostRemembered = 4_096
 
+/** Asks once in a while for a newer attestation. The returned function names why the transfer waits. */
+function createAskAgain(apis: Pick<AttestationApis, 'reattest'>) {
+  const asked = new LRUCache<string, true>({ max: mostRemembered, ttl: askAgainMs })
+  return async function askAgain(fault: Refusal, nonce: string): Promise<string> {
+    if (!isLate(fault) || asked.has(nonce)) return fault.reason
+    try {
+      await apis.reattest(nonce)
+    } catch (error) {
+      // A stranger may have made the message, so the transfer waits for itself also if Circle refuses.
+      if (!isUnavailable(error)) throw error
+      return `${fault.reason} No API attests it again: ${error.about}`
+    }
+    asked.set(nonce, true)
+    return fault.reason
+  }
+}
+
 /** Finds an attestation, also in place of one that has expired or is not final enough. */
 export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: AttestOptions) {
   const expired = new LRUCache<string, true>({ max: mostRemembered })
-  const asked = new LRUCache<string, true>({ max: mostRemembered, ttl: askAgainMs })
+  const askAgain = createAskAgain(apis)
 
   function faultOf(attested: Attested, equal: readonly Attested[] = []): Promise<Refusal | undefined> {
     return refusalOf(async () => {
@@ -56,19 +73,6 @@ export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: Att
       await verify(attested, spareBlocks)
       if (expired.has(fingerprint(attested.bytes))) throw new RelayerError('CCTP_EXPIRED')
     })
-  }
-
-  /** The transfer waits for itself also if Circle refuses, because a stranger may have made the message. */
-  async function askAgain(fault: Refusal, nonce: string): Promise<string> {
-    if (!isLate(fault) || asked.has(nonce)) return fault.reason
-    try {
-      await apis.reattest(nonce)
-    } catch (error) {
-      if (!isUnavailable(error)) throw error
-      return `${fault.reason} No API attests it again: ${error.about}`
-    }
-    asked.set(nonce, true)
-    return fault.reason
   }
 
   async function find(carried: CarriedMessage, retryInMs: number): Promise<Attestation> {
@@ -147,6 +151,8 @@ export function createSignedForms({ apis, verifyEqual }: Pick<AttestOptions, 'ap
 }
 
 type VerifyEqual = (equal: readonly Attested[]) => Promise<void>
+
+export type SignedForm = ReturnType<typeof createSignedForms>
 
 /** Remembers signatures for a minute, because each of many equal burns checks all of them. */
 export function createVerifyEqual(verifySigned: VerifySigned): VerifyEqual {
