@@ -31,8 +31,8 @@ const messagesShape = z.object({ messages: z.array(z.unknown()).max(10_000) })
 const attestationShape = z.object({ status: state, attestation: z.string().max(20_000).nullish() })
 
 /**
- * A stranger may put many burns with long hooks into one transaction, and the answer has each hook three times. 2^24 gas
- * buy 8 MB of it, and a transaction on Arbitrum may use twice as much gas.
+ * A stranger may put many burns with long hooks into one transaction, and the answer has each hook three times. 2^24
+ * gas buy 8 MB of it, and a transaction on Arbitrum may use twice as much gas.
  */
 const sizes = { mostBytes: 16_000_000, mostBytesAtOnce: 32_000_000 } as const
 

@@ -54,7 +54,7 @@ describe('A transfer gets its attestation', () => {
     expect(await endpoint.attest?.(whole)).toBeUndefined()
   })
 
-  test('an API without the message leaves a delivered burn unknown, so nothing may report that the delivery is gone', async () => {
+  test('without the message, the API leaves a delivered burn unknown, and nothing may call it gone', async () => {
     const { see, endpoint, state } = await network()
     const transfer = transferOf(loggedV2())
     state.used.add(nonceOf(loggedV2()))
@@ -139,7 +139,7 @@ describe('A stranger puts many burns with long hooks into one transaction', () =
     }
   })
 
-  test('beyond every limit they wait for themselves, so they leave the window, and can be cancelled and declined', async () => {
+  test('beyond every limit they wait for themselves: they leave the window, and end on order', async () => {
     const iris = await irisWithoutChains()
     const apis = createIris({ urls: [iris.api.url], timeoutMs: 60_000, mostBytes: 1_000_000 })
     const { endpoint } = await network({ apis })

@@ -116,7 +116,7 @@ test('a request as it was logged shows its delivery, once guardians have signed 
   expect(await shown({ published: vaaOf(), isDelivered: false })).toBe(false)
 })
 
-test('without a signed message, a request cannot show whether it is delivered, so nothing may report that it is gone', async () => {
+test('without a signed message, nothing may report that the delivery of a request is gone', async () => {
   const asLogged = transferOf(message({}, new Uint8Array()))
   const may = (options: Setting, transfer = asLogged) => endpointOf({ isDelivered: true, ...options }).mayShow?.(transfer)
   expect([await may({}), await may({ published: vaaOf('0x01', { guardians: 1 }) })]).toEqual([false, false])

@@ -123,7 +123,7 @@ describe("Circle's attestation API", () => {
     ['is too long', (response: ServerResponse) => void response.writeHead(200, { 'content-length': 99_000_000 }).write('{')],
     ['does not end in time', (response: ServerResponse) => void response.writeHead(200).write('{')],
     ['refuses the question', (response: ServerResponse) => void response.writeHead(422).end()],
-  ])("an answer of Circle's API that %s concerns one transaction: the API counts as up, and is asked at once", async (_, act) => {
+  ])("an answer of Circle's API that %s concerns one transaction, and the API counts as up", async (_, act) => {
     const { api, see } = await irisWithoutChains()
     see({ bytes })
     const url = await listenHttp((request, response) => {

@@ -146,7 +146,10 @@ export async function sortedByRun(context: ScannedContext, transfers: readonly T
   return { again: [...gone, ...(await undelivered(context, doubtful))], ended }
 }
 
-/** Returns transfers whose delivery neither one node nor most nodes show at the next head, although they may show it. */
+/**
+ * Returns transfers whose delivery neither one node nor most nodes show at the next head. Leaves out transfers whose
+ * delivery nodes cannot show now.
+ */
 export async function undelivered({ targets, stopping }: ScannedContext, doubtful: readonly Transfer[]): Promise<Transfer[]> {
   const names = [...new Set(doubtful.map(({ targetChain }) => targetChain))]
   await Promise.all(names.map((name) => ofChain(targets, { chain: name })).map(({ chain }) => nextHead(chain, stopping)))

@@ -97,7 +97,7 @@ describe('a copy whose transfer the target shows as delivered', () => {
   }
   const isForged = (vaa: Uint8Array) => parseVaa(vaa).signatures.length === 0
 
-  test('an unsigned copy with the payload of a delivered transfer is not believed, and the next server is asked', async () => {
+  test('an unsigned copy of a delivered transfer is not believed, and the next server is asked', async () => {
     const found = await fetched((vaa) => (isForged(vaa) ? rejected : { kind: 'valid' }))
     expect(found).toEqual({ kind: 'started', id: 'it', status: 'started', publishedAt: 7_000 })
   })
