@@ -61,16 +61,22 @@ function createAsk(name: string) {
   }
 }
 
-/** The only argument is the signed message, or a word, so a call is small as a part of a plan. */
+/**
+ * The only argument is the signed message, or a word, so a call is small as a part of a plan. If several routes have the
+ * call, one of their rules must allow it. The key judges by the route of the message.
+ */
 function problemOfCall<C>({ routes }: Plugin<C>, { bytes }: Message<C>) {
   return (answer: Call): string | undefined => {
     const { contract, function: signature, args, value } = answer
-    const rule = routes.flatMap(({ calls }) => calls).find((one) => one.contract === contract && one.function === signature)
-    if (!rule) return 'a call that no route of it has'
+    const rules = routes.flatMap(({ calls }) => calls).filter((one) => one.contract === contract && one.function === signature)
+    if (rules.length === 0) return 'a call that no route of it has'
     if (!Array.isArray(args)) return 'a call without args'
-    if (rule.proof === 'message' && !isMessage(args, bytes)) return 'a call whose only argument is not the message'
     encodeCall(answer)
-    return value === undefined ? undefined : problemOfValue(value, rule)
+    const problems = rules.map((rule) => {
+      if (rule.proof === 'message' && !isMessage(args, bytes)) return 'a call whose only argument is not the message'
+      return value === undefined ? undefined : problemOfValue(value, rule)
+    })
+    return problems.includes(undefined) ? undefined : problems[0]
   }
 }
 
