@@ -2,22 +2,14 @@ import type { EvmChain } from '../chains/evm/index.ts'
 import { chainTime } from '../chains/heads.ts'
 import { executorOf } from '../config/executor.ts'
 import { RelayerError } from '../domain/catalogue/errors.ts'
-import { type BridgeName, type ChainName, type Transfer, unconfiguredSource } from '../domain/transfer/transfer.ts'
+import { type BridgeName, type ChainName, unconfiguredSource } from '../domain/transfer/transfer.ts'
 import { type BridgesOptions, emittersOf, namesOf, wormholeOf } from './configured-emitters.ts'
 import type { AttestationApis } from './cctp/attest.ts'
 import { createPaidCctp } from './cctp/bridge.ts'
 import { cctp } from './cctp/routes.ts'
 import { requestTopics } from './executor/event.ts'
 import { createExecutorEndpoint, type PaidProducts, paymentOf } from './executor/evm.ts'
-import {
-  createDecode,
-  createLogDecode,
-  type ExecutorMessage,
-  isBelowLeastGas,
-  loggedForm,
-  readMessage,
-  writeMessage,
-} from './executor/message.ts'
+import { createDecode, createLogDecode, type ExecutorMessage, loggedForm, mayStart, readMessage, writeMessage } from './executor/message.ts'
 import { decodeRequest, executor } from './executor/requests.ts'
 import { vaaPartiesOf } from './executor/vaa-requests.ts'
 import type { SignedMessages } from './kit/emitter-sources.ts'
@@ -46,11 +38,10 @@ export function createExecutorBridge(options: BridgesOptions, links: ExecutorLin
   if (!terms) throw new RelayerError('CONFIG_INVALID', { detail: 'bridges.executor is absent.' })
   const { chains } = terms
   const decode = createDecode(chains, namesOf(options))
-  const starts = ({ message }: Transfer) => !isBelowLeastGas(readMessage(Buffer.from(message, 'base64')))
   const logs = new Map(
     [...chains].flatMap(([id, { name, ...place }]) => {
       const chain = connected.get(name)
-      const reading = { ...place, bridge: executor, topics: requestTopics(terms.quoter), isDelivered, starts }
+      const reading = { ...place, bridge: executor, topics: requestTopics(terms.quoter), isDelivered, starts: mayStart }
       return chain ? [[id, createPlacedLogs({ ...reading, chain, decode: createLogDecode(name, id, terms, decode) })] as const] : []
     }),
   )
@@ -80,7 +71,7 @@ export function createExecutorBridge(options: BridgesOptions, links: ExecutorLin
   }
 }
 
-/** Empty for an ERV1 request, and for other requests until their messages are attested. */
+/** Empty until the message is attested. */
 function contentOf(products: PaidProducts, { attested: [bytes], request }: ExecutorMessage) {
   const prefix = decodeRequest(request.request)?.prefix
   if (!bytes || prefix === 'ERV1') return {}

@@ -124,6 +124,11 @@ export interface Endpoint {
   /** Checks all conditions of a delivery, including `verify`. */
   validate(transfer: Transfer): Promise<Verdict>
   delivered(transfer: Transfer, at: At): Promise<boolean>
+  /**
+   * False: nothing names the effect of the transfer now, so a false `delivered` does not show that the effect is gone.
+   * Absent: true for all transfers. Throws the errors of `delivered`.
+   */
+  mayShow?(transfer: Transfer): Promise<boolean>
   /** Asks one node, whose logs may be incomplete. Only `finalDelivery` proves a delivery. */
   findDelivery(transfer: Transfer): Promise<FoundDelivery | undefined>
   /** Makes the delivery by `stage` (default: the first). Throws the errors of `decode`. */

@@ -134,6 +134,7 @@ async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): P
   const blockCame = await nextBlock(chain, Math.max(leastWaitMs, blocksToWait * chain.blockTimeMs))
   const read = async ({ transfer }: StoredTransfer) => {
     const endpoint = endpointOf(deps, transfer)
+    if ((await endpoint.mayShow?.(transfer)) === false) return undefined
     const [latest, final] = await Promise.all([endpoint.delivered(transfer, 'latest'), agreed(endpoint, transfer)])
     return final === undefined ? undefined : latest || final
   }

@@ -9,6 +9,7 @@ import { type CarriedMessage, readCarried, writeCarried } from './carried.ts'
 import { type CctpMessage, fast, loggedBytes, readMessage } from './message.ts'
 import type { CctpRoute } from './routes.ts'
 import { type Refusal, unlessRefused } from '../kit/verdict.ts'
+import { createTurns } from '../../runtime/turns.ts'
 import { createVerifiedMessages } from '../kit/verified-messages.ts'
 import { refusals, type Verify, type VerifySigned } from './verify.ts'
 
@@ -44,10 +45,27 @@ const retryMs = { fast: 5_000, finalized: 15_000 } as const
 const askAgainMs = 600_000
 const mostRemembered = 4_096
 
+/** Asks once in a while for a newer attestation. The returned function names why the transfer waits. */
+function createAskAgain(apis: Pick<AttestationApis, 'reattest'>) {
+  const asked = new LRUCache<string, true>({ max: mostRemembered, ttl: askAgainMs })
+  return async function askAgain(fault: Refusal, nonce: string): Promise<string> {
+    if (!isLate(fault) || asked.has(nonce)) return fault.reason
+    try {
+      await apis.reattest(nonce)
+    } catch (error) {
+      // A stranger may have made the message, so the transfer waits for itself also if Circle refuses.
+      if (!isUnavailable(error)) throw error
+      return `${fault.reason} No API attests it again: ${error.about}`
+    }
+    asked.set(nonce, true)
+    return fault.reason
+  }
+}
+
 /** Finds an attestation, also in place of one that has expired or is not final enough. */
 export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: AttestOptions) {
   const expired = new LRUCache<string, true>({ max: mostRemembered })
-  const asked = new LRUCache<string, true>({ max: mostRemembered, ttl: askAgainMs })
+  const askAgain = createAskAgain(apis)
 
   function faultOf(attested: Attested, equal: readonly Attested[] = []): Promise<Refusal | undefined> {
     return refusalOf(async () => {
@@ -55,12 +73,6 @@ export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: Att
       await verify(attested, spareBlocks)
       if (expired.has(fingerprint(attested.bytes))) throw new RelayerError('CCTP_EXPIRED')
     })
-  }
-
-  async function askAgain(fault: Refusal, nonce: string): Promise<void> {
-    if (!isLate(fault) || asked.has(nonce)) return
-    await apis.reattest(nonce)
-    asked.set(nonce, true)
   }
 
   async function find(carried: CarriedMessage, retryInMs: number): Promise<Attestation> {
@@ -83,9 +95,8 @@ export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: Att
           })
     if (answer.kind === 'found') return { kind: 'attested', message: writeCarried({ ...carried, ...answer.value }) }
     if (!stale) return { kind: 'wait', code: 'CCTP_NOT_ATTESTED', reason: answer.why, retryInMs }
-    const { code, reason } = stale.fault
-    await askAgain(stale.fault, stale.nonce)
-    return { kind: 'wait', code, reason, retryInMs }
+    const reason = await askAgain(stale.fault, stale.nonce)
+    return { kind: 'wait', code: stale.fault.code, reason, retryInMs }
   }
 
   return {
@@ -101,7 +112,7 @@ export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: Att
       try {
         return await find(carried, retryInMs)
       } catch (error) {
-        if (!(error instanceof RelayerError) || error.code !== 'IRIS_UNAVAILABLE') throw error
+        if (!isUnavailable(error)) throw error
         const { code, about, title, facts } = error
         return { kind: 'wait', code, reason: about || title, retryInMs: Number(facts['againInMs'] ?? retryInMs) }
       }
@@ -113,19 +124,26 @@ export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: Att
   }
 }
 
+/** An audit asks for hundreds of forms, and would use up the rate of the APIs, so that new burns get no attestation. */
+const formsAtOnce = 8
+const turnsOf = new WeakMap<Pick<AttestationApis, 'ofTransaction'>, ReturnType<typeof createTurns>>()
+
 /** The attested form of a logged v2 message, undefined if Circle has none. Throws IRIS_UNAVAILABLE and read errors. */
 export function createSignedForms({ apis, verifyEqual }: Pick<AttestOptions, 'apis' | 'verifyEqual'>) {
   /** Entries stay valid, because all attestations of a message have the same nonce. */
   const kept = new LRUCache<string, Attested>({ max: mostRemembered })
+  const turns = turnsOf.get(apis) ?? createTurns(formsAtOnce)
+  turnsOf.set(apis, turns)
   return async function signedForm(carried: CarriedMessage): Promise<Attested | undefined> {
     const key = fingerprint(writeCarried(carried))
     const known = kept.get(key)
     if (known) return known
     const { sourceDomain: domain } = readMessage(carried.bytes)
-    const answer = await apis.ofTransaction({ domain, txHash: carried.txHash }, async (messages) => {
+    const pick = async (messages: readonly Attested[]) => {
       const equal = equalTo(carried, messages)
       return (await refusalOf(() => verifyEqual(equal))) ? undefined : equal[carried.twin]
-    })
+    }
+    const answer = await turns.take(() => apis.ofTransaction({ domain, txHash: carried.txHash }, pick))
     if (answer.kind !== 'found') return undefined
     kept.set(key, answer.value)
     return answer.value
@@ -134,6 +152,8 @@ export function createSignedForms({ apis, verifyEqual }: Pick<AttestOptions, 'ap
 
 type VerifyEqual = (equal: readonly Attested[]) => Promise<void>
 
+export type SignedForm = ReturnType<typeof createSignedForms>
+
 /** Remembers signatures for a minute, because each of many equal burns checks all of them. */
 export function createVerifyEqual(verifySigned: VerifySigned): VerifyEqual {
   const verified = createVerifiedMessages()
@@ -141,6 +161,10 @@ export function createVerifyEqual(verifySigned: VerifySigned): VerifyEqual {
     const check = (one: Attested) => verified.once(one.bytes, fingerprint(one.attestation), () => verifySigned(one))
     await Promise.all(equal.map(check))
   }
+}
+
+function isUnavailable(error: unknown): error is RelayerError {
+  return error instanceof RelayerError && error.code === 'IRIS_UNAVAILABLE'
 }
 
 /** Expired, or not final enough. */

@@ -6,7 +6,7 @@ import { demandSame } from '../kit/demands.ts'
 import { type DeliveryLog, findDelivery, hasLog } from '../kit/logs.ts'
 import { toVerdict } from '../kit/verdict.ts'
 import type { Endpoint, Gate } from '../port.ts'
-import { type AttestationApis, createAttest, createSignedForms, createVerifyEqual } from './attest.ts'
+import { type AttestationApis, createAttest, createSignedForms, createVerifyEqual, type SignedForm } from './attest.ts'
 import { isUsed } from './attesters.ts'
 import { createProveCall, receiveIntent, receiveSelector } from './calls.ts'
 import { type CarriedMessage, loggedForm, readCarried } from './carried.ts'
@@ -32,7 +32,6 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   const used = (bytes: Uint8Array, { to }: CctpRoute) => isUsed(chain, to.transmitter, readMessage(bytes), 'latest')
   const verifyEqual = createVerifyEqual(verifySigned)
   const attestation = createAttest({ apis, verify, verifyEqual, routeOf, isUsed: used })
-  const signedForm = createSignedForms({ apis, verifyEqual })
 
   /**
    * Does not check `destinationCaller`: anyone may send a message that only another account may deliver, and `validate`
@@ -57,11 +56,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     routeOf(readMessage(readCarried(bytes).bytes))
   }
 
-  const delivered: Endpoint['delivered'] = async (transfer, at) => {
-    const { carried, route, isAttested } = read(routes, transfer)
-    const signed = isAttested ? carried : await signedForm(carried)
-    return signed !== undefined && isUsed(chain, route.to.transmitter, readMessage(signed.bytes), at)
-  }
+  const { delivered, mayShow } = createEffect(options, createSignedForms({ apis, verifyEqual }))
 
   return {
     chain: chain.name,
@@ -70,6 +65,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     validate: (transfer) => toVerdict(check(transfer), refusals),
     attest: attestation.attest,
     delivered,
+    mayShow,
     async findDelivery(transfer) {
       const { message, route, isAttested } = read(routes, transfer)
       return isAttested ? findDelivery(chain, receivedLog(route.to.transmitter, message)) : undefined
@@ -93,6 +89,19 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
       return hasLog(receipt, receivedLog(route.to.transmitter, message))
     },
   }
+}
+
+/** Only Circle knows the nonce of a v2 burn, and the nonce shows the delivery. */
+function createEffect({ chain, routes }: Pick<EvmEndpointOptions, 'chain' | 'routes'>, signedForm: SignedForm) {
+  const signedIn = async (transfer: Transfer) => {
+    const { carried, route, isAttested } = read(routes, transfer)
+    return { route, signed: isAttested ? carried : await signedForm(carried) }
+  }
+  const delivered: Endpoint['delivered'] = async (transfer, at) => {
+    const { route, signed } = await signedIn(transfer)
+    return signed !== undefined && isUsed(chain, route.to.transmitter, readMessage(signed.bytes), at)
+  }
+  return { delivered, mayShow: async (transfer: Transfer) => (await signedIn(transfer)).signed !== undefined }
 }
 
 /** Unless `isAttested`, the nonce is useless: it is zero in a v2 message, and nonce zero always counts as used. */

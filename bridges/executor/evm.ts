@@ -171,7 +171,7 @@ function createRequests(options: ExecutorEndpointOptions) {
 /** Maximum time between the admission of a call and its signature, seconds. */
 const longestNonceSeconds = 600
 
-type Effects = Pick<Endpoint, 'delivered' | 'findDelivery' | 'stages' | 'explainRevert' | 'reserve' | 'hasEffect'>
+type Effects = Pick<Endpoint, 'delivered' | 'mayShow' | 'findDelivery' | 'stages' | 'explainRevert' | 'reserve' | 'hasEffect'>
 
 function effectsOf(kindOf: (message: ExecutorMessage) => RequestKind): Effects {
   const by = <T>(transfer: Transfer, ask: (kind: RequestKind, message: ExecutorMessage) => T): T => {
@@ -180,6 +180,7 @@ function effectsOf(kindOf: (message: ExecutorMessage) => RequestKind): Effects {
   }
   return {
     delivered: async (transfer, at) => by(transfer, (kind, message) => kind.delivered(message, at)),
+    mayShow: async (transfer) => by(transfer, (kind, message) => kind.mayShow(message)),
     findDelivery: async (transfer) => by(transfer, (kind, message) => kind.findDelivery?.(message)),
     stages: {
       first: (transfer) => by(transfer, (kind, message) => kind.first?.(message)),

@@ -17,6 +17,8 @@ export interface RequestKind {
   /** Throws EXECUTOR_UNSUPPORTED. */
   intentOf(message: ExecutorMessage, wanted: RelayInstructions, stage: string | undefined): Promise<Intent>
   delivered(message: ExecutorMessage, at: At): Promise<boolean>
+  /** See `Endpoint.mayShow`. */
+  mayShow(message: ExecutorMessage): Promise<boolean>
   partiesOf(message: ExecutorMessage): Pick<Parties, 'recipient' | 'token'>
   readonly revertsOnceDelivered: boolean
   explainRevert(revert: Revert, message: ExecutorMessage): RevertMeaning

@@ -1,9 +1,9 @@
-import { AbiCoder, hexlify, keccak256 } from 'ethers'
+import { AbiCoder, decodeBase64, hexlify, keccak256 } from 'ethers'
 import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { placeOf } from '../../domain/stream/places.ts'
 import { leastGasLimit } from '../../domain/transfer/content.ts'
-import type { ChainName } from '../../domain/transfer/transfer.ts'
+import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { demandSize } from '../kit/demands.ts'
 import { emitterOf, type PlacedLogsOptions } from '../kit/placed-logs.ts'
 import type { Decode } from '../kit/published.ts'
@@ -36,12 +36,6 @@ export function writeMessage({ request, attested, ...place }: ExecutorMessage): 
   return Buffer.from(coder.encode(types, [...placed, ...asked]).slice(2), 'hex')
 }
 
-/** True if no transfer may start for the request. An earlier version may have started it. */
-export function isBelowLeastGas({ request }: ExecutorMessage): boolean {
-  const wanted = decodeInstructions(request.instructions)
-  return wanted !== undefined && wanted.gasLimit < leastGasLimit
-}
-
 /** Throws EXECUTOR_MESSAGE for bytes that `writeMessage` does not make, and MESSAGE_TOO_LARGE. */
 export function readMessage(bytes: Uint8Array): ExecutorMessage {
   demandSize(bytes)
@@ -70,6 +64,12 @@ function decodeMessage(bytes: Uint8Array): ExecutorMessage {
     // Refused below.
   }
   throw new RelayerError('EXECUTOR_MESSAGE', { facts: { bytes: bytes.length } })
+}
+
+/** False for a request below the least gas. An earlier version may have started its transfer. */
+export function mayStart({ message }: Pick<Transfer, 'message'>): boolean {
+  const wanted = decodeInstructions(readMessage(decodeBase64(message)).request.instructions)
+  return wanted === undefined || wanted.gasLimit >= leastGasLimit
 }
 
 export function loggedForm(message: ExecutorMessage): ExecutorMessage {
@@ -106,7 +106,7 @@ export function createDecode(sources: ReadonlyMap<number, ExecutorSource>, chain
 
 /**
  * Returns undefined for a request that `judge` refuses even if its transfer has started. The stream must leave out
- * those with `isBelowLeastGas`.
+ * those for which `mayStart` is false.
  */
 export function createLogDecode(name: ChainName, sourceChain: number, terms: ExecutorTerms, decode: Decode): PlacedLogsOptions['decode'] {
   return (log) => {

@@ -84,6 +84,10 @@ export function createProductRequests<Asked>(options: ProductRequestsOptions<Ask
       const [first] = await of(message)
       return first ? endpoint.delivered(first, at) : false
     },
+    async mayShow(message) {
+      const [first] = await of(message)
+      return first !== undefined && ((await endpoint.mayShow?.(first)) ?? true)
+    },
     partiesOf: (message) => (message.attested.length > 0 ? endpoint.delivery(firstOf(message)).parties : vaaPartiesOf(message)),
     revertsOnceDelivered: true,
     explainRevert: (revert, message) => endpoint.explainRevert(revert, firstOf(message)),

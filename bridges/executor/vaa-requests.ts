@@ -38,6 +38,12 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
     return answer.vaa
   }
 
+  /** Undefined if no API has a valid VAA, or if the contract is no longer in the config. */
+  async function viewOf(message: ExecutorMessage) {
+    const bytes = await vaaOf(message)
+    return bytes && shownOf(options, message, bytes)
+  }
+
   async function prove({ attested: [vaa], request }: ExecutorMessage): Promise<void> {
     const asked = decodeRequest(request.request)
     if (asked?.prefix !== 'ERV1' || !vaa)
@@ -61,12 +67,11 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
     },
     prove,
     intentOf: async (message, wanted) => intentOf(options, message, wanted),
-    /** False also if no API has a valid VAA, or if the contract is no longer in the config. */
     async delivered(message, at) {
-      const bytes = await vaaOf(message)
-      const shown = bytes && shownOf(options, message, bytes)
+      const shown = await viewOf(message)
       return shown ? shows(chain, shown, at) : false
     },
+    mayShow: async (message) => (await viewOf(message)) !== undefined,
     partiesOf: vaaPartiesOf,
     // There is no `findDelivery`, because a view does not show who delivered.
     revertsOnceDelivered: false,

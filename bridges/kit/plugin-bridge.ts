@@ -188,9 +188,11 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
     return product.decimals?.(own.message)
   }
 
-  /** False for a message whose route is no longer in the config. */
+  /** Undefined for a message whose route is no longer in the config. */
+  const routed = (transfer: Transfer) => unless((async () => messageOf(transfer))(), ({ code }) => code === 'PAYLOAD_KIND')
+
   async function isShown(transfer: Transfer, at: At, stage?: ProductStage<C>): Promise<boolean> {
-    const message = await unless((async () => messageOf(transfer))(), ({ code }) => code === 'PAYLOAD_KIND')
+    const message = await routed(transfer)
     return message ? allShow(chain, (stage?.effect ?? delivered)(message), at) : false
   }
 
@@ -207,6 +209,7 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
     accept,
     validate: (transfer) => toVerdict(check(transfer), refusals),
     delivered: (transfer, at) => isShown(transfer, at),
+    mayShow: async (transfer) => (await routed(transfer)) !== undefined,
     findDelivery: async (transfer) => log && findDelivery(chain, log(messageOf(transfer))),
     delivery,
     ...(staged && { stages: staged }),

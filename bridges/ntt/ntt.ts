@@ -31,6 +31,8 @@ const toAddress = (word: string) => `0x${word.slice(24)}`
 
 interface Place extends Pick<NttMessage, 'sourceManager'> {
   readonly manager: string
+  /** The manager in the form that a deny order takes: an NTT message does not name the token of the target. */
+  readonly token: string
   readonly transceiver: string
   readonly place: number
   readonly isOnly: boolean
@@ -54,7 +56,7 @@ function placesOf(deployments: readonly NttDeployment[], numbers: ReadonlyMap<Ch
           const where = { [recipientManagerAt]: target.manager, [targetChainAt]: number.toString(16).padStart(4, '0') }
           places.set(
             { from: [{ source, emitter }], where, to, calls },
-            { sourceManager: from.manager, manager, transceiver, place, isOnly },
+            { sourceManager: from.manager, manager, token: `${number}/${target.manager}`, transceiver, place, isOnly },
           )
         }
   return places
@@ -139,6 +141,6 @@ export function createNtt(deployments: readonly NttDeployment[], numbers: Readon
     // The views do not ask whether the message is consumed: some messages of a paid transfer may stay unused.
     delivered: ({ content }) => [bool(content.manager, 'isMessageExecuted(bytes32)', content.id), { ...queued(content), is: noQueue }],
     reverts,
-    parties: ({ content: { recipient, manager, amount } }) => ({ recipient, token: manager, amount }),
+    parties: ({ content: { recipient, token, amount } }) => ({ recipient, token, amount }),
   }
 }

@@ -1,5 +1,7 @@
 import { backoffMs } from '../../domain/backoff.ts'
+import { createByteBudget } from '../../runtime/http/fetch-bounded.ts'
 import { retryAfterMs } from '../../runtime/http/retry-after.ts'
+import { createTurns } from '../../runtime/turns.ts'
 import { pause as sleep } from '../../runtime/wait.ts'
 import { httpJson } from './http.ts'
 import type { Retry } from './submissions.ts'
@@ -14,14 +16,18 @@ export interface HttpHostOptions {
   readonly perSecond?: number
   /** Shortest rest after HTTP 429. Absent: as after other failures. */
   readonly restAfter429Ms?: number
+  /** Limit of an answer. Default: 2,000,000. */
+  readonly mostBytes?: number
+  /** Limit of all answers that are being read. Absent: no limit. */
+  readonly mostBytesAtOnce?: number
 }
 
 export type HostAnswer =
   | { readonly kind: 'found'; readonly body: unknown }
   | { readonly kind: 'absent' }
-  | { readonly kind: 'failed'; readonly why: string; readonly againInMs: number }
+  /** `isOfQuestion`: the server works, and only its answer to this question cannot be used. */
+  | { readonly kind: 'failed'; readonly why: string; readonly againInMs: number; readonly isOfQuestion?: boolean }
 
-const mostAnswerBytes = 2_000_000
 const afterFailureMs = 5_000
 
 export type HttpHost = ReturnType<typeof createHttpHost>
@@ -29,10 +35,11 @@ export type HttpHost = ReturnType<typeof createHttpHost>
 /** The limits apply to all requests of this process. */
 export function createHttpHost(options: HttpHostOptions) {
   const { url, timeoutMs = 5_000, parallel, pause = { firstMs: 1_000, mostMs: 60_000 }, perSecond, restAfter429Ms = 0 } = options
+  const { mostBytes = 2_000_000, mostBytesAtOnce } = options
+  const budget = mostBytesAtOnce === undefined ? undefined : createByteBudget(mostBytesAtOnce)
   const base = url.endsWith('/') ? url : `${url}/`
-  const queue: (() => void)[] = []
+  const turns = createTurns(parallel)
   const sentAt: number[] = []
-  let active = 0
   let failures = 0
   let restUntil = 0
   let line: Promise<void> = Promise.resolve()
@@ -49,16 +56,16 @@ export function createHttpHost(options: HttpHostOptions) {
     if (perSecond !== undefined && restUntil <= Date.now()) await (line = line.then(() => untilFree(perSecond)))
     const restMs = restUntil - Date.now()
     if (restMs > 0) return resting(restMs)
-    const answer = await httpJson(new URL(path, base), { method, timeoutMs, mostBytes: mostAnswerBytes })
+    const answer = await httpJson(new URL(path, base), { method, timeoutMs, mostBytes, budget })
     if (answer.kind !== 'failed') {
       failures = 0
       return answer
     }
-    const { status, retryAfter, why } = answer
+    const { status, retryAfter, why, isOfQuestion = false } = answer
     if (status === 429 || status === 503) return resting(rest(retryAfter, status === 429 ? restAfter429Ms : 0))
     // Later requests wait only if the server failed or did not answer.
     if (status === undefined || status >= 500) rest(retryAfter)
-    return { kind: 'failed', why, againInMs: afterFailureMs }
+    return { kind: 'failed', why, againInMs: afterFailureMs, isOfQuestion }
   }
 
   /** Timers of a busy process fire late, and then all at once, so requests count when they are sent. */
@@ -76,17 +83,8 @@ export function createHttpHost(options: HttpHostOptions) {
     origin: new URL(base).origin,
     /** Never throws. `path` has no leading slash. */
     async ask(path: string, method: 'GET' | 'POST' = 'GET'): Promise<HostAnswer> {
-      const lateMs = perSecond === undefined ? 0 : ((queue.length + active) * 1_000) / perSecond
-      if (lateMs > timeoutMs) return resting(lateMs)
-      if (active >= parallel) await new Promise<void>((resolve) => queue.push(resolve))
-      else active++
-      try {
-        return await request(path, method)
-      } finally {
-        const next = queue.shift()
-        if (next) next()
-        else active--
-      }
+      const lateMs = perSecond === undefined ? 0 : (turns.count * 1_000) / perSecond
+      return lateMs > timeoutMs ? resting(lateMs) : turns.take(() => request(path, method))
     },
   }
 }

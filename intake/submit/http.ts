@@ -1,28 +1,50 @@
-import { AnswerTooLong, fetchBounded } from '../../runtime/http/fetch-bounded.ts'
+import { AnswerTooLong, AnswerTooSlow, type ByteBudget, fetchBounded } from '../../runtime/http/fetch-bounded.ts'
 
 export interface HttpOptions {
   readonly timeoutMs: number
   readonly mostBytes: number
+  readonly budget?: ByteBudget | undefined
   readonly method?: 'GET' | 'PUT' | 'POST'
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** `status` is absent if no answer came, or no JSON. `why` contains no URL, because URLs may contain keys. */
+/**
+ * `status` is absent if no answer came, or no JSON. `why` contains no URL, because URLs may contain keys.
+ * `isOfQuestion`: the server works, and only its answer to this question cannot be used.
+ */
 export type HttpAnswer<Body> =
   | { readonly kind: 'found'; readonly body: Body }
   | { readonly kind: 'absent' }
-  | { readonly kind: 'failed'; readonly why: string; readonly status?: number; readonly retryAfter?: string | null }
+  | {
+      readonly kind: 'failed'
+      readonly why: string
+      readonly status?: number
+      readonly retryAfter?: string | null
+      readonly isOfQuestion?: boolean
+    }
+
+/** Bad request, gone, too large (three kinds), and unprocessable. */
+const statusesOfQuestions: readonly number[] = [400, 410, 413, 414, 422, 431]
 
 /** Follows no redirects. Never throws. */
-export async function httpText(url: URL, { timeoutMs, mostBytes, ...init }: HttpOptions): Promise<HttpAnswer<string>> {
+export async function httpText(url: URL, { timeoutMs, mostBytes, budget, ...init }: HttpOptions): Promise<HttpAnswer<string>> {
   try {
-    const { ok, status, headers, text } = await fetchBounded(url, init, { timeoutMs, mostBytes })
+    const { ok, status, headers, text } = await fetchBounded(url, init, { timeoutMs, mostBytes, budget })
     if (ok) return { kind: 'found', body: text }
     if (status >= 300 && status < 400) return { kind: 'failed', why: 'a redirect', status }
-    return status === 404 ? { kind: 'absent' } : { kind: 'failed', why: `HTTP ${status}`, status, retryAfter: headers.get('retry-after') }
+    if (status === 404) return { kind: 'absent' }
+    const isOfQuestion = statusesOfQuestions.includes(status)
+    return { kind: 'failed', why: `HTTP ${status}`, status, retryAfter: headers.get('retry-after'), isOfQuestion }
   } catch (error) {
-    if (error instanceof AnswerTooLong) return { kind: 'failed', why: 'an answer that is too long', status: 200 }
+    if (error instanceof AnswerTooLong) {
+      const { isOfOthers } = error
+      const why = isOfOthers ? 'too many long answers at once' : 'an answer that is too long'
+      return { kind: 'failed', why, status: 200, isOfQuestion: !isOfOthers }
+    }
+    // Strangers choose the length of some answers, so a slow answer says nothing about the server.
+    if (error instanceof AnswerTooSlow)
+      return { kind: 'failed', why: 'an answer that does not end in time', status: 200, isOfQuestion: true }
     const isLate = error instanceof Error && error.name === 'TimeoutError'
     return { kind: 'failed', why: isLate ? 'no answer in time' : 'no connection' }
   }

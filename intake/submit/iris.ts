@@ -3,7 +3,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { printable } from '../../domain/text/printable.ts'
 import { createHttpHost, type HttpHost, type HttpHostOptions } from './http-host.ts'
 
-export interface IrisOptions extends Partial<Pick<HttpHostOptions, 'timeoutMs' | 'parallel'>> {
+export interface IrisOptions extends Partial<Pick<HttpHostOptions, 'timeoutMs' | 'parallel' | 'mostBytes'>> {
   /** In the order of requests. Only origins are shown, because paths may contain keys. */
   readonly urls: readonly string[]
   /** Per URL. Default: 20. Circle refuses an IP address that sends more than 35 requests in a second. */
@@ -27,8 +27,14 @@ const hex = z.string().regex(/^0x([0-9a-fA-F]{2}){1,200000}$/)
 const state = z.string().max(100).transform(printable)
 const entryShape = z.object({ status: state, message: hex, attestation: hex })
 const pendingShape = z.object({ status: state, delayReason: state.nullish() })
-const messagesShape = z.object({ messages: z.array(z.unknown()).max(1_000) })
+const messagesShape = z.object({ messages: z.array(z.unknown()).max(10_000) })
 const attestationShape = z.object({ status: state, attestation: z.string().max(20_000).nullish() })
+
+/**
+ * A stranger may put many burns with long hooks into one transaction, and the answer has each hook three times. 2^24
+ * gas buy 8 MB of it, and a transaction on Arbitrum may use twice as much gas.
+ */
+const sizes = { mostBytes: 16_000_000, mostBytesAtOnce: 32_000_000 } as const
 
 /** By URL. Each host limits the requests of the whole process, so all clients share it. */
 const hosts = new Map<string, HttpHost>()
@@ -36,7 +42,7 @@ const hosts = new Map<string, HttpHost>()
 /** Circle's attestation API ("Iris"). Does not check signatures. */
 export function createIris({ urls, perSecond = 20, parallel = 8, restAfter429Ms = 300_000, ...limits }: IrisOptions) {
   const own = urls.map((url) => {
-    const host = hosts.get(url) ?? createHttpHost({ url, parallel, perSecond, restAfter429Ms, ...limits })
+    const host = hosts.get(url) ?? createHttpHost({ url, parallel, perSecond, restAfter429Ms, ...sizes, ...limits })
     hosts.set(url, host)
     return host
   })
@@ -49,7 +55,7 @@ export function createIris({ urls, perSecond = 20, parallel = 8, restAfter429Ms 
       const missing = { value: undefined, why: answer.kind === 'failed' ? answer.why : 'not seen yet' }
       const { value, why } = answer.kind === 'found' ? await read(answer.body) : missing
       if (value !== undefined) return { kind: 'found', value }
-      if (answer.kind === 'failed') waits.push(answer.againInMs)
+      if (answer.kind === 'failed' && !answer.isOfQuestion) waits.push(answer.againInMs)
       refusals.push(`${host.origin}: ${why}`)
     }
     const detail = refusals.join('; ')

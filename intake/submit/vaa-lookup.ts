@@ -19,7 +19,7 @@ export interface VaaLookupOptions extends Partial<Omit<HttpHostOptions, 'url'>> 
 /** `api`: index of the API that has the VAA. `againInMs`: wait before the next try. */
 export type Found =
   | { readonly kind: 'found'; readonly vaa: Uint8Array; readonly origin: string; readonly api: number }
-  /** No API is configured, or the APIs that could be asked do not have the VAA. */
+  /** No API is configured, or the APIs that could be asked do not have the VAA, or only a copy that is too long. */
   | { readonly kind: 'absent'; readonly againInMs: number | undefined; readonly why: string }
   | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string }
 
@@ -46,7 +46,7 @@ export function createVaaLookup({ guardianApis, wormholescanApis, parallel = 4, 
         const answer = await host.ask(`${path}/${pathOf(place)}`)
         const found = answer.kind === 'found' ? readVaa(answer.body, place) : answer.kind === 'absent' ? 'not found' : answer.why
         if (typeof found !== 'string') return { kind: 'found', vaa: found, origin: host.origin, api: index }
-        if (answer.kind === 'failed') waits.push(answer.againInMs)
+        if (answer.kind === 'failed' && !answer.isOfQuestion) waits.push(answer.againInMs)
         // Paths and queries of URLs may contain keys.
         refusals.push(`${host.origin}: ${found}`)
       }

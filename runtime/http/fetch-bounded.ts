@@ -18,6 +18,11 @@ export class AnswerTooLong extends Error {
   }
 }
 
+/** Thrown if an answer with success as its status does not end in time. */
+export class AnswerTooSlow extends Error {
+  override readonly name = 'TimeoutError'
+}
+
 export type ByteBudget = ReturnType<typeof createByteBudget>
 
 export interface FetchLimits {
@@ -48,7 +53,8 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
 
 /**
  * Sends one HTTP request to a server that may be hostile. Follows no redirect. `fetch` would take three times the CPU.
- * Throws AnswerTooLong, TimeoutError, the signal's reason, the socket's errors, and TypeError for other protocols.
+ * Throws AnswerTooLong, AnswerTooSlow, TimeoutError, the signal's reason, the socket's errors, and TypeError for other
+ * protocols.
  */
 export async function fetchBounded(
   url: URL,
@@ -61,9 +67,10 @@ export async function fetchBounded(
   const send = protocol === 'https:' ? httpsRequest : httpRequest
   const sent = { 'user-agent': 'node', 'accept-encoding': [...decoders.keys()].join(', '), ...headers }
   const request = send(url, { method, headers: sent, agent: agents[protocol] })
-  let isAnswered = false
+  let [isAnswered, isSuccess] = [false, false]
   const exchange = new Wait<BoundedAnswer>({ timeoutMs, signal }, () => {
-    exchange.reject(signal?.aborted ? signal.reason : new DOMException('no answer in time', 'TimeoutError'))
+    const late = isSuccess ? new AnswerTooSlow('the answer did not end in time') : new DOMException('no answer in time', 'TimeoutError')
+    exchange.reject(signal?.aborted ? signal.reason : late)
     request.destroy()
   })
   request.on('error', exchange.reject)
@@ -71,6 +78,7 @@ export async function fetchBounded(
   request.on('close', () => isAnswered || exchange.reject(new Error('the server closed the connection')))
   request.on('response', (response) => {
     isAnswered = true
+    isSuccess = isOk(response)
     readAnswer(response, limits).then(exchange.resolve, (error: unknown) => {
       // An answer that is not read to its end would keep the connection open.
       response.destroy()
@@ -82,9 +90,13 @@ export async function fetchBounded(
   return exchange.promise
 }
 
+function isOk({ statusCode = 0 }: IncomingMessage): boolean {
+  return statusCode >= 200 && statusCode < 300
+}
+
 async function readAnswer(response: IncomingMessage, limits: Pick<FetchLimits, 'mostBytes' | 'budget'>) {
   const { statusCode: status = 0 } = response
-  const ok = status >= 200 && status < 300
+  const ok = isOk(response)
   const headers = { get: (name: string) => response.headers[name.toLowerCase()]?.toString() ?? null }
   const text = await readAtMost(response, limits).catch((error: unknown) => {
     if (!ok && error instanceof AnswerTooLong) return ''

@@ -62,7 +62,10 @@ async function audited(runs: readonly Run[]): Promise<{ report: AuditReport; aga
     workflow: {
       list: async function* () {},
       getHandle: (id: string) => ({
-        describe: async () => ({ status: { name: find(id)?.status }, typedSearchAttributes: { get: () => 'delivered' } }),
+        describe: async () => ({
+          ...{ runId: `run of ${id}`, startTime: new Date(), status: { name: find(id)?.status } },
+          typedSearchAttributes: { get: () => 'delivered' },
+        }),
       }),
       start: async (_: string, { workflowId }: { workflowId: string }) => void again.push(workflowId),
     },
@@ -71,8 +74,9 @@ async function audited(runs: readonly Run[]): Promise<{ report: AuditReport; aga
     async delivered({ message }: Transfer) {
       if (message === 'junk') throw new Error('no message')
       if (message === 'away') throw new RelayerError('NODE_UNAVAILABLE')
-      return true
+      return message !== 'gone' && message !== 'nameless'
     },
+    mayShow: async ({ message }: Transfer) => message !== 'nameless',
   }
   const deps = {
     ...{ client, logger: silentLogger(), metrics: createMetrics() },
@@ -102,6 +106,17 @@ test.each<[string, Run]>([
   },
   30_000,
 )
+
+test.each([
+  ['gone', { undoneCount: 1, unsure: 0 }, [expect.stringContaining('x'), 'x']],
+  // As a burn of CCTP v2 while Circle's API answers without messages.
+  ['nameless', { undoneCount: 0, unsure: 1 }, []],
+])('a delivery that the target does not show is undone only if it could show it: %s', async (message, counts, restarted) => {
+  const run: Run = { id: 'x', status: 'COMPLETED', input: inputOf({ message }) }
+  const { report, again } = await audited([run])
+  expect(report).toMatchObject(counts)
+  expect(again).toEqual(restarted)
+})
 
 test('an audit is tried again if no node answers', async () => {
   const run: Run = { id: 'delivered', status: 'COMPLETED', input: inputOf({ message: 'away' }) }

@@ -2,8 +2,9 @@ import { decodeBase64, hexlify, keccak256 } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { readCarried } from '../../bridges/cctp/carried.ts'
 import { readBurn, usedNonceKey, zeroWord } from '../../bridges/cctp/message.ts'
-import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { attest, attesters, baseTransmitters, burnBytes, txOf, word } from '../helpers/cctp.ts'
+import { RelayerError, waitsForItself } from '../../domain/catalogue/errors.ts'
+import { createIris } from '../../intake/submit/iris.ts'
+import { attest, attesters, baseTransmitters, burnBody, burnBytes, irisWithoutChains, txOf, word } from '../helpers/cctp.ts'
 import { attested, decode, lane, loggedV2, messageOf, network, nonceOf, transferOf } from '../helpers/cctp-endpoint.ts'
 
 describe('A transfer gets its attestation', () => {
@@ -53,6 +54,29 @@ describe('A transfer gets its attestation', () => {
     expect(await endpoint.attest?.(whole)).toBeUndefined()
   })
 
+  test('without the message, the API leaves a delivered burn unknown, and nothing may call it gone', async () => {
+    const { see, endpoint, state } = await network()
+    const transfer = transferOf(loggedV2())
+    state.used.add(nonceOf(loggedV2()))
+    expect([await endpoint.delivered(transfer, 'latest'), await endpoint.mayShow?.(transfer)]).toEqual([false, false])
+    see({ bytes: loggedV2() })
+    expect([await endpoint.mayShow?.(transfer), await endpoint.delivered(transfer, 'latest')]).toEqual([true, true])
+    expect(await (await network()).endpoint.mayShow?.(await attested(endpoint, transfer))).toBe(true)
+    expect(await (await network()).endpoint.mayShow?.(transferOf(burnBytes(1)))).toBe(true)
+  })
+
+  test('an audit of 200 burns asks the API a few at a time, so that it refuses none, and no new burn either', async () => {
+    const iris = await irisWithoutChains()
+    const apis = createIris({ urls: [iris.api.url], timeoutMs: 5_000, perSecond: 20 })
+    const { endpoint } = await network({ apis })
+    const burns = Array.from({ length: 200 }, (_, index) => loggedV2({ body: burnBody(2, { amount: BigInt(index + 1) }) }))
+    for (const bytes of burns) iris.see({ bytes })
+    const audited = Promise.all(burns.map((bytes) => endpoint.delivered(transferOf(bytes), 'latest')))
+    iris.see({ bytes: loggedV2() })
+    expect(await endpoint.attest?.(transferOf(loggedV2()))).toMatchObject({ kind: 'attested' })
+    expect(new Set(await audited)).toEqual(new Set([false]))
+  }, 60_000)
+
   test('a nonce of signatures that the target refuses shows no delivery, whatever the API says', async () => {
     const { see, endpoint, state, attestations } = await network()
     attestations.signWith(attesters.slice(1))
@@ -95,6 +119,42 @@ describe('A transfer gets its attestation', () => {
   })
 })
 
+const hookData = `0x${'7b'.repeat(7_900)}`
+
+describe('A stranger puts many burns with long hooks into one transaction', () => {
+  const burns = Array.from({ length: 41 }, (_, index) => loggedV2({ body: burnBody(2, { amount: BigInt(index + 1), hookData }) }))
+  const txHash = `0x${'41'.repeat(32)}`
+
+  test("all of them get their attestation, although Circle's answer has more than 2,000,000 bytes", async () => {
+    const iris = await irisWithoutChains()
+    const { endpoint, state } = await network({ apis: createIris({ urls: [iris.api.url], timeoutMs: 60_000 }) })
+    for (const [logIndex, bytes] of burns.entries()) iris.see({ bytes, txHash, logIndex })
+    const { length } = await (await fetch(`${iris.api.url}/v2/messages/0?transactionHash=${txHash}`)).text()
+    expect(length).toBeGreaterThan(2_000_000)
+    for (const bytes of [burns[0]!, burns[40]!]) {
+      const whole = await attested(endpoint, transferOf(bytes, { txHash }))
+      expect(await endpoint.delivered(transferOf(bytes, { txHash }), 'finalized')).toBe(false)
+      state.used.add(usedNonceKey(messageOf(whole)))
+      expect(await endpoint.delivered(transferOf(bytes, { txHash }), 'finalized')).toBe(true)
+    }
+  })
+
+  test('beyond every limit they wait for themselves: they leave the window, and end on order', async () => {
+    const iris = await irisWithoutChains()
+    const apis = createIris({ urls: [iris.api.url], timeoutMs: 60_000, mostBytes: 1_000_000 })
+    const { endpoint } = await network({ apis })
+    for (const [logIndex, bytes] of burns.entries()) iris.see({ bytes, txHash, logIndex })
+    const transfer = transferOf(burns[7]!, { txHash })
+    const waiting = { kind: 'wait', code: 'CCTP_NOT_ATTESTED', reason: expect.stringContaining('an answer that is too long') }
+    for (let times = 0; times < 2; times++) expect(await endpoint.attest?.(transfer)).toMatchObject(waiting)
+    expect(waitsForItself('CCTP_NOT_ATTESTED')).toBe(true)
+    for (const at of ['latest', 'finalized', 'agreed'] as const) expect(await endpoint.delivered(transfer, at)).toBe(false)
+    const foreign = transferOf(loggedV2({ destinationCaller: word(attesters[0]!.address), body: burnBody(2, { hookData }) }), { txHash })
+    expect(await endpoint.validate(foreign)).toMatchObject({ kind: 'declined', code: 'CCTP_CALLER' })
+    expect(await endpoint.delivered(foreign, 'agreed')).toBe(false)
+  })
+})
+
 describe('A fast attestation', () => {
   const bytes = loggedV2({ minFinality: 1_000 })
 
@@ -123,6 +183,14 @@ describe('A fast attestation', () => {
     const whole = await attested(endpoint, transfer)
     expect(messageOf(whole).finalityExecuted).toBe(2_000)
     expect(readBurn(messageOf(whole)).expirationBlock).toBe(0n)
+  })
+
+  test('a fast attestation that Circle refuses to renew keeps its transfer waiting for itself', async () => {
+    const reattest = () => Promise.reject(new RelayerError('IRIS_UNAVAILABLE', { detail: 'HTTP 400' }))
+    const { see, endpoint } = await network({ fastBlocks: 1, reattest })
+    see({ bytes, level: 'latest' })
+    const reason = expect.stringContaining('HTTP 400')
+    expect(await endpoint.attest?.(transferOf(bytes))).toMatchObject({ kind: 'wait', code: 'CCTP_EXPIRED', reason })
   })
 
   test('a fast attestation that the target reverts as expired is asked for again, whatever its block numbers', async () => {

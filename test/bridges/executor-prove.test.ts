@@ -118,6 +118,13 @@ test('a request as it was logged shows its delivery, once guardians have signed 
   expect(await shown({ published: vaaOf(), isDelivered: never })).toBe(false)
 })
 
+test('without a signed message, nothing may report that the delivery of a request is gone', async () => {
+  const asLogged = transferOf(message({}, new Uint8Array()))
+  const may = (options: Setting, transfer = asLogged) => endpointOf({ isDelivered: always, ...options }).mayShow?.(transfer)
+  expect([await may({}), await may({ published: vaaOf('0x01', { guardians: 1 }) })]).toEqual([false, false])
+  expect([await may({ published: vaaOf() }), await may({}, transferOf(message()))]).toEqual([true, true])
+})
+
 test('the transfer of a request is the same before and after its message is signed', () => {
   const { message: _, ...before } = transferOf(message({}, new Uint8Array()))
   expect(transferOf(message())).toMatchObject(before)

@@ -4,6 +4,7 @@ import type { Chain, Receipt } from '../../chains/port.ts'
 import { type ErrorCode, errorCatalogue } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import { type ChainName, ofChain, type Transfer } from '../../domain/transfer/transfer.ts'
+import { codesOfDenials } from '../helpers/denials.ts'
 import { codeOf, codeOfAsync } from '../helpers/refusals.ts'
 
 export interface BridgeHarness {
@@ -141,6 +142,11 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
           await codeOfAsync(() => endpoint.proveCall({ ...intent, data })),
         )
       }
+    })
+
+    test('a bridge adapter names recipient and token as an order to deny them does', () => {
+      const { parties } = endpoint.delivery(next())
+      expect(codesOfDenials(parties)).toEqual(['RECIPIENT_DENIED', 'TOKEN_DENIED'])
     })
 
     test('a bridge adapter shows a delivery like the chain: latest, then final, and refuses a second one', async () => {

@@ -18,9 +18,10 @@ export interface NetworkOptions extends Partial<EvmEndpointOptions> {
   readonly fastBlocks?: number
   /** Changes the messages of an answer of the API. */
   readonly answer?: (messages: readonly Attested[]) => readonly Attested[]
+  readonly reattest?: EvmEndpointOptions['apis']['reattest']
 }
 
-export async function network({ answer = (messages) => messages, ...options }: NetworkOptions = {}) {
+export async function network({ answer = (messages) => messages, reattest, ...options }: NetworkOptions = {}) {
   const { chain, state } = transmitterReader()
   const iris = await irisWithoutChains({ fastBlocks: options.fastBlocks ?? 7_200 })
   const recorded: CarriedMessage[] = []
@@ -33,7 +34,11 @@ export async function network({ answer = (messages) => messages, ...options }: N
       transactionSender: async () => undefined,
     },
     ...{ routes: cctpRoutes, transmitters: baseTransmitters, lanes: [lane], finality: 'fast', ownHeights: true },
-    apis: { ...apis, ofTransaction: (place, pick) => apis.ofTransaction(place, (messages) => pick(answer(messages))) },
+    apis: {
+      ...apis,
+      ...(reattest && { reattest }),
+      ofTransaction: (place, pick) => apis.ofTransaction(place, (messages) => pick(answer(messages))),
+    },
     recorded: async (carried) => void recorded.push(carried),
     ...options,
   })

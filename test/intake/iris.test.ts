@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { keccak256 } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { createIris, type AttestedMessage } from '../../intake/submit/iris.ts'
@@ -116,6 +117,26 @@ describe("Circle's attestation API", () => {
           ({ code }) => code,
         ),
       )
+  })
+
+  test.each([
+    ['is too long', (response: ServerResponse) => void response.writeHead(200, { 'content-length': 99_000_000 }).write('{')],
+    ['does not end in time', (response: ServerResponse) => void response.writeHead(200).write('{')],
+    ['refuses the question', (response: ServerResponse) => void response.writeHead(422).end()],
+  ])("an answer of Circle's API that %s concerns one transaction, and the API counts as up", async (_, act) => {
+    const { api, see } = await irisWithoutChains()
+    see({ bytes })
+    const url = await listenHttp((request, response) => {
+      if (request.url?.includes(place.txHash)) act(response)
+      else response.writeHead(307, { location: api.url }).end()
+    })
+    const iris = createIris({ urls: [url], timeoutMs: 1_000 })
+    for (let times = 0; times < 2; times++)
+      expect(await iris.ofTransaction(place, all)).toEqual({ kind: 'pending', why: expect.not.stringContaining('asked to wait') })
+    await expect(iris.ofTransaction({ ...place, txHash: zeroWord }, all)).rejects.toMatchObject({
+      code: 'IRIS_UNAVAILABLE',
+      about: expect.stringContaining('a redirect'),
+    })
   })
 
   test("an answer of Circle's API that is too long is not read to its end", async () => {

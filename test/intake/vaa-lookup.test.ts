@@ -44,6 +44,13 @@ describe('where a missing VAA is looked for', () => {
     expect(await lookup.find(place(1))).toMatchObject({ kind: 'found', origin: good.url })
   }, 60_000)
 
+  test('a VAA that is too long is absent, because its sender chose its length, and delays no other', async () => {
+    const url = await listenHttp((_, response) => void response.end(JSON.stringify({ vaaBytes: 'A'.repeat(2_000_000) })))
+    const lookup = createVaaLookup({ guardianApis: [url], wormholescanApis: [], timeoutMs: 60_000 })
+    const why = `${url}: an answer that is too long`
+    for (let times = 0; times < 2; times++) expect(await lookup.find(place(1))).toEqual({ kind: 'absent', why })
+  }, 60_000)
+
   test('each guardian is asked, then Wormholescan, each with its own format', async () => {
     const [first, second, scan] = await Promise.all([
       guardian((n) => n === '1'),

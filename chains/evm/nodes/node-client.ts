@@ -6,7 +6,7 @@ import { pause } from '../../../runtime/wait.ts'
 import type { NodeStatus } from '../../port.ts'
 import { toNumber } from '../hex.ts'
 import { createJsonRpcClient, isOfAnyLength, type NodeTarget } from './json-rpc-client.ts'
-import { MalformedAnswer, NotKnown, type ReadAnswer, RpcError, TransportError } from './node-errors.ts'
+import { executesContracts, MalformedAnswer, NotKnown, type ReadAnswer, RpcError, TransportError } from './node-errors.ts'
 
 export interface NodeSpec extends NodeTarget {
   readonly name: string
@@ -39,8 +39,9 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
       const answer = readOrRefuse(client.origin, method, result, read)
       health.answered(now() - started)
       return answer
-    } catch (error) {
-      if (closing.signal.aborted) throw error
+    } catch (thrown) {
+      if (closing.signal.aborted) throw thrown
+      const error = asRevert(client.origin, method, thrown)
       if (isAnswer(error, method)) health.answered(now() - started)
       else health.failed(error instanceof RpcError || error instanceof TransportError ? error.retryAfterMs : undefined)
       throw error
@@ -78,6 +79,12 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     close: () => closing.abort(),
   }
   return node
+}
+
+/** A contract chooses how many bytes its revert has, so more of them than an answer may have are a revert too. */
+function asRevert(node: string, method: string, error: unknown): unknown {
+  if (!executesContracts(method) || !(error instanceof MalformedAnswer) || !error.isTooLong) return error
+  return new RpcError(node, method, { code: 3, message: `execution reverted: ${error.refusal.about}` })
 }
 
 /** Whether the node works, although the call failed. */

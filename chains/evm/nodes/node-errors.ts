@@ -30,6 +30,10 @@ const quoting = new Set(['eth_call', 'eth_estimateGas', 'eth_sendRawTransaction'
 
 export const quotesContracts = (method: string) => quoting.has(method)
 
+const executing = new Set(['eth_call', 'eth_estimateGas'])
+
+export const executesContracts = (method: string) => executing.has(method)
+
 /** Texts of rate limits. The code −32005 is not enough, because it may also mean that a block range is too long. */
 const limits = /rate ?limit|too many requests|request (rate|limit)|requests per second|compute units per second/i
 

@@ -4,7 +4,7 @@ import { pause } from '../../../runtime/wait.ts'
 import { comparedHeight, lagOf, mostLag } from '../../heads.ts'
 import { toNumber } from '../hex.ts'
 import { createNodeClient, type NodeClient, type NodeSpec } from './node-client.ts'
-import { isVerdict, MalformedAnswer, type ReadAnswer, RpcError, TransportError } from './node-errors.ts'
+import { executesContracts, isVerdict, MalformedAnswer, type ReadAnswer, RpcError, TransportError } from './node-errors.ts'
 import { createNodeSet } from './node-set.ts'
 
 /** Time (ms) that slower nodes get after one node has answered, as in chainlink-evm. */
@@ -191,7 +191,7 @@ function createAskOne(chain: string, readers: () => readonly NodeClient[], timeo
         return { result: await node.ask(method, params, read) }
       } catch (error) {
         problems.push(error as Error)
-        if (executing.has(method) && isVerdict(error)) throw error
+        if (executesContracts(method) && isVerdict(error)) throw error
       }
     }
   }
@@ -223,8 +223,6 @@ function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
   const rated = candidates.map((node) => ({ node, waitMs: node.limiter.waitMs }))
   return rated.sort((a, b) => added(a.node) - added(b.node) || a.waitMs - b.waitMs || lags(a.node) - lags(b.node))[0]?.node
 }
-
-const executing = new Set(['eth_call', 'eth_estimateGas'])
 
 /** NODE_REFUSED if a node refused or its answer was malformed, or else NODE_UNAVAILABLE. */
 export function noAnswer(chain: string, answers: readonly NodeAnswer<unknown>[]): RelayerError {

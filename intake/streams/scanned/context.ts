@@ -26,7 +26,7 @@ export interface Route {
 
 export interface Target {
   readonly chain: FollowedChain
-  readonly endpoint: Pick<Endpoint, 'delivered'>
+  readonly endpoint: Pick<Endpoint, 'delivered' | 'mayShow'>
 }
 
 export interface ScannedDeps extends Pick<WaitingTransfersDeps, 'client' | 'logger' | 'outsideAfterMs'> {

@@ -146,13 +146,17 @@ export async function sortedByRun(context: ScannedContext, transfers: readonly T
   return { again: [...gone, ...(await undelivered(context, doubtful))], ended }
 }
 
-/** Returns transfers whose delivery neither one node nor most nodes show at the next head. */
+/**
+ * Returns transfers whose delivery neither one node nor most nodes show at the next head. Leaves out transfers whose
+ * delivery nodes cannot show now.
+ */
 export async function undelivered({ targets, stopping }: ScannedContext, doubtful: readonly Transfer[]): Promise<Transfer[]> {
   const names = [...new Set(doubtful.map(({ targetChain }) => targetChain))]
   await Promise.all(names.map((name) => ofChain(targets, { chain: name })).map(({ chain }) => nextHead(chain, stopping)))
   const shows = async (transfer: Transfer) => {
     const { endpoint } = ofChain(targets, { chain: transfer.targetChain })
     try {
+      if ((await endpoint.mayShow?.(transfer)) === false) return true
       const shown = await Promise.all([endpoint.delivered(transfer, 'latest'), endpoint.delivered(transfer, 'agreed')])
       return shown.includes(true)
     } catch (error) {

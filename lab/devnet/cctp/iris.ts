@@ -98,9 +98,15 @@ function entryOf(one: SeenMessage) {
   return {
     message: attested ? hexlify(attested.message) : '0x',
     eventNonce,
+    decodedMessage: attested && cctpVersion === 2 ? decodedOf(attested.message) : null,
     attestation: attested?.attestation ?? 'PENDING',
     cctpVersion,
     status: statusOf(one),
     delayReason: !attested && asksForFast(one) ? 'insufficient_fee' : null,
   }
+}
+
+/** Circle's answers also have the body and the hook of a message. */
+function decodedOf(message: Uint8Array) {
+  return { messageBody: hexlify(message.subarray(148)), decodedMessageBody: { hookData: hexlify(message.subarray(376)) } }
 }

@@ -4,7 +4,7 @@ import { Client, Connection } from '@temporalio/client'
 import { startGuardianApi } from '../../../lab/devnet/wormhole/guardian-api.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { parseVaa } from '../../../domain/vaa.ts'
-import type { SignedSource } from '../../../bridges/port.ts'
+import type { Endpoint, SignedSource, Verdict } from '../../../bridges/port.ts'
 import type { Submitter } from '../../../intake/submit/submitter.ts'
 import { initialStream } from '../../../domain/stream/reducer.ts'
 import type { StreamState } from '../../../domain/stream/stream.ts'
@@ -46,13 +46,19 @@ function submitterFor(timestamp: number): Submitter {
   }
 }
 
+/** The targets take messages with the signatures of `signVaa`. */
+function endpointsFor(verify = (_: Uint8Array): Verdict => ({ kind: 'valid' })): Deps['bridge']['endpoints'] {
+  const endpoint = { verify: async (vaa: Uint8Array) => verify(vaa) } as Endpoint
+  return new Map(['t', 'alive', 'dead'].map((name) => [name, endpoint]))
+}
+
 type Deps = Parameters<typeof fetchMessages>[0]
 
 function depsFor(urls: readonly string[], submitter: Submitter, own: Pick<Partial<SignedSource>, 'delivered'> = {}): Deps {
   const transfer = { bridge, sourceChain: 's', sourceId: '2', targetChain: 't', emitter, digest: '0x00', message: '' }
   return {
     source: { emitterChain: 2, emitter, sourceChain: 's', delivered: async (all) => all.map(() => false), ...own },
-    bridge: { name: bridge, decode: (vaa) => ({ ...transfer, sequence: parseVaa(vaa).sequence }), endpoints: new Map() },
+    bridge: { name: bridge, decode: (vaa) => ({ ...transfer, sequence: parseVaa(vaa).sequence }), endpoints: endpointsFor() },
     submitter,
     lookup: createVaaLookup({ guardianApis: urls, wormholescanApis: [], timeoutMs: 15_000 }),
   }
@@ -81,6 +87,60 @@ describe('the copies of a missing message', () => {
     const found = await fetchMessages(depsFor(urls, submitterFor(7)), ['42'])
     expect(found.get('42')).toEqual({ kind: 'absent', code: 'VAA_NO_QUORUM' })
     expect(servers.map(({ requests }) => requests.length)).toEqual([1, 1])
+  })
+})
+
+describe('a copy whose transfer the target shows as delivered', () => {
+  const rejected: Verdict = { kind: 'rejected', code: 'VAA_NO_QUORUM', reason: 'unsigned' }
+  /** As NTT: the id of a transfer comes from its payload, so bytes of anyone may name a delivered transfer. */
+  async function fetched(verify: (vaa: Uint8Array) => Verdict) {
+    const forged = await server(() => signVaa({ timestamp: 1_700_000_000 }, { signers: [] }).bytes)
+    const good = await server(() => signVaa({ timestamp: 7 }).bytes)
+    const { bridge: decoder, ...deps } = depsFor([forged.url, good.url], submitterFor(7))
+    const decode = (vaa: Uint8Array) => ({ ...decoder.decode(vaa), digest: parseVaa(vaa).timestamp === 7 ? '0x42' : '0x07' })
+    const source: Deps['source'] = { ...deps.source, delivered: async (all) => all.map(({ digest }) => digest === '0x07') }
+    return (await fetchMessages({ ...deps, source, bridge: { ...decoder, decode, endpoints: endpointsFor(verify) } }, ['42'])).get('42')
+  }
+  const isForged = (vaa: Uint8Array) => parseVaa(vaa).signatures.length === 0
+
+  test('an unsigned copy of a delivered transfer is not believed, and the next server is asked', async () => {
+    const found = await fetched((vaa) => (isForged(vaa) ? rejected : { kind: 'valid' }))
+    expect(found).toEqual({ kind: 'started', id: 'it', status: 'started', publishedAt: 7_000 })
+  })
+
+  test('a copy counts as delivered if its signatures are good, also if their guardians were replaced later', async () => {
+    const expired = { kind: 'rejected', code: 'GUARDIAN_SET_EXPIRED', reason: 'expired', awaitNewSignatures: true } as const
+    expect(await fetched(() => ({ kind: 'valid' }))).toEqual({ kind: 'delivered' })
+    expect(await fetched(() => expired)).toEqual({ kind: 'delivered' })
+  })
+
+  test('a copy whose signatures cannot be checked now decides nothing', async () => {
+    const down = () => {
+      throw new RelayerError('NODE_UNAVAILABLE')
+    }
+    expect(await fetched(down)).toMatchObject({ kind: 'unknown', blocked: { code: 'NODE_UNAVAILABLE', chain: 't' } })
+  })
+})
+
+describe('a copy of a guardian set that no chain knows', () => {
+  async function fetchedOf(timestamps: readonly number[]) {
+    const urls = await Promise.all(timestamps.map(async (timestamp) => (await server(() => signVaa({ timestamp }).bytes)).url))
+    const submitter: Submitter = {
+      async submit(name, message) {
+        if (parseVaa(message).timestamp === 8) throw new RelayerError('GUARDIAN_SET_UNKNOWN')
+        return submitterFor(7).submit(name, message)
+      },
+    }
+    return (await fetchMessages(depsFor(urls, submitter), ['42'])).get('42')
+  }
+
+  test('a copy of an unknown guardian set keeps no other server from being asked', async () => {
+    expect(await fetchedOf([8, 7])).toMatchObject({ kind: 'started' })
+  })
+
+  test('a message with no better copy waits for the guardian set', async () => {
+    const waiting = { kind: 'unknown', blocked: { code: 'GUARDIAN_SET_UNKNOWN', chain: 't' } }
+    expect([await fetchedOf([8]), await fetchedOf([8, 9])]).toMatchObject([waiting, waiting])
   })
 })
 

@@ -36,28 +36,41 @@ type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
   readonly mayStart?: (transfer: Transfer) => Promise<boolean>
 }
 
-/** Does not throw for an outage. Signatures of delivered messages are not checked: the target shows the digests. */
+/**
+ * Does not throw for an outage. Signatures of delivered messages are checked too: some targets show a delivery under an
+ * id from the payload, so a server could put the payload of an older transfer under any number.
+ */
 export async function fetchMessages(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
   const outcomes: Outcomes = new Map()
   const refused: Refused = new Map()
+  const undecided: Outcomes = new Map()
   let left = numbers
   while (left.length > 0) {
     const copies = await findCopies(deps, left, refused, outcomes)
     const transfers = copies.flatMap(({ transfer }) => (transfer ? [transfer] : []))
     const { done, unread } = await deliveredByTarget(deps.source, transfers)
-    for (const number of done) outcomes.set(number, { kind: 'delivered' })
     for (const { sequence, targetChain } of transfers) {
       const error = unread.get(sequence)
       if (error) outcomes.set(sequence, waiting(error, targetChain))
     }
-    const open = copies.filter(({ number }) => !done.has(number) && !unread.has(number))
-    const results = await Promise.all(open.map(async (copy) => [copy, await submit(deps, copy)] as const))
+    const open = copies.filter(({ number }) => !unread.has(number))
+    const settle = (copy: Copy) => (done.has(copy.number) ? proveDelivered(deps, copy) : submit(deps, copy))
+    const results = await Promise.all(open.map(async (copy) => [copy, await settle(copy)] as const))
     for (const [{ number, api }, result] of results)
       if ('refusedAs' in result) refused.set(number, { api, code: result.refusedAs })
-      else outcomes.set(number, result)
+      else if (isUndecided(result)) {
+        refused.set(number, { api, code: 'GUARDIAN_SET_UNKNOWN' })
+        undecided.set(number, result)
+      } else outcomes.set(number, result)
     left = open.map(({ number }) => number).filter((number) => !outcomes.has(number))
   }
+  for (const [number, result] of undecided) if (outcomes.get(number)?.kind === 'absent') outcomes.set(number, result)
   return outcomes
+}
+
+/** A server may name a guardian set that does not exist yet, so the other servers are asked too. */
+function isUndecided(result: FetchOutcome): boolean {
+  return result.kind === 'unknown' && result.blocked?.code === 'GUARDIAN_SET_UNKNOWN'
 }
 
 async function findCopies({ source, bridge, lookup }: Deps, numbers: readonly string[], refused: Refused, outcomes: Outcomes) {
@@ -84,7 +97,25 @@ function read(bridge: Deps['bridge'], number: string, vaa: Uint8Array): Omit<Cop
   }
 }
 
-async function submit(deps: Deps, copy: Copy): Promise<FetchOutcome | { readonly refusedAs: ErrorCode }> {
+type Settled = FetchOutcome | { readonly refusedAs: ErrorCode }
+
+/** The target checks the signatures, because it could be read just now. */
+async function proveDelivered({ bridge, source }: Deps, { vaa, transfer }: Copy): Promise<Settled> {
+  const targetChain = transfer?.targetChain ?? source.sourceChain
+  try {
+    const verdict = await ofChain(bridge.endpoints, { chain: targetChain }).verify(vaa)
+    // The signatures of guardians who were replaced later are still proof.
+    if (verdict.kind === 'valid' || verdict.awaitNewSignatures) return { kind: 'delivered' }
+    const { kind, code, reason: why } = verdict
+    if (kind !== 'wait' || code === 'GUARDIAN_SET_IMPOSSIBLE') return { refusedAs: code }
+    return { kind: 'unknown', againInMs: afterFailureMs, why, blocked: { code, chain: targetChain } }
+  } catch (thrown) {
+    const error = toRelayerError(thrown)
+    return error.retriable ? waiting(error, targetChain) : { refusedAs: error.code }
+  }
+}
+
+async function submit(deps: Deps, copy: Copy): Promise<Settled> {
   const { source, bridge, submitter, mayStart } = deps
   try {
     if (!copy.transfer) {

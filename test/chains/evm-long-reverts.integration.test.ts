@@ -1,0 +1,28 @@
+import { hexlify, randomBytes } from 'ethers'
+import { expect, test } from 'vitest'
+import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
+import { evmSetting } from './setting.ts'
+
+const { address } = devnetAccount(7)
+const { anvil, connectBehind } = evmSetting(60)
+
+/** Puts a contract at a fresh address that ends every call with 600,000 zero bytes. */
+async function contractThat(how: 'reverts' | 'returns'): Promise<string> {
+  const contract = hexlify(randomBytes(20))
+  // PUSH3 600000, PUSH1 0, then REVERT or RETURN.
+  await anvil.rpc('anvil_setCode', [contract, `0x620927c06000${how === 'reverts' ? 'fd' : 'f3'}`])
+  return contract
+}
+
+test.each([1, 3])('a call that reverts with more bytes than an answer may have is a revert, and no failure of %i nodes', async (count) => {
+  const { chain } = await connectBehind(count)
+  chain.heads.stop()
+  const [reverts, returns] = [await contractThat('reverts'), await contractThat('returns')]
+  const revert = { data: '0x', reason: expect.stringContaining('longer than') as string }
+  for (let times = 0; times < 4; times++)
+    expect(await chain.simulate({ to: reverts, data: '0x', value: '0' }, address)).toEqual({ ok: false, revert })
+  for (const contract of [reverts, returns])
+    for (const at of ['latest', 'agreed-latest'] as const)
+      await expect(chain.call(contract, '0x', at)).rejects.toMatchObject({ code: 'NODE_REFUSED', rpcCode: 3 })
+  for (const node of chain.nodes()) expect(node).toMatchObject({ state: 'up', failures: 0 })
+})

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import type { Transfer } from '../../../domain/transfer/transfer.ts'
+import type { ScannedContext } from '../../../intake/streams/scanned/context.ts'
+import { undelivered } from '../../../intake/streams/scanned/transfers.ts'
+import { nativeTransfer } from '../../helpers/native-transfer.ts'
+import { fakeChain } from './fake-context.ts'
+
+/** The target shows no delivery. It could show those of even numbers. */
+function undeliveredOf(numbers: readonly number[]) {
+  const isEven = ({ sequence }: Transfer) => BigInt(sequence) % 2n === 0n
+  const endpoint = { delivered: async () => false, mayShow: async (transfer: Transfer) => isEven(transfer) }
+  const targets = new Map([['b', { chain: fakeChain(9), endpoint }]])
+  const context = { targets, stopping: new AbortController().signal } as unknown as ScannedContext
+  return undelivered(
+    context,
+    numbers.map((number) => nativeTransfer(number, { targetChain: 'b' })),
+  )
+}
+
+test("a stream's audit starts no delivered burn again while nothing names the nonce of the burn", async () => {
+  expect((await undeliveredOf([1, 2, 3, 4])).map(({ sequence }) => sequence)).toEqual(['2', '4'])
+})
