@@ -239,7 +239,7 @@ function createSigned({ chains }: BridgesOptions, bridges: Bridges) {
       const endpoint = bridges.get(transfer.bridge)?.endpoints.get(transfer.targetChain)
       // Neither a failing plug-in nor a copy that cannot be verified yet may stop an emitter's stream: the transfer
       // starts, and waits.
-      const mayWait = (error: RelayerError) => isPluginFailure(error) || error.code === 'GUARDIAN_SET_UNKNOWN'
+      const mayWait = (error: RelayerError) => error.code === 'GUARDIAN_SET_UNKNOWN' || isPluginFailure(error)
       return (endpoint && (await unless(endpoint.delivered(transfer, at), mayWait))) ?? false
     },
   }

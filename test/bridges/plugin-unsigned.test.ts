@@ -30,7 +30,7 @@ function setting() {
     earned: () => ask('earned', 1n),
   }
   const ethereum = { ...coreChain('ethereum'), logs: async () => logs, block: async () => ({ hash: '0x', timestamp: 1 }) }
-  const chains = new Map(Object.entries({ ethereum, bsc: coreChain('bsc') })) as ReadonlyMap<string, never>
+  const chains = new Map([ethereum, coreChain('bsc')].map((chain) => [chain.name, chain as never]))
   const config = options({ mine: entry({ module: 'a.mjs', sha256: 'ab'.repeat(32) }, { routes }) })
   const bridges = createBridges(config, chains, undefined, { loaded: new Map([['mine', plugin]]) })
   const { submit } = createSubmitter({ bridges, client: unused('client') as never })
