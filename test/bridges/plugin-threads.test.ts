@@ -191,7 +191,7 @@ test.each([
   ],
   ['calls', { stages: `{ deliver: { call: () => 'a'.repeat(200_000), revertsOnceDone: true } }` }],
 ])('2,048 messages with %s of 200 kB take less than 50 MB', async (_, parts) => {
-  const plugin = await made(parts)
+  const plugin = await made(parts, { answerMs: 20_000 })
   const messages = createPluginMessages(plugin, names)
   const before = await usedMemory()
   for (let sequence = 0n; sequence < 2_048n; sequence++)
