@@ -117,8 +117,9 @@ export interface Endpoint {
    */
   accept?(message: Uint8Array): Promise<number | undefined>
   /**
-   * Verifies signatures of a message about which a plug-in may then be asked. Before, `delivery` and `plan` throw
-   * PLUGIN_FAILED; all other functions verify by themselves. Absent: no plug-in is asked. Throws the errors of `accept`.
+   * Verifies a message of a plug-in, which may then be asked about it. Before, `delivery` and `plan` throw
+   * PLUGIN_FAILED. All other functions verify by themselves. Absent: no plug-in is asked. Throws VAA_*, GUARDIAN_SET_*
+   * and read errors.
    */
   demandSigned?(transfer: Transfer): Promise<void>
   /** Checks all conditions of a delivery, including `verify`. */
