@@ -57,6 +57,7 @@ export function createGenuineMessages() {
         ...endpoint,
         demandSigned,
         delivered: async (transfer, at) => (await isSigned(transfer)) && endpoint.delivered(transfer, at),
+        mayShow: async (transfer) => (await isSigned(transfer)) && ((await endpoint.mayShow?.(transfer)) ?? true),
         ...(stages && {
           stages: {
             ...stages,

@@ -62,6 +62,7 @@ describe('A message that nobody signed', () => {
   test.each<[string, (one: Transfer) => unknown, unknown]>([
     ['validate', (one) => endpoint.validate(one), { kind: 'rejected', code: 'VAA_NO_QUORUM' }],
     ['delivered', (one) => endpoint.delivered(one, 'latest'), false],
+    ['mayShow', (one) => endpoint.mayShow?.(one), false],
     ['passed', (one) => endpoint.stages?.passed(one, 'deliver', 'latest'), false],
     ['next', (one) => codeOfAsync(async () => endpoint.stages?.next(one)), 'VAA_NO_QUORUM'],
     ['demandSigned', (one) => codeOfAsync(async () => endpoint.demandSigned?.(one)), 'VAA_NO_QUORUM'],
