@@ -1,5 +1,14 @@
 import type { Chain, Revert, Simulation } from '../../chains/port.ts'
-import { selectorOf, type FeePolicyResolver, type FeeSubject, costNow, firstOffer, marketFor, type Offer } from '../../domain/fees/fees.ts'
+import {
+  selectorOf,
+  type FeePolicyResolver,
+  type FeeSubject,
+  costNow,
+  firstOffer,
+  marketFor,
+  type Offer,
+  worstCost,
+} from '../../domain/fees/fees.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import { type Intent, type Attempt, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 
@@ -13,7 +22,7 @@ export type Priced =
   | { readonly kind: 'priced'; readonly first: Attempt; /** Wei at the current market. */ readonly cost: bigint }
   | { readonly kind: 'reverts'; readonly revert: Revert }
   | Exclude<Offer, { kind: 'offer' }>
-  | { readonly kind: 'wait'; readonly code: 'LANE_FUNDS'; readonly reason: string }
+  | { readonly kind: 'wait'; readonly code: 'LANE_FUNDS' | 'CALL_TOO_DEAR'; readonly reason: string }
   | { readonly kind: 'impossible'; readonly code: 'GAS_ABOVE_PAID'; readonly reason: string }
 
 interface CallToPrice extends Pick<FeeSubject, 'deliveries' | 'terms'> {
@@ -28,7 +37,13 @@ interface PriceDeps {
   readonly fees: FeePolicyResolver
 }
 
-/** Returns `wait` (LANE_FUNDS) if the lane cannot pay the value of the call. Throws read errors. */
+/**
+ * A call with more than this part of the highest gas limit waits itself if the lane holds too few coins for it. The
+ * ledger would close the lane, and strangers choose the gas of some calls.
+ */
+const dearPart = 6n
+
+/** Returns `wait` if the lane cannot pay the value of the call (LANE_FUNDS), or its gas. Throws read errors. */
 export async function priceCall(deps: PriceDeps, call: CallToPrice): Promise<Priced> {
   try {
     return await price(deps, call)
@@ -54,8 +69,13 @@ async function price({ chain, fees }: PriceDeps, { lane, owner, intent, deliveri
   const offer = firstOffer(market, policy, { gasLimit, dataFee })
   if (offer.kind !== 'offer') return offer
   const { maxFee, tip } = offer
-  const cost = costNow({ gasLimit, dataFee }, market)
-  return { kind: 'priced', cost, first: { kind: 'call', gasLimit, maxFee, tip, ...(dataFee !== '0' && { dataFee }) } }
+  const first: Attempt = { kind: 'call', gasLimit, maxFee, tip, ...(dataFee !== '0' && { dataFee }) }
+  if (policy.gasLimit !== undefined && BigInt(gasLimit) * dearPart > BigInt(policy.gasLimit)) {
+    const [needed, balance] = [worstCost(first) + BigInt(intent.value), await chain.balanceOf(laneAddress(lane))]
+    const reason = `${lane} holds ${balance} wei, and the call may cost ${needed} wei`
+    if (BigInt(balance) < needed) return { kind: 'wait', code: 'CALL_TOO_DEAR', reason }
+  }
+  return { kind: 'priced', cost: costNow({ gasLimit, dataFee }, market), first }
 }
 
 /** Returns `gas`, or `atMost` if the call fits only without the gas factor's reserve. Undefined if it needs more. */

@@ -131,7 +131,13 @@ async function prepareUnless(
   const [delivered, { intent, isWrapped, quarantine, priced }] = await Promise.all([isShown ? false : isThere(), price()])
   if (delivered || (isShown && priced.kind === 'reverts' && (await isThere()))) return settled(deps, transfer)
   if (priced.kind === 'impossible') return priced
-  if (priced.kind === 'wait') return { ...priced, kind: 'waiting', retryInMs: dearMs }
+  if (priced.kind === 'wait') {
+    const waiting = { ...priced, kind: 'waiting', retryInMs: dearMs } as const
+    if (priced.code !== 'CALL_TOO_DEAR') return waiting
+    // Perhaps another lane holds more coins.
+    const other = await prepareUnless(isThere, deps, { ...input, avoid: [...(input.avoid ?? []), lane] }, target, first, firstStage)
+    return other.kind === 'waiting' && other.code === 'LANE_NONE' ? waiting : other
+  }
   if (priced.kind === 'reverts' && begun) return prepareUnless(isThere, deps, input, target, first, '')
   if (priced.kind === 'reverts') return afterRevert(deps, target.endpoint, input, priced.revert)
   if (quarantine) return quarantine

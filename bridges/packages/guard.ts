@@ -63,7 +63,7 @@ function createAsk(name: string) {
 }
 
 /**
- * The only argument is the signed message, or a word, so a call is small as a part of a plan. If several routes have the
+ * The only argument is the signed message, or a word, so a call is small as a part of a plan. If several routes have
  * call, one of their rules must allow it. The key judges by the route of the message.
  */
 function problemOfCall<C>({ routes }: Plugin<C>, { bytes }: Message<C>) {

@@ -41,6 +41,10 @@ export const transferRows = {
     'The delivery needs more gas than its request pays for.',
     'The payer can request the delivery again, with a higher gas limit.',
   ),
+  CALL_TOO_DEAR: retryAlone(
+    'The delivery needs much gas, and no open lane holds the coins that it may cost now.',
+    'Wait until gas is cheaper, or send coins of the chain to a lane. The lanes deliver other transfers meanwhile.',
+  ),
   PRICE_MISSING: {
     ...retryAlone(
       'The price feed has no current price of a coin or token.',

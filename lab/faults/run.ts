@@ -75,9 +75,7 @@ export async function runFaults(
   }
   const { fleet } = targets
   try {
-    const askQuotes = async () => devnet.executor?.askQuotes(fleet.alive.map(({ apiUrl }) => apiUrl))
-    await askQuotes()
-    let quotesAt = Date.now()
+    const renewQuotes = await startQuotes(targets)
     const injected: Injected = {}
     const callsBefore = callsOf(devnet)
     const { takeovers, sent } = run.fleet
@@ -90,12 +88,7 @@ export async function runFaults(
       await untilBoth(
         sendOver(targets, run.bridge, Math.max(0, run.transfers - sent), run.durationMs * 0.9, sent),
         injectAll(targets, planOf(run), injected),
-        async () => {
-          await tellProgress(targets, started)
-          if (Date.now() < quotesAt + quotesMs) return
-          await askQuotes()
-          quotesAt = Date.now()
-        },
+        () => tellProgress(targets, started).then(renewQuotes),
       )
     } finally {
       await watching?.stop()
@@ -124,6 +117,18 @@ export async function runFaults(
 
 /** Quotes of the Executor last for an hour, so a long run asks for new ones. */
 const quotesMs = 1_200_000
+
+/** Asks for quotes. The returned function asks again if they are old. */
+async function startQuotes({ devnet, fleet }: FaultTargets): Promise<() => Promise<void>> {
+  const ask = async () => devnet.executor?.askQuotes(fleet.alive.map(({ apiUrl }) => apiUrl))
+  await ask()
+  let at = Date.now()
+  return async () => {
+    if (Date.now() < at + quotesMs) return
+    await ask()
+    at = Date.now()
+  }
+}
 
 /** Most of the time is a pause, because a long run has many transfers to list. */
 async function tellProgress({ client, sent, say, wait }: FaultTargets, started: number): Promise<void> {

@@ -26,6 +26,8 @@ interface Scene {
   /** `unknown`: an older version runs the workflow. */
   readonly reverted?: AdmitInput['reverted'] | 'unknown'
   readonly dataFee?: string
+  /** Highest gas limit of the policy. */
+  readonly gasLimit?: string
   readonly balances?: Readonly<Record<string, string | undefined>>
   readonly step?: typeof createAdmit | typeof createPrepare
 }
@@ -43,6 +45,7 @@ async function admit({
   halted = false,
   reverted = { calls: 0, gas: 0 },
   dataFee = '0',
+  gasLimit,
   balances = {},
   step: create = createAdmit,
 }: Scene) {
@@ -70,7 +73,7 @@ async function admit({
     chains: new Map([['bsc', chain]]),
     lanes: new Map([['bsc', { statuses: async () => statuses, open: async () => lanes, lanes }]]),
     settings: () => (halted ? { ...noSettings, halts: [{ scope: {}, by: 'me', reason: 'a test', at: 0 }] } : noSettings),
-    fees: () => ({}),
+    fees: () => ({ gasLimit }),
     abandonAfterMs: 0,
     parkAfter: parkAfterOf(configSchema.parse({ chains: {}, bridges: {}, transfers })),
   }
@@ -122,6 +125,29 @@ test('a call whose coins no node finds at the lane waits for funds, and may be c
   const simulation = new RelayerError('TRANSACTION_REFUSED', { detail: 'insufficient funds for transfer' })
   const { answer } = await admit({ simulation })
   expect(answer).toMatchObject({ kind: 'waiting', code: 'LANE_FUNDS', reason: expect.stringContaining('evm-1:0xa cannot pay the 0 wei') })
+})
+
+describe('A call that needs much gas, and costs more than its lane holds,', () => {
+  const dear: Scene = { simulation: { ok: true, gas: '600000' }, gasLimit: '3000000', lanes: ['evm-1:0xa', 'evm-1:0xb'] }
+  const cost = 600_000 * 19
+
+  test('waits itself, and reaches no ledger, which would close the lane', async () => {
+    const { answer } = await admit({ ...dear, balances: { '0xa': String(cost - 1), '0xb': '1' } })
+    expect(answer).toMatchObject({ kind: 'waiting', code: 'CALL_TOO_DEAR', reason: expect.stringContaining(`may cost ${cost} wei`) })
+  })
+
+  test.each([
+    ['0xa', [cost, 1]],
+    ['0xb', [1, cost]],
+  ])('goes to the lane that can pay: %s', async (lane, [a, b]) => {
+    const { answer } = await admit({ ...dear, balances: { '0xa': String(a), '0xb': String(b) } })
+    expect(answer).toMatchObject({ kind: 'ready', lane: `evm-1:${lane}` })
+  })
+
+  test('is a matter of the ledger if it needs no more gas than others', async () => {
+    const { answer } = await admit({ ...dear, simulation: { ok: true, gas: '500000' }, balances: { '0xa': '1', '0xb': '1' } })
+    expect(answer.kind).toBe('ready')
+  })
 })
 
 test('the effect is read if the call may succeed a second time', async () => {

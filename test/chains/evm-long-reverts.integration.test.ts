@@ -27,7 +27,7 @@ test.each([1, 3])('a call that reverts with more bytes than an answer may have i
   for (const node of chain.nodes()) expect(node).toMatchObject({ state: 'up', failures: 0 })
 })
 
-test('an estimate reads no more than 64 KiB of a revert, so that many long reverts at once leave room for other answers', async () => {
+test('an estimate reads no more than 64 KiB of a revert, so that other answers have room', async () => {
   const { chain } = await connectBehind(1)
   chain.heads.stop()
   const contract = hexlify(randomBytes(20))
