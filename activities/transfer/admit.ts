@@ -132,11 +132,8 @@ async function prepareUnless(
   if (delivered || (isShown && priced.kind === 'reverts' && (await isThere()))) return settled(deps, transfer)
   if (priced.kind === 'impossible') return priced
   if (priced.kind === 'wait') {
-    const waiting = { ...priced, kind: 'waiting', retryInMs: dearMs } as const
-    if (priced.code !== 'CALL_TOO_DEAR') return waiting
-    // Perhaps another lane holds more coins.
-    const other = await prepareUnless(isThere, deps, { ...input, avoid: [...(input.avoid ?? []), lane] }, target, first, firstStage)
-    return other.kind === 'waiting' && other.code === 'LANE_NONE' ? waiting : other
+    const on = (avoid: LaneId[]) => prepareUnless(isThere, deps, { ...input, avoid }, target, first, firstStage)
+    return waitsOrElse(priced, [...(input.avoid ?? []), lane], on)
   }
   if (priced.kind === 'reverts' && begun) return prepareUnless(isThere, deps, input, target, first, '')
   if (priced.kind === 'reverts') return afterRevert(deps, target.endpoint, input, priced.revert)
@@ -145,6 +142,18 @@ async function prepareUnless(
   if (poor) return poor
   const call = { endpoint: target.endpoint, parties: delivery.parties, message: transfer.message, intent, isWrapped }
   return prepared(deps, transfer, { lane, stage, priced, call, reverts: paidGas?.revertsAt(priced.first) })
+}
+
+/** @param on prepares the call on another lane, which perhaps holds more coins */
+async function waitsOrElse<T extends Prepared | Stopped>(
+  priced: Extract<Priced, { kind: 'wait' }>,
+  avoid: LaneId[],
+  on: (avoid: LaneId[]) => Promise<T>,
+): Promise<T | Stopped> {
+  const waiting = { ...priced, kind: 'waiting', retryInMs: dearMs } as const
+  if (priced.code !== 'CALL_TOO_DEAR') return waiting
+  const other = await on(avoid)
+  return other.kind === 'waiting' && other.code === 'LANE_NONE' ? waiting : other
 }
 
 /** Whether a lane holds the coins of a paid call. If the balance cannot be read, the simulation decides. */
