@@ -111,10 +111,17 @@ export interface Endpoint {
   /** Checks that valid guardians signed the message, or that its source recorded it. */
   verify(message: Uint8Array): Promise<Verdict>
   /**
-   * Checks a message before its transfer starts, as `verify` does, and that the target's contract accepts the emitter.
-   * Resolves to the decimals of the amount, if known. Absent: `verify` suffices. Throws refusals and read errors.
+   * Checks a message before its transfer starts: first as `verify` does, then that the target's contract accepts the
+   * emitter, then that the plug-in delivers it (PAYLOAD_KIND). Resolves to the decimals of the amount, if known.
+   * Absent: `verify` suffices. Throws refusals and read errors.
    */
   accept?(message: Uint8Array): Promise<number | undefined>
+  /**
+   * Verifies a message of a plug-in, which may then be asked about it. Before, `delivery` and `plan` throw
+   * PLUGIN_FAILED. All other functions verify by themselves. Absent: no plug-in is asked. Throws VAA_*, GUARDIAN_SET_*
+   * and read errors.
+   */
+  demandSigned?(transfer: Transfer): Promise<void>
   /** Checks all conditions of a delivery, including `verify`. */
   validate(transfer: Transfer): Promise<Verdict>
   delivered(transfer: Transfer, at: At): Promise<boolean>
@@ -174,10 +181,13 @@ export interface SharedCalls {
 export interface Bridge {
   readonly name: BridgeName
   /**
-   * Checks only the message's form. A signed message may be a transfer of another bridge. Throws VAA_*, NATIVE_*,
-   * PAYLOAD_*, TARGET_CHAIN_UNSUPPORTED, MESSAGE_TOO_LARGE.
+   * Checks only the message's form. A signed message may be a transfer of another bridge. Asks no plug-in, because
+   * anybody can invent a message: a plug-in is asked only about messages that guardians signed (`accept`, `verify`,
+   * `demandSigned`) or that logs of their source show. Throws VAA_*, NATIVE_*, PAYLOAD_*, TARGET_CHAIN_UNSUPPORTED,
+   * MESSAGE_TOO_LARGE.
    */
   decode(message: Uint8Array): Transfer
+  /** Empty for a message of a plug-in until its signatures are verified. */
   content(message: Uint8Array): Partial<TransferContent & Payment>
   /** Routes of the messages that this message asks to deliver. A halt of such a route also holds this message. */
   within?(message: Uint8Array): readonly RouteWithin[]

@@ -37,6 +37,7 @@ import { createEvmEndpoint as createNativeEndpoint } from './native-bridge/evm.t
 import { contentOf as nativeContent, createDecode as createNativeDecode, nativeBridge, readMessage } from './native-bridge/message.ts'
 import { createNativeSource } from './native-bridge/streams.ts'
 import { createPackageEndpoint, createRouteDecode, createRouteEndpoint } from './packages/endpoints.ts'
+import { createGenuineMessages } from './packages/genuine.ts'
 import type { LoadedPlugins } from './packages/load.ts'
 import type { AttestationApis } from './cctp/attest.ts'
 import { createCctpBridge } from './cctp/bridge.ts'
@@ -63,7 +64,7 @@ function ofProduct<C>(product: Product<C>, options: BridgesOptions, links: Links
   const messages = createPluginMessages(product, namesOf(options))
   const decode = createPluginDecode(product, messages)
   const takesAnyEmitter = product.routes.some(({ from }) => from === 'accepted')
-  signed.decodes.push(takesAnyEmitter ? unlessOfOthers(decode, options) : decode)
+  signed.own(takesAnyEmitter ? unlessOfOthers(decode, options) : decode)
   return {
     name: product.name,
     decode: signed.messages.decode,
@@ -101,21 +102,34 @@ function tokenBridgeOf(
   return createTokenBridge({ targets: new Map(targets), assets, isFree, tariff, priceOf, decimals: createAmountDecimals(bridgeOf) })
 }
 
+type Parts = Pick<Bridge, 'content' | 'endpoints'> & Pick<SignedMessages, 'decodePublished'>
+
 /** Without `loaded`, the process runs no plug-in code and knows only the plug-in's routes. */
 function packageBridge({ name, routes }: Pick<Plugin<unknown>, 'name' | 'routes'>, options: BridgesOptions, links: Links): Bridge {
   const { signed, loaded } = links
   const chainNames = namesOf(options)
   const byRoute = createRouteDecode(name, routes, chainNames)
-  function partsOf(found: Plugin<unknown> | RelayerError | undefined): Pick<Bridge, 'decode' | 'content' | 'endpoints'> {
+  const genuine = createGenuineMessages()
+  function partsOf(found: Plugin<unknown> | RelayerError | undefined): Parts {
     if (!found || found instanceof RelayerError) {
       const endpointOn = (on: PluginEndpointOptions) => createRouteEndpoint({ name, routes, failure: found, ...on })
-      return { decode: byRoute, content: () => ({}), endpoints: endpointsOf(options, links, endpointOn) }
+      return { decodePublished: byRoute, content: () => ({}), endpoints: endpointsOf(options, links, endpointOn) }
     }
-    const messages = createPluginMessages(found, chainNames)
+    const plugin = genuine.only(found)
+    const messages = createPluginMessages(plugin, chainNames)
+    const decode = createPluginDecode(plugin, messages)
     return {
-      decode: orByRoute(createPluginDecode(found, messages), byRoute),
+      decodePublished(bytes) {
+        const transfer = byRoute(bytes)
+        genuine.add(transfer.digest)
+        // If the plug-in fails, the transfer starts, and waits for the plug-in.
+        return unlessPluginFails(() => decode(bytes), transfer)
+      },
       content: (bytes) => unlessPluginFails(() => messages.about.content(bytes), {}),
-      endpoints: endpointsOf(options, links, (on) => createPackageEndpoint(found, messages, on)),
+      endpoints: endpointsOf(options, links, (on) => {
+        const verify = genuine.adding(on.verify)
+        return genuine.verifyFirst(createPackageEndpoint(plugin, messages, { ...on, verify }), verify)
+      }),
     }
   }
   let last = { found: loaded?.get(name), parts: partsOf(loaded?.get(name)) }
@@ -125,7 +139,7 @@ function packageBridge({ name, routes }: Pick<Plugin<unknown>, 'name' | 'routes'
     if (found !== last.found) last = { found, parts: partsOf(found) }
     return last.parts
   }
-  signed.decodes.push((bytes) => now().decode(bytes))
+  signed.own(byRoute, (bytes) => now().decodePublished(bytes))
   return {
     name,
     decode: signed.messages.decode,
@@ -136,11 +150,6 @@ function packageBridge({ name, routes }: Pick<Plugin<unknown>, 'name' | 'routes'
     },
     sources: signedSourcesOf(name, options, links),
   }
-}
-
-/** If the plug-in fails, decodes by its routes, so that the transfer waits and is not lost. */
-function orByRoute(decode: Decode, byRoute: Decode): Decode {
-  return (message) => unlessPluginFails(() => decode(message), undefined) ?? byRoute(message)
 }
 
 function unlessPluginFails<T, E>(ask: () => T, otherwise: E): T | E {
@@ -221,18 +230,24 @@ export function createBridges(
 }
 
 function createSigned({ chains }: BridgesOptions, bridges: Bridges) {
-  const decodes: Decode[] = []
+  const [decodes, publishedDecodes]: [Decode[], Decode[]] = [[], []]
   const verifiers = new Map<ChainName, Verify>()
   const messages: SignedMessages = {
     decode: firstOwner(decodes),
+    decodePublished: firstOwner(publishedDecodes),
     async isDelivered(transfer, at) {
       const endpoint = bridges.get(transfer.bridge)?.endpoints.get(transfer.targetChain)
-      // A failing plug-in must not stop an emitter's stream: the transfer starts, and waits for the plug-in.
-      return (endpoint && (await unless(endpoint.delivered(transfer, at), isPluginFailure))) ?? false
+      // Neither a failing plug-in nor a copy that cannot be verified yet may stop an emitter's stream: the transfer
+      // starts, and waits.
+      const mayWait = (error: RelayerError) => error.code === 'GUARDIAN_SET_UNKNOWN' || isPluginFailure(error)
+      return (endpoint && (await unless(endpoint.delivered(transfer, at), mayWait))) ?? false
     },
   }
   return {
-    decodes,
+    own(decode: Decode, decodePublished = decode): void {
+      decodes.push(decode)
+      publishedDecodes.push(decodePublished)
+    },
     messages,
     /** One verifier per chain, because it remembers guardian sets and verified messages. */
     verifierOf(name: ChainName, chain: EvmChain) {

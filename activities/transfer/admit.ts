@@ -88,6 +88,8 @@ export function createCheckDelivered(deps: StepDeps): KeylessSteps['checkDeliver
 export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
   return (input) =>
     admissionStep(deps, input.transfer, async (target) => {
+      // Another process may have validated the transfer.
+      await target.endpoint.demandSigned?.(input.transfer)
       const prepared = await prepareUnless(async () => false, deps, input, target, target.endpoint.delivery(input.transfer))
       return prepared.kind === 'prepared' ? prepared.ready : prepared
     })

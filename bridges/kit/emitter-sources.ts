@@ -8,6 +8,8 @@ type CountingChain = SourceReader & { readonly networkId: string }
 
 export interface SignedMessages {
   readonly decode: Decode
+  /** For messages that logs show: a plug-in may refuse one as not its own. */
+  readonly decodePublished: Decode
   isDelivered(transfer: Transfer, at: Finality): Promise<boolean>
 }
 
@@ -30,7 +32,7 @@ export function createEmitterSource(options: SourceOptions & EmitterWithNode & {
       const [next] = await read(chain, { abi: coreAbi, to: core, method: 'nextSequence', args, at: 'agreed' })
       return next === 0n ? undefined : String(BigInt(next) - 1n)
     },
-    published: (range, wanted, at) => publishedIn(chain, options, range, { decode: messages.decode, wanted, at }),
+    published: (range, wanted, at) => publishedIn(chain, options, range, { decode: messages.decodePublished, wanted, at }),
   }
 }
 

@@ -49,7 +49,8 @@ export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts' | 'poli
 export type ConfiguredPlugin<C> = Omit<Plugin<C>, 'policy' | 'earned'> & Pick<Product<C>, 'first'>
 
 const mostKept = 2_048
-const mostKeptBytes = 4_096
+/** Longest message that is kept, and the sum of all kept messages with their contents, bytes. */
+const [mostKeptBytes, mostBytes] = [4_096, 16_000_000]
 
 interface Owned<C> extends Routed {
   readonly message: Message<C>
@@ -59,17 +60,24 @@ interface Owned<C> extends Routed {
 export type PluginMessages<C> = ReturnType<typeof createPluginMessages<C>>
 
 export function createPluginMessages<C>(
-  { routes, decode, parties, unrouted = ofNobody }: Pick<Product<C>, 'routes' | 'decode' | 'parties' | 'unrouted'>,
+  { routes, decode, parties, bytesOf, unrouted = ofNobody }: Pick<Product<C>, 'routes' | 'decode' | 'parties' | 'bytesOf' | 'unrouted'>,
   chainNames: ChainNames,
 ) {
+  /** Asks no function of the product. Throws VAA_* and the error of `unrouted`. */
+  const route = (bytes: Uint8Array): Routed => readRouted(bytes, routes, chainNames, unrouted)
   function readOwned(bytes: Uint8Array): Owned<C> {
-    const { vaa, signed, route } = readRouted(bytes, routes, chainNames, unrouted)
-    const content = decode(signed, route)
+    const { vaa, signed, route: own } = route(bytes)
+    const content = decode(signed, own)
     if (content === undefined) throw unrouted(signed)
     const message = { ...signed, content }
-    return { vaa, signed, route, message, parties: parties(message) }
+    return { vaa, signed, route: own, message, parties: parties(message) }
   }
-  const kept = new LRUCache<string, Owned<C>>({ max: mostKept, memoMethod: (message) => readOwned(decodeBase64(message)) })
+  const kept = new LRUCache<string, Owned<C>>({
+    max: mostKept,
+    maxSize: mostBytes,
+    sizeCalculation: ({ message }, text) => text.length + (bytesOf?.(message.content) ?? 0),
+    memoMethod: (message) => readOwned(decodeBase64(message)),
+  })
   /** Throws VAA_*, PAYLOAD_LENGTH and, for a message of no route, the error of `unrouted`. */
   const read = (message: string) => (message.length > (mostKeptBytes * 4) / 3 ? readOwned(decodeBase64(message)) : kept.memo(message))
   const readBytes = (bytes: Uint8Array) => read(encodeBase64(bytes))
@@ -77,7 +85,7 @@ export function createPluginMessages<C>(
     content: (bytes) => readBytes(bytes).parties,
     signedBy: (bytes) => readBytes(bytes).vaa.guardianSetIndex,
   }
-  return { read, readBytes, about }
+  return { route, read, readBytes, about }
 }
 
 /** Makes `Bridge.decode`. Throws MESSAGE_TOO_LARGE and the errors of `PluginMessages.read`. */
@@ -158,15 +166,16 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
   const refusals = { ...ownRefusals, ...product.refusals }
   const messageOf = ({ message }: Transfer) => messages.read(message).message
 
-  /** Undefined if the state of the target decides which call is next. */
+  /** Proves before it decodes. Undefined if the state of the target decides which call is next. */
   async function check(transfer: Transfer): Promise<PlannedDelivery | undefined> {
-    const own = messages.read(transfer.message)
-    const { emitter, emitterChain, sequence, digest } = own.message
+    const routed = messages.route(decodeBase64(transfer.message))
+    const { emitter, emitterChain, sequence, digest } = routed.signed
     const isSource = emitter === transfer.emitter && String(emitterChain) === transfer.sourceId
     if (digest !== transfer.digest || !isSource || sequence !== transfer.sequence)
       throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found: digest } })
-    await prove(own)
-    await product.admit?.(own.message)
+    await prove(routed)
+    const message = messageOf(transfer)
+    await product.admit?.(message)
     if (next) return undefined
     const planned = delivery(transfer)
     // If the plug-in's code fails, the message stays valid. The caller makes the call again, and meets the failure.
@@ -174,8 +183,8 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
   }
 
   async function accept(message: Uint8Array): Promise<number | undefined> {
+    await prove(messages.route(message))
     const own = messages.readBytes(message)
-    await prove(own)
     return product.decimals?.(own.message)
   }
 
@@ -197,8 +206,7 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
   return {
     chain: chain.name,
     verify: (message) => toVerdict(verify(message), refusals),
-    // `accept` would run plug-in code in the intake, so it is absent unless decimals or a route's view need it.
-    ...((product.decimals ?? routes.some((route) => route.accepts)) && { accept }),
+    accept,
     validate: (transfer) => toVerdict(check(transfer), refusals),
     delivered: (transfer, at) => isShown(transfer, at),
     mayShow: async (transfer) => (await routed(transfer)) !== undefined,

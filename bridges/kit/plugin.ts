@@ -135,6 +135,8 @@ export interface Plugin<C> {
    * Absent: the config must say `free: true`.
    */
   earned?(message: Message<C>): bigint
+  /** Bytes that a content takes in memory. Absent: few. */
+  bytesOf?(content: C): number
 }
 
 export interface PluginContext {
@@ -151,7 +153,7 @@ export interface PluginPackage<S, C> {
   /** A schema of zod, or any other object with `parse`. */
   readonly settings: { parse(settings: unknown): S }
   /** Without `parties`, the first contract of the route is the recipient, and the emitter is the token. */
-  create(settings: S, context: PluginContext): Omit<Plugin<C>, 'name' | 'parties'> & Partial<Pick<Plugin<C>, 'parties'>>
+  create(settings: S, context: PluginContext): Omit<Plugin<C>, 'name' | 'parties' | 'bytesOf'> & Partial<Pick<Plugin<C>, 'parties'>>
 }
 
 /** Gives the definition its types. */

@@ -5,7 +5,7 @@ import type { Intent } from '../../domain/lane/lane.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { decodeBase64, hexlify } from 'ethers'
 import { callsOf, createProveCall, encodeCall, paidCallsOf } from '../kit/calls.ts'
-import type { ContractReader } from '../kit/contract-reader.ts'
+import { type ContractReader, unless } from '../kit/contract-reader.ts'
 import type { Message, Plugin, Policy, Route } from '../kit/plugin.ts'
 import { createPluginEndpoint, type PluginEndpointOptions, type PluginMessages, toTransfer } from '../kit/plugin-bridge.ts'
 import type { Decode } from '../kit/published.ts'
@@ -25,6 +25,8 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
   return {
     ...endpoint,
     plan,
+    // If the plug-in fails, the transfer starts, and waits for the plug-in.
+    accept: async (message) => void (await unless(Promise.resolve(endpoint.accept?.(message)), isPluginFailure)),
     // `product` is absent, so that no code of the plug-in runs.
     proveCall: createProveCall({ chain, chainNames, routes: plugin.routes, prove: createProve(chain, verify) }),
     delivery(transfer, stage) {

@@ -7,7 +7,7 @@ import type { Call, CallRule, Message, Next, Plugin, Policy, Shown, Stage, Targe
 /** Ten years, and the end of the year 9999, in seconds. A later `opensAt` is a mistake, such as a time in ms. */
 const [longestSeconds, lastSecond] = [10 * 365 * 86_400, 253_402_300_799]
 /** Maximum bytes of a list of views with their answers. A plan has two lists, and becomes part of histories. */
-const mostViewBytes = 8_192
+export const mostViewBytes = 8_192
 const address = /^0x[0-9a-f]{40}$/
 
 /**
@@ -15,7 +15,7 @@ const address = /^0x[0-9a-f]{40}$/
  * throws the errors of the given `next`. Throws an Error if the meaning of a revert is wrong.
  */
 export function guarded<C>(plugin: Plugin<C>): Plugin<C> {
-  const { name, routes, decode, stages, next, delivered, reverts, parties, policy, earned } = plugin
+  const { name, routes, decode, stages, next, delivered, reverts, parties, policy, earned, bytesOf } = plugin
   const ask = createAsk(name)
   const guardedStage = (stage: string, { call, effect, revertsOnceDone }: Stage<C>): Stage<C> => ({
     call: (message) => ask(`stages.${stage}.call`, () => call(message), problemOfCall(plugin, message)),
@@ -38,6 +38,7 @@ export function guarded<C>(plugin: Plugin<C>): Plugin<C> {
     parties: (message) => ask('parties', () => parties(message), problemOfParties),
     ...(policy && { policy: (message: Message<C>) => ask('policy', () => policy(message), problemOfPolicy) }),
     ...(earned && { earned: (message: Message<C>) => ask('earned', () => earned(message), problemOfEarned) }),
+    ...(bytesOf && { bytesOf }),
   }
 }
 
@@ -61,16 +62,22 @@ function createAsk(name: string) {
   }
 }
 
-/** The only argument is the signed message, or a word, so a call is small as a part of a plan. */
+/**
+ * The only argument is the signed message, or a word, so a call is small as a part of a plan. If several routes have the
+ * call, one of their rules must allow it. The key judges by the route of the message.
+ */
 function problemOfCall<C>({ routes }: Plugin<C>, { bytes }: Message<C>) {
   return (answer: Call): string | undefined => {
     const { contract, function: signature, args, value } = answer
-    const rule = routes.flatMap(({ calls }) => calls).find((one) => one.contract === contract && one.function === signature)
-    if (!rule) return 'a call that no route of it has'
+    const rules = routes.flatMap(({ calls }) => calls).filter((one) => one.contract === contract && one.function === signature)
+    if (rules.length === 0) return 'a call that no route of it has'
     if (!Array.isArray(args)) return 'a call without args'
-    if (rule.proof === 'message' && !isMessage(args, bytes)) return 'a call whose only argument is not the message'
     encodeCall(answer)
-    return value === undefined ? undefined : problemOfValue(value, rule)
+    const problems = rules.map((rule) => {
+      if (rule.proof === 'message' && !isMessage(args, bytes)) return 'a call whose only argument is not the message'
+      return value === undefined ? undefined : problemOfValue(value, rule)
+    })
+    return problems.includes(undefined) ? undefined : problems[0]
   }
 }
 

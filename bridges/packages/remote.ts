@@ -1,7 +1,7 @@
 import { deserialize } from 'node:v8'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Call, Message, Next, Plugin, Policy, Route, Shown, SignedMessage } from '../kit/plugin.ts'
-import { failed, firstLine } from './guard.ts'
+import { failed, firstLine, mostViewBytes } from './guard.ts'
 import type { PluginThread } from './thread.ts'
 import type { Answer } from './thread-run.ts'
 
@@ -22,6 +22,16 @@ export interface Made {
 interface Described {
   readonly route: number
   readonly answers: ReadonlyMap<string, Answer>
+}
+
+/** A list of views that the guard allows has fewer bytes when it leaves the thread. */
+const mostListBytes = 4 * mostViewBytes
+
+/** Refuses a list that is too long before anything keeps it. */
+function shortened([part, answer]: readonly [string, Answer]): readonly [string, Answer] {
+  const isList = part === 'delivered' || part.endsWith('.effect')
+  if (!isList || 'failed' in answer || answer.bytes.length <= mostListBytes) return [part, answer]
+  return [part, { failed: `returned views of more than ${mostViewBytes} bytes` }]
 }
 
 /** Throws Error if parts are missing. */
@@ -47,7 +57,8 @@ export function remotePlugin(name: string, made: Made, routes: readonly Route[],
     if (found && 'bytes' in found) return deserialize(found.bytes)
     throw failed(name, `${part} ${found?.failed ?? 'did not answer'}`)
   }
-  const describe = (message: SignedMessage, route: number) => ofThread(name, () => thread.describe(message, route))
+  const describe = (message: SignedMessage, route: number) =>
+    ofThread(name, () => new Map([...thread.describe(message, route)].map(shortened)))
   const part = (key: string, message: Message<unknown>) => {
     const { route, answers } = message.content as Described
     const found = answers.get(key)
@@ -90,6 +101,8 @@ export function remotePlugin(name: string, made: Made, routes: readonly Route[],
     },
     ...(made.policy === 'function' && { policy: (message) => now('policy', message) as Policy }),
     ...(made.earned === 'function' && { earned: (message) => now('earned', message) as bigint }),
+    bytesOf: (content) =>
+      [...(content as Described).answers.values()].reduce((sum, one) => sum + ('bytes' in one ? one.bytes.length : one.failed.length), 0),
   }
 }
 

@@ -64,7 +64,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
   const submitted = boundedMap<string, true>(recentSize, recentMs)
   /** Two rejected copies of one message would otherwise replace each other for ever. */
   const restarted = boundedMap<string, true>(recentSize, recentMs)
-  /** Repeated messages of an unregistered emitter do not query the nodes each time. */
+  /** Repeated messages of an unregistered emitter, or of no plug-in, are not verified each time. */
   const refusals = boundedMap<string, RelayerError>(recentSize, refusedMs)
   /** Each offer of a copy wakes the transfer, so a copy that the transfer has adopted is not offered again. */
   const adoptedCopies = boundedMap<string, true>(recentSize, recentMs)
@@ -95,23 +95,24 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
       throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes: message.length, most: mostMessageBytes } })
     const transfer = named.decode(message)
     const bridge = bridges.get(transfer.bridge) ?? named
-    const [content, signers] = [bridge.content(message), bridge.signedBy?.(message)]
+    const signers = bridge.signedBy?.(message)
     const id = transferId(transfer)
     // Copies that the same guardian set signed are interchangeable.
-    const copy = { id, content, signers, key: `${id}/${signers ?? ''}` }
+    const key = `${id}/${signers ?? ''}`
     const isRepeated = options.repeats === 'skip'
-    if (isRepeated && submitted.has(copy.key)) return { id, status: 'known' }
+    if (isRepeated && submitted.has(key)) return { id, status: 'known' }
     const refusal = isRepeated ? refusals.get(id) : undefined
     if (refusal) throw refusal
     const endpoint = ofChain(bridge.endpoints, { chain: transfer.targetChain })
     const decimals = await accepted(endpoint, message).catch((error: unknown) => {
-      // A later copy with this id may have good signatures.
-      if (error instanceof RelayerError && error.code === 'EMITTER_UNKNOWN') refusals.set(id, error)
+      // Not after other errors, because a later copy with this id may have good signatures.
+      if (error instanceof RelayerError && ['EMITTER_UNKNOWN', 'PAYLOAD_KIND'].includes(error.code)) refusals.set(id, error)
       throw error
     })
-    const known = decimals === undefined ? content : { ...content, decimals: String(decimals) }
-    const begin = () => startAccepted(bridge, transfer, options, { ...copy, content: known })
-    return isRepeated ? shared(copy.key, begin) : begin()
+    // Only now, because a plug-in must not be asked about a message that nobody signed.
+    const content = { ...bridge.content(message), ...(decimals !== undefined && { decimals: String(decimals) }) }
+    const begin = () => startAccepted(bridge, transfer, options, { id, content, signers, key })
+    return isRepeated ? shared(key, begin) : begin()
   }
 
   async function startAccepted(bridge: Bridge, transfer: Transfer, options: SubmitOptions, copy: Copy): Promise<SubmitResult> {

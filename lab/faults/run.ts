@@ -75,7 +75,9 @@ export async function runFaults(
   }
   const { fleet } = targets
   try {
-    await devnet.executor?.askQuotes(fleet.alive.map(({ apiUrl }) => apiUrl))
+    const askQuotes = async () => devnet.executor?.askQuotes(fleet.alive.map(({ apiUrl }) => apiUrl))
+    await askQuotes()
+    let quotesAt = Date.now()
     const injected: Injected = {}
     const callsBefore = callsOf(devnet)
     const { takeovers, sent } = run.fleet
@@ -88,7 +90,12 @@ export async function runFaults(
       await untilBoth(
         sendOver(targets, run.bridge, Math.max(0, run.transfers - sent), run.durationMs * 0.9, sent),
         injectAll(targets, planOf(run), injected),
-        () => tellProgress(targets, started),
+        async () => {
+          await tellProgress(targets, started)
+          if (Date.now() < quotesAt + quotesMs) return
+          await askQuotes()
+          quotesAt = Date.now()
+        },
       )
     } finally {
       await watching?.stop()
@@ -114,6 +121,9 @@ export async function runFaults(
     await connection.close()
   }
 }
+
+/** Quotes of the Executor last for an hour, so a long run asks for new ones. */
+const quotesMs = 1_200_000
 
 /** Most of the time is a pause, because a long run has many transfers to list. */
 async function tellProgress({ client, sent, say, wait }: FaultTargets, started: number): Promise<void> {

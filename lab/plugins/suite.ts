@@ -2,6 +2,7 @@ import { namesOf, pluginContext } from '../../bridges/configured-emitters.ts'
 import type { AuthorDevnet } from '../../bridges/kit/plugin.ts'
 import { createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
 import { asData, createPlugin, readPlugin } from '../../bridges/packages/load.ts'
+import { threadLimits } from '../../bridges/packages/thread.ts'
 import { configSchema } from '../../config/schema/schema.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
@@ -23,7 +24,8 @@ const waitMs = 120_000
 
 /** Tests the plug-in on a devnet of its own. Throws errors of the author's functions. */
 export async function testPlugin(module: string, author: Author, log: (line: string) => void): Promise<Result[]> {
-  const file = await readPlugin(module)
+  // On a busy machine, the many questions of this suite would take the share of time that a process has for a plug-in.
+  const file = await readPlugin(module, undefined, { ...threadLimits, restMs: threadLimits.answerMs })
   const { name, version } = file.definition
   log(`${name} ${version}: starting a devnet…`)
   const devnet = await startDevnet({ blockTimeSeconds: 0.25, inMemory: true, ui: false, worker: quickTakeover })

@@ -82,6 +82,8 @@ async function soak(options: SoakOptions, parts: PostgresServerParts): Promise<n
   const dir = join(process.cwd(), '.portage', 'soak', `${seed}-${Date.now()}`)
   await mkdir(dir, { recursive: true })
   const log = createWriteStream(join(dir, 'soak.log'))
+  // A run that is broken off leaves its readings.
+  const readings = createWriteStream(join(dir, 'readings.jsonl'))
   const say = (line: string) => {
     log.write(`${line}\n`)
     process.stderr.write(`${line}\n`)
@@ -100,7 +102,7 @@ async function soak(options: SoakOptions, parts: PostgresServerParts): Promise<n
       }
       let series: readonly Series[] = []
       const summary = await runFaults(devnet, run, say, ground, (targets) => {
-        const watch = startWatch(targets, every * 1_000)
+        const watch = startWatch(targets, every * 1_000, (reading) => readings.write(`${JSON.stringify(reading)}\n`))
         series = watch.series
         return watch
       })
@@ -115,8 +117,9 @@ async function soak(options: SoakOptions, parts: PostgresServerParts): Promise<n
   } finally {
     await ground.stop()
     log.end()
+    readings.end()
     if (passed) await rm(dir, { recursive: true, force: true })
-    else process.stderr.write(`Logs, plan.json, lanes.json, remains.json: ${dir}\n`)
+    else process.stderr.write(`Logs, readings.jsonl, plan.json, lanes.json, remains.json: ${dir}\n`)
   }
 }
 

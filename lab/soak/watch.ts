@@ -23,14 +23,16 @@ const limits = {
 type Kind = keyof typeof limits
 
 /** Reads everything at once every `everyMs`. A part that cannot be read, because a fault strikes it, is left out. */
-export function startWatch({ client, fleet, ground, devnet }: FaultTargets, everyMs: number) {
+export function startWatch({ client, fleet, ground, devnet }: FaultTargets, everyMs: number, keep: (reading: object) => void) {
   const series: Series[] = []
   const started = Date.now()
   const note = (kind: Kind, value: number, of?: string) => {
     const name = of === undefined ? kind : `${kind}: ${of}`
     let one = series.find((known) => known.name === name)
     if (!one) series.push((one = { name, samples: [], ...limits[kind] }))
-    one.samples.push({ at: (Date.now() - started) / 1_000, value })
+    const sample = { at: (Date.now() - started) / 1_000, value }
+    one.samples.push(sample)
+    keep({ name, ...sample })
   }
   const look = async () => {
     const processes = fleet.alive.map(async ({ pid }) => {

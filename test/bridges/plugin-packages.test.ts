@@ -5,10 +5,12 @@ import { createPackageEndpoint, createRouteEndpoint, planOf } from '../../bridge
 import { type ConfiguredPlugin, createPlugin, loadPlugins, readPlugin } from '../../bridges/packages/load.ts'
 import { createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
 import type { Plugin, Target } from '../../bridges/kit/plugin.ts'
+import type { Bridge } from '../../bridges/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { ofChain } from '../../domain/transfer/transfer.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { signVaa } from '../helpers/vaa.ts'
-import { contract, context, emitter, entry, names, options, routes, settings, source, write } from './plugin-source.ts'
+import { contract, context, coreChain, emitter, entry, names, options, routes, settings, source, write } from './plugin-source.ts'
 
 const folder = temporaryFolder()
 const ends: (() => void)[] = []
@@ -205,22 +207,26 @@ describe('A message of a plug-in', () => {
   const bridgeOf = async (parts: Record<string, string>, isLoaded = true) => {
     const plugins = { mine: entry(await write(folder, source(parts))) }
     const code = isLoaded ? await loaded(plugins) : undefined
-    const bridge = createBridges(options(plugins), new Map(), [], { loaded: code }).get('mine')
+    const bridge = createBridges(options(plugins), new Map([['bsc', coreChain('bsc') as never]]), ['bsc'], { loaded: code }).get('mine')
     if (!bridge) throw new Error('no bridge')
     return bridge
   }
+  const accept = (bridge: Bridge, payload: string) => ofChain(bridge.endpoints, { chain: 'bsc' }).accept?.(bytesOf(payload))
 
   test('a message belongs to a plug-in if its decoder says so, and to nobody if not', async () => {
     const bridge = await bridgeOf({})
     expect(bridge.decode(bytesOf('0x0102'))).toMatchObject({ bridge: 'mine', sourceChain: 'ethereum', targetChain: 'bsc', sequence: '7' })
+    await accept(bridge, '0x0102')
     expect(bridge.content(bytesOf('0x0102'))).toEqual({ recipient: contract, token: 'mine' })
-    for (const payload of ['0x0109', '0x02'])
-      expect(() => bridge.decode(bytesOf(payload))).toThrow(expect.objectContaining({ code: 'PAYLOAD_KIND' }))
+    const isOfNobody = expect.objectContaining({ code: 'PAYLOAD_KIND' }) as Error
+    await expect(accept(bridge, '0x0109')).rejects.toThrow(isOfNobody)
+    expect(() => bridge.decode(bytesOf('0x02'))).toThrow(isOfNobody)
   })
 
   test('a message is not lost if the decoder of its plug-in throws: the transfer starts, and waits', async () => {
     const bridge = await bridgeOf({ decode: `() => { throw new Error('bad') }` })
     expect(bridge.decode(bytesOf('0x0102'))).toMatchObject({ bridge: 'mine', targetChain: 'bsc' })
+    expect(await accept(bridge, '0x0102')).toBeUndefined()
     expect(bridge.content(bytesOf('0x0102'))).toEqual({})
   })
 

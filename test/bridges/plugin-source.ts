@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { coreAbi } from '../../bridges/kit/signed-messages.ts'
 import type { ConfiguredPlugin } from '../../bridges/packages/load.ts'
 import { pluginsSchema } from '../../config/schema/plugin-schema.ts'
 import { configSchema } from '../../config/schema/schema.ts'
+import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
 
 export const contract = `0x${'aa'.repeat(20)}`
 export const emitter = 'e'.repeat(64)
@@ -51,6 +53,17 @@ export const options = (plugins: Record<string, ConfiguredPlugin>, ofTokenBridge
     chains: { ethereum: { ...chain, networkId: 1, wormholeChainId: 2 }, bsc: { ...chain, networkId: 56, wormholeChainId: 4 } },
     bridges: { 'wormhole-token-bridge': ofTokenBridge, plugins },
   })
+
+/** A chain whose core contract has only guardian set 0, with one guardian, and whose other contracts answer no. */
+export const coreChain = (name: string) => ({
+  ...{ name, networkId: name, heads: { current: undefined } },
+  async call(_: string, data: string) {
+    const call = coreAbi.parseTransaction({ data })
+    if (!call) return `0x${'0'.repeat(64)}`
+    const [guardian] = devnetGuardians(1)
+    return coreAbi.encodeFunctionResult(call.name, call.name === 'getGuardianSet' ? [[[guardian?.address], 0]] : [0])
+  },
+})
 
 let count = 0
 export async function write(folder: string, text: string, ending = 'mjs'): Promise<{ module: string; sha256: string }> {

@@ -80,6 +80,13 @@ describe('Coins of the call of a plug-in', () => {
     expect(() => planOf(plugin, message)).toThrow(failure('stages.deliver.call returned a value, and its rule has no coins'))
   })
 
+  test('a value may be that of the second route with the same call', async () => {
+    const [first, second] = [paying(`{ atMost: '1', delivered: ${delivered} }`), paying(`{ atMost: '7', delivered: ${delivered} }`)]
+    const both = `${first.slice(0, -1)}, ${second.slice(1).replace(`0: '01'`, `0: '02'`)}`
+    const { plugin, message } = await setting({ ...call('7n'), routes: both })
+    expect(planOf(plugin, message)).toMatchObject({ value: '7' })
+  })
+
   test.each([
     ['without the view that shows the call', `{ atMost: '7' }`, 'delivered'],
     ['with a view that does not name the message', `{ atMost: '7', delivered: { view: 'count()', args: [] } }`, 'delivered'],

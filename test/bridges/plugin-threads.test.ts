@@ -1,3 +1,6 @@
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createBridges } from '../../bridges/registry.ts'
 import { createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
@@ -8,7 +11,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { signVaa } from '../helpers/vaa.ts'
-import { context, emitter, entry, names, options, source, write } from './plugin-source.ts'
+import { context, coreChain, emitter, entry, names, options, source, write } from './plugin-source.ts'
 
 const folder = temporaryFolder()
 const closing: AbortController[] = []
@@ -181,17 +184,43 @@ describe('A plug-in cannot hold up the process:', () => {
   })
 })
 
+test.each([
+  ['view lists', { delivered: `() => new Array(20).fill('a'.repeat(10_000)).map((text) => ({ contract, view: text }))` }],
+  ['calls', { stages: `{ deliver: { call: () => 'a'.repeat(200_000), revertsOnceDone: true } }` }],
+])('2,048 messages with %s of 200 kB take less than 50 MB', async (_, parts) => {
+  const plugin = await made(parts, { answerMs: 20_000 })
+  const messages = createPluginMessages(plugin, names)
+  const before = await usedMemory()
+  for (let sequence = 0n; sequence < 2_048n; sequence++)
+    messages.readBytes(signVaa({ emitterChain: 2, emitter, sequence, payload: '0x0102' }, { signers: [] }).bytes)
+  expect((await usedMemory()) - before).toBeLessThan(50_000_000)
+  expect(messages.readBytes(bytesOf('0x0102')).message).toMatchObject({ sequence: '7' })
+})
+
+async function usedMemory(): Promise<number> {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  // Node collects the garbage of one turn of the event loop only in the next turn.
+  for (let turn = 0; turn < 3; turn++) {
+    await setImmediate()
+    collect()
+  }
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
 test('a plug-in that a busy machine loads too slowly is loaded later, and then gets its messages', async () => {
   const own = { ...limits, startMs: 1 }
   const loaded = await loadAll(source(), own)
   expect(loaded.get('mine')).toMatchObject({ code: 'PLUGIN_INVALID', message: expect.stringContaining('within 1 ms') as string })
   const plugins = options({ mine: entry(await write(folder, source())) })
-  const chains = new Map([['bsc', { name: 'bsc' } as never]])
+  const chains = new Map([['bsc', coreChain('bsc') as never]])
   const bridge = createBridges(plugins, chains, ['bsc'], { loaded }).get('mine')!
   expect(bridge.endpoints.get('bsc')?.plan).toBeUndefined()
   expect(bridge.content(bytesOf('0x0102'))).toEqual({})
   own.startMs = 20_000
   await expect.poll(() => bridge.endpoints.get('bsc')?.plan).toBeDefined()
+  await bridge.endpoints.get('bsc')?.demandSigned?.(bridge.decode(bytesOf('0x0102')))
   expect(bridge.content(bytesOf('0x0102'))).toMatchObject({ token: 'mine' })
   expect(bridge.endpoints.get('bsc')?.plan?.(bridge.decode(bytesOf('0x0102')))).toMatchObject({ function: 'take(bytes)' })
 })

@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { createNodeClient } from '../../chains/evm/nodes/node-client.ts'
+import { until } from '../../lab/devnet/until.ts'
 import { startHostileServer } from '../helpers/hostile-server.ts'
 
 const script = fileURLToPath(new URL('../helpers/ask-node.ts', import.meta.url))
@@ -40,5 +42,26 @@ describe('the memory of a parsed answer', { timeout: 120_000 }, () => {
     const { values, kept } = await ask(list(8_000_000, () => '{}'))
     expect(values).toContain('more than 600000 values')
     expect(kept).toBeLessThan(10 * megabyte)
+  })
+
+  test('an answer for which other answers leave no room is no failure of the node', async () => {
+    const held: (() => void)[] = []
+    const url = await startHostileServer((body, response) => {
+      const { id } = JSON.parse(body) as { id: number }
+      response.write(`{"jsonrpc":"2.0","id":${id},"result":"${'0'.repeat(23 * 2 ** 20)}`)
+      held.push(() => response.end('"}'))
+    })
+    const node = createNodeClient({ name: 'one', url, use: 'all' }, '1', 60_000, () => {})
+    const asked: Promise<unknown>[] = []
+    for (let count = 1; count <= 3; count++) {
+      asked.push(node.ask('eth_getLogs', [], (answer) => answer).catch((error: unknown) => error))
+      await until(() => held.length >= count, { timeoutMs: 30_000, everyMs: 1, what: 'the request to arrive' })
+    }
+    const refused = await Promise.race(asked)
+    expect(refused).toMatchObject({ isOfOthers: true })
+    for (const end of held) end()
+    await Promise.all(asked)
+    expect(node.status()).toMatchObject({ failures: 0 })
+    node.close()
   })
 })

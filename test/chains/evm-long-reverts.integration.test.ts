@@ -26,3 +26,14 @@ test.each([1, 3])('a call that reverts with more bytes than an answer may have i
       await expect(chain.call(contract, '0x', at)).rejects.toMatchObject({ code: 'NODE_REFUSED', rpcCode: 3 })
   for (const node of chain.nodes()) expect(node).toMatchObject({ state: 'up', failures: 0 })
 })
+
+test('an estimate reads no more than 64 KiB of a revert, so that many long reverts at once leave room for other answers', async () => {
+  const { chain } = await connectBehind(1)
+  chain.heads.stop()
+  const contract = hexlify(randomBytes(20))
+  // PUSH3 40000, PUSH1 0, REVERT.
+  await anvil.rpc('anvil_setCode', [contract, '0x62009c406000fd'])
+  const revert = { data: '0x', reason: expect.stringContaining('longer than 65536 bytes') as string }
+  expect(await chain.simulate({ to: contract, data: '0x', value: '0' }, address)).toEqual({ ok: false, revert })
+  expect(chain.nodes()).toEqual([expect.objectContaining({ state: 'up', failures: 0 })])
+})

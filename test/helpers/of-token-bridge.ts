@@ -11,6 +11,7 @@ export function ofTokenBridge(chainNames: ReadonlyMap<number, string> = new Map(
   const { product, messages: own, decode } = tokenBridgeMessages(chainNames, Object.fromEntries(targets))
   const messages: SignedMessages = {
     decode,
+    decodePublished: decode,
     async isDelivered({ targetChain, message }, at) {
       const target = targets.get(targetChain)
       return target !== undefined && allShow(target.chain, product.delivered(own.read(message).message), at)

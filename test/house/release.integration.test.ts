@@ -83,7 +83,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     const plugin = join(folder, 'mine/plugin.mjs')
     expect(await npx('plugin', 'new', join(folder, 'mine'))).toMatchObject({ code: 0 })
     const config = ['--config', join(folder, 'plugins.yaml')]
-    const added = await npx(...config, 'plugin', 'add', plugin, '--settings', join(folder, 'settings.json'))
+    const added = await npx(...config, 'plugin', 'add', plugin, '--free', '--settings', join(folder, 'settings.json'))
     expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining('executeVAAv1(bytes) with a signed message') as string })
     expect(await npx(...config, 'plugin', 'test', plugin)).toMatchObject({
       code: 1,

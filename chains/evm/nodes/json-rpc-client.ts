@@ -13,7 +13,10 @@ const notPassedOn = new Set([400, 401, 403, 404, 405, 410, 413, 415, 429])
 
 const kib = 1_024
 const mib = 1_024 * kib
-/** Maximum bytes of a short answer. A number or hash needs less, but an error may quote the request. */
+/**
+ * Maximum bytes of a short answer. A number or hash needs less, but an error may quote the request. A revert of an
+ * estimate may have any number of bytes, but nobody reads more of them.
+ */
 const shortAnswer = 64 * kib
 const shortMethods = new Set([
   'eth_chainId',
@@ -21,6 +24,7 @@ const shortMethods = new Set([
   'eth_getTransactionCount',
   'eth_getBalance',
   'eth_gasPrice',
+  'eth_estimateGas',
   'eth_sendRawTransaction',
 ])
 const longAnswers: Readonly<Record<string, number>> = {
@@ -117,7 +121,7 @@ function createPost({ url, authorization }: NodeTarget, timeoutMs: number, signa
         return { text, status, retryAfterMs: retryAfterMs(received.get('retry-after'), Date.now()) }
       } catch (error) {
         if (error instanceof MalformedAnswer) throw error
-        if (error instanceof AnswerTooLong) throw tooLong(origin, `${error.mostBytes} bytes`, !error.isOfOthers)
+        if (error instanceof AnswerTooLong) throw tooLong(origin, `${error.mostBytes} bytes`, error.isOfOthers ? 'others' : 'long')
         const isLate = error instanceof Error && error.name === 'TimeoutError'
         const why = signal.aborted ? 'closed' : isLate ? `no answer within ${timeoutMs} ms` : undefined
         const reason = why ?? redact(describe(error))
@@ -127,10 +131,10 @@ function createPost({ url, authorization }: NodeTarget, timeoutMs: number, signa
   }
 }
 
-function tooLong(origin: string, most: string, isTooLong = true): MalformedAnswer {
+function tooLong(origin: string, most: string, why: 'long' | 'others' = 'long'): MalformedAnswer {
   const detail = `The node's answer is longer than ${most}.`
   const refusal = new RelayerError('NODE_REFUSED', { detail, facts: { node: origin } })
-  return new MalformedAnswer(origin, `an answer of more than ${most}`, refusal, isTooLong)
+  return new MalformedAnswer(origin, `an answer of more than ${most}`, refusal, why)
 }
 
 function describe(error: unknown): string {

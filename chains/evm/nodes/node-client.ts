@@ -89,7 +89,7 @@ function asRevert(node: string, method: string, error: unknown): unknown {
 
 /** Whether the node works, although the call failed. */
 function isAnswer(error: unknown, method: string): boolean {
-  if (error instanceof MalformedAnswer) return error.isTooLong && isOfAnyLength(method)
+  if (error instanceof MalformedAnswer) return error.isOfOthers || (error.isTooLong && isOfAnyLength(method))
   return (error instanceof RpcError && !error.limited) || error instanceof NotKnown
 }
 

@@ -71,12 +71,15 @@ export class MalformedAnswer extends TransportError {
   readonly refusal: RelayerError
   /** The node may be honest, because strangers choose the length of some answers. */
   readonly isTooLong: boolean
+  /** The answer would have been read, but too many other answers of the node were being read. */
+  readonly isOfOthers: boolean
 
-  constructor(node: string, method: string, refusal: RelayerError, isTooLong = false) {
+  constructor(node: string, method: string, refusal: RelayerError, why?: 'long' | 'others') {
     super(node, `${method}: ${refusal.message}`, true)
     this.name = 'MalformedAnswer'
     this.refusal = refusal
-    this.isTooLong = isTooLong
+    this.isTooLong = why === 'long'
+    this.isOfOthers = why === 'others'
   }
 }
 

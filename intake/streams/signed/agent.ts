@@ -54,7 +54,7 @@ export function createSignedAgent(options: SignedAgentOptions) {
     if (source.withoutNode && !streamClient.view && !mayBegin(vaa)) return
     if (outcome.kind !== 'refused') recorder.add(sequence, 'started')
     else if (isUnregistered(source, outcome.error)) recorder.add(sequence, 'ignored')
-    else await recordIgnored(sequence, vaa)
+    else await recordIgnored(sequence, vaa, outcome.error.code)
   }
 
   return {

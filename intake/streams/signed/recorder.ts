@@ -1,5 +1,5 @@
 import type { Bridge } from '../../../bridges/port.ts'
-import type { RelayerError } from '../../../domain/catalogue/errors.ts'
+import type { ErrorCode, RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { ChainName } from '../../../domain/transfer/transfer.ts'
 import { boundedMap } from '../../../runtime/bounded-map.ts'
 import { type NumberStatus, seenRequests } from '../number-status.ts'
@@ -108,7 +108,7 @@ const mostAtOnce = 64
 export function createIgnoredMessages(
   deps: Pick<SignedDeps, 'source' | 'bridge'> & { readonly streamClient: Pick<SignedDeps['streamClient'], 'view'> },
   recorder: Pick<Recorder, 'add' | 'has'>,
-): (number: string, vaa: Uint8Array) => Promise<void> {
+): (number: string, vaa: Uint8Array, refusedAs?: ErrorCode) => Promise<void> {
   const known = boundedMap<string, true>(mostKnown, knownMs)
   const running = new Set<string>()
 
@@ -118,11 +118,11 @@ export function createIgnoredMessages(
     return isBelow || known.has(number) || recorder.has(number)
   }
 
-  return async (number, vaa) => {
+  return async (number, vaa, refusedAs) => {
     if (isSettled(number) || running.has(number) || running.size >= mostAtOnce) return
     running.add(number)
     try {
-      if (!(await isIgnorable(deps, vaa))) return
+      if (!(await isIgnorable(deps, vaa, refusedAs))) return
       known.set(number, true)
       recorder.add(number, 'ignored')
     } finally {

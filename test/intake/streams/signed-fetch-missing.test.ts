@@ -74,6 +74,12 @@ describe('the copies of a missing message', () => {
     expect([bad.requests.length, good.requests.length]).toEqual([1, 1])
   })
 
+  test('a signed message that a plug-in does not deliver is ignored, so that its number is no gap', async () => {
+    const { url } = await server(() => signVaa({ timestamp: 7 }).bytes)
+    const submit = () => Promise.reject(new RelayerError('PAYLOAD_KIND'))
+    expect((await fetchMessages(depsFor([url], { submit }), ['42'])).get('42')).toEqual({ kind: 'ignored', publishedAt: 7_000 })
+  })
+
   test('a message without a valid copy is absent, with the reason of the last refusal', async () => {
     let time = 1_700_000_000
     const servers = [await server(() => signVaa({ timestamp: ++time }).bytes), await server(() => signVaa({ timestamp: ++time }).bytes)]

@@ -63,6 +63,16 @@ describe('messages that go to no chain of ours', () => {
     expect(recorded).toEqual([['7', 'ignored']])
   })
 
+  test('a message that a plug-in refuses is ignored once it is verified, though it fits the routes', async () => {
+    const said: Verdict[] = [{ kind: 'rejected', code: 'VAA_NO_QUORUM', reason: '' }, valid]
+    const { passOver, recorded } = network(async () => said.shift() ?? valid)
+    await passOver('7', vaa(7n, 2), 'EMITTER_UNKNOWN')
+    await passOver('7', vaa(7n, 2), 'PAYLOAD_KIND')
+    expect(recorded).toEqual([])
+    await passOver('7', vaa(7n, 2), 'PAYLOAD_KIND')
+    expect(recorded).toEqual([['7', 'ignored']])
+  })
+
   test('ignored messages are dropped while many wait for a node', async () => {
     let answer: (verdict: Verdict) => void = () => {}
     const said = new Promise<Verdict>((resolve) => (answer = resolve))

@@ -131,6 +131,8 @@ async function submit(deps: Deps, copy: Copy): Promise<Settled> {
   } catch (thrown) {
     const error = toRelayerError(thrown)
     if (error.retriable) return waiting(error, copy.transfer?.targetChain ?? source.sourceChain)
+    // The message fits the routes of a plug-in, which refused it once its signatures were verified.
+    if (error.code === 'PAYLOAD_KIND') return { kind: 'ignored', publishedAt: publishedAt(copy.vaa) }
     if (isUnregistered(source, error)) return { kind: 'ignored' }
     return { refusedAs: error.code }
   }
@@ -148,8 +150,10 @@ function waiting(error: RelayerError, target: ChainName): FetchOutcome {
   return { kind: 'unknown', againInMs: afterFailureMs, why: error.message, blocked: blockedTransfer(error, target) }
 }
 
-export async function isIgnorable(deps: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array): Promise<boolean> {
-  return !read(deps.bridge, '', vaa).transfer && (await verify(deps, vaa)).kind === 'valid'
+/** `refusedAs`: with PAYLOAD_KIND, a plug-in may have refused a message that fits its routes. */
+export async function isIgnorable(deps: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array, refusedAs?: ErrorCode): Promise<boolean> {
+  const isOfNobody = refusedAs === 'PAYLOAD_KIND' || !read(deps.bridge, '', vaa).transfer
+  return isOfNobody && (await verify(deps, vaa)).kind === 'valid'
 }
 
 /** Nobody can deliver the messages of a source that is not registered at the target. */

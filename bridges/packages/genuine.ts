@@ -1,0 +1,81 @@
+import { decodeBase64 } from 'ethers'
+import { LRUCache } from 'lru-cache'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { parseVaa } from '../../domain/vaa.ts'
+import { unless } from '../kit/contract-reader.ts'
+import type { Plugin } from '../kit/plugin.ts'
+import { digestOf, signedRefusals, type Verify } from '../kit/signed-messages.ts'
+import type { Endpoint, NextStage } from '../port.ts'
+import { failed } from './guard.ts'
+
+const mostRemembered = 20_000
+
+/** Digests of messages that guardians signed, or that logs of their source show. Plug-ins are asked about no others. */
+export function createGenuineMessages() {
+  const digests = new LRUCache<string, true>({ max: mostRemembered })
+  const add = (digest: string) => void digests.set(digest, true)
+
+  return {
+    add,
+
+    /** The returned function adds each message that it verifies, also if only its signatures have expired. */
+    adding: (verify: Verify): Verify => {
+      return async (message, vaa = parseVaa(message)) => {
+        try {
+          await verify(message, vaa)
+        } catch (error) {
+          if (error instanceof RelayerError && isExpired(error)) add(digestOf(vaa))
+          throw error
+        }
+        add(digestOf(vaa))
+      }
+    },
+
+    /** Every function of a plug-in gets a message that `decode` has read, so `decode` alone refuses the others. */
+    only: <C>(plugin: Plugin<C>): Plugin<C> => ({
+      ...plugin,
+      decode(message, route) {
+        if (digests.get(message.digest)) return plugin.decode(message, route)
+        throw failed(plugin.name, 'it is not asked about a message whose signatures this process has not verified')
+      },
+    }),
+
+    /** Returns the endpoint of a plug-in, which verifies each message first. `verify` is one of `adding`. */
+    verifyFirst(endpoint: Endpoint, verify: Verify): Endpoint {
+      const { stages } = endpoint
+      async function demandSigned({ message }: Pick<Transfer, 'message'>): Promise<void> {
+        const bytes = decodeBase64(message)
+        const vaa = parseVaa(bytes)
+        if (!digests.get(digestOf(vaa))) await unless(verify(bytes, vaa), isExpired)
+      }
+      const isSigned = async (transfer: Transfer) => {
+        const signed = demandSigned(transfer).then(() => true)
+        return (await unless(signed, isRefused)) ?? false
+      }
+      return {
+        ...endpoint,
+        demandSigned,
+        delivered: async (transfer, at) => (await isSigned(transfer)) && endpoint.delivered(transfer, at),
+        mayShow: async (transfer) => (await isSigned(transfer)) && ((await endpoint.mayShow?.(transfer)) ?? true),
+        ...(stages && {
+          stages: {
+            ...stages,
+            // An endpoint with stages has a next one.
+            next: (transfer) => demandSigned(transfer).then(() => stages.next(transfer) as Promise<NextStage>),
+            passed: async (transfer, stage, at) => (await isSigned(transfer)) && stages.passed(transfer, stage, at),
+          },
+        }),
+      }
+    },
+  }
+}
+
+function isExpired({ code }: RelayerError): boolean {
+  return code === 'GUARDIAN_SET_EXPIRED'
+}
+
+/** A target that does not know the guardian set yet says nothing about the message. */
+function isRefused({ code }: RelayerError): boolean {
+  return Object.hasOwn(signedRefusals, code) && code !== 'GUARDIAN_SET_UNKNOWN'
+}
