@@ -84,5 +84,5 @@ export default plugin({ name: '${packageName}', version: '1', kit: 1, settings: 
 `
   const module = join(devnet.dir, `${packageName}.mjs`)
   await writeFile(module, text)
-  return { [packageName]: { module, sha256: createHash('sha256').update(text).digest('hex'), settings: {}, routes } }
+  return { [packageName]: { module, sha256: createHash('sha256').update(text).digest('hex'), settings: {}, routes, free: true as const } }
 }
