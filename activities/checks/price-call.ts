@@ -23,7 +23,7 @@ export type Priced =
   | { readonly kind: 'reverts'; readonly revert: Revert }
   | Exclude<Offer, { kind: 'offer' }>
   | { readonly kind: 'wait'; readonly code: 'LANE_FUNDS' | 'CALL_TOO_DEAR'; readonly reason: string }
-  | { readonly kind: 'impossible'; readonly code: 'GAS_ABOVE_PAID'; readonly reason: string }
+  | { readonly kind: 'impossible'; readonly code: 'GAS_ABOVE_PAID' | 'MESSAGE_TOO_LARGE'; readonly reason: string }
 
 interface CallToPrice extends Pick<FeeSubject, 'deliveries' | 'terms'> {
   readonly lane: LaneId
@@ -36,6 +36,12 @@ interface PriceDeps {
   readonly chain: Chain
   readonly fees: FeePolicyResolver
 }
+
+/**
+ * Maximum bytes of a call. Pools take transactions of 131,072 bytes (go-ethereum's txMaxSize), Arbitrum's sequencer of
+ * 95,000. A longer call would hold up its nonce, because no pool takes it.
+ */
+const mostCallBytes = 94_000
 
 /**
  * A call with more than this part of the highest gas limit waits itself if the lane holds too few coins for it. The
@@ -56,6 +62,9 @@ export async function priceCall(deps: PriceDeps, call: CallToPrice): Promise<Pri
 
 async function price({ chain, fees }: PriceDeps, { lane, owner, intent, deliveries, gasAtMost, terms }: CallToPrice): Promise<Priced> {
   const { to: contract, data } = intent
+  const bytes = data.length / 2 - 1
+  if (bytes > mostCallBytes)
+    return { kind: 'impossible', code: 'MESSAGE_TOO_LARGE', reason: `its call has ${bytes} bytes, and pools take ${mostCallBytes}` }
   const policy = fees({ chain: chain.name, lane, transfer: owner, contract, selector: selectorOf(data), deliveries, terms })
   const [simulation, quote, dataFee] = await Promise.all([
     chain.simulate(intent, laneAddress(lane), policy.gasFactor ?? defaultGasFactor),

@@ -9,8 +9,8 @@ export const messageRows = {
     'Send the signed bytes of the message that the transfer id names.',
   ),
   MESSAGE_TOO_LARGE: fatal(
-    'The message is larger than Portage accepts.',
-    'Redeem the message without Portage: `portage transfer submit` has the same size limit.',
+    'The message or its call is larger than Portage accepts.',
+    'Redeem the message without Portage: `portage transfer submit` has the same size limit. The pools of most nodes take no such call.',
   ),
   VAA_TRUNCATED: fatal('The VAA ends before its last field.', 'Fetch the VAA again and send all of its bytes.'),
   VAA_VERSION: fatal('The VAA version is not 1.', 'Only version 1 VAAs exist on the networks that Portage serves.'),

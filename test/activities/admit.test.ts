@@ -127,6 +127,14 @@ test('a call whose coins no node finds at the lane waits for funds, and may be c
   expect(answer).toMatchObject({ kind: 'waiting', code: 'LANE_FUNDS', reason: expect.stringContaining('evm-1:0xa cannot pay the 0 wei') })
 })
 
+test.each([
+  [94_000, { kind: 'ready' }],
+  [94_001, { kind: 'impossible', code: 'MESSAGE_TOO_LARGE' }],
+])('a call that no pool takes gets no nonce: %i bytes', async (bytes, expected) => {
+  const call = async () => ({ to: `0x${'ab'.repeat(20)}`, data: `0x${'00'.repeat(bytes)}`, value: '0' })
+  expect((await admit({ endpoint: { delivery: fakeDelivery({ call }) } })).answer).toMatchObject(expected)
+})
+
 describe('A call that needs much gas, and costs more than its lane holds,', () => {
   const dear: Scene = { simulation: { ok: true, gas: '600000' }, gasLimit: '3000000', lanes: ['evm-1:0xa', 'evm-1:0xb'] }
   const cost = 600_000 * 19

@@ -142,6 +142,9 @@ const said: Record<SendErrorClass, readonly string[]> = {
     'max priority fee per gas higher than max fee per gas',
   ],
   fatal: [
+    'transaction too large',
+    'MaxTxSizeExceeded',
+    'RLPTooLong',
     '"exceeds block gas limit',
     'GasLimitExceeded',
     'execution reverted',

@@ -88,6 +88,7 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
     /gas limit too (low|high)/, // Monad; reth
     /exceeds maximum (gas|transaction gas)|transaction gas limit too high/, // go-ethereum and reth since Osaka (EIP-7825)
     /oversized data|input data too large|tx too large/, // go-ethereum, Optimism, zkSync; reth; Sei
+    /transaction too large|maxtxsizeexceeded|rlptoolong/, // Nethermind; older Nethermind; Erigon
     /max(imum)? initcode size exceeded|max code size exceeded|initcode size limit/, // go-ethereum, anvil
     /invalid sender|failed ?to ?(resolve|recover) ?sender/, // go-ethereum; Nethermind
     /sender ?(is ?contract|(is )?not an eoa)/, // Nethermind; reth, go-ethereum
