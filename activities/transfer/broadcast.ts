@@ -147,12 +147,14 @@ async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Fol
     if (!state.noop) await recordLoss(deps, transfer, state.receipt, { shared: batch !== undefined, call: input })
     // The batch had no effect, so its members are admitted again without a wait for finality.
     if (batch && (state.noop || endpointOf(deps, transfer).hasEffect(state.receipt, transfer) === false)) return { kind: 'seen' }
-    if (!state.final && Date.now() + deps.chain.msToFinality(state.receipt.block.height) <= until)
+    if (!state.final && (state.noop || Date.now() + deps.chain.msToFinality(state.receipt.block.height) <= until))
       await pending.until((now) => now.kind !== 'included' || now.final, until - Date.now(), signal)
     const now = pending.state
     if (now.kind === 'pending' && Date.now() < until) continue
     if (now.kind !== 'included') return unincluded(pending, now)
     const { block, hash: txHash } = now.receipt
+    // `confirm` would count the no-op as a call that reverted. Once the no-op is final, the nonce is spent.
+    if (now.noop && !now.final) return stillPending(pending, `a no-op is in block ${block.height}, which is not final yet`)
     const where = { txHash, blockHeight: block.height, blockHash: block.hash }
     const landed = { nonce: pending.nonce, ...where, gasPaid: gasPaid(now.receipt), attempts: pending.attempts, tried: pending.tried }
     if (!now.final) {
@@ -177,9 +179,13 @@ async function untilIncluded({ pending, enter, context }: Following, agent: Lane
   }
 }
 
-function unincluded({ nonce, attempts, tried }: PendingTransaction, state: Exclude<PendingTransactionState, Included>): BroadcastResult {
-  if (state.kind === 'spent') return { kind: 'spent', nonce, by: state.by, tried }
-  return { kind: 'pending', nonce, attempts, reason: state.note, tried }
+function unincluded(pending: PendingTransaction, state: Exclude<PendingTransactionState, Included>): BroadcastResult {
+  const { nonce, tried } = pending
+  return state.kind === 'spent' ? { kind: 'spent', nonce, by: state.by, tried } : stillPending(pending, state.note)
+}
+
+function stillPending({ nonce, attempts, tried }: PendingTransaction, reason: string): BroadcastResult {
+  return { kind: 'pending', nonce, attempts, reason, tried }
 }
 
 /** Reads the effect before a transfer or its round ends, because a receipt alone is no proof. */

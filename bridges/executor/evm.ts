@@ -81,7 +81,7 @@ function createAcceptance({ clock = Date.now, terms }: Pick<ExecutorEndpointOpti
   }
 
   function accept(message: ExecutorMessage): Accepted {
-    // The times of a request were judged before its messages were attested, so `now` is 0 for a request with them.
+    // `now` is 0 if attested messages are present, because the times were judged before the attestation.
     const now = message.attested.length > 0 ? 0 : Math.floor(clock() / 1_000)
     return acceptAt(now, message, true)
   }
@@ -128,7 +128,7 @@ function createRequests(options: ExecutorEndpointOptions) {
   return {
     kindOf,
     ...acceptance,
-    /** Whether a transfer may start for the request. Throws a code of `executorRefusals` and read errors. */
+    /** Throws a code of `executorRefusals` if no transfer may start for the request, and read errors. */
     async verifyNew(message: ExecutorMessage): Promise<void> {
       await verifyRequest(message)
       acceptAt(0, message, false)

@@ -20,7 +20,10 @@ type LedgerListener = (response: Omit<ApplyResponse, 'answers'>) => void
 /** Limit that keeps the payload of an update far below the server's limits. */
 const requestsPerUpdate = 64
 
-/** Pauses (ms) after an update that asked for 0, 1 or more nonces. Requests in the pause share the next update. */
+/**
+ * Pauses (ms) after an update that asked for no nonce, for one, and for several. Requests in the pause share the next
+ * update.
+ */
 const spacingsMs = [0, 200, 500]
 
 /** Sends requests and reports of one process, one update at a time. Retries until `close` is called. */

@@ -52,5 +52,6 @@ function typeName(field: Field): string {
     return `list of ${Object.keys(childrenOf(entry)).length > 0 ? 'maps' : typeName(entry)}`
   }
   if (oneOf) return 'map, by `kind`'
+  if (field.anyOf) return [...new Set(field.anyOf.flatMap((one) => typeName(one).split(' or ')))].join(' or ')
   return properties ? 'map' : 'map by name'
 }

@@ -76,11 +76,12 @@ function itemOf({ alert, labels, annotations, for: time }: AlertRule): string {
 
 function symptoms(code: Code, alerts: readonly AlertRule[]): string {
   const shown = [
-    ...(isCauseCode(code) ? ['`portage stuck`, the page and `GET /v1/stuck`'] : []),
-    ...(isErrorCode(code) ? ['errors, transfers and log lines'] : []),
+    ...(isCauseCode(code) ? ['`portage stuck`', 'the page', '`GET /v1/stuck`'] : []),
+    ...(isErrorCode(code) ? ['errors', 'transfers', 'log lines'] : []),
     ...(isCauseCode(code) || isErrorCode(code) || code === 'PROCESS_NOT_READY' ? [] : ['log lines']),
   ]
-  return [...shown.map((where) => `${where} show \`${code}\``), ...alerts.map(({ alert }) => `the alert \`${alert}\` fires`)].join('; ')
+  const where = new Intl.ListFormat('en-GB').format(shown)
+  return [...(where ? [`${where} show \`${code}\``] : []), ...alerts.map(({ alert }) => `the alert \`${alert}\` fires`)].join('; ')
 }
 
 /** Turns paths of documents into links from docs/runbooks. */

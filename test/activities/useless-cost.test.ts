@@ -22,7 +22,7 @@ const receipt = {
 const landed = { nonce: 3, txHash: '0x07', blockHeight: 0, blockHash: '0xaa', gasPaid: '200', attempts: 1, tried: [] }
 
 /** The transaction of the transfer reverted in a final block. `isDelivered`: another account delivered it. */
-function setting(isDelivered: boolean) {
+function setting(isDelivered: boolean, state = { final: true, noop: false }) {
   const metrics = createMetrics()
   const endpoint = fakeEndpoint({
     delivery: fakeDelivery({ call: async () => call }),
@@ -32,7 +32,7 @@ function setting(isDelivered: boolean) {
   })
   const chain = { ...scriptedChain(() => '0xaa'), msToFinality: () => 0, blockTimeMs: 1, receipt: async () => receipt }
   const pending = {
-    ...{ nonce: 3, unsigned: true, attempts: 1, tried: [], state: { kind: 'included', final: true, noop: false, receipt } },
+    ...{ nonce: 3, unsigned: true, attempts: 1, tried: [], state: { kind: 'included', ...state, receipt } },
     ...{ signAndSend: async () => {}, until: async () => true },
   }
   const agent = { lane, find: async () => ({ kind: 'refused', why: 'none' }), acquire: async () => ({ kind: 'acquired', pending }) }
@@ -47,16 +47,25 @@ function setting(isDelivered: boolean) {
 
 const lost = ['portage_useless_delivery_cost_wei_total{chain="bsc",bridge="native-bridge"} 200']
 
-test('the gas of a final transaction that reverted counts as cost without a delivery', async () => {
-  const { broadcast, lost: counted } = setting(false)
+async function follow(broadcast: ReturnType<typeof setting>['broadcast']) {
   const input = {
     ...{ lane, intentId: 'transfer-1/1', transfer, callHash: callHash(call), mode: 'new' as const, priority: 3 },
     ...{ gasLimit: '100000', maxFee: '2', tip: '1' },
   }
-  expect(await new MockActivityEnvironment({ heartbeatTimeoutMs: 10_000 }).run(withHeartbeats(broadcast), input)).toMatchObject({
-    kind: 'reverted',
-  })
+  return { answer: await new MockActivityEnvironment({ heartbeatTimeoutMs: 10_000 }).run(withHeartbeats(broadcast), input) }
+}
+
+test('the gas of a final transaction that reverted counts as cost without a delivery', async () => {
+  const { broadcast, lost: counted } = setting(false)
+  expect((await follow(broadcast)).answer).toMatchObject({ kind: 'reverted' })
   expect(await counted()).toEqual(lost)
+})
+
+test('a no-op that replaced the call is no revert: its nonce is pending until the no-op is final', async () => {
+  const { broadcast, lost: counted } = setting(false, { final: false, noop: true })
+  const { answer } = await follow(broadcast)
+  expect(answer).toMatchObject({ kind: 'pending', nonce: 3, reason: expect.stringContaining('not final yet') as string })
+  expect(await counted()).toEqual([])
 })
 
 test.each([

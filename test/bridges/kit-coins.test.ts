@@ -27,7 +27,10 @@ const delivered = { view: 'isReceived(bytes32)', args: ['$digest'], is: 'true' }
 const take = 'take(bytes)'
 const coins: CallCoins = { atMost: '7', delivered }
 const from = [{ source: 'ethereum', emitter }]
-/** Messages with the byte 01 may carry coins to `contract`, those with 02 none, and those with 03 to `other`. */
+/**
+ * Calls with the byte 01 may carry coins to `contract`, with 02 none, with 03 to `other`, and with 04 to `contract` on
+ * ethereum.
+ */
 const routes: readonly Route[] = [
   { from, where: { '0': '01' }, to: 'bsc', calls: [{ contract, function: take, proof: 'message', coins }] },
   { from, where: { '0': '02' }, to: 'bsc', calls: [{ contract, function: take, proof: 'message' }] },

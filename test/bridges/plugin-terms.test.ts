@@ -56,7 +56,7 @@ describe('Coins of the call of a plug-in', () => {
     const intent = await endpoint.delivery(transfer).call()
     expect(intent.value).toBe(wei)
     expect(await planned()).toEqual(intent)
-    // A lane that does not hold the coins is not chosen.
+    // Admission reads the coins from `intent`, so it chooses no lane that lacks them.
     expect(endpoint.delivery(transfer).intent).toEqual(intent)
     expect(endpoint.paidCalls).toEqual({ [contract]: { [intent.data.slice(0, 10)]: '7' } })
     await expect(endpoint.proveCall(intent)).resolves.toEqual([

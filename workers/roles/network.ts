@@ -20,7 +20,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { problemOf } from '../../observability/severity.ts'
 
 export interface Network {
-  /** The served chains, the source chains of their native routes, whose tables are read, and the chains of oracles. */
+  /** The served chains, the chains that deliveries to them need (`sourcesOf`), and the chains of oracles. */
   readonly chains: ReadonlyMap<ChainName, ConfiguredChain>
   readonly served: readonly ChainName[]
   /** Those of `chains` that are only read for their oracles. A process starts, and is ready, without them. */

@@ -26,7 +26,7 @@ export interface SignedAgentOptions
 }
 
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
-/** Ignored messages are recorded less often, because most messages of a source without a node are ignored. */
+/** A source without a node records ignored messages less often, because most of its messages are ignored. */
 const quietMs = 15_000
 const flushMs = 2_000
 const watchMs = 30_000

@@ -43,7 +43,7 @@ export async function findOperatorTransaction(client: TemporalClient, given: str
   )
 }
 
-/** A `key` that the person used before starts nothing. Throws INPUT_INVALID and TEMPORAL_UNAVAILABLE. */
+/** A `key` that the person used before for this lane starts nothing. Throws INPUT_INVALID and TEMPORAL_UNAVAILABLE. */
 export async function startOperatorTransaction(
   client: TemporalClient,
   input: Pick<OperatorTransactionInput, 'lane' | 'intent'>,

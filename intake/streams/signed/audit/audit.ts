@@ -21,7 +21,7 @@ export interface SignedAudit extends GapReport {
 
 export type SignedAuditor = ReturnType<typeof createSignedAuditor>
 
-/** After `graceMs` and this margin, a suspected number counts as lost. */
+/** The next audit after a suspicion begins this long after `graceMs`, so that it finds the number lost. */
 const marginMs = 500
 
 export function createSignedAuditor(
