@@ -72,12 +72,13 @@ function problemOfCall<C>({ routes }: Plugin<C>, { bytes }: Message<C>) {
     const rules = routes.flatMap(({ calls }) => calls).filter((one) => one.contract === contract && one.function === signature)
     if (rules.length === 0) return 'a call that no route of it has'
     if (!Array.isArray(args)) return 'a call without args'
-    encodeCall(answer)
     const problems = rules.map((rule) => {
       if (rule.proof === 'message' && !isMessage(args, bytes)) return 'a call whose only argument is not the message'
       return value === undefined ? undefined : problemOfValue(value, rule)
     })
-    return problems.includes(undefined) ? undefined : problems[0]
+    if (!problems.includes(undefined)) return problems[0]
+    encodeCall(answer)
+    return undefined
   }
 }
 

@@ -28,7 +28,8 @@ export async function attack({
     process.stdout.write(`${JSON.stringify(planOf(run), null, 2)}\n`)
     return 0
   }
-  Runtime.install({ logger: new DefaultLogger('ERROR') })
+  // Otherwise the SDK's native part writes its warnings to stdout, where only the summary belongs.
+  Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { forward: {} } } })
   const dir = join(process.cwd(), '.portage', 'attack', `${seed}-${Date.now()}`)
   await mkdir(dir, { recursive: true })
   const log = createWriteStream(join(dir, 'attack.log'))
