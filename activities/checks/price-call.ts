@@ -49,7 +49,10 @@ const mostCallBytes = 94_000
  */
 const dearPart = 6n
 
-/** Returns `wait` if the lane cannot pay the value of the call (LANE_FUNDS), or its gas. Throws read errors. */
+/**
+ * Returns `wait` if the lane cannot pay the value of the call (LANE_FUNDS), or the gas of a call that needs much
+ * (CALL_TOO_DEAR). Throws read errors.
+ */
 export async function priceCall(deps: PriceDeps, call: CallToPrice): Promise<Priced> {
   try {
     return await price(deps, call)
@@ -64,7 +67,7 @@ async function price({ chain, fees }: PriceDeps, { lane, owner, intent, deliveri
   const { to: contract, data } = intent
   const bytes = data.length / 2 - 1
   if (bytes > mostCallBytes)
-    return { kind: 'impossible', code: 'MESSAGE_TOO_LARGE', reason: `its call has ${bytes} bytes, and pools take ${mostCallBytes}` }
+    return { kind: 'impossible', code: 'MESSAGE_TOO_LARGE', reason: `its call has ${bytes} bytes, at most ${mostCallBytes} are sent` }
   const policy = fees({ chain: chain.name, lane, transfer: owner, contract, selector: selectorOf(data), deliveries, terms })
   const [simulation, quote, dataFee] = await Promise.all([
     chain.simulate(intent, laneAddress(lane), policy.gasFactor ?? defaultGasFactor),

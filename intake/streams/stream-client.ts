@@ -53,9 +53,9 @@ export class StreamClient {
 
   /** Undefined: the stream went back since `era`, and not all was recorded. Throws STREAM_UNREACHABLE and INTERNAL. */
   async apply(requests: readonly StreamRequest[], era = this.#era): Promise<StreamResponse | undefined> {
-    const parts: (readonly StreamRequest[])[] = [requests.slice(0, mostOfUpdate.requests)]
-    for (let from: number = mostOfUpdate.requests; from < requests.length; from += mostOfUpdate.requests)
-      parts.push(requests.slice(from, from + mostOfUpdate.requests))
+    const most = mostOfUpdate.requests
+    const starts = Array.from({ length: Math.max(1, Math.ceil(requests.length / most)) }, (_, index) => index * most)
+    const parts = starts.map((from) => requests.slice(from, from + most))
     const responses = await Promise.all(parts.map((part) => this.#updates.ask(part, () => era !== this.#era)))
     const last = responses.at(-1)
     if (!last || responses.includes(undefined)) return undefined
