@@ -28,8 +28,9 @@ export async function attack({
     process.stdout.write(`${JSON.stringify(planOf(run), null, 2)}\n`)
     return 0
   }
-  // Otherwise the SDK's native part writes its warnings to stdout, where only the summary belongs.
-  Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { forward: {} } } })
+  // The SDK's native part writes its log to stdout, where only the summary belongs. Forwarding the log to the logger
+  // would keep the process alive in a run without a worker of its own.
+  Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { console: {}, filter: 'OFF' } } })
   const dir = join(process.cwd(), '.portage', 'attack', `${seed}-${Date.now()}`)
   await mkdir(dir, { recursive: true })
   const log = createWriteStream(join(dir, 'attack.log'))

@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { defences } from './defences.ts'
 
 const perTurn = 3
+/** A run takes about three minutes. One that never ends must fail, or it holds up a CI server until its own limit. */
+const longestRunMs = 15 * 60_000
 
 /**
  * Makes short attack runs, each without one of the product's defences. Argument: the number of the turn, from 0.
@@ -14,5 +16,5 @@ const main = fileURLToPath(new URL('./main.ts', import.meta.url))
 for (let index = 0; index < perTurn; index++) {
   const without = names[(turn * perTurn + index) % names.length] ?? ''
   const args = ['--import', 'tsx', main, '--seed', '1', '--transfers', '12', '--processes', '1', '--without', without]
-  if (spawnSync(process.execPath, args, { stdio: 'inherit' }).status !== 0) process.exitCode = 1
+  if (spawnSync(process.execPath, args, { stdio: 'inherit', timeout: longestRunMs }).status !== 0) process.exitCode = 1
 }
