@@ -4,7 +4,7 @@ import type { SendErrorClass } from '../../domain/lane/send-errors.ts'
 
 const classify = createClassifier()
 
-/** From chainlink-evm, go-ethereum, reth, anvil, Nethermind, Besu and others. */
+/** From chainlink-evm, go-ethereum, reth, anvil, Erigon, Nethermind, Besu and others. */
 const said: Record<SendErrorClass, readonly string[]> = {
   'nonce-too-low': [
     '"nonce too low',
@@ -23,6 +23,7 @@ const said: Record<SendErrorClass, readonly string[]> = {
     'verification failed: Pool(Stale)',
     'incorrect account sequence',
     'transaction already finalized',
+    'INTERNAL_ERROR: nonce too low',
   ],
   'already-known': [
     '"already known',
@@ -39,6 +40,9 @@ const said: Record<SendErrorClass, readonly string[]> = {
     'verification failed: Pool(AlreadyImported "0x…")',
     'tx already exists in cache',
     'known transaction. transaction with hash 0xf016…ad63 is already in the system',
+    'ALREADY_EXISTS: already known',
+    'INTERNAL_ERROR: existing txn with same hash',
+    'existing tx with same hash',
   ],
   'own-nonce-used': ['OwnNonceAlreadyUsed'],
   'replacement-underpriced': [
@@ -51,6 +55,9 @@ const said: Record<SendErrorClass, readonly string[]> = {
     'there is another tx which has the same nonce in the tx pool',
     'ReplacementNotAllowed',
     'replacement fee too low',
+    'FEE_TOO_LOW: replacement transaction underpriced',
+    'INTERNAL_ERROR: could not replace existing tx',
+    'could not replace existing tx',
   ],
   underpriced: [
     '"transaction underpriced',
@@ -75,6 +82,10 @@ const said: Record<SendErrorClass, readonly string[]> = {
     'failed to validate the transaction. reason: Validation revert: virtual machine entered unexpected state: unacceptable gas price',
     'Fair pubdata price too high',
     'insufficient fee',
+    'FEE_TOO_LOW: underpriced',
+    'underpriced',
+    'FEE_TOO_LOW: fee too low',
+    'fee too low',
   ],
   'nonce-too-high': [
     'nonce is too high',
@@ -94,6 +105,7 @@ const said: Record<SendErrorClass, readonly string[]> = {
     'tx nonce 9 exceeds next nonce 5',
     'gapped-nonce tx from delegated accounts',
     'future transaction tries to replace pending',
+    'delegation nonce gap',
   ],
   'pool-limit': [
     'rate limit exceeded',
@@ -109,6 +121,15 @@ const said: Record<SendErrorClass, readonly string[]> = {
     'sequencer pending tx pool full, please try again',
     'rejected due to 0xabc being identified as a spammer',
     'transaction discarded outright due to pool size constraints',
+    'INTERNAL_ERROR: spammer',
+    'spammer',
+    'INTERNAL_ERROR: pending sub-pool is full',
+    'baseFee sub-pool is full',
+    'queued sub-pool is full',
+    'INTERNAL_ERROR: EIP-7702 transaction with authority already reserved',
+    'delegation authority has pending transaction',
+    'pending transaction type conflict',
+    'node is syncing',
   ],
   'insufficient-funds': [
     '"insufficient funds for gas * price + value',
@@ -133,6 +154,7 @@ const said: Record<SendErrorClass, readonly string[]> = {
     'INSUFFICIENT_PAYER_BALANCE',
     'Signer had insufficient balance',
     'rpc error: : insufficient funds',
+    'INTERNAL_ERROR: insufficient funds',
   ],
   'fee-cap': [
     'tx fee (1.10 ether) exceeds the configured cap (1.00 ether)',
@@ -193,6 +215,14 @@ const said: Record<SendErrorClass, readonly string[]> = {
     'invalid shard',
     'sender in blacklist',
     'Failed to decode transaction',
+    'INVALID: RLPTooLong',
+    'INVALID: oversized data',
+    'INTERNAL_ERROR: IntrinsicGas',
+    'IntrinsicGas',
+    'INTERNAL_ERROR: gas limit is too high',
+    'gas limit is too high',
+    'INTERNAL_ERROR: GasUintOverflow',
+    'INVALID: initcode too large',
   ],
   'terminally-stuck': [
     'failed to add tx to the pool: not enough step counters to continue the execution',
@@ -210,6 +240,8 @@ const said: Record<SendErrorClass, readonly string[]> = {
     'internal error',
     'something that no node has said before',
     '',
+    'INTERNAL_ERROR: not set',
+    'INTERNAL_ERROR: mined',
   ],
 }
 

@@ -70,7 +70,8 @@ function refused(error: SendErrorClass, message: string): SendOutcome & { kind: 
  * Lower case. The first match wins. Gateways come first, because they may quote anything. The comments name the clients
  * with the text; a semicolon separates the clients of a pattern's alternatives. Sources: chainlink-evm @0569f34c
  * `pkg/client/errors.go`, go-ethereum core/txpool/errors.go, reth rpc-eth-types, foundry anvil/src/eth/error.rs,
- * Nethermind TxPoolErrorMessages, Besu's TransactionInvalidReason.
+ * Nethermind TxPoolErrorMessages, Besu's TransactionInvalidReason, Erigon txnprovider/txpool/txpoolcfg/txpoolcfg.go
+ * (its RPC puts a class before each text: `FEE_TOO_LOW: underpriced`).
  */
 const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
   [
@@ -86,6 +87,7 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
     /exceeds (the )?block('s)? gas limit/, // go-ethereum, Besu, reth, zkSync
     /gas limit reached|gaslimitexceeded/, // Nethermind 2026; older Nethermind
     /gas limit too (low|high)/, // Monad; reth
+    /intrinsicgas|gas limit is too high|gasuintoverflow|initcode too large/, // Erigon
     /exceeds maximum (gas|transaction gas)|transaction gas limit too high/, // go-ethereum and reth since Osaka (EIP-7825)
     /oversized data|input data too large|tx too large/, // go-ethereum, Optimism, zkSync; reth; Sei
     /transaction too large|maxtxsizeexceeded|rlptoolong/, // Nethermind; older Nethermind; Erigon
@@ -124,6 +126,7 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
     /replacement transaction underpriced/, // go-ethereum, Erigon, Besu, Nethermind 2026, reth, anvil
     /insufficient gas price to replace/, // pools of reth and anvil
     /another (transaction|tx) (which has|with) (the )?same nonce/, // Parity; Klaytn
+    /could not replace existing/, // Erigon
     /replacement (fee too low|not ?allowed)|replacementnotallowed/, // ethers; older Nethermind
   ],
   [
@@ -131,6 +134,7 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
     /already known|alreadyknown/, // go-ethereum, Nethermind; Gnosis
     /(?<!un)known transaction/, // Besu, Klaytn, zkSync, older go-ethereum
     /same hash was already imported/, // Parity
+    /existing txn? with same hash/, // Erigon
     /already imported|alreadyimported/, // anvil, reth; Substrate
     /already exists in cache/, // Sei
     /already in the system/, // zkSync
@@ -143,6 +147,9 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
     /(address|authority) already reserved/, // go-ethereum: another pool holds the account
     /too many transactions in the queue/, // Parity
     /queue full|sequencer pending tx pool full/, // Arbitrum
+    /sub-pool is full|(^|: )spammer$/, // Erigon
+    /delegation authority has pending transaction|pending transaction type conflict/, // Nethermind 2026
+    /node is syncing/, // Nethermind 2026: the node takes nothing for now
     /pool size constraints|identified as a spammer/, // reth
     /rate limit|too many requests/, // gateways
   ],
@@ -152,6 +159,7 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
     /below (the )?configured minimum gas price/, // Besu, Hedera
     /gas price below minimum/, // Bor
     /feetoolow/, // older Nethermind
+    /(^|: )underpriced$|fee too low/, // Erigon
     /gas ?price (\S+ )?(is )?(too low|less than gas price minimum floor)/, // Arbitrum; Celo
     /gas price.{0,80}too low/, // Parity, Metis
     /minimal gas price/, // Parity
@@ -167,6 +175,7 @@ const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
     /noncegap/, // older Nethermind
     /too distant from current sender nonce|transaction with a lower nonce exists/, // Besu
     /nonce too far in (the )?future/, // Nethermind 2026
+    /delegation nonce gap/, // Nethermind 2026: accounts with a delegation
     /exceeds next nonce|nonce out of range|tx-nonce-too-high/, // openzeppelin-relayer
     /gapped-nonce tx/, // go-ethereum: accounts with a delegation (EIP-7702)
   ],
