@@ -34,6 +34,8 @@ export interface KnownCall extends Partial<Pick<LaneCall, 'intent' | 'tried' | '
   /** Recognises the call of an earlier process, which may have signed it with other fees or with another signer. */
   readonly callHash?: string | undefined
   readonly grantedTo?: string | undefined
+  /** Why every node refused the call, in the nodes' words. */
+  readonly refusal?: string | undefined
   /** Number of blocks for which earlier processes have driven the last attempt. */
   readonly waited?: number
   /** Fees of attempts that a pool may hold and the ledger does not know. New attempts must exceed them. */

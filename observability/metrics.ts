@@ -85,9 +85,9 @@ export const metricDefinitions = {
   }),
   ...define('counter', ['chain', 'kind'], {
     portage_quarantines_total:
-      'Quarantines after deliveries that reverted despite a successful simulation (QUARANTINED), by target chain and kind: a recipient, a token above its hourly loss budget, a batch whose transfers are delivered alone. The log has names.',
+      'Quarantines after deliveries that reverted, or that every node refused, despite a successful simulation (QUARANTINED), by target chain and kind: a recipient, a token above its hourly loss budget, a batch whose transfers are delivered alone. The log has names.',
     portage_losses_wei_total:
-      "Gas of Portage's deliveries that reverted in a block despite a successful simulation, wei, by kind: reverted, or outrun (another delivery came first). Each process counts the reverts that it sees.",
+      "Gas of Portage's deliveries that reverted in a block, or whose no-op is in a block because every node refused them, despite a successful simulation, wei, by kind: reverted, or outrun (another delivery came first). Each process counts what it sees.",
   }),
   ...define('counter', ['chain', 'method', 'node'], { portage_rpc_calls_total: 'JSON-RPC calls by chain, method and node.' }),
   ...define('gauge', ['chain'], {

@@ -23,7 +23,10 @@ const pendingMs = 2 * minuteMs
 /** While other relayers make Portage's calls revert, they get this time to deliver a transfer first, ms. */
 export const othersFirstMs = 60_000
 
-/** A transaction that reverted although its simulation succeeded. `paid` is in wei, `now` in ms since the epoch. */
+/**
+ * A transaction that reverted although its simulation succeeded, or the no-op for a call that every node refused.
+ * `paid` is in wei, `now` in ms since the epoch.
+ */
 export interface Loss {
   readonly txHash: string
   readonly paid: bigint
@@ -81,8 +84,9 @@ export class Losses {
   }
 
   /**
-   * Adds a reverted call, and returns the quarantines that it begins. Losses to contracts have a budget of their own,
-   * because contracts can choose to revert. The chain's budget counts losses to contracts and to other accounts.
+   * Adds a reverted or refused call, and returns the quarantines that it begins. Losses to contracts have a budget of
+   * their own, because contracts can choose to revert. The chain's budget counts losses to contracts and to other
+   * accounts.
    */
   add(parties: Parties, loss: Loss, hadCode = false): readonly Quarantine[] {
     if (!this.#isNew(parties, loss, 'reverted')) return []
@@ -144,8 +148,8 @@ export class Losses {
     const cost = costOf(this.#recentBatches(parties, now))
     const reason =
       cost > this.#budget
-        ? `batches of ${parties.token} that were simulated well, and reverted, have cost ${cost} wei within an hour: all go alone`
-        : `a batch was simulated well, reverted, and cost ${paid} wei: its transfers go alone`
+        ? `batches of ${parties.token} that were simulated well, and reverted or were refused, have cost ${cost} wei within an hour: all go alone`
+        : `a batch was simulated well, reverted or was refused, and cost ${paid} wei: its transfers go alone`
     return [{ kind: 'batch', until: now + batchMs, reason }]
   }
 
@@ -190,7 +194,7 @@ export class Losses {
     const losses = this.#recipients.get(recipientKey(parties))
     if (!losses || losses.last <= retriedAt) return undefined
     const { count, last } = losses
-    const reason = `${count} deliveries of ${parties.token} to ${parties.recipient} were simulated well, and reverted`
+    const reason = `${count} deliveries of ${parties.token} to ${parties.recipient} were simulated well, and reverted or were refused`
     return { until: last + this.#recipientWaitMs(count), reason }
   }
 
@@ -205,7 +209,10 @@ export class Losses {
     const until = Math.max(own?.until ?? 0, any ? Math.min(any.until, chain.until) : 0)
     const whose = isContract ? 'to contracts ' : ''
     const [what, sum] = own ? [parties.token, own.sum] : [`all tokens to ${parties.targetChain}`, chain?.sum]
-    return { until, reason: `deliveries of ${what} ${whose}that were simulated well, and reverted, have cost ${sum} wei within an hour` }
+    return {
+      until,
+      reason: `deliveries of ${what} ${whose}that were simulated well, and reverted or were refused, have cost ${sum} wei within an hour`,
+    }
   }
 
   #recipientWaitMs(count: number): number {

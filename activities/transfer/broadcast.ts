@@ -1,3 +1,4 @@
+import type { Receipt } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { gasPaid } from '../../domain/fees/fees.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
@@ -141,22 +142,21 @@ async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Fol
     await untilIncluded(following, deps.agent, until)
     if (signal.aborted) await context.cancelled
     const { state } = pending
-    if (state.kind !== 'included') return unincluded(pending, state)
+    if (state.kind !== 'included') return unincluded(deps, input, following, state)
     const includedAt = reached('included')
     // Recorded before the block is final, because many more calls to the recipient could revert until then.
-    if (!state.noop) await recordLoss(deps, transfer, state.receipt, { shared: batch !== undefined, call: input })
+    if (state.noop) await recordRefused(deps, input, following)
+    else await recordLoss(deps, transfer, state.receipt, { shared: batch !== undefined, call: input })
     // The batch had no effect, so its members are admitted again without a wait for finality.
     if (batch && (state.noop || endpointOf(deps, transfer).hasEffect(state.receipt, transfer) === false)) return { kind: 'seen' }
     if (!state.final && (state.noop || Date.now() + deps.chain.msToFinality(state.receipt.block.height) <= until))
       await pending.until((now) => now.kind !== 'included' || now.final, until - Date.now(), signal)
     const now = pending.state
     if (now.kind === 'pending' && Date.now() < until) continue
-    if (now.kind !== 'included') return unincluded(pending, now)
-    const { block, hash: txHash } = now.receipt
+    if (now.kind !== 'included') return unincluded(deps, input, following, now)
     // `confirm` would count the no-op as a call that reverted. Once the no-op is final, the nonce is spent.
-    if (now.noop && !now.final) return stillPending(pending, `a no-op is in block ${block.height}, which is not final yet`)
-    const where = { txHash, blockHeight: block.height, blockHash: block.hash }
-    const landed = { nonce: pending.nonce, ...where, gasPaid: gasPaid(now.receipt), attempts: pending.attempts, tried: pending.tried }
+    if (now.noop && !now.final) return stillPending(pending, `a no-op is in block ${now.receipt.block.height}, which is not final yet`)
+    const landed = landedBy(pending, now.receipt)
     if (!now.final) {
       const seenInBlock = includedAt === undefined ? landed : { ...landed, includedAt }
       return { kind: 'included', landed: seenInBlock, finalInMs: deps.chain.msToFinality(now.receipt.block.height) }
@@ -179,9 +179,37 @@ async function untilIncluded({ pending, enter, context }: Following, agent: Lane
   }
 }
 
-function unincluded(pending: PendingTransaction, state: Exclude<PendingTransactionState, Included>): BroadcastResult {
-  const { nonce, tried } = pending
-  return state.kind === 'spent' ? { kind: 'spent', nonce, by: state.by, tried } : stillPending(pending, state.note)
+function landedBy({ nonce, attempts, tried }: PendingTransaction, receipt: Receipt): Landed {
+  const { hash: txHash, block } = receipt
+  return { nonce, txHash, blockHeight: block.height, blockHash: block.hash, gasPaid: gasPaid(receipt), attempts, tried }
+}
+
+/** If every node refused the call, its no-op counts as a revert, unless a block may have the effect. */
+async function unincluded(
+  deps: BroadcastDeps,
+  input: BroadcastInput,
+  following: Following,
+  state: Exclude<PendingTransactionState, Included>,
+): Promise<BroadcastResult> {
+  const { pending, batch } = following
+  if (state.kind === 'pending') return stillPending(pending, state.note)
+  const { nonce, tried, refusedCall } = pending
+  await recordRefused(deps, input, following)
+  if (!refusedCall || batch || !(await isMissing(deps, input))) return { kind: 'spent', nonce, by: state.by, tried }
+  const landed = landedBy(pending, refusedCall.receipt)
+  deps.stepTimes?.useless(input.transfer, landed.gasPaid)
+  return { kind: 'reverted', landed, reason: refusedCall.reason }
+}
+
+async function recordRefused(deps: BroadcastDeps, input: BroadcastInput, { pending, batch }: Following): Promise<void> {
+  const call = { shared: batch !== undefined, call: input, isUseless: true }
+  if (pending.refusedCall) await recordLoss(deps, input.transfer, pending.refusedCall.receipt, call)
+}
+
+async function isMissing(deps: BroadcastDeps, input: BroadcastInput): Promise<boolean> {
+  const endpoint = endpointOf(deps, input.transfer, input)
+  const isShown = await isFinal(deps.chain, endpoint, input.transfer)
+  return isShown === false && !(await endpoint.delivered(input.transfer, 'latest'))
 }
 
 function stillPending({ nonce, attempts, tried }: PendingTransaction, reason: string): BroadcastResult {

@@ -73,7 +73,7 @@ const transfersSchema = z
       'If a lane is forbidden or has no worker, transfers with a nonce of this lane go to another lane after this time.',
     ),
     parkAfterReverts: usually(whole(1, 1_000), defaultParkAfter.reverts).describe(
-      'A transfer is parked after this many reverts of its delivery (DELIVERY_REVERTED). A paid request of the Executor is parked earlier if its payment covers fewer calls.',
+      'A transfer is parked after this many of its calls reverted, or were refused by every node (DELIVERY_REVERTED). A paid request of the Executor is parked earlier if its payment covers fewer calls.',
     ),
     parkAfterSpentNonces: usually(whole(1, 1_000), defaultParkAfter.spentNonces).describe(
       'A transfer is parked after other transactions used this many of its nonces (DELIVERY_REVERTED).',
@@ -82,7 +82,7 @@ const transfersSchema = z
       'Gas limit of one delivery where no fee policy sets gasLimit. A transfer that needs more is parked (GAS_LIMIT). A batch has this much per member; chains with feeModel arbitrum, whose gas includes the data fee, have ten times as much.',
     ),
     quarantineSeconds: usually(between(0, 3_600), 60).describe(
-      'How long a recipient is quarantined for a token (QUARANTINED) after a delivery reverted although its simulation succeeded. The time doubles after each further revert, up to an hour. A retry by an operator is not delayed.',
+      'How long a recipient is quarantined for a token (QUARANTINED) after a delivery reverted, or every node refused it, although its simulation succeeded. The time doubles after each further loss, up to an hour. A retry by an operator is not delayed.',
     ),
     maxLossPerTokenPerHourWei: prefault(wei, '50000000000000000').describe(
       'Highest cost of reverted deliveries of one token on a target chain within an hour, wei (default: 0.05 coins of 18 decimals). Above this cost, transfers of the token wait (QUARANTINED), or are paid as the wrapped coin if the bridge unwraps. Contracts, batches and lost races each have a budget of this size. All tokens of a chain together have four such budgets (docs/concepts/threat-model.md). Each process counts the cost from its start.',

@@ -161,7 +161,10 @@ export const transferRows = {
     'Raise the gas limit (run `portage fees set`), then run `portage transfer retry`.',
   ),
   DEADLINE_PASSED: fatal('The deadline of the transfer has passed.', '`portage transfer retry` delivers the transfer without a deadline.'),
-  DELIVERY_REVERTED: retryAlone('The delivering call reverted.', 'Look at the reason of the revert; `portage transfer retry` tries again.'),
+  DELIVERY_REVERTED: retryAlone(
+    'The delivering call reverted, or every node refused it.',
+    'Look at the reason of the revert or refusal; `portage transfer retry` tries again.',
+  ),
   DELIVERY_IMPOSSIBLE: fatal(
     'The delivering call can never succeed.',
     'Look at the reason of the revert. Nothing was sent and no gas was paid.',

@@ -74,6 +74,8 @@ export interface Entry {
   /** Height of the last report in which a process drives this nonce. 0: no such report, or the nonce is in a block. */
   readonly claimedBlock: number
   readonly fill?: FillReason
+  /** Why every node refused the call, in the nodes' words. */
+  readonly refusal?: string
   readonly raise?: Raise
   readonly attempts: readonly Attempt[]
 }

@@ -30,7 +30,7 @@ export type Ask =
    */
   | { readonly kind: 'withdraw'; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
   /** An operator's request is refused for a nonce with an owner: see `cancelNonce`. */
-  | ({ readonly kind: 'fill'; readonly nonce: number; readonly reason: ledger.FillReason } & Named)
+  | ({ readonly kind: 'fill'; readonly nonce: number; readonly reason: ledger.FillReason; readonly refusal?: string } & Named)
   | OperatorAsk
   /** A process sends its config. A window that `setWindow` set stays until the window in the config changes. */
   | { readonly kind: 'configure'; readonly config: ledger.LaneConfig }
@@ -82,7 +82,7 @@ export interface ApplyRequest {
 }
 
 /** Every answer repeats the order until the nonce is in a block. */
-export interface FillOrder extends Pick<ledger.Entry, 'nonce' | 'attempts'> {
+export interface FillOrder extends Pick<ledger.Entry, 'nonce' | 'attempts' | 'refusal'> {
   readonly reason: ledger.FillReason
   /** The call that the no-op replaces, if known. If this call is mined, the nonce was not used outside Portage. */
   readonly callHash?: string

@@ -41,9 +41,9 @@ export function fillOrders(state: LaneState): FillOrder[] {
   if (state.replaced) return []
   const height = state.observed?.height ?? 0
   return unmined(state).flatMap((entry) => {
-    const { nonce, fill: reason, attempts, owner, callHash = owner?.callHash } = entry
+    const { nonce, fill: reason, attempts, owner, callHash = owner?.callHash, refusal } = entry
     if (reason === undefined || height < fillDueAt(entry, state.config.fillAfterBlocks)) return []
-    return [{ nonce, reason, attempts, ...(callHash && { callHash }) }]
+    return [{ nonce, reason, attempts, ...defined({ callHash, refusal }) }]
   })
 }
 

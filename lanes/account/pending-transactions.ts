@@ -6,12 +6,18 @@ import type { Alerts } from '../alerts.ts'
 import type { LaneCall, LaneDeps } from '../deps.ts'
 import { PendingTransaction } from '../transaction/pending-transaction.ts'
 import { problemOf } from '../../observability/severity.ts'
+import { LRUCache } from 'lru-cache'
+
+/** Each may hold a call of almost 100 kB. */
+const refusedKept = 100
 
 /** The nonces that this process drives, each until its use is final. */
 export class PendingTransactions {
   readonly #deps: LaneDeps
   readonly #alerts: Alerts
   readonly #byNonce = new Map<number, PendingTransaction>()
+  /** By intent: nonces with final no-ops, kept because the intent's step may still ask why its call was refused. */
+  readonly #refused = new LRUCache<string, PendingTransaction>({ max: refusedKept })
 
   constructor(deps: LaneDeps, alerts: Alerts) {
     this.#deps = deps
@@ -31,11 +37,11 @@ export class PendingTransactions {
   }
 
   of(intentId: string): PendingTransaction | undefined {
-    return this.#all.find((pending) => pending.intentId === intentId && !pending.forgotten)
+    return this.#all.find((pending) => pending.intentId === intentId && !pending.forgotten) ?? this.#refused.get(intentId)
   }
 
   adopt(entry: Entry, { owner: { intentId, callHash }, intent, tried, terms }: LaneCall): PendingTransaction {
-    const { nonce, attempts } = entry
+    const { nonce, attempts, refusal } = entry
     const { view } = this.#deps.ledger
     const known = this.#byNonce.get(nonce)
     if (known && known.intentId === intentId && !known.forgotten) return known
@@ -43,7 +49,8 @@ export class PendingTransactions {
     // Only the first try with this nonce may give it back, because an earlier try may have sent a transaction.
     const grantedTo = entry.maybeSent ? undefined : entry.grantedTo
     const waited = view ? blocksWaited(entry, view) : 0
-    const pending = new PendingTransaction(this.#deps, nonce, attempts, { intentId, intent, callHash, tried, terms, grantedTo, waited })
+    const call = { intentId, intent, callHash, tried, terms, grantedTo, waited, refusal }
+    const pending = new PendingTransaction(this.#deps, nonce, attempts, call)
     this.#byNonce.set(nonce, pending)
     return pending
   }
@@ -55,16 +62,17 @@ export class PendingTransactions {
 
   clear(): void {
     for (const pending of this.#all) this.drop(pending)
+    this.#refused.clear()
   }
 
-  fill({ nonce, attempts, callHash }: FillOrder): void {
+  fill({ nonce, attempts, callHash, refusal }: FillOrder): void {
     let pending = this.#byNonce.get(nonce)
     if (!pending || pending.forgotten) {
       pending?.close()
       pending = new PendingTransaction(this.#deps, nonce, attempts, { outbid: pending?.offered, callHash })
       this.#byNonce.set(nonce, pending)
     }
-    this.#inBackground(pending.fill(attempts), nonce, 'a no-op could not be sent; ordered again at the next block')
+    this.#inBackground(pending.fill(attempts, refusal), nonce, 'a no-op could not be sent; ordered again at the next block')
   }
 
   raise({ nonce, after, maxFee, tip }: RaiseOrder): void {
@@ -86,6 +94,7 @@ export class PendingTransactions {
       const { state } = pending
       if (state.kind !== 'spent' && !(state.kind === 'included' && state.final)) continue
       this.drop(pending)
+      if (pending.refusedCall && pending.intentId !== undefined) this.#refused.set(pending.intentId, pending)
       // A process without the intent only fills the nonce, and cannot recognise Portage's call. So it raises no alert.
       if (state.kind === 'spent' && state.by === 'external' && pending.intentId !== undefined) this.#alerts.usedExternally(pending.nonce)
     }

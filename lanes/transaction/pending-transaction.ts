@@ -1,7 +1,8 @@
-import type { Account, Inclusion } from '../../chains/port.ts'
+import type { Account, Inclusion, Receipt } from '../../chains/port.ts'
 import type { RelayerError } from '../../domain/catalogue/errors.ts'
 import { pricedOut, type Fees } from '../../domain/fees/fees.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
+import { printable } from '../../domain/text/printable.ts'
 import { failpoint } from '../../observability/failpoints.ts'
 import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
 import type { KnownCall, LaneDeps } from '../deps.ts'
@@ -34,6 +35,7 @@ export class PendingTransaction {
   #balance: string | undefined
   #usedExternally = false
   #refused = false
+  #refusal: string | undefined
   #work: Promise<void> | undefined
   #closed = false
 
@@ -43,6 +45,7 @@ export class PendingTransaction {
     this.nonce = nonce
     this.intentId = intentId
     this.grantedTo = call.grantedTo
+    this.#refusal = call.refusal
     this.#outbid = outbid
     this.#stuck = createStuckDetector(deps.bumpAfterBlocks, deps.chain.raises, call.waited)
     this.#attempts = new Attempts(deps, nonce, attempts, call)
@@ -71,6 +74,13 @@ export class PendingTransaction {
       return noop && inclusion.final ? { kind: 'spent', by: 'noop' } : { ...inclusion, noop }
     }
     return this.#usedExternally ? { kind: 'spent', by: 'external' } : { kind: 'pending', note: this.#sender.note }
+  }
+
+  /** The no-op in a block that replaced the call because every node refused the call. `reason` has the nodes' text. */
+  get refusedCall(): { readonly reason: string; readonly receipt: Receipt } | undefined {
+    const { inclusion } = this.#attempts.watch
+    if (this.#refusal === undefined || inclusion.kind !== 'included' || !this.#attempts.isNoop(inclusion.receipt.hash)) return undefined
+    return { reason: `every node refused the call: ${this.#refusal}`, receipt: inclusion.receipt }
   }
 
   get tried(): AttemptRecord[] {
@@ -118,7 +128,8 @@ export class PendingTransaction {
     })
   }
 
-  async fill(attempts: readonly Attempt[]): Promise<void> {
+  async fill(attempts: readonly Attempt[], refusal?: string): Promise<void> {
+    this.#refusal ??= refusal
     // The order to fill often comes with the answer to a raise, and would be ignored during the raise.
     await this.#work?.catch(() => {})
     this.#attempts.learn(attempts)
@@ -221,11 +232,14 @@ export class PendingTransaction {
     // `underpriced`: no pool has the transaction. `replacement-underpriced`: pools have another one for the nonce.
     if (error === 'underpriced') this.#stuck.tooCheap('any')
     if (error === 'replacement-underpriced') this.#stuck.tooCheap('lowest')
-    if (error && this.#sender.isHopeless() && !this.#attempts.isFilling) await this.#askForFill()
+    if (error && this.#sender.isHopeless() && !this.#attempts.isFilling) {
+      this.#refusal = printable(this.#sender.note)
+      await this.#askForFill(this.#refusal)
+    }
   }
 
-  async #askForFill(): Promise<void> {
-    await this.#deps.ledger.ask({ kind: 'fill', nonce: this.nonce, reason: 'refused' })
+  async #askForFill(refusal?: string): Promise<void> {
+    await this.#deps.ledger.ask({ kind: 'fill', nonce: this.nonce, reason: 'refused', ...(refusal && { refusal }) })
   }
 
   get #height(): number {

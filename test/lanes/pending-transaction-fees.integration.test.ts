@@ -198,8 +198,29 @@ describe('A pending transaction under a policy', () => {
     expect(pending.state).toMatchObject({ kind: 'pending', note: expect.stringContaining('fatal') as string })
     expect((await ledger()).entries['0']?.fill).toBeUndefined()
     await setting.passUntil('the no-op in the pool', async () => (await pool())[0]?.to === setting.signer.address)
-    expect((await ledger()).entries['0']?.fill).toBe('refused')
+    expect((await ledger()).entries['0']).toMatchObject({ fill: 'refused', refusal: expect.stringMatching(/^fatal: ./) as string })
     await setting.mine()
+  })
+
+  test("every process says why nodes refused a call, in the nodes' words, also once the no-op is final", async () => {
+    const one = request('refused by every node')
+    const agent = await fresh({ bumpAfterBlocks: 1_000 })
+    const pending = await signedAndSent(agent, { ...one, first: { ...one.first, gasLimit: '20999' } })
+    await setting.passUntil('the no-op in the pool', async () => (await pool())[0]?.to === setting.signer.address)
+    expect(pending.refusedCall).toBeUndefined()
+    const late = await setting.agent(setting.signer, { bumpAfterBlocks: 1_000 })
+    const adopted = await late.find(one)
+    if (adopted.kind !== 'acquired') throw new Error(adopted.detail)
+    await adopted.pending.signAndSend()
+    await setting.mineUntil(() => agent.load.pending + late.load.pending === 0, 'the no-op to be final')
+    for (const process of [agent, late]) {
+      const found = await process.find(one)
+      if (found.kind !== 'acquired') throw new Error(found.detail)
+      const { state, refusedCall } = found.pending
+      expect(state).toEqual({ kind: 'spent', by: 'noop' })
+      expect(refusedCall?.reason).toMatch(/^every node refused the call: fatal: ./)
+      expect(refusedCall?.receipt.status).toBe('success')
+    }
   })
 
   test('a no-op that the chain refuses for its gas limit is made anew with what it needs', async () => {

@@ -1,3 +1,4 @@
+import { defined } from '../../defined.ts'
 import { worstCost } from '../../fees/fees.ts'
 import {
   count,
@@ -122,10 +123,10 @@ export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'can
   return free ? { state: put(bury(state, intentId), orphan(entry)), answer: { kind: 'free' } } : { state, answer: held }
 }
 
-export function fill(state: LaneState, nonce: number, reason: NonNullable<Entry['fill']>): LaneState {
+export function fill(state: LaneState, nonce: number, reason: NonNullable<Entry['fill']>, refusal?: string): LaneState {
   const entry = state.entries[nonce]
   if (!entry || entry.fill) return state
-  return put(state, { ...entry, fill: reason, maybeSent: true })
+  return put(state, { ...entry, fill: reason, maybeSent: true, ...defined({ refusal }) })
 }
 
 /** The orphan keeps the call's value, because a block may include the call instead of the no-op. */

@@ -65,7 +65,7 @@ function answer(state: LaneState, request: LaneRequest, now: number, fromEarlier
       return withdraw(state, request.intentId, request.how, now)
     case 'fill':
       if (request.reason === 'operator') return obey(state, request, now)
-      return done(fill(state, request.nonce, request.reason))
+      return done(fill(state, request.nonce, request.reason, request.refusal))
     default:
       return obey(state, request, now)
   }
