@@ -83,7 +83,7 @@ describe('funds', () => {
       ['900', 1],
       ['400', 2],
       ['2', 9],
-    ])('a lane with %s wei is tried %i minutes after it could not pay 1,000, and is shown as broke until then', (balance, minutes) => {
+    ])('a lane with %s wei is tried %i minutes after it could not pay 1,000 wei, and shown as broke', (balance, minutes) => {
       const lane = poor(balance)
       lane.now = minutes * minute - 1
       expect([isTried(lane), closed(lane)]).toEqual([false, 'funds'])
@@ -130,7 +130,7 @@ describe('funds', () => {
       expect(isTried(lane)).toBe(true)
     })
 
-    test('an empty lane, one below its minimum, and one that owes its lowest nonce stay closed and are not tried', () => {
+    test('a lane that is empty, below its minimum or owes its lowest nonce stays closed, and is not tried', () => {
       const late = (lane: Bench) => {
         lane.now = 10 ** 12
         lane.observe({ height: 102 })

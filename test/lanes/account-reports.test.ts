@@ -40,7 +40,7 @@ function setting(view: Partial<LaneView>) {
 
 const minutes = (count: number) => vi.setSystemTime(Date.now() + count * 60_000)
 
-test('an idle lane that lacks funds reports every ten minutes, so that its ledger forgets an old refused call', async () => {
+test('an idle lane without funds reports every ten minutes: only then its ledger forgets a call', async () => {
   const after = setting({ closed: { why: 'funds', detail: 'balance 900 wei, needed 1000 wei' } })
   const first = await after()
   minutes(9.9)

@@ -69,7 +69,7 @@ test('a transfer that has ended is woken by nothing and not counted in the log',
   await expect.poll(() => lines).toMatchObject([{ message: 'a lane takes work again', woken: 2 }])
 })
 
-test('while the open lanes are on trial, a check wakes few transfers; once one lane can pay, a check wakes all', async () => {
+test('while the open lanes are on trial, a check wakes few transfers; later it wakes all', async () => {
   const before: number[] = []
   const onTrial = async () => before.push(woken.length) < 3
   const { watcher: own, woken } = start(() => true, undefined, undefined, onTrial)
