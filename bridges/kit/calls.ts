@@ -1,4 +1,4 @@
-import { id } from 'ethers'
+import { type BytesLike, getBytes, id } from 'ethers'
 import { LRUCache } from 'lru-cache'
 import { type Facts, RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { groupBy } from '../../domain/group-by.ts'
@@ -6,8 +6,18 @@ import type { Intent } from '../../domain/lane/lane.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { DeniableParties, ProvedSource } from '../port.ts'
 import type { ContractReader } from './contract-reader.ts'
-import type { Call, CallRule, Plugin, Route, SignedMessage } from './plugin.ts'
-import { type ChainNames, ofNobody, type Prove, readProved, type Routed, shownBy, signedRefusals } from './signed-messages.ts'
+import type { ArgumentBound, Call, CallRule, Plugin, Route, SignedMessage } from './plugin.ts'
+import {
+  type ChainNames,
+  ofNobody,
+  type Prove,
+  readProved,
+  type Routed,
+  shownBy,
+  signedRefusals,
+  valueOf,
+  wordOf,
+} from './signed-messages.ts'
 import type { Refusals } from './verdict.ts'
 import { encodedAnswer, interfaces, nameOf, readView, shows } from './views.ts'
 
@@ -17,6 +27,18 @@ export function encodeCall({ function: signature, args }: Pick<Call, 'function' 
   const [first] = args
   if (isOfBytes(signature) && first instanceof Uint8Array) return encodeBytesCall(selectorOf(signature), first)
   return interfaces.memo(`${signature}:`).encodeFunctionData(nameOf(signature), [...args])
+}
+
+/** Encodes a call of `name(bytes,…)`. @param rest the further arguments, 64 hex digits each */
+export function encodeMessageCall(signature: string, message: Uint8Array, rest = ''): string {
+  const call = encodeBytesCall(selectorOf(signature), message)
+  return call.slice(0, selectorDigits) + word(32 + rest.length / 2) + rest + call.slice(selectorDigits + wordDigits)
+}
+
+/** The arguments of one word that follow the first argument, 64 lower-case hex digits each. */
+export function restOf(data: string, count: number): string {
+  const start = selectorDigits + wordDigits
+  return data.slice(start, start + count * wordDigits).toLowerCase()
 }
 
 /** Undefined unless the data is exactly what `encodeCall` makes. */
@@ -144,16 +166,38 @@ export function createProveCall<C>({ chain, routes, chainNames, prove, product }
       )
     }
     const { route, signed, parties } = await provedBy(async () => {
-      const routed = await readProved(prove, argument as Uint8Array, routes, chainNames)
+      const routed = await readProved(prove, getBytes(argument as BytesLike), routes, chainNames)
       return { ...routed, parties: product && partiesOf(product, routed) }
     }, signedRefusals)
     const own = route.calls.find(isCall)
     if (!own) throw unproved('It is not the call of the route of this message.', { to, selector })
+    const beyond = argumentBeyond(own, data, signed)
+    if (beyond !== undefined) throw unproved(`Its argument ${beyond} is not the one that the route allows.`, { to, selector })
     const { source, digest: payment } = signed
     if (value === '0') return [parties ? { sourceChain: source, parties } : source]
     await proveCoins(chain, own, signed, { to, value })
     return [{ sourceChain: source, payment, ...(parties && { parties }) }]
   }
+}
+
+/**
+ * Returns the number of the first argument that is not within its bound. The message is argument 1. Undefined: all are.
+ *
+ * @param data exactly encoded
+ */
+export function argumentBeyond({ rest = [] }: CallRule, data: string, message: SignedMessage): number | undefined {
+  const words = restOf(data, rest.length)
+  const isWithin = (bound: ArgumentBound, index: number) => {
+    const word = words.slice(index * wordDigits, (index + 1) * wordDigits)
+    if ('atMost' in bound) return BigInt(`0x${word}`) <= BigInt(bound.atMost)
+    if ('is' in bound) return `0x${word}` === wordOf(valueOf(bound.is, message))
+    const [from, to] = bound.payload
+    return (
+      message.payload.length >= to && word === Buffer.from(message.payload.subarray(from, to)).toString('hex').padStart(wordDigits, '0')
+    )
+  }
+  const first = rest.findIndex((bound, index) => !isWithin(bound, index))
+  return first === -1 ? undefined : first + 2
 }
 
 /** A message is paid for once, however many guardians signed its copies: its digest is the id of the payment. */

@@ -66,13 +66,24 @@ export interface CallRule {
   readonly contract: string
   readonly function: string
   /**
-   * `message`: the only argument is the signed message. An object: the call must succeed on most nodes, and `view` of
+   * `message`: the first argument is the signed message. An object: the call must succeed on most nodes, and `view` of
    * the contract, with the same one-word argument, must not answer `isNot`.
    */
   readonly proof: 'message' | (Pick<Shown, 'view' | 'returns'> & { readonly isNot: readonly unknown[] })
+  /** One for each argument behind the signed message. Only with the proof `message`. */
+  readonly rest?: readonly ArgumentBound[] | undefined
   /** Only with the proof `message`. Absent: a key signs no call that carries coins. */
   readonly coins?: CallCoins | undefined
 }
+
+/** Limits an argument of one word. A key signs no call with another argument. */
+export type ArgumentBound =
+  /** A literal or a value of the message, as in `MessageView`. */
+  | { readonly is: string }
+  /** Decimal. The argument is an unsigned number. */
+  | { readonly atMost: string }
+  /** The bytes of the payload from the first offset up to, but not including, the second one: 1 to 32 bytes. */
+  | { readonly payload: readonly [from: number, to: number] }
 
 /** Coins of a call, which the lane pays. */
 export interface CallCoins {

@@ -201,7 +201,7 @@ export function shownBy(message: MessageIdentity, receiver: string, { contract =
 
 export type MessageIdentity = Pick<SignedMessage, 'digest' | 'emitter' | 'emitterChain' | 'sequence'>
 
-function valueOf(arg: string, { digest, emitter, emitterChain, sequence }: MessageIdentity): string | boolean {
+export function valueOf(arg: string, { digest, emitter, emitterChain, sequence }: MessageIdentity): string | boolean {
   const values: Readonly<Record<string, string>> = {
     $digest: digest,
     $emitter: `0x${emitter}`,
@@ -213,6 +213,6 @@ function valueOf(arg: string, { digest, emitter, emitterChain, sequence }: Messa
   return arg === 'true' || arg === 'false' ? arg === 'true' : arg
 }
 
-function wordOf(is: string | boolean): string {
+export function wordOf(is: string | boolean): string {
   return toBeHex(BigInt(is), 32)
 }

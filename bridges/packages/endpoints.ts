@@ -4,7 +4,7 @@ import type { CallPlan, ViewCall } from '../../domain/transfer/call-plan.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { decodeBase64, hexlify } from 'ethers'
-import { callsOf, createProveCall, encodeCall, paidCallsOf } from '../kit/calls.ts'
+import { callsOf, createProveCall, encodeCall, encodeMessageCall, paidCallsOf, restOf } from '../kit/calls.ts'
 import { type ContractReader, unless } from '../kit/contract-reader.ts'
 import type { Message, Plugin, Policy, Route } from '../kit/plugin.ts'
 import { createPluginEndpoint, type PluginEndpointOptions, type PluginMessages, toTransfer } from '../kit/plugin-bridge.ts'
@@ -88,11 +88,13 @@ export function planOf<C>({ stages, delivered, parties }: Plugin<C>, message: Me
   const { contract: to, value = 0n, ...rest } = call(message)
   const { recipient, token } = parties(message)
   const [first] = rest.args
-  const isOfMessage = rest.args.length === 1 && first instanceof Uint8Array && hexlify(first) === hexlify(message.bytes)
+  const further = rest.args.length - 1
+  const isOfMessage = first instanceof Uint8Array && hexlify(first) === hexlify(message.bytes)
   const whole = delivered(message).map(encodeView)
   return {
     to,
     ...(isOfMessage ? { function: rest.function } : { data: encodeCall(rest) }),
+    ...(isOfMessage && further > 0 && { rest: restOf(encodeCall(rest), further) }),
     ...(BigInt(value) > 0n && { value: String(value) }),
     effect: effect?.(message).map(encodeView) ?? whole,
     ...(effect && { delivered: whole }),
@@ -101,8 +103,8 @@ export function planOf<C>({ stages, delivered, parties }: Plugin<C>, message: Me
   }
 }
 
-function callOf({ to, data, function: signature = '', value = '0' }: CallPlan, message: string): Intent {
-  return { to, data: data ?? encodeCall({ function: signature, args: [decodeBase64(message)] }), value }
+function callOf({ to, data, function: signature = '', rest, value = '0' }: CallPlan, message: string): Intent {
+  return { to, data: data ?? encodeMessageCall(signature, decodeBase64(message), rest), value }
 }
 
 function bytesOf(to: string, message: string): string {

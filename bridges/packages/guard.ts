@@ -1,6 +1,6 @@
 import { isErrorCode, isPluginFailure, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { RevertMeaning } from '../port.ts'
-import { encodeCall } from '../kit/calls.ts'
+import { argumentBeyond, encodeCall } from '../kit/calls.ts'
 import { encodeView } from '../kit/views.ts'
 import type { Call, CallRule, Message, Next, Plugin, Policy, Shown, Stage, Target } from '../kit/plugin.ts'
 
@@ -63,17 +63,24 @@ function createAsk(name: string) {
 }
 
 /**
- * The only argument is the signed message, or a word, so a call is small as a part of a plan. If several routes have
- * call, one of their rules must allow it. The key judges by the route of the message.
+ * The arguments are the signed message and words, or one word, so a call is small as a part of a plan. If several
+ * routes have call, one of their rules must allow it. The key judges by the route of the message.
  */
-function problemOfCall<C>({ routes }: Plugin<C>, { bytes }: Message<C>) {
+function problemOfCall<C>({ routes }: Plugin<C>, message: Message<C>) {
+  const { bytes } = message
   return (answer: Call): string | undefined => {
     const { contract, function: signature, args, value } = answer
     const rules = routes.flatMap(({ calls }) => calls).filter((one) => one.contract === contract && one.function === signature)
     if (rules.length === 0) return 'a call that no route of it has'
     if (!Array.isArray(args)) return 'a call without args'
     const problems = rules.map((rule) => {
-      if (rule.proof === 'message' && !isMessage(args, bytes)) return 'a call whose only argument is not the message'
+      if (rule.proof === 'message') {
+        const rest = rule.rest?.length ?? 0
+        if (!isMessage(args[0], bytes)) return 'a call whose first argument is not the message'
+        if (args.length !== 1 + rest) return `a call with ${args.length} instead of ${1 + rest} arguments`
+        const beyond = rest === 0 ? undefined : argumentBeyond(rule, encodeCall(answer), message)
+        if (beyond !== undefined) return `a call whose argument ${beyond} is not the one that its rule allows`
+      }
       return value === undefined ? undefined : problemOfValue(value, rule)
     })
     if (!problems.includes(undefined)) return problems[0]
@@ -89,8 +96,8 @@ function problemOfValue(value: unknown, { coins }: CallRule): string | undefined
   return coins ? `a value of more than the ${coins.atMost} wei of its rule` : 'a value, and its rule has no coins'
 }
 
-function isMessage([argument, ...others]: readonly unknown[], bytes: Uint8Array): boolean {
-  return others.length === 0 && argument instanceof Uint8Array && Buffer.compare(argument, bytes) === 0
+function isMessage(argument: unknown, bytes: Uint8Array): boolean {
+  return argument instanceof Uint8Array && Buffer.compare(argument, bytes) === 0
 }
 
 function problemOfViews(answer: readonly Shown[]): string | undefined {

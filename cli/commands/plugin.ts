@@ -110,9 +110,9 @@ function routeText({ from, where = {}, to, calls }: ConfiguredPlugin['routes'][n
     ...from.map(
       ({ source, emitter }) => `  from ${source}, emitter ${emitter}${places.length > 0 ? `, payload ${places.join(', ')}` : ''}`,
     ),
-    ...calls.map(({ contract, function: signature, proof, coins }) => {
+    ...calls.map(({ contract, function: signature, proof, rest, coins }) => {
       const why = proof === 'message' ? 'with a signed message' : `if ${proof.view} is not ${JSON.stringify(proof.isNot)}`
-      return `    to ${to}, ${contract} ${signature} ${why}${coins ? `, and at most ${coins.atMost} wei` : ''}`
+      return `    to ${to}, ${contract} ${signature} ${why}${rest ? `, and further arguments ${JSON.stringify(rest)}` : ''}${coins ? `, and at most ${coins.atMost} wei` : ''}`
     }),
   ].join('\n')
 }

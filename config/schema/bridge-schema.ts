@@ -105,13 +105,13 @@ const payloadBytes = text(/^(0x)?([0-9a-fA-F]{2}){1,64}$/, 'must be 1 to 64 byte
 const oneWord = text(/^(true|false|[0-9]{1,78}|0x([0-9a-fA-F]{2}){1,32})$/, 'must be true, false, a decimal number or 0x hex')
   .refine((value) => !/^[0-9]+$/.test(value) || BigInt(value) < 2n ** 256n, 'must be below 2^256')
   .describe('true, false, a decimal number, or 0x hex.')
-const wordType = /^(bool|address|bytes32|u?int(8|16|32|64|128|160|256))$/
+export const wordType = /^(bool|address|bytes32|u?int(8|16|32|64|128|160|256))$/
 const viewOfWords = text(/^[A-Za-z_$][\w$]*\([a-z0-9,]*\)$/, 'must be a view: name(bytes32,uint64)').refine(
   (value) => typesOf(value).every((type) => wordType.test(type)),
   'must have only arguments of one word: bool, address, bytes32, uint8 … uint256',
 )
 
-function typesOf(view: string): string[] {
+export function typesOf(view: string): string[] {
   return view
     .slice(view.indexOf('(') + 1, -1)
     .split(',')
@@ -126,13 +126,16 @@ const fitting: Readonly<Record<string, RegExp>> = {
   $sequence: /^uint(64|128|160|256)$/,
 }
 
-function fitsType(arg: string, type: string): boolean {
+export function fitsType(arg: string, type: string): boolean {
   const form = Object.hasOwn(fitting, arg) ? fitting[arg] : undefined
   if (form) return form.test(type)
   if (type === 'bool') return arg === 'true' || arg === 'false'
   if (type === 'address' || type === 'bytes32') return arg.length === (type === 'address' ? 42 : 66)
   return !/^(true|false)$/.test(arg) && BigInt(arg) < 2n ** (BigInt(type.replace(/^u?int/, '')) - (type.startsWith('u') ? 0n : 1n))
 }
+
+/** A value of a message, or a literal of one word. */
+export const messageWord = z.union([z.enum(['$digest', '$emitter', '$emitterChain', '$sequence']), oneWord])
 
 export const deliveredViewSchema = z
   .strictObject({
@@ -141,7 +144,7 @@ export const deliveredViewSchema = z
       'The view, as name(types), such as isTransferCompleted(bytes32). The view answers with one word (32 bytes).',
     ),
     args: z
-      .array(z.union([z.enum(['$digest', '$emitter', '$emitterChain', '$sequence']), oneWord]))
+      .array(messageWord)
       .refine((args) => args.includes('$digest'), 'must have $digest, because only the digest names one message')
       .default(['$digest'])
       .describe(

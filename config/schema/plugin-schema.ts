@@ -1,17 +1,40 @@
 import { prefault, z } from 'zod'
-import { address, chainName, listOf, path, sourceName, text, wei } from '../load/values.ts'
-import { deliveredViewSchema, emitterStreamSchema } from './bridge-schema.ts'
+import { address, chainName, decimal, listOf, path, sourceName, text, wei, whole } from '../load/values.ts'
+import { deliveredViewSchema, emitterStreamSchema, fitsType, messageWord, typesOf, wordType } from './bridge-schema.ts'
 
 const emitter = text(/^[0-9a-f]{64}$/, 'must be an emitter: 64 lower-case hex digits')
 const view = text(/^[A-Za-z_$][\w$]*\([\w,()[\]]*\)$/, 'must be a view: name(types)')
-const callOfOne = /^[A-Za-z_$][\w$]*\((bytes|bool|address|bytes32|u?int(8|16|32|64|128|160|256))\)$/
+const called = text(/^[A-Za-z_$][\w$]*\(\w+(,\w+){0,10}\)$/, 'must be a function: name(types)').refine((signature) => {
+  const [first = '', ...rest] = typesOf(signature)
+  return first === 'bytes' ? rest.every((type) => wordType.test(type)) : rest.length === 0 && wordType.test(first)
+}, 'must be name(bytes), name(bytes,<type>,…), or name(<type>), with types of one word')
+
+const boundSchema = z.union([
+  z.strictObject({ is: messageWord.describe('The argument: a literal, or a value of the message.') }),
+  z.strictObject({ atMost: decimal.describe('The highest value of the argument, an unsigned number.') }),
+  z.strictObject({
+    payload: z
+      .tuple([whole(0, 999_999), whole(1, 999_999)])
+      .refine(([from, to]) => from < to && to - from <= 32, 'must be 1 to 32 bytes: [from, to]')
+      .describe(
+        'Offsets in the payload, in bytes: the argument is the bytes from the first one up to the second one, which is not included.',
+      ),
+  }),
+])
+
+/** A negative number is a large word, so no upper limit holds for signed numbers. */
+function fits(bound: z.output<typeof boundSchema>, type: string): boolean {
+  if (!wordType.test(type)) return false
+  if ('is' in bound) return fitsType(bound.is, type)
+  return 'payload' in bound || type.startsWith('uint')
+}
 const returns = text(/^[\w,()[\]]+$/, 'must be the types of the answer, separated by commas')
 
 const callSchema = z
   .strictObject({
     contract: address.describe('Contract that is called.'),
-    function: text(callOfOne, 'must be name(bytes), or name(<type>) with one word').describe(
-      'Function of the contract, with one argument.',
+    function: called.describe(
+      'Function of the contract. It takes the signed message, and may take further words (`rest`). Or it takes a single word.',
     ),
     proof: z
       .union([
@@ -23,7 +46,14 @@ const callSchema = z
         }),
       ])
       .describe(
-        "The proof of the call for the key. message: the call's argument is a signed message of this route. A map: the answer of a view of the contract.",
+        "The proof of the call for the key. message: the call's first argument is a signed message of this route. A map: the answer of a view of the contract.",
+      ),
+    rest: z
+      .array(boundSchema)
+      .min(1)
+      .optional()
+      .describe(
+        'One bound for each argument that follows the signed message, in their order. A key signs no other arguments. Absent: the message is the only argument.',
       ),
     coins: z
       .strictObject({
@@ -37,9 +67,13 @@ const callSchema = z
   })
   .refine(({ proof, coins }) => coins === undefined || proof === 'message', 'may have coins only if a message proves it')
   .refine(
-    ({ function: name, proof }) => (proof === 'message') === name.endsWith('(bytes)'),
+    ({ function: name, proof }) => (proof === 'message') === (typesOf(name)[0] === 'bytes'),
     'must take bytes if a message proves it, and a word if not',
   )
+  .refine(({ function: name, rest = [] }) => {
+    const types = typesOf(name).slice(1)
+    return types.length === rest.length && rest.every((bound, index) => fits(bound, types[index] ?? ''))
+  }, 'must have one bound of the right type in `rest` for each argument that follows the message')
 
 export const pluginRouteSchema = z.strictObject({
   from: listOf(

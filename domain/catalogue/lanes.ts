@@ -25,7 +25,7 @@ export const laneRows = {
     remedy: 'Send coins of the chain to the address of the lane, from anywhere.',
     retriable: true,
     severity: 'lane',
-    does: `${does.otherLanes} The lane takes work again by itself once its address has coins. With \`chains.<name>.topUp\`, another lane sends coins.`,
+    does: `${does.otherLanes} The lane takes work again by itself once its address has coins, or gas is so cheap that it can pay a call: the lane tries one from time to time. With \`chains.<name>.topUp\`, another lane sends coins.`,
     next: [showLane, 'portage lane top-up <lane> --from <other lane> --amount <wei> --wait'],
   },
   LANE_TOKEN_LOW: {

@@ -125,36 +125,70 @@ function tooLow({ config, observed }: LaneState): string | undefined {
   return `balance ${observed.balance} wei, minimum ${minimumBalance} wei`
 }
 
-/** @param cost highest gas cost of the grant, wei */
+function owed(state: LaneState, balance: bigint): string | undefined {
+  const [lowest] = unmined(state)
+  const cost = lowest ? entryCost(lowest) : 0n
+  return cost > balance ? `balance ${balance} wei, nonce ${lowest?.nonce} needs ${cost} wei` : undefined
+}
+
+/**
+ * Decides by this call whether the lane is broke. An operator transaction that can be paid says nothing of other calls.
+ * @param cost highest gas cost of the grant, wei
+ */
 export function funded(
   state: LaneState,
   { cost, value, operatorTransaction }: { cost: bigint; value: bigint; operatorTransaction: boolean },
+  now: number,
 ): { state: LaneState; detail?: string } {
   const low = operatorTransaction ? undefined : tooLow(state)
+  if (low) return { state: { ...state, broke: { ...refusedCall(state, now), detail: low } }, detail: low }
   const balance = BigInt(state.observed?.balance ?? '0')
   const needed = unmined(state).reduce((sum, entry) => sum + entryCost(entry), cost + value)
-  if (!low && needed <= balance) return { state }
-  const detail = low ?? `balance ${balance} wei, needed ${needed} wei`
-  return { state: low || cost > balance ? { ...state, broke: { detail, cost: cheapest(state.broke, cost) } } : state, detail }
+  const detail = `balance ${balance} wei, needed ${needed} wei`
+  if (cost > balance) return { state: { ...state, broke: { ...cheapest(state, balance, cost, now), detail } }, detail }
+  const after = state.broke && !operatorTransaction ? reviewFunds({ ...state, broke: { ...state.broke, cost: '0' } }, now) : state
+  return needed <= balance ? { state: after } : { state: after, detail }
+}
+
+/** After each of these times (ms), the refused call counts as half as dear, because gas may be cheaper. */
+const halvedMs = 60_000
+/** A lane with traffic is tried within this time (ms). A lane that nobody tries then forgets the refused call. */
+export const untriedMs = 10 * 60_000
+
+function isTooDear({ cost, at }: RefusedCall, balance: bigint, now: number): boolean {
+  if (balance === 0n) return cost !== '0'
+  return BigInt(cost) >> BigInt(Math.max(0, Math.floor((now - at) / halvedMs))) > balance
+}
+
+/** True if only a refused call closes the lane, and the lane may be able to pay such a call by now. */
+export function mayBeTried(state: LaneState, now: number): boolean {
+  const { broke, observed } = state
+  if (!broke || !observed) return false
+  const balance = BigInt(observed.balance)
+  return tooLow(state) === undefined && owed(state, balance) === undefined && !isTooDear(refusedCall(state, now), balance, now)
 }
 
 /**
  * The lane is broke if its balance is below the minimum, the cost of its lowest nonce, or the cost of a refused grant.
  */
-export function reviewFunds(state: LaneState): LaneState {
+export function reviewFunds(state: LaneState, now: number): LaneState {
   if (!state.observed) return state
   const balance = BigInt(state.observed.balance)
-  const cost = state.broke?.cost ?? '0'
-  const [lowest] = unmined(state)
-  const owed = lowest ? entryCost(lowest) : 0n
-  const isOwed = owed > balance && `balance ${balance} wei, nonce ${lowest?.nonce} needs ${owed} wei`
-  const isRefused = BigInt(cost) > balance && `balance ${balance} wei, needed ${cost} wei`
-  const detail = tooLow(state) ?? (isOwed || isRefused)
-  return detail ? { ...state, broke: { detail, cost } } : without(state, 'broke')
+  const known = refusedCall(state, now)
+  const isRefused = isTooDear(known, balance, now - untriedMs)
+  const refused = isRefused ? `balance ${balance} wei, needed ${known.cost} wei` : undefined
+  const detail = tooLow(state) ?? owed(state, balance) ?? refused
+  return detail === undefined ? without(state, 'broke') : { ...state, broke: { detail, ...(isRefused ? known : { cost: '0' }) } }
 }
 
-function cheapest(broke: Broke | undefined, cost: bigint): string {
-  // `0` means that no grant was refused.
-  const known = BigInt(broke?.cost ?? '0')
-  return String(known > 0n && known < cost ? known : cost)
+type RefusedCall = Required<Omit<Broke, 'detail'>>
+
+function refusedCall({ broke }: LaneState, now: number): RefusedCall {
+  return { cost: broke?.cost ?? '0', at: broke?.at ?? now }
+}
+
+/** A dearer call that is refused later does not prolong the time until the lane is tried. */
+function cheapest(state: LaneState, balance: bigint, cost: bigint, now: number): RefusedCall {
+  const known = refusedCall(state, now)
+  return isTooDear(known, balance, now) && BigInt(known.cost) < cost ? known : { cost: String(cost), at: now }
 }

@@ -160,6 +160,8 @@ export interface Closing {
 export interface Broke {
   readonly detail: string
   readonly cost: string
+  /** Time of the refusal, ms since the epoch, by the ledger's clock. Absent in ledgers of release 1.0.0. */
+  readonly at?: number
 }
 
 /** Plain JSON: less than 64 KiB with fast finality. Pages hold most entries of a large ledger. */

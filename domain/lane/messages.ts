@@ -137,6 +137,8 @@ export interface LaneStatus extends Partial<Omit<Closed, 'why'>> {
   readonly open: boolean
   /** `unserved`: no worker polls the lane's queue, and the ledger has no recent report. */
   readonly why?: ClosedFor | 'unserved'
+  /** A refused call had closed the lane. The next call shows whether the lane can pay now. */
+  readonly onTrial?: true
 }
 
 export const refusalCodes = {

@@ -8,8 +8,10 @@ export interface ViewCall {
 /** Plain data, because a process with a key runs no code of a plug-in package. */
 export interface CallPlan {
   readonly to: string
-  /** Signature `name(bytes)`. Its argument is the signed message, which the history already contains. */
+  /** Signature `name(bytes,…)`. Its first argument is the signed message, which the history already contains. */
   readonly function?: string
+  /** The further arguments, hex: 64 digits each. Absent: none. */
+  readonly rest?: string
   /** The calldata of a call that carries no message. */
   readonly data?: string
   /** Coins that the call carries, wei. Absent: none. */

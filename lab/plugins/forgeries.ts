@@ -1,6 +1,8 @@
+import { toBeHex, zeroPadValue } from 'ethers'
 import type { Config } from '../../config/schema/schema.ts'
-import { encodeCall } from '../../bridges/kit/calls.ts'
-import type { CallRule, Plugin } from '../../bridges/kit/plugin.ts'
+import { encodeCall, encodeMessageCall } from '../../bridges/kit/calls.ts'
+import type { CallRule, Plugin, SignedMessage } from '../../bridges/kit/plugin.ts'
+import { valueOf, wordOf } from '../../bridges/kit/signed-messages.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import { connectNetwork } from '../../workers/roles/network.ts'
 import { freshAddress } from '../devnet/chain/accounts.ts'
@@ -28,7 +30,7 @@ export async function tryForgeries(
   try {
     const endpoint = network.bridges.get(plugin.name)?.endpoints.get(genuine.route.to)
     if (!endpoint) throw new Error(`no endpoint on ${genuine.route.to}`)
-    const call = callOf(rule, genuine.message.bytes)
+    const call = callOf(rule, genuine.message)
     const isGenuine = await resultOf('the genuine call is proved', async () => void (await endpoint.proveCall(call)))
     const refused = Object.entries(forgeriesOf(devnet, genuine, rule)).map(([what, forged]) =>
       resultOf(`refused: ${what}`, async () => {
@@ -43,15 +45,29 @@ export async function tryForgeries(
   }
 }
 
-const callOf = ({ contract, function: signature }: CallRule, message: Uint8Array): Call => ({
-  to: contract,
-  data: encodeCall({ function: signature, args: [message] }),
-  value: '0',
-})
+/** Each further argument is the only one that its bound allows, or 0. */
+const callOf = ({ contract, function: signature, rest = [] }: CallRule, message: SignedMessage, bytes = message.bytes): Call => {
+  const words = rest.map((bound) => {
+    if ('atMost' in bound) return toBeHex(0, 32)
+    if ('is' in bound) return wordOf(valueOf(bound.is, message))
+    return zeroPadValue(message.payload.slice(...bound.payload), 32)
+  })
+  return { to: contract, data: encodeMessageCall(signature, bytes, words.map((one) => one.slice(2)).join('')), value: '0' }
+}
+
+/** Changes the last further argument to a value above its bound, or to another value. */
+function argumentForgeries(call: Call, { rest = [] }: CallRule): Readonly<Record<string, Call>> {
+  const last = rest.at(-1)
+  if (!last) return {}
+  const end = 10 + 64 * (rest.length + 1)
+  const word = BigInt(`0x${call.data.slice(end - 64, end)}`)
+  const forged = toBeHex('atMost' in last ? BigInt(last.atMost) + 1n : word ^ 1n, 32).slice(2)
+  return { 'another argument': { ...call, data: call.data.slice(0, end - 64) + forged + call.data.slice(end) } }
+}
 
 function forgeriesOf({ guardian }: Devnet, { message, vaa, route }: Sent, rule: CallRule): Readonly<Record<string, Call>> {
   const { bytes } = message
-  const call = callOf(rule, bytes)
+  const call = callOf(rule, message)
   const foreign = guardian.sign({
     ...{ timestamp: vaa.timestamp, vaaNonce: 0, consistencyLevel: 1 },
     ...{ emitterChain: vaa.emitterChain, emitter: 'f'.repeat(64), sequence: BigInt(vaa.sequence) },
@@ -65,16 +81,19 @@ function forgeriesOf({ guardian }: Devnet, { message, vaa, route }: Sent, rule: 
   const undue = route.calls.find(({ proof }) => proof !== 'message')
   return {
     'another function': { ...call, data: `0xdeadbeef${call.data.slice(10)}` },
-    'a message that guardians signed for another emitter': callOf(rule, foreign.bytes),
-    'bytes behind the message': callOf(rule, Buffer.concat([bytes, Buffer.from([0])])),
+    'a message that guardians signed for another emitter': callOf(rule, message, foreign.bytes),
+    'bytes behind the message': callOf(rule, message, Buffer.concat([bytes, Buffer.from([0])])),
     ...coinForgeries(call, rule),
+    ...argumentForgeries(call, rule),
     'a changed payload': callOf(
       rule,
+      message,
       withByte(bytes.length - 1, (byte) => byte ^ 1),
     ),
     // Byte 4 of a VAA is the last byte of the guardian set's index.
     'another guardian set': callOf(
       rule,
+      message,
       withByte(4, (byte) => byte + 9),
     ),
     ...(undue

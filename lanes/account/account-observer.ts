@@ -1,4 +1,5 @@
 import type { Account, BlockRef, HeadEvent } from '../../chains/port.ts'
+import { untriedMs } from '../../domain/lane/entries.ts'
 import { laneAddress } from '../../domain/lane/lane.ts'
 import type { Observation } from '../../domain/lane/messages.ts'
 import type { LaneDeps } from '../deps.ts'
@@ -33,6 +34,7 @@ export class AccountObserver {
   #reading = false
   #introduced = false
   #queriedAt = 0
+  #reportedAt = 0
   #unsubscribe: (() => void) | undefined
 
   constructor(deps: LaneDeps, transactions: PendingTransactions, requests: NonceRequests) {
@@ -129,6 +131,7 @@ export class AccountObserver {
     }
     if (!this.#isWorthReporting(observation)) return
     this.#reported = observation
+    this.#reportedAt = Date.now()
     if (final) this.#finalBlocks.reported(final)
     this.#deps.ledger.observe(observation)
     this.#requests.onReported()
@@ -145,7 +148,8 @@ export class AccountObserver {
     const stale = seen.height < reported.height || seen.height - reported.height >= every
     if (busy && (stale || hasOrders)) return true
     const forFunds = waiting > 0 || view?.closed?.why === 'funds'
-    return forFunds && seen.balance !== reported.balance
+    // The ledger forgets an old refused call only at a report.
+    return forFunds && (seen.balance !== reported.balance || Date.now() - this.#reportedAt >= untriedMs)
   }
 }
 

@@ -1,7 +1,8 @@
 import type { LaneId } from '../../domain/lane/lane.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import { view } from '../../domain/lane/view.ts'
-import { isReported } from '../../domain/lane/entries.ts'
+import { isReported, mayBeTried } from '../../domain/lane/entries.ts'
+import { openUnmined } from '../../domain/lane/storage/pages.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { queryPagedLane } from '../../temporal/client/lanes/lanes.ts'
 import { describeQueue } from '../../temporal/client/visibility/runs.ts'
@@ -33,26 +34,33 @@ export function createLaneStatusCache(client: TemporalClient, lanes: readonly La
     const taking = all.filter((one) => one.open)
     return (taking.length > 0 ? taking : all.filter(({ why }) => why === 'unserved')).map(({ lane }) => lane)
   }
-  return { lanes, status, statuses, open }
+  /** Whether every open lane is on trial: none of them may be able to pay. */
+  const onTrial = async (): Promise<boolean> => {
+    const taking = (await statuses()).filter((one) => one.open)
+    return taking.length > 0 && taking.every((one) => one.onTrial)
+  }
+  return { lanes, status, statuses, open, onTrial }
 }
 
 async function ask(client: TemporalClient, lane: LaneId): Promise<LaneStatus> {
   const state = await queryPagedLane(client, lane)
   const { closed } = view(state)
-  if (closed) return { lane, open: false, ...closed }
+  const onTrial = closed?.why === 'funds' && mayBeTried(openUnmined(state), Date.now())
+  if (closed && !onTrial) return { lane, open: false, ...closed }
   const observedAt = state.observed?.at ?? 0
   const isPolled = async () => (await describeQueue(client, laneQueue(lane), 'activity')).isPolled
-  if (isReported(state, Date.now()) || (await isPolled())) return { lane, open: true }
+  if (isReported(state, Date.now()) || (await isPolled())) return { lane, open: true, ...(onTrial && { onTrial }) }
   const since = observedAt > 0 ? `, its ledger has had no observation since ${new Date(observedAt).toISOString()}` : ''
   return { lane, open: false, why: 'unserved', detail: `no worker polls ${laneQueue(lane)}${since}` }
 }
 
 const checkEveryMs = 2_000
 const wokenAtOnce = 20
+const wokenOnTrial = 5
 const mostWaiting = 20_000
 
 interface OpenLaneWatcherOptions {
-  readonly lanes: Pick<LaneStatusCache, 'open'>
+  readonly lanes: Pick<LaneStatusCache, 'open' | 'onTrial'>
   wake(this: void, id: string): Promise<boolean>
   readonly logger: Logger
   readonly everyMs?: number
@@ -66,7 +74,9 @@ export function createOpenLaneWatcher({ lanes, wake, logger, everyMs = checkEver
   const check = async (signal: AbortSignal) => {
     if (waiting.size === 0 || (await lanes.open()).length === 0) return
     let woken = 0
-    await mapLimited([...waiting], wokenAtOnce, async (id) => {
+    // Each woken transfer is admitted again. On trial, the first call decides for all.
+    const most = (await lanes.onTrial()) ? wokenOnTrial : mostWaiting
+    await mapLimited([...waiting].slice(0, most), wokenAtOnce, async (id) => {
       if (signal.aborted) return
       waiting.delete(id)
       try {

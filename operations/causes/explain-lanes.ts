@@ -24,7 +24,7 @@ export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'led
   return lanes.flatMap((one): Finding[] => {
     const { lane, chain, ledger } = one
     const shown = chains.find((each) => each.chain === chain)
-    const other = richest(one, lanes, shown)
+    const other = richest(one, lanes, shown, at)
     const values = { lane, chain, address: laneAddress(lane), ...(other && { 'other lane': other.lane }) }
     const of: Of = { where: { kind: 'lane', id: lane }, asOf: ledger.asOf, values }
     const state = valueOf(ledger)
@@ -35,7 +35,7 @@ export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'led
       const what = 'The ledger of the lane does not answer.'
       return [...missing, ...notes, { row: 'LANE_UNREACHABLE', ...of, holds: holdsOf(one), what, partOf }]
     }
-    const closed = explainClosed(one, of, state, shown)
+    const closed = explainClosed(one, of, state, shown, at)
     const isCaused = missing.length > 0 || held.has(chain) || closed.some(({ row }) => row === 'LANE_FUNDS')
     return [...missing, ...closed, ...notes, ...(state && !isCaused ? explainStuck(one, of, state, shown) : [])]
   })
@@ -67,11 +67,11 @@ const closedRows: Readonly<Record<ClosedFor, { readonly row: CauseCode; readonly
   replaced: { row: 'LANE_CHAIN_REPLACED', words: 'has stopped itself' },
 }
 
-function explainClosed(one: LaneFacts, of: Of, state: LaneState | undefined, chain: ChainFacts | undefined): Finding[] {
+function explainClosed(one: LaneFacts, of: Of, state: LaneState | undefined, chain: ChainFacts | undefined, at: number): Finding[] {
   const balance = chain?.balances.get(laneAddress(one.lane))
   const least = gas.least * baseFeeOf(chain)
   const isEmpty = balance !== undefined && (balance === '0' || BigInt(balance) < least)
-  const known = state && balance !== undefined ? reviewFunds(withBalance(state, balance)) : state
+  const known = state && balance !== undefined ? reviewFunds(withBalance(state, balance), at) : state
   const closed = known && view(known).closed
   if (closed && !(isEmpty && closed.why === 'funds')) {
     const { why, detail, by } = closed
@@ -121,13 +121,18 @@ function uselessTopUp({ values }: Of): string[] {
 }
 
 /** The lane must be able to top up the other one and then still pay for deliveries. */
-function richest({ lane, chain: name }: LaneFacts, lanes: readonly LaneFacts[], chain: ChainFacts | undefined): LaneFacts | undefined {
+function richest(
+  { lane, chain: name }: LaneFacts,
+  lanes: readonly LaneFacts[],
+  chain: ChainFacts | undefined,
+  at: number,
+): LaneFacts | undefined {
   const kept = 4n * gas.most * baseFeeOf(chain)
   const able = lanes.flatMap((one) => {
     if (one.chain !== name || one.lane === lane) return []
     const [state, queue] = [valueOf(one.ledger), valueOf(one.queue)]
     const balance = BigInt(chain?.balances.get(laneAddress(one.lane)) ?? 0)
-    const isOpen = state !== undefined && closedFor(reviewFunds(withBalance(state, String(balance))), true) === undefined
+    const isOpen = state !== undefined && closedFor(reviewFunds(withBalance(state, String(balance)), at), true) === undefined
     return isOpen && queue?.isPolled && balance > kept ? [{ one, balance }] : []
   })
   return able.toSorted((a, b) => (a.balance < b.balance ? 1 : -1))[0]?.one

@@ -1,8 +1,8 @@
 import { encodeBase64, toBeHex } from 'ethers'
 import { describe, expect, test } from 'vitest'
-import { encodeCall, selectorOf } from '../../bridges/kit/calls.ts'
+import { encodeCall, encodeMessageCall, restOf, selectorOf } from '../../bridges/kit/calls.ts'
 import { createPluginDecode, createPluginEndpoint, createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
-import type { CallCoins, Route } from '../../bridges/kit/plugin.ts'
+import type { ArgumentBound, CallCoins, Route } from '../../bridges/kit/plugin.ts'
 import { createVerifier } from '../../bridges/kit/signed-messages.ts'
 import { createRouteEndpoint } from '../../bridges/packages/endpoints.ts'
 import { createReceivers } from '../../bridges/receivers/receivers.ts'
@@ -171,6 +171,55 @@ describe('Coins of a call, at the key', () => {
   test('of bridges with the same function, the highest coins limit the key, and each proof has its own', () => {
     const { policy } = setting()
     expect(policy.paidCalls).toEqual({ [contract]: { [selectorOf(take)]: '7' }, [other]: { [selectorOf(take)]: '9' } })
+  })
+})
+
+describe('Further arguments of a call, at the key', () => {
+  const give = 'give(bytes,address,uint256,bytes32,uint16,bool)'
+  const rest: ArgumentBound[] = [{ is: other }, { atMost: '100' }, { payload: [1, 33] }, { is: '$emitterChain' }, { is: 'true' }]
+  const given = `${'00'.repeat(31)}5a`
+  const payload = `0x05${given}`
+  const chain = { name: 'bsc', call: async () => '0x' }
+  const route: Route = { from, where: { '0': '05' }, to: 'bsc', calls: [{ contract, function: give, proof: 'message', rest }] }
+  const endpoint = createRouteEndpoint({ name: 'mine', routes: [route], chain, chainNames, verify })
+  const right = [other, 100n, `0x${given}`, 2, true]
+  const giving = (args: readonly unknown[], message = signed(payload)) => ({
+    ...{ to: contract, value: '0' },
+    data: encodeCall({ function: give, args: [message, ...args] }),
+  })
+
+  test('a key signs the arguments that their bounds allow', async () => {
+    expect(await endpoint.proveCall(giving(right))).toEqual(['ethereum'])
+    expect(await endpoint.proveCall(giving(right.with(1, 0)))).toEqual(['ethereum'])
+  })
+
+  test.each([
+    ['another address', right.with(0, contract), 2],
+    ['a number above its limit', right.with(1, 101n), 3],
+    ['the highest number', right.with(1, 2n ** 256n - 1n), 3],
+    ['other bytes than those of the payload', right.with(2, `0x5b${given.slice(2)}`), 4],
+    ['another value than that of the message', right.with(3, 4), 5],
+    ['another truth value', right.with(4, false), 6],
+  ])('a key refuses %s as an argument', async (_, args, number) => {
+    const refusal = { code: 'CALL_UNJUSTIFIED', message: expect.stringContaining(`Its argument ${number} is not`) as string }
+    await expect(endpoint.proveCall(giving(args))).rejects.toMatchObject(refusal)
+  })
+
+  test('a key refuses a call whose payload ends before the bytes of its bound', async () => {
+    const short = signed(payload.slice(0, -2))
+    const args = right.with(2, `0x${'00'.repeat(32)}`)
+    await expect(endpoint.proveCall(giving(args, short))).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+  })
+
+  test('a key refuses data that is not exactly encoded', async () => {
+    const { data } = giving(right)
+    for (const forged of [`${data}00`, `${data.slice(0, 10)}${'f'.repeat(64)}${data.slice(74)}`, data.slice(0, -64)])
+      await expect(endpoint.proveCall({ to: contract, value: '0', data: forged })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+  })
+
+  test('the words of the further arguments and the message make the same call again', () => {
+    const { data } = giving(right)
+    expect(encodeMessageCall(give, signed(payload), restOf(data, rest.length))).toBe(data)
   })
 })
 

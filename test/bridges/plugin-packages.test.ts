@@ -76,13 +76,13 @@ describe('A plug-in is loaded', () => {
       'contract',
     ],
     [
-      'lets keys sign a function of several arguments',
+      'lets keys sign a function whose further arguments have no bounds',
       source({
         routes: source()
           .match(/\[\{ from.*\]/)![0]
           .replace('take(bytes)', 'take(bytes,uint256)'),
       }),
-      'function',
+      'rest',
     ],
   ])('a plug-in is refused if its file %s', async (_, text, problem) => {
     const file = text === undefined ? { module: join(folder, 'none.mjs'), sha256: 'ab'.repeat(32) } : await write(folder, text)
@@ -100,8 +100,14 @@ describe('A plug-in is loaded', () => {
 })
 
 describe('Each answer of a plug-in is checked, and errors have its name:', () => {
-  const notMessage = 'stages.deliver.call returned a call whose only argument is not the message'
+  const notMessage = 'stages.deliver.call returned a call whose first argument is not the message'
   const call = (answer: string) => ({ stages: `{ deliver: { call: ({ bytes }) => (${answer}), revertsOnceDone: true } }` })
+  const giving = (...args: string[]) => ({
+    routes: source()
+      .match(/\[\{ from.*\]/)![0]
+      .replace("'take(bytes)', proof: 'message'", "'give(bytes,uint256,bool)', proof: 'message', rest: [{ atMost: '9' }, { is: 'true' }]"),
+    ...call(`{ contract, function: 'give(bytes,uint256,bool)', args: [bytes, ${args.join(', ')}] }`),
+  })
   test.each([
     ['a call that throws', call(`(() => { throw new Error('oh') })()`), 'stages.deliver.call threw: oh'],
     [
@@ -111,7 +117,15 @@ describe('Each answer of a plug-in is checked, and errors have its name:', () =>
     ],
     ['a call with an argument of another type', call(`{ contract, function: 'take(bytes)', args: [{}] }`), notMessage],
     ['a call with another message', call(`{ contract, function: 'take(bytes)', args: [bytes.slice(1)] }`), notMessage],
-    ['a call with more arguments', call(`{ contract, function: 'take(bytes)', args: [bytes, bytes] }`), notMessage],
+    [
+      'a call with more arguments',
+      call(`{ contract, function: 'take(bytes)', args: [bytes, bytes] }`),
+      'stages.deliver.call returned a call with 2 instead of 1 arguments',
+    ],
+    ['a call with fewer arguments', giving('9n'), 'stages.deliver.call returned a call with 2 instead of 3 arguments'],
+    ['a call with an argument above its limit', giving('10n', 'true'), 'stages.deliver.call returned a call whose argument 2 is not'],
+    ['a call with an argument of another value', giving('9n', 'false'), 'stages.deliver.call returned a call whose argument 3 is not'],
+    ['a call with a further argument of another type', giving(`'nine'`, 'true'), 'stages.deliver.call threw'],
     ['a call with 100 kB', call(`{ contract, function: 'take(bytes)', args: [new Uint8Array(100_000)] }`), notMessage],
     [
       'a call with a word of another type',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createBridges } from '../../bridges/registry.ts'
+import { pluginRoutesSchema } from '../../config/schema/plugin-schema.ts'
 import { contract, emitter, entry, options, routes } from './plugin-source.ts'
 
 type Where = Readonly<Record<string, string>> | undefined
@@ -33,4 +34,37 @@ test.each<[string, Where, object, boolean]>([
   const make = () => createBridges(options({ mine: pinned(where, `${'0'.repeat(24)}${'bb'.repeat(20)}`) }, bridge), new Map())
   if (isAllowed) expect([...make().keys()]).toContain('mine')
   else expect(make).toThrow(expect.objectContaining(refused))
+})
+
+const emitterOf = routes[0]!.from
+const givenBy = (signature: string, more: object) =>
+  pluginRoutesSchema.safeParse([{ from: emitterOf, to: 'bsc', calls: [{ contract, function: signature, proof: 'message', ...more }] }])
+const give = 'give(bytes,address,uint16)'
+
+test('a route may bound each argument that follows the message', () => {
+  const bounds = [{ is: contract }, { atMost: '9' }, { payload: [0, 32] }, { is: '$sequence' }]
+  expect(givenBy('give(bytes,address,uint16,bytes32,uint64)', { rest: bounds })).toMatchObject({ success: true })
+})
+
+test.each<[string, string, object]>([
+  ['no bounds', give, {}],
+  ['too few bounds', give, { rest: [{ is: contract }] }],
+  ['too many bounds', 'give(bytes)', { rest: [{ is: contract }] }],
+  ['an address that is too short', give, { rest: [{ is: '0x12' }, { atMost: '1' }] }],
+  ['a literal that is too high for its type', give, { rest: [{ is: contract }, { is: '65536' }] }],
+  ['an upper limit of an address', give, { rest: [{ atMost: '9' }, { atMost: '9' }] }],
+  ['an upper limit of a signed number', 'give(bytes,int16)', { rest: [{ atMost: '9' }] }],
+  ['33 bytes of the payload', give, { rest: [{ payload: [0, 33] }, { atMost: '1' }] }],
+  ['no bytes of the payload', give, { rest: [{ payload: [4, 4] }, { atMost: '1' }] }],
+  ['two bounds for one argument', give, { rest: [{ is: contract, atMost: '9' }, { atMost: '1' }] }],
+  ['an argument that is no word', 'give(bytes,string)', { rest: [{ is: '1' }] }],
+  ['an argument before the message', 'give(address,bytes)', { rest: [{ is: contract }] }],
+  ['further arguments after a word', 'give(uint16,uint16)', { proof: { view: 'has(uint16)', returns: 'bool', isNot: [false] } }],
+  [
+    'further arguments without a message',
+    'give(bytes,uint16)',
+    { rest: [{ atMost: '9' }], proof: { view: 'a(bytes)', returns: 'bool', isNot: [0] } },
+  ],
+])('a route is refused if its call has %s', (_, signature, more) => {
+  expect(givenBy(signature, more)).toMatchObject({ success: false })
 })

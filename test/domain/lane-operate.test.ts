@@ -1,6 +1,7 @@
 import type { Ask, LaneRequest } from '../../domain/lane/messages.ts'
-import { packEntries, unpackEntries } from '../../domain/lane/storage/pack.ts'
-import { Bench, bump, first, nonceOf, noop } from './lane-bench.ts'
+import { mayBeTried } from '../../domain/lane/entries.ts'
+import type { Owner } from '../../domain/lane/lane.ts'
+import { Bench, bump, first, nonceOf, noop, owner } from './lane-bench.ts'
 import { describe, expect, test } from 'vitest'
 
 const id = 'o'
@@ -62,6 +63,109 @@ describe('funds', () => {
     lane.observe({ latest: 7, height: 105 })
     expect(closed(lane)).toBeUndefined()
   })
+
+  describe('a refused call', () => {
+    const minute = 60_000
+    const isTried = (lane: Bench) => mayBeTried(lane.state, lane.now)
+
+    /** A lane that has refused a call for 1,000 wei at the time 0. */
+    function poor(balance: string, owner: Partial<Owner> = {}) {
+      const lane = new Bench()
+      lane.observe({ balance, height: 101 })
+      expect([nonceOf(lane.grant('a', 'a-1', owner)), closed(lane), isTried(lane)]).toEqual(['funds', 'funds', false])
+      return lane
+    }
+
+    const grant = (lane: Bench, name: string, maxFee: string, more: object = {}) =>
+      nonceOf(lane.do({ kind: 'grant', id: name, owner: owner(name), attempt: { ...first, maxFee }, ...more }))
+
+    test.each([
+      ['900', 1],
+      ['400', 2],
+      ['2', 9],
+    ])('a lane with %s wei is tried %i minutes after it could not pay 1,000 wei, and shown as broke', (balance, minutes) => {
+      const lane = poor(balance)
+      lane.now = minutes * minute - 1
+      expect([isTried(lane), closed(lane)]).toEqual([false, 'funds'])
+      lane.now += 1
+      lane.observe({ height: 102 })
+      expect([isTried(lane), closed(lane)]).toEqual([true, 'funds'])
+    })
+
+    test('a lane whose trial fails is never shown as open, and waits as long again', () => {
+      const lane = poor('900')
+      for (let trial = 1; trial <= 30; trial++) {
+        lane.now = trial * minute
+        lane.observe({ height: 101 + trial })
+        expect([isTried(lane), closed(lane)]).toEqual([true, 'funds'])
+        expect([nonceOf(lane.grant('a')), isTried(lane), closed(lane)]).toEqual(['funds', false, 'funds'])
+      }
+    })
+
+    test('the first call that the lane can pay opens it, as once gas is cheaper', () => {
+      const lane = poor('900')
+      lane.now = minute
+      expect([grant(lane, 'cheaper', '5'), closed(lane)]).toEqual([5, undefined])
+      lane.observe({ height: 102 })
+      expect(closed(lane)).toBeUndefined()
+    })
+
+    test('a call that the lane could pay, were other nonces mined, opens it too', () => {
+      const lane = poor('900')
+      expect(grant(lane, 'sweep', '6', { operatorTransaction: true })).toBe(5)
+      expect([grant(lane, 'cheaper', '5'), closed(lane)]).toEqual(['funds', undefined])
+    })
+
+    test('an operator transaction that the lane can pay does not open it', () => {
+      const lane = poor('900')
+      expect([grant(lane, 'sweep', '5', { operatorTransaction: true }), closed(lane)]).toEqual([5, 'funds'])
+    })
+
+    test('among refused calls, the cheapest decides when the lane is tried', () => {
+      const lane = poor('400')
+      expect(grant(lane, 'cheaper', '5')).toBe('funds')
+      lane.now = minute - 1
+      expect(grant(lane, 'dearer', '80')).toBe('funds')
+      lane.now = minute
+      expect(isTried(lane)).toBe(true)
+    })
+
+    test('a lane that is empty, below its minimum or owes its lowest nonce stays closed, and is not tried', () => {
+      const late = (lane: Bench) => {
+        lane.now = 10 ** 12
+        lane.observe({ height: 102 })
+        return [closed(lane), isTried(lane)]
+      }
+      expect(late(poor('0'))).toEqual(['funds', false])
+      const low = poor('900')
+      low.do({ kind: 'configure', id, config: { ...low.state.config, minimumBalance: '901' } })
+      expect(late(low)).toEqual(['funds', false])
+      const owing = poor('900')
+      expect(grant(owing, 'sweep', '9', { operatorTransaction: true })).toBe(5)
+      owing.observe({ balance: '899', height: 102 })
+      expect(late(owing)).toEqual(['funds', false])
+    })
+
+    test('a lane that nobody tries forgets the call ten minutes later', () => {
+      const lane = poor('900')
+      lane.now = 11 * minute - 1
+      lane.observe({ height: 102 })
+      expect(closed(lane)).toBe('funds')
+      lane.now += 1
+      lane.observe({ height: 103 })
+      expect([closed(lane), lane.state.broke]).toEqual([undefined, undefined])
+    })
+
+    test('a call that an earlier release refused counts from the first report', () => {
+      const lane = poor('900')
+      lane.state = { ...lane.state, broke: { detail: 'balance 900 wei, needed 1000 wei', cost: '1000' } }
+      lane.now = 10 ** 12
+      expect(isTried(lane)).toBe(false)
+      lane.observe({ height: 102 })
+      lane.now += minute
+      expect([isTried(lane), closed(lane)]).toEqual([true, 'funds'])
+    })
+  })
 })
 
 describe('one nonce', () => {
@@ -78,24 +182,6 @@ describe('one nonce', () => {
     expect(nonceOf(lane.grant('a', 'a-2'))).toBe(5)
     lane.observe({ latest: 6, height: 101 })
     expect(nonceOf(lane.do({ kind: 'cancelNonce', id, nonce: 5 }))).toBe('none')
-  })
-
-  test('a nonce that is filled because nodes refused its call keeps their text; the first reason holds', () => {
-    const lane = new Bench()
-    lane.grant('a')
-    lane.grant('b')
-    lane.do({ kind: 'fill', id, nonce: 5, reason: 'refused', refusal: 'fatal: oversized data' })
-    lane.do({ kind: 'cancelNonce', id, nonce: 6 })
-    lane.do({ kind: 'fill', id, nonce: 6, reason: 'refused', refusal: 'fatal: oversized data' })
-    const { orders } = lane.apply({ requests: [] })
-    expect(orders).toMatchObject([
-      { nonce: 5, reason: 'refused', refusal: 'fatal: oversized data' },
-      { nonce: 6, reason: 'cancelled' },
-    ])
-    expect(orders[1]).not.toHaveProperty('refusal')
-    expect(unpackEntries(packEntries(Object.values(lane.state.entries)))).toEqual(Object.values(lane.state.entries))
-    lane.observe({ latest: 7, height: 101 })
-    expect(lane.apply({ requests: [] }).orders).toEqual([])
   })
 
   test('an inherited nonce is filled at once, and stays inherited until it is mined', () => {

@@ -16,6 +16,7 @@ import { type Stage, startStage } from '../helpers/e2e.ts'
 
 const coreAbi = new Interface(['function publishMessage(uint32 nonce, bytes payload, uint8 consistencyLevel) payable returns (uint64)'])
 const take = 'executeVAAv1(bytes)'
+const takeFor = 'take(bytes,address,uint256,uint16)'
 
 describe('Plug-in packages', () => {
   let stage: Stage
@@ -25,7 +26,10 @@ describe('Plug-in packages', () => {
   let changed: { readonly module: string; readonly text: string }
   let receivers: readonly [string, string]
 
-  /** A plug-in that delivers payloads with the first byte `byte` by two calls. The second call carries coins. */
+  /**
+   * A plug-in that delivers payloads with the first byte `byte` by two calls. The second call has further arguments,
+   * and carries coins.
+   */
   const source = (name: string, byte: string, decode: string, more: string) => `import { appendFileSync } from 'node:fs'
 import { plugin, z } from 'portage/plugin'
 appendFileSync(${JSON.stringify(loads)}, process.pid + '\\n')
@@ -33,7 +37,9 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
   const receivers = ${JSON.stringify(receivers)}
   const view = (digest, contract) => ({ contract, view: 'isReceived(bytes32)', args: [digest], returns: 'bool', is: [true] })
   const stage = (contract, value) => ({
-    call: ({ bytes }) => ({ contract, function: '${take}', args: [bytes], value }),
+    call: ({ bytes }) => value === undefined
+      ? { contract, function: '${take}', args: [bytes] }
+      : { contract, function: '${takeFor}', args: [bytes, contract, 9n, ${stage.devnet.chains.ethereum.wormholeChainId}], value },
     effect: ({ digest }) => [view(digest, contract)],
     revertsOnceDone: true,
   })
@@ -57,7 +63,11 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
       to: 'bsc',
       calls: receivers.map((contract, index) => ({
         ...{ contract, function: take, proof: 'message' as const },
-        ...(index === 1 && { coins: { atMost: '9', delivered: { view: 'isReceived(bytes32)', args: ['$digest' as const], is: 'true' } } }),
+        ...(index === 1 && {
+          function: takeFor,
+          rest: [{ is: contract }, { atMost: '9' }, { is: '$emitterChain' as const }],
+          coins: { atMost: '9', delivered: { view: 'isReceived(bytes32)', args: ['$digest' as const], is: 'true' } },
+        }),
       })),
     },
   ]
@@ -142,6 +152,8 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
       ['first', receivers[0], undefined],
       ['second', receivers[1], '7'],
     ])
+    // The words are the address, the number and the chain.
+    expect(inputs.map(({ plan }) => plan?.rest?.length)).toEqual([undefined, 3 * 64])
     const balanceOf = (contract: string) => stage.devnet.chains.bsc.anvil.rpc<string>('eth_getBalance', [contract, 'latest'])
     expect([await balanceOf(receivers[0]), await balanceOf(receivers[1])].map(Number)).toEqual([0, 7])
     for (const { plan, transfer } of inputs) {

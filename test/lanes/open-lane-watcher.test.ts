@@ -7,7 +7,12 @@ import { recordingLogger } from '../helpers/recording-logger.ts'
 let polling: Service | undefined
 afterEach(() => polling?.stop())
 
-function start(isOpen: () => boolean, wake: (id: string) => Promise<boolean> = async () => true, logger = silentLogger()) {
+function start(
+  isOpen: () => boolean,
+  wake: (id: string) => Promise<boolean> = async () => true,
+  logger = silentLogger(),
+  onTrial = async () => false,
+) {
   const woken: string[] = []
   let checks = 0
   const open = async () => {
@@ -18,7 +23,7 @@ function start(isOpen: () => boolean, wake: (id: string) => Promise<boolean> = a
     woken.push(id)
     return wake(id)
   }
-  const watcher = createOpenLaneWatcher({ lanes: { open }, wake: onWake, logger, everyMs: 1 })
+  const watcher = createOpenLaneWatcher({ lanes: { open, onTrial }, wake: onWake, logger, everyMs: 1 })
   polling = watcher.start()
   return { watcher, woken, checks: () => checks }
 }
@@ -64,11 +69,20 @@ test('a transfer that has ended is woken by nothing and not counted in the log',
   await expect.poll(() => lines).toMatchObject([{ message: 'a lane takes work again', woken: 2 }])
 })
 
+test('while the open lanes are on trial, a check wakes few transfers; later it wakes all', async () => {
+  const before: number[] = []
+  const onTrial = async () => before.push(woken.length) < 3
+  const { watcher: own, woken } = start(() => true, undefined, undefined, onTrial)
+  for (let id = 0; id < 300; id++) own.watchFor(`transfer-${id}`)
+  await expect.poll(() => woken).toHaveLength(300)
+  expect(before).toEqual([0, 5, 10])
+})
+
 test('lanes are checked only after the start, so a process whose Worker cannot start keeps no timer', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
   const before = timers()
   const created = createOpenLaneWatcher({
-    lanes: { open: async () => [] },
+    lanes: { open: async () => [], onTrial: async () => false },
     wake: async () => true,
     logger: silentLogger(),
     everyMs: 60_000,

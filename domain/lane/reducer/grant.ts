@@ -25,7 +25,7 @@ import { closedFor } from '../view.ts'
 type GrantRequest = Extract<LaneRequest, { kind: 'grant' }>
 type FindRequest = Extract<LaneRequest, { kind: 'find' }>
 
-export function grant(state: LaneState, request: GrantRequest, fromEarlierRun: boolean): Step {
+export function grant(state: LaneState, request: GrantRequest, now: number, fromEarlierRun: boolean): Step {
   const { owner, attempt } = request
   const existing = held(state, { ...owner, id: request.id })
   if (existing) return existing
@@ -36,7 +36,7 @@ export function grant(state: LaneState, request: GrantRequest, fromEarlierRun: b
   const released = open.find(reusable)
   const refusal = refusalOf(state, open, operatorTransaction)
   if (refusal) return refuse(state, refusal.why, refusal.detail)
-  const funds = funded(state, { cost: worstCost(attempt), value: BigInt(owner.value ?? '0'), operatorTransaction })
+  const funds = funded(state, { cost: worstCost(attempt), value: BigInt(owner.value ?? '0'), operatorTransaction }, now)
   if (funds.detail) return refuse(funds.state, 'funds', funds.detail)
   const entry: Entry = {
     nonce: released?.nonce ?? state.next,
@@ -48,7 +48,7 @@ export function grant(state: LaneState, request: GrantRequest, fromEarlierRun: b
     attempts: [attempt],
   }
   const next = released ? state.next : state.next + 1
-  return { state: count(put({ ...state, next }, entry), 'granted'), answer: { kind: 'granted', entry } }
+  return { state: count(put({ ...funds.state, next }, entry), 'granted'), answer: { kind: 'granted', entry } }
 }
 
 export function find(state: LaneState, request: FindRequest): Step {

@@ -18,7 +18,8 @@ export function observe(state: LaneState, observation: Observation, now: number)
   if (known && observation.height < known.height) {
     const entries = claimed(state.entries, observation, known.latest)
     // Attempts since the last report have changed the costs, so the funds are reviewed again.
-    if (now - known.leadAt <= leadMs) return { state: reviewFunds({ ...state, observed: { ...known, at: now }, entries }), rolledBack: [] }
+    if (now - known.leadAt <= leadMs)
+      return { state: reviewFunds({ ...state, observed: { ...known, at: now }, entries }, now), rolledBack: [] }
     // No process reports the known height any more: a node had given a wrong height, or the chain has gone back.
     return observe(lowered(state, known, observation.height), observation, now)
   }
@@ -46,15 +47,18 @@ export function observe(state: LaneState, observation: Observation, now: number)
   })
   const { counts } = state
   const external = next - handedOut
-  const after = reviewFunds({
-    ...withoutFinal(open, finalized),
-    observed,
-    synced,
-    entries: synced ? covered(entries, next, seen) : entries,
-    next,
-    counts: { ...counts, external: counts.external + external, rolledBack: counts.rolledBack + rolledBack.length },
-    ...(external > 0 && { externalAt: now }),
-  })
+  const after = reviewFunds(
+    {
+      ...withoutFinal(open, finalized),
+      observed,
+      synced,
+      entries: synced ? covered(entries, next, seen) : entries,
+      next,
+      counts: { ...counts, external: counts.external + external, rolledBack: counts.rolledBack + rolledBack.length },
+      ...(external > 0 && { externalAt: now }),
+    },
+    now,
+  )
   return { state: rememberForgotten(state, after, now), rolledBack }
 }
 

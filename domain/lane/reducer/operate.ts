@@ -62,7 +62,7 @@ function operate(state: LaneState, order: LaneOrder, now: number): Step {
       return nonce === undefined ? wanted() : atUnmined(state, nonce, wanted)
     }
     case 'configure':
-      return done(configure(state, order.config))
+      return done(configure(state, order.config, now))
     case 'replaced':
       return done(replaced(state, order.block))
     case 'reset':
@@ -93,9 +93,9 @@ function atUnmined(state: LaneState, nonce: number, change: (entry: Entry) => St
   return refuse(state, 'none', detail)
 }
 
-function configure(state: LaneState, given: LaneConfig): LaneState {
+function configure(state: LaneState, given: LaneConfig, now: number): LaneState {
   const window = state.configured.window === given.window ? state.config.window : given.window
-  return reviewFunds({ ...state, configured: given, config: { ...given, lane: state.config.lane, window } })
+  return reviewFunds({ ...state, configured: given, config: { ...given, lane: state.config.lane, window } }, now)
 }
 
 /** Accepts only the ledger's own final block: a process with an old view must not stop the lane after a reset. */

@@ -54,7 +54,7 @@ function aboveEntries({ entries, pages = [], observed }: LaneState): number {
 function answer(state: LaneState, request: LaneRequest, now: number, fromEarlierRun: boolean): Step {
   switch (request.kind) {
     case 'grant':
-      return grant(state, request, fromEarlierRun)
+      return grant(state, request, now, fromEarlierRun)
     case 'find':
       return find(state, request)
     case 'attempt':

@@ -6,6 +6,7 @@ import { devnetCctpAccounts, type DevnetAccount } from '../chain/accounts.ts'
 import type { Anvil } from '../chain/anvil.ts'
 import { type Artifact, Script } from '../chain/contracts.ts'
 import { compiledArtifact } from '../chain/solidity.ts'
+import { deployRealV2, realV2, type RealV2Options } from './real-v2.ts'
 
 export interface CctpPlan {
   readonly name: string
@@ -50,8 +51,10 @@ async function realArtifact(name: 'MessageTransmitter' | 'TokenMessenger', libra
 
 export async function cctpAbis() {
   const real = (name: 'MessageTransmitter' | 'TokenMessenger') => realArtifact(name, `0x${'00'.repeat(20)}`)
-  const own = ['CctpTransmitterV2', 'CctpMessengerV2', 'CctpToken', 'CctpMinter'].map(compiledArtifact)
-  const all = await Promise.all([real('MessageTransmitter'), real('TokenMessenger'), ...own])
+  const second = realV2()
+  const v2 = second ? [second.transmitter, second.messenger] : ['CctpTransmitterV2', 'CctpMessengerV2'].map(compiledArtifact)
+  const own = ['CctpToken', 'CctpMinter'].map(compiledArtifact)
+  const all = await Promise.all([real('MessageTransmitter'), real('TokenMessenger'), ...v2, ...own])
   const [transmitter1, messenger1, transmitter2, messenger2, token, minter] = all.map(({ abi }) => abi) as [
     Interface,
     Interface,
@@ -85,24 +88,40 @@ async function deploy(plan: CctpPlan, position: number, { attesters, threshold =
   const token = await own('CctpToken', [minter])
   const transmitter1 = await real('MessageTransmitter', [domain, addresses[0], mostBodyBytes, 0])
   const messenger1 = await real('TokenMessenger', [transmitter1, 0])
-  const transmitter2 = await own('CctpTransmitterV2', [domain, addresses, threshold])
-  const messenger2 = await own('CctpMessengerV2', [transmitter2, minter, feeRecipient])
+  const second = await deployV2(script, {
+    owner: deployer.address,
+    domain,
+    attesters: addresses,
+    threshold,
+    mostBodyBytes,
+    minter,
+    feeRecipient,
+  })
   const abis = await cctpAbis()
   for (const other of addresses.slice(1)) script.call(transmitter1, abis[1].transmitter, 'enableAttester', [other])
   if (threshold !== 1) script.call(transmitter1, abis[1].transmitter, 'setSignatureThreshold', [threshold])
   script.call(transmitter1, abis[1].transmitter, 'updatePauser', [deployer.address])
   script.call(messenger1, abis[1].messenger, 'addLocalMinter', [minter])
-  for (const messenger of [messenger1, messenger2]) script.call(minter, abis.minter, 'addLocalTokenMessenger', [messenger])
+  for (const messenger of [messenger1, second.messenger]) script.call(minter, abis.minter, 'addLocalTokenMessenger', [messenger])
   script.call(token, abis.token, 'mint', [user.address, supply])
   await script.mine()
   const approvals = await Script.of(anvil, user)
-  for (const messenger of [messenger1, messenger2]) approvals.call(token, abis.token, 'approve', [messenger, MaxUint256])
+  for (const messenger of [messenger1, second.messenger]) approvals.call(token, abis.token, 'approve', [messenger, MaxUint256])
   await approvals.mine()
   const contracts = {
     1: { transmitter: transmitter1, messenger: messenger1 },
-    2: { transmitter: transmitter2, messenger: messenger2 },
+    2: second,
   }
   return { ...plan, deployer, user, token, minter, feeRecipient, contracts }
+}
+
+async function deployV2(script: Script, options: RealV2Options): Promise<CctpEndContracts> {
+  const real = realV2()
+  if (real) return deployRealV2(script, real, options)
+  const { domain, attesters, threshold, minter, feeRecipient } = options
+  const own = async (name: string, args: readonly unknown[]) => script.deploy(name, args, await compiledArtifact(name))
+  const transmitter = await own('CctpTransmitterV2', [domain, attesters, threshold])
+  return { transmitter, messenger: await own('CctpMessengerV2', [transmitter, minter, feeRecipient]) }
 }
 
 async function link({ anvil, deployer, domain, token, minter, contracts }: CctpEnd, ends: readonly CctpEnd[]): Promise<void> {

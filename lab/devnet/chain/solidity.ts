@@ -22,7 +22,10 @@ interface Compiler {
 
 let compiled: Promise<ReadonlyMap<string, Artifact>> | undefined
 
-/** A contract of lab/devnet/contracts, compiled once for all checkouts of a user. */
+/**
+ * A contract of lab/devnet/contracts, compiled once for all checkouts of a user. `PORTAGE_REAL_SOURCES` names a folder
+ * whose contracts replace those of the same names, such as `evm/src` of the Executor's repository.
+ */
 export async function compiledArtifact(name: string): Promise<Artifact> {
   compiled ??= compileAll()
   const found = (await compiled).get(name)
@@ -31,22 +34,34 @@ export async function compiledArtifact(name: string): Promise<Artifact> {
 }
 
 async function compileAll(): Promise<ReadonlyMap<string, Artifact>> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.sol')).sort()
-  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
+  const real = process.env['PORTAGE_REAL_SOURCES']
+  const names = await sourcesIn(folder)
+  const own = await compileFiles(folder, names)
+  if (!real) return new Map(own)
+  const theirs = await compileFiles(real, await sourcesIn(real), names)
+  if (theirs.length === 0) throw new Error(`PORTAGE_REAL_SOURCES: ${real} has no file with the name of one in lab/devnet/contracts`)
+  return new Map([...own, ...theirs])
+}
+
+async function sourcesIn(path: string): Promise<string[]> {
+  return (await readdir(path, { recursive: true })).filter((name) => name.endsWith('.sol')).sort()
+}
+
+/** @param wanted the files whose contracts are returned */
+async function compileFiles(path: string, names: readonly string[], wanted = names): Promise<[name: string, contract: Artifact][]> {
+  const texts = await Promise.all(names.map((name) => readFile(join(path, name), 'utf8')))
   const sources = Object.fromEntries(names.map((name, index) => [name, { content: texts[index] }]))
   // cancun is the oldest rule set of the supported networks, so the bytecode runs on all of them.
   const settings = {
     evmVersion: 'cancun',
     optimizer: { enabled: true, runs: 200 },
-    outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
+    outputSelection: Object.fromEntries(wanted.map((name) => [name, { '*': ['abi', 'evm.bytecode.object'] }])),
   }
   const input = JSON.stringify({ language: 'Solidity', sources, settings })
   const { contracts } = JSON.parse(await kept(input)) as Output
-  return new Map(
-    Object.values(contracts ?? {})
-      .flatMap((file) => Object.entries(file))
-      .map(([name, { abi, evm }]) => [name, { abi: new Interface(abi), bytecode: `0x${evm.bytecode.object}` }]),
-  )
+  return Object.values(contracts ?? {})
+    .flatMap((file) => Object.entries(file))
+    .map(([name, { abi, evm }]) => [name, { abi: new Interface(abi), bytecode: `0x${evm.bytecode.object}` }])
 }
 
 /** The compiler's output is cached, because compiling takes 10 s of CPU on a busy machine. */

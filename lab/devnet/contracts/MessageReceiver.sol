@@ -36,6 +36,7 @@ contract MessageReceiver {
     mapping(bytes32 digest => bool) public isReceived;
     uint256 public count;
 
+    event Taken(address keeper, uint256 share, uint16 note);
     event Received(bytes32 indexed digest, address indexed by, uint256 value, bytes payload);
 
     constructor(ICore core_, uint16 emitterChain_, bytes32 emitter_) {
@@ -44,7 +45,18 @@ contract MessageReceiver {
         emitter = emitter_;
     }
 
+    /// Arguments that the message does not contain, as some integrators' functions have.
+    function take(bytes calldata vaa, address keeper, uint256 share, uint16 note) external payable {
+        require(keeper != address(0) && share <= 100 && note != 0, "wrong argument");
+        emit Taken(keeper, share, note);
+        receiveMessage(vaa);
+    }
+
     function executeVAAv1(bytes calldata vaa) external payable {
+        receiveMessage(vaa);
+    }
+
+    function receiveMessage(bytes calldata vaa) private {
         (ICore.VM memory vm, bool valid, string memory reason) = core.parseAndVerifyVM(vaa);
         require(valid, reason);
         require(vm.emitterChainId == emitterChain && vm.emitterAddress == emitter, "foreign emitter");
