@@ -104,7 +104,20 @@ export interface Revert {
   readonly reason: string
 }
 
-export type Simulation = { readonly ok: true; readonly gas: string } | { readonly ok: false; readonly revert: Revert }
+/** `needsMore`: the call needs more gas than `GasOptions.atMost`. */
+export type Simulation =
+  | { readonly ok: true; readonly gas: string }
+  | { readonly ok: false; readonly revert: Revert; readonly needsMore?: true }
+
+export interface GasOptions {
+  /** The gas is the estimate times this factor, up to the gas limit of a block. Default: 1. */
+  readonly gasFactor?: number
+  /**
+   * Nodes do not execute more gas than this, in decimal. Without it, a contract of a stranger can keep each node busy
+   * with all gas of a block, many times for one estimate. Absent: the node's own limit.
+   */
+  readonly atMost?: string | undefined
+}
 
 /**
  * `latest`, `finalized`: one node answers. `agreed` (the finalized state), `agreed-latest`: most nodes must agree, and
@@ -165,11 +178,10 @@ export interface Chain {
   /** Reads the market's fees at most once per block. */
   quote(): Promise<FeeQuote>
   /**
-   * If several nodes are asked, a revert keeps its data only if most of them report the same data. The gas is the
-   * estimate times `gasFactor` (default 1), up to the gas limit of a block. Throws TRANSACTION_REFUSED if the sender
-   * cannot pay the value.
+   * If several nodes are asked, a revert keeps its data only if most of them report the same data. Throws
+   * TRANSACTION_REFUSED if the sender cannot pay the value.
    */
-  simulate(call: Intent, from: string, gasFactor?: number): Promise<Simulation>
+  simulate(call: Intent, from: string, options?: GasOptions): Promise<Simulation>
   /** The fee that L2s charge for a call's data, in addition to gas. Wei, decimal. `0` on other chains. */
   readonly dataFee: (call: Intent) => Promise<string>
   noopGas(address: string): Promise<string>

@@ -70,13 +70,19 @@ async function price({ chain, fees }: PriceDeps, { lane, owner, intent, deliveri
     return { kind: 'impossible', code: 'MESSAGE_TOO_LARGE', reason: `its call has ${bytes} bytes, at most ${mostCallBytes} are sent` }
   const policy = fees({ chain: chain.name, lane, transfer: owner, contract, selector: selectorOf(data), deliveries, terms })
   const [simulation, quote, dataFee] = await Promise.all([
-    chain.simulate(intent, laneAddress(lane), policy.gasFactor ?? defaultGasFactor),
+    chain.simulate(intent, laneAddress(lane), { gasFactor: policy.gasFactor ?? defaultGasFactor, atMost: policy.gasLimit }),
     chain.quote(),
     chain.dataFee(intent),
   ])
-  if (!simulation.ok) return { kind: 'reverts', revert: simulation.revert }
-  const gasLimit = await withinGas(simulation.gas, gasAtMost, () => chain.simulate(intent, laneAddress(lane), 1))
-  if (gasLimit === undefined) return { kind: 'impossible', code: 'GAS_ABOVE_PAID', reason: `it needs more gas than ${gasAtMost}` }
+  const abovePaid = { kind: 'impossible', code: 'GAS_ABOVE_PAID', reason: `it needs more gas than ${gasAtMost}` } as const
+  if (!simulation.ok) {
+    const { revert, needsMore } = simulation
+    if (!needsMore || policy.gasLimit === undefined) return { kind: 'reverts', revert }
+    if (gasAtMost !== undefined && gasAtMost <= BigInt(policy.gasLimit)) return abovePaid
+    return { kind: 'impossible', code: 'GAS_LIMIT', reason: `the call needs more gas than ${policy.gasLimit}` }
+  }
+  const gasLimit = await withinGas(simulation.gas, gasAtMost, () => chain.simulate(intent, laneAddress(lane), { atMost: policy.gasLimit }))
+  if (gasLimit === undefined) return abovePaid
   const market = marketFor(quote, policy)
   const offer = firstOffer(market, policy, { gasLimit, dataFee })
   if (offer.kind !== 'offer') return offer

@@ -26,7 +26,7 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, { intentId, in
     const { address } = signer
     const had = attempts.filter(({ kind }) => kind === 'noop').map(({ gasLimit }) => BigInt(gasLimit) * (more ? 2n : 1n))
     const known = [BigInt(await chain.noopGas(address)), ...had]
-    const estimate = more ? await chain.simulate({ to: address, data: '0x', value: '0' }, address, gasFactor) : undefined
+    const estimate = more ? await chain.simulate({ to: address, data: '0x', value: '0' }, address, { gasFactor }) : undefined
     if (estimate?.ok) known.push(BigInt(estimate.gas))
     const gas = known.reduce((a, b) => (a > b ? a : b))
     // If a no-op with `mostNoopGas` was refused, it had another fault than too little gas, so more gas would not help.

@@ -199,6 +199,15 @@ test.each<[string, Scene, object]>([
   expect((await admit({ ...scene, endpoint: paidFor(300_000n) })).answer).toMatchObject(answer)
 })
 
+test.each<[string, Scene, object]>([
+  ['than the config allows is parked', { gasLimit: '500000' }, { code: 'GAS_LIMIT', reason: 'the call needs more gas than 500000' }],
+  ['than was paid for is parked', { gasLimit: '500000', endpoint: paidFor(500_000n) }, { code: 'GAS_ABOVE_PAID' }],
+  ['than the config allows is parked, also if more is paid', { gasLimit: '500000', endpoint: paidFor(500_001n) }, { code: 'GAS_LIMIT' }],
+])('a call that needs more gas %s', async (_, scene, answer) => {
+  const simulation: Simulation = { ok: false, revert: { data: '0x', reason: 'out of gas' }, needsMore: true }
+  expect((await admit({ ...scene, simulation })).answer).toMatchObject({ kind: 'impossible', ...answer })
+})
+
 test('a receiver that chooses the gas of each call, and opens gates at will, burns no unpaid gas', async () => {
   const calls = fc.array(fc.record({ gas: fc.integer({ min: 21_000, max: 1_100_000 }), gateOpens: fc.boolean() }), { maxLength: 12 })
   const paid = fc.integer({ min: 100_000, max: 1_000_000 })

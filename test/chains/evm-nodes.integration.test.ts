@@ -17,7 +17,7 @@ describe('nodes', () => {
     return createNodes({ name: 'test', networkId: String(networkId), nodes })
   }
 
-  test('twenty accounts, a quote and a simulation at once are one HTTP request', async () => {
+  test('twenty accounts and a quote at once are one HTTP request, and calls to contracts are another', async () => {
     const node = await proxy()
     const chain = await connected(node.url, { timeoutMs: 120_000 })
     // The requests of polls and retries would count too, so there are none.
@@ -32,10 +32,9 @@ describe('nodes', () => {
       chain.simulate({ to: from, data: '0x', value: '1' }, from),
       chain.call(from, '0x', 'finalized'),
     ])
-    expect(node.requests).toHaveLength(1)
-    expect(node.requests[0]?.length).toBe(20 * 3 + 3)
+    expect(node.requests.map(({ length }) => length)).toEqual([20 * 3 + 1, 2])
     await Promise.all([...addresses.map((address) => chain.account(address)), chain.quote()])
-    expect(node.requests).toHaveLength(1)
+    expect(node.requests).toHaveLength(2)
   })
 
   test('a batch is bounded, and further calls go into the next one', async () => {

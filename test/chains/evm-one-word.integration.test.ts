@@ -135,7 +135,7 @@ describe('one node of three lies, and is asked first', () => {
 
   test('a plausible but low estimate costs one round, and then single nodes are not believed for a while', async () => {
     const { chain, first } = await connectBehind(3)
-    const call = (value: string) => chain.simulate({ ...intent, value }, address, 1.05)
+    const call = (value: string) => chain.simulate({ ...intent, value }, address, { gasFactor: 1.05 })
     const expected = await call('1')
     const low = `0x${Math.ceil(21_000 * 0.91).toString(16)}`
     first.alter = (method) => (method === 'eth_estimateGas' ? low : undefined)

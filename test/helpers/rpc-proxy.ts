@@ -17,8 +17,8 @@ export interface RpcProxy {
   refuse: string | ((method: string, params: readonly unknown[]) => { code: number; message: string } | undefined) | undefined
   /** Retry-After header of answers whose mode is a status. */
   retryAfter: string | undefined
-  /** Delay of each answer, in addition to the node's own, ms. */
-  delayMs: number
+  /** Delay of each answer, in addition to the node's own, ms. A function gets the methods of the HTTP request. */
+  delayMs: number | ((methods: readonly string[]) => number)
   /** Most calls of one HTTP request, where a merged read counts once. A request with more calls gets 413. */
   largestBatch: number
   /** If false, `alter` and `refuse` get a merged read as a whole, and not its parts. */
@@ -65,7 +65,9 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
         const answers = combine(calls.map(({ id }) => byId.get(id) ?? {}))
         return JSON.stringify(answers.length === 1 ? answers[0] : answers)
       }
-      if (proxy.delayMs > 0) setTimeout(pass, proxy.delayMs)
+      const { delayMs } = proxy
+      const wait = typeof delayMs === 'number' ? delayMs : delayMs(calls.map(({ method }) => method))
+      if (wait > 0) setTimeout(pass, wait)
       else pass()
     })
   })

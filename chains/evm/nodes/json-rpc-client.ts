@@ -3,7 +3,7 @@ import { AnswerTooLong, createByteBudget, fetchBounded } from '../../../runtime/
 import { retryAfterMs } from '../../../runtime/http/retry-after.ts'
 import { type Answer, createBatchSize, createRedactor, hasMoreValues, isTooLarge, parseAnswers, readError } from './json-rpc.ts'
 import { createCallQueue, type PendingCall } from './merge-calls.ts'
-import { MalformedAnswer, RpcError, TransportError } from './node-errors.ts'
+import { LateAnswer, MalformedAnswer, RpcError, TransportError } from './node-errors.ts'
 
 const json = { 'content-type': 'application/json', accept: 'application/json' }
 
@@ -123,8 +123,8 @@ function createPost({ url, authorization }: NodeTarget, timeoutMs: number, signa
         if (error instanceof MalformedAnswer) throw error
         if (error instanceof AnswerTooLong) throw tooLong(origin, `${error.mostBytes} bytes`, error.isOfOthers ? 'others' : 'long')
         const isLate = error instanceof Error && error.name === 'TimeoutError'
-        const why = signal.aborted ? 'closed' : isLate ? `no answer within ${timeoutMs} ms` : undefined
-        const reason = why ?? redact(describe(error))
+        if (isLate && !signal.aborted) throw new LateAnswer(origin, `no answer within ${timeoutMs} ms`, true)
+        const reason = signal.aborted ? 'closed' : redact(describe(error))
         throw new TransportError(origin, reason, !neverConnected.test(reason))
       }
     },

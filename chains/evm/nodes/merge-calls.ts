@@ -1,4 +1,4 @@
-import { MalformedAnswer, RpcError, TransportError } from './node-errors.ts'
+import { executesContracts, MalformedAnswer, RpcError, TransportError } from './node-errors.ts'
 
 export interface PendingCall {
   readonly id: number
@@ -32,7 +32,10 @@ export function createCallQueue(send: Send, most: () => number, origin: string, 
   function flush(): void {
     clearTimeout(stall)
     stall = undefined
-    send(merged(queue.splice(0)))
+    // A contract decides how long a node executes a call, and a node answers a batch only as a whole.
+    const calls = merged(queue.splice(0))
+    send(calls.filter(({ method }) => !executesContracts(method)))
+    send(calls.filter(({ method }) => executesContracts(method)))
   }
 
   closing.addEventListener('abort', () => {

@@ -6,7 +6,7 @@ import { pause } from '../../../runtime/wait.ts'
 import type { NodeStatus } from '../../port.ts'
 import { toNumber } from '../hex.ts'
 import { createJsonRpcClient, isOfAnyLength, type NodeTarget } from './json-rpc-client.ts'
-import { executesContracts, MalformedAnswer, NotKnown, type ReadAnswer, RpcError, TransportError } from './node-errors.ts'
+import { executesContracts, LateAnswer, MalformedAnswer, NotKnown, type ReadAnswer, RpcError, TransportError } from './node-errors.ts'
 
 export interface NodeSpec extends NodeTarget {
   readonly name: string
@@ -43,6 +43,8 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
       if (closing.signal.aborted) throw thrown
       const error = asRevert(client.origin, method, thrown)
       if (isAnswer(error, method)) health.answered(now() - started)
+      // The contract may be slow, and not the node.
+      else if (executesContracts(method) && error instanceof LateAnswer) void node.check().catch(() => undefined)
       else health.failed(error instanceof RpcError || error instanceof TransportError ? error.retryAfterMs : undefined)
       throw error
     }

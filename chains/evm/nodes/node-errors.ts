@@ -37,7 +37,12 @@ export const executesContracts = (method: string) => executing.has(method)
 /** Texts of rate limits. The code −32005 is not enough, because it may also mean that a block range is too long. */
 const limits = /rate ?limit|too many requests|request (rate|limit)|requests per second|compute units per second/i
 
-const failures = /revert|vm execution error|evm error|invalid opcode|stack underflow|stack limit|out of gas|gas required exceeds/i
+/**
+ * Words for executions that failed: go-ethereum's core/vm/errors.go, Erigon's, Nethermind's EvmExceptionType and
+ * Besu's ExceptionalHaltReason.
+ */
+const failures =
+  /revert|vm execution error|evm error|invalid opcode|bad ?instruction|stack underflow|stack limit|invalid ?jump|return ?data out of bounds|access ?violation|write protection|static ?call ?violation|gas uint64 overflow|max call depth|execution fails|out of gas|gas required exceeds/i
 const unpaid = /insufficient (funds|balance)|outoffunds/i
 
 /** Use only for errors of methods that quote contracts: the rest of such a text may be a contract's own. */
@@ -66,6 +71,8 @@ export class TransportError extends Error {
     this.retryAfterMs = retryAfterMs
   }
 }
+
+export class LateAnswer extends TransportError {}
 
 export class MalformedAnswer extends TransportError {
   readonly refusal: RelayerError

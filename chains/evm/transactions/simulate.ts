@@ -5,7 +5,7 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Intent } from '../../../domain/lane/lane.ts'
 import { printable } from '../../../domain/text/printable.ts'
 import { medianOf } from '../../heads.ts'
-import type { Revert, Simulation } from '../../port.ts'
+import type { GasOptions, Revert, Simulation } from '../../port.ts'
 import { toNumber, toQuantity } from '../hex.ts'
 import { createPlausible } from '../plausible.ts'
 import { type Nodes, resultsOf } from '../nodes/nodes.ts'
@@ -41,9 +41,10 @@ export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undef
   const estimated = new LRUCache<string, { readonly limit?: bigint }>({ max: mostCalls })
   let distrustedUntil = -Infinity
 
-  async function estimate(call: Intent, from: string, gasFactor: number): Promise<number | Failure> {
+  async function estimate(call: Intent, from: string, { gasFactor = 1, atMost }: GasOptions): Promise<number | Failure> {
+    const gas = atMost === undefined ? {} : { gas: toQuantity(atMost) }
     // Without `latest`, some nodes (anvil, older go-ethereum) include the lane's pending call.
-    const params = [{ from, to: call.to, data: call.data, value: toQuantity(call.value) }, 'latest']
+    const params = [{ from, to: call.to, data: call.data, value: toQuantity(call.value), ...gas }, 'latest']
     const key = fingerprint(JSON.stringify(params))
     const before = estimated.get(key)
     estimated.set(key, {})
@@ -65,26 +66,36 @@ export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undef
     return said
   }
 
-  return async function simulate(call: Intent, from: string, gasFactor = 1): Promise<Simulation> {
-    const found = await estimate(call, from, gasFactor)
-    if (typeof found === 'number') return { ok: true, gas: String(withFactor(found, gasFactor, blockGasLimit())) }
-    const { unpaid, ...revert } = found
+  return async function simulate(call: Intent, from: string, options: GasOptions = {}): Promise<Simulation> {
+    const found = await estimate(call, from, options)
+    if (typeof found === 'number') return { ok: true, gas: String(withFactor(found, options.gasFactor ?? 1, blockGasLimit())) }
+    const { unpaid, halted: _, ...revert } = found
+    if (options.atMost !== undefined && isOutOfGas(revert)) return { ok: false, revert, needsMore: true }
     if (unpaid) throw new RelayerError('TRANSACTION_REFUSED', { detail: unpaid.rpcMessage, facts: { from }, cause: unpaid })
     return { ok: false, revert }
   }
 }
 
+/** The words of a contract are in the data of its revert. Here, the node itself says that the gas does not suffice. */
+function isOutOfGas({ data, reason }: Revert): boolean {
+  return data === '0x' && /gas required exceeds|out of gas/i.test(reason)
+}
+
 interface Failure extends Revert {
   readonly unpaid?: RpcError
+  readonly halted?: RpcError
 }
 
 /**
  * A revert, whatever its text says, or a lack of funds. If the call has no coins, the text may be a contract's own, so
- * the failure counts as a revert.
+ * the failure counts as a revert. Besu says only "Internal error" about a call that halts (AbstractEstimateGas.java).
+ * The node itself may have failed, so only most nodes with these words make a revert.
  */
 function failureOf(error: unknown, { value }: Intent): Failure | undefined {
   const revert = revertOf(error)
-  if (revert || !(error instanceof RpcError) || !isUnpaid(error)) return revert
+  if (revert || !(error instanceof RpcError)) return revert
+  if (!error.limited && /^internal error$/i.test(error.rpcMessage)) return { data: '0x', reason: 'the call halts', halted: error }
+  if (!isUnpaid(error)) return undefined
   const { rpcMessage: reason } = error
   return BigInt(value) > 0n ? { data: 'unpaid', reason, unpaid: error } : { data: '0x', reason: plainReason(reason) }
 }
@@ -99,6 +110,7 @@ async function agreedEstimate(nodes: Nodes, params: readonly unknown[], readFail
   if (estimates.length >= nodes.needed && middle !== undefined) return { said: middle, byMost: true }
   const same = failures.find(({ data }) => failures.filter((other) => other.data === data).length >= nodes.needed)
   if (same) return { said: same, byMost: true }
+  if (typeof first !== 'number' && first.halted) throw first.halted
   if (typeof first === 'number' || first.unpaid) return { said: first, byMost: false }
   return { said: { data: '0x', reason: `${first.reason} (the nodes do not agree on that)` }, byMost: false }
 }

@@ -184,7 +184,7 @@ export class ChainView {
       pendingNonce: (address) => this.read(() => network.pendingNonce(address)),
       hasCode: () => this.read(() => false),
       quote: () => this.read(() => ({ baseFee: String(network.baseFee), maxFee: String(2 * network.baseFee + gwei), tip: String(gwei) })),
-      simulate: ({ data }, _from, gasFactor = 1) => this.#simulate(data, gasFactor),
+      simulate: ({ data }, _from, { gasFactor = 1 } = {}) => this.#simulate(data, gasFactor),
       dataFee: async () => '0',
       noopGas: async () => String(transferGas),
       send: (raw) => this.#send(raw),

@@ -1,0 +1,82 @@
+import { hexlify, randomBytes } from 'ethers'
+import { expect, test } from 'vitest'
+import { RpcError } from '../../chains/evm/nodes/node-errors.ts'
+import { revertOf } from '../../chains/evm/transactions/simulate.ts'
+import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
+import { until } from '../../lab/devnet/until.ts'
+import { evmSetting } from './setting.ts'
+
+const { address } = devnetAccount(7)
+const { anvil, connectBehind } = evmSetting(60)
+const intent = { to: address, data: '0x', value: '0' }
+
+async function contractWith(code: string): Promise<string> {
+  const contract = hexlify(randomBytes(20))
+  await anvil.rpc('anvil_setCode', [contract, code])
+  return contract
+}
+
+test('nodes execute no more gas of a call than its fee policy allows', async () => {
+  const { chain, behind } = await connectBehind(3)
+  const asked: unknown[] = []
+  for (const node of behind)
+    node.refuse = (method, params) => (method === 'eth_estimateGas' ? void asked.push((params[0] as { gas?: string }).gas) : undefined)
+  // JUMPDEST, PUSH1 0, JUMP: a loop without end.
+  const loop = await contractWith('0x5b600056')
+  const call = { ...intent, to: loop }
+  expect(await chain.simulate(call, address, { atMost: '3000000' })).toMatchObject({ ok: false, needsMore: true })
+  expect(new Set(asked)).toEqual(new Set(['0x2dc6c0']))
+  expect(await chain.simulate(call, address)).not.toHaveProperty('needsMore')
+  expect(await chain.simulate(intent, address, { atMost: '3000000' })).toMatchObject({ ok: true })
+  for (const node of chain.nodes()) expect(node).toMatchObject({ state: 'up', failures: 0 })
+})
+
+test('a call that nodes execute slowly delays no other read, and is no failure of the nodes', async () => {
+  const { chain, behind } = await connectBehind(3, { timeoutMs: 1_000 })
+  for (const node of behind) node.delayMs = (methods) => (methods.includes('eth_estimateGas') ? 3_000 : 0)
+  const read = async (): Promise<number> => {
+    const started = performance.now()
+    await chain.block(1, 'latest')
+    return performance.now() - started
+  }
+  const [simulation, tookMs] = await Promise.all([chain.simulate(intent, address).catch(({ code }: { code: string }) => code), read()])
+  expect(simulation).toBe('NODE_UNAVAILABLE')
+  expect(tookMs).toBeLessThan(900)
+  await until(async () => chain.nodes().every(({ state }) => state === 'up'), { timeoutMs: 5_000, what: 'the nodes to answer a probe' })
+  for (const node of chain.nodes()) expect(node).toMatchObject({ failures: 0 })
+})
+
+test('a node that answers nothing fails, also if a call that it executes shows it first', async () => {
+  const { chain, first } = await connectBehind(3, { timeoutMs: 300 })
+  first.mode = 'hang'
+  expect(await chain.simulate(intent, address)).toMatchObject({ ok: true })
+  await until(async () => chain.nodes()[0]?.state === 'failing', { timeoutMs: 10_000, what: 'the node to fail' })
+})
+
+test.each([
+  'invalid jump destination',
+  'InvalidJumpDestination',
+  'return data out of bounds',
+  'AccessViolation',
+  'write protection',
+  'StaticCallViolation',
+  'gas uint64 overflow',
+  'max call depth exceeded',
+  'BadInstruction',
+  'Transaction execution fails',
+])('these words of a node say that the call halts: %s', (message) => {
+  expect(revertOf(new RpcError('node', 'eth_estimateGas', { code: -32_000, message }))).toMatchObject({ data: '0x' })
+})
+
+test('an internal error of most nodes is a verdict about the call, and of one node is not', async () => {
+  const { chain, behind } = await connectBehind(3)
+  const fails = (method: string) => (method === 'eth_estimateGas' ? { code: -32_603, message: 'Internal error' } : undefined)
+  behind[0]!.refuse = fails
+  expect(await chain.simulate(intent, address)).toMatchObject({ ok: true })
+  behind[1]!.refuse = fails
+  behind[2]!.refuse = fails
+  expect(await chain.simulate(intent, address)).toEqual({ ok: false, revert: { data: '0x', reason: 'the call halts' } })
+  for (const node of behind)
+    node.refuse = (method) => (method === 'eth_estimateGas' ? { code: -32_000, message: 'missing trie node' } : undefined)
+  await expect(chain.simulate({ ...intent, value: '1' }, address)).rejects.toMatchObject({ code: 'NODE_REFUSED' })
+})
