@@ -2,6 +2,7 @@ import { decodeBase64, keccak256 } from 'ethers'
 import { LRUCache } from 'lru-cache'
 import { fingerprint } from '../../chains/crypto/fingerprint.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { groupBy } from '../../domain/group-by.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Attestation } from '../port.ts'
 import type { Attested } from './attesters.ts'
@@ -9,6 +10,7 @@ import { type CarriedMessage, readCarried, writeCarried } from './carried.ts'
 import { type CctpMessage, fast, loggedBytes, readMessage } from './message.ts'
 import type { CctpRoute } from './routes.ts'
 import { type Refusal, unlessRefused } from '../kit/verdict.ts'
+import { keptReads } from '../../runtime/shared-read.ts'
 import { createTurns } from '../../runtime/turns.ts'
 import { createVerifiedMessages } from '../kit/verified-messages.ts'
 import { refusals, type Verify, type VerifySigned } from './verify.ts'
@@ -154,12 +156,14 @@ type VerifyEqual = (equal: readonly Attested[]) => Promise<void>
 
 export type SignedForm = ReturnType<typeof createSignedForms>
 
-/** Remembers signatures for a minute, because each of many equal burns checks all of them. */
+/** Remembers signatures for a minute and shares checks, because each of many equal burns checks all of them. */
 export function createVerifyEqual(verifySigned: VerifySigned): VerifyEqual {
   const verified = createVerifiedMessages()
+  const checks = keptReads((one: Attested) => verified.once(one.bytes, fingerprint(one.attestation), () => verifySigned(one)), {
+    fromAnswer: 0,
+  })
   return async function verifyEqual(equal) {
-    const check = (one: Attested) => verified.once(one.bytes, fingerprint(one.attestation), () => verifySigned(one))
-    await Promise.all(equal.map(check))
+    await Promise.all(equal.map((one) => checks.get(one)))
   }
 }
 
@@ -185,18 +189,33 @@ function refusalOf(check: () => Promise<unknown>): Promise<Refusal | undefined> 
  * nonce.
  */
 function equalTo({ bytes, twins }: CarriedMessage, messages: readonly Attested[]): readonly Attested[] {
-  const logged = keccak256(loggedBytes(bytes))
-  const equal = messages.filter((message) => isLoggedAs(message.bytes, logged))
-  const byNonce = new Map(equal.map((message) => [readMessage(message.bytes).nonce, message]))
-  if (byNonce.size !== twins || equal.length !== twins) return []
-  return [...byNonce].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, message]) => message)
+  const equal = formsByLog(messages).get(keccak256(loggedBytes(bytes))) ?? []
+  return equal.length === twins ? equal : []
 }
 
-function isLoggedAs(bytes: Uint8Array, digest: string): boolean {
+const knownForms = new WeakMap<readonly Attested[], ReadonlyMap<string, readonly Attested[]>>()
+
+/** By hash of the logged bytes, without forms of equal nonces. Made once for all burns that share an answer. */
+function formsByLog(messages: readonly Attested[]): ReadonlyMap<string, readonly Attested[]> {
+  const before = knownForms.get(messages)
+  if (before) return before
+  const forms = new Map<string, readonly Attested[]>()
+  for (const [log, equal] of groupBy(messages, ({ bytes }) => logOf(bytes))) {
+    if (log === undefined) continue
+    const byNonce = new Map(equal.map((message) => [readMessage(message.bytes).nonce, message]))
+    const sorted = [...byNonce].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, message]) => message)
+    if (sorted.length === equal.length) forms.set(log, sorted)
+  }
+  knownForms.set(messages, forms)
+  return forms
+}
+
+/** Undefined if the bytes are not those of a burn. */
+function logOf(bytes: Uint8Array): string | undefined {
   try {
-    return keccak256(loggedBytes(bytes)) === digest
+    return keccak256(loggedBytes(bytes))
   } catch (error) {
-    if (error instanceof RelayerError) return false
+    if (error instanceof RelayerError) return undefined
     throw error
   }
 }

@@ -17,8 +17,19 @@ export interface ThreadLimits {
 
 export const threadLimits: ThreadLimits = { startMs: 10_000, answerMs: 1_000, nextMs: 10_000, restMs: 20_000 }
 
-/** Time for which a message is remembered on which a plug-in hung, ms, and highest number of such messages. */
-const [hungMs, mostHung] = [3_600_000, 1_000]
+/**
+ * Hours for which a plug-in gets a message no more after it hung on it once, twice, and more often. A busy machine can
+ * make it hang, so no message waits for ever. The rests after hundreds of such messages take a small part of a week.
+ */
+const hungHours = [1, 24, 168] as const
+const mostHung = 20_000
+
+interface Hang {
+  readonly reason: string
+  /** Earlier hangs on the same message. */
+  readonly before: number
+  readonly at: number
+}
 
 /** An answer that takes no more time than this, ms, does not count as slow. */
 const quickMs = 20
@@ -47,13 +58,13 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
   let why = 'it is closed'
   let isClosed = false
   const inShare = createShare(limits)
-  /** Digest of a message on which the plug-in hung → what did not answer. */
-  const hung = new LRUCache<string, string>({ max: mostHung, ttl: hungMs })
+  /** By digest of the message on which the plug-in hung. */
+  const hung = new LRUCache<string, Hang>({ max: mostHung })
   let created: Created | undefined
 
   async function begin(): Promise<unknown> {
     const one = new ThreadRun(limits.answerMs, (reason, digest) => {
-      if (digest !== undefined) hung.set(digest, reason)
+      if (digest !== undefined) hung.set(digest, { reason, before: (hung.get(digest)?.before ?? -1) + 1, at: performance.now() })
       if (run === one) rest(reason)
     })
     try {
@@ -79,9 +90,10 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
 
   function running(digest = ''): ThreadRun {
     if (!run) throw new Error(`it rests until it is started again, because ${why}`)
-    const reason = hung.get(digest)
-    if (reason === undefined) return run
-    throw new Error(`it hung on this message in the last hour: ${reason}`)
+    const hang = hung.get(digest)
+    const hours = hungHours[hang?.before ?? 0] ?? hungHours[2]
+    if (!hang || performance.now() - hang.at > hours * 3_600_000) return run
+    throw new Error(`it hung on this message, and gets it again after ${hours} h: ${hang.reason}`)
   }
 
   return {

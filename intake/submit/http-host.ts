@@ -18,19 +18,24 @@ export interface HttpHostOptions {
   readonly restAfter429Ms?: number
   /** Limit of an answer. Default: 2,000,000. */
   readonly mostBytes?: number
-  /** Limit of all answers that are being read. Absent: no limit. */
+  /** Limit of all answers that are being read. Longer ones wait, and are read one at a time. Absent: no limit. */
   readonly mostBytesAtOnce?: number
 }
 
 export type HostAnswer =
   | { readonly kind: 'found'; readonly body: unknown }
   | { readonly kind: 'absent' }
-  /** `isOfQuestion`: the server works, and only its answer to this question cannot be used. */
-  | { readonly kind: 'failed'; readonly why: string; readonly againInMs: number; readonly isOfQuestion?: boolean }
+  | {
+      readonly kind: 'failed'
+      readonly why: string
+      readonly againInMs: number
+      /** The server works, and only its answer to this question cannot be used. */
+      readonly isOfQuestion?: boolean
+      /** Other answers left no room for this one. */
+      readonly isOfOthers?: boolean
+    }
 
 const afterFailureMs = 5_000
-
-export type HttpHost = ReturnType<typeof createHttpHost>
 
 /** The limits apply to all requests of this process. */
 export function createHttpHost(options: HttpHostOptions) {
@@ -39,6 +44,8 @@ export function createHttpHost(options: HttpHostOptions) {
   const budget = mostBytesAtOnce === undefined ? undefined : createByteBudget(mostBytesAtOnce)
   const base = url.endsWith('/') ? url : `${url}/`
   const turns = createTurns(parallel)
+  /** Of answers that found no room. They have a room of their own. */
+  const longTurns = createTurns(1)
   const sentAt: number[] = []
   let failures = 0
   let restUntil = 0
@@ -52,20 +59,20 @@ export function createHttpHost(options: HttpHostOptions) {
     return restUntil - now
   }
 
-  async function request(path: string, method: 'GET' | 'POST'): Promise<HostAnswer> {
+  async function request(path: string, method: 'GET' | 'POST', room = budget): Promise<HostAnswer> {
     if (perSecond !== undefined && restUntil <= Date.now()) await (line = line.then(() => untilFree(perSecond)))
     const restMs = restUntil - Date.now()
     if (restMs > 0) return resting(restMs)
-    const answer = await httpJson(new URL(path, base), { method, timeoutMs, mostBytes, budget })
+    const answer = await httpJson(new URL(path, base), { method, timeoutMs, mostBytes, budget: room })
     if (answer.kind !== 'failed') {
       failures = 0
       return answer
     }
-    const { status, retryAfter, why, isOfQuestion = false } = answer
+    const { status, retryAfter, why, isOfQuestion = false, isOfOthers = false } = answer
     if (status === 429 || status === 503) return resting(rest(retryAfter, status === 429 ? restAfter429Ms : 0))
     // Later requests wait only if the server failed or did not answer.
     if (status === undefined || status >= 500) rest(retryAfter)
-    return { kind: 'failed', why, againInMs: afterFailureMs, isOfQuestion }
+    return { kind: 'failed', why, againInMs: afterFailureMs, isOfQuestion, isOfOthers }
   }
 
   /** Timers of a busy process fire late, and then all at once, so requests count when they are sent. */
@@ -84,7 +91,15 @@ export function createHttpHost(options: HttpHostOptions) {
     /** Never throws. `path` has no leading slash. */
     async ask(path: string, method: 'GET' | 'POST' = 'GET'): Promise<HostAnswer> {
       const lateMs = perSecond === undefined ? 0 : (turns.count * 1_000) / perSecond
-      return lateMs > timeoutMs ? resting(lateMs) : turns.take(() => request(path, method))
+      if (lateMs > timeoutMs) return resting(lateMs)
+      const answer = await turns.take(() => request(path, method))
+      if (answer.kind !== 'failed' || !answer.isOfOthers) return answer
+      const since = performance.now()
+      // Questions with short answers take the other turns meanwhile.
+      return longTurns.take(async () => {
+        const isLate = performance.now() - since > timeoutMs
+        return isLate ? answer : turns.take(() => request(path, method, createByteBudget(mostBytes)))
+      })
     },
   }
 }

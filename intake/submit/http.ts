@@ -11,7 +11,8 @@ export interface HttpOptions {
 
 /**
  * `status` is absent if no answer came, or no JSON. `why` contains no URL, because URLs may contain keys.
- * `isOfQuestion`: the server works, and only its answer to this question cannot be used.
+ * `isOfQuestion`: the server works, and only its answer to this question cannot be used. `isOfOthers`: other answers
+ * have taken the byte budget.
  */
 export type HttpAnswer<Body> =
   | { readonly kind: 'found'; readonly body: Body }
@@ -22,6 +23,7 @@ export type HttpAnswer<Body> =
       readonly status?: number
       readonly retryAfter?: string | null
       readonly isOfQuestion?: boolean
+      readonly isOfOthers?: boolean
     }
 
 /** Bad request, gone, too large (three kinds), and unprocessable. */
@@ -40,7 +42,7 @@ export async function httpText(url: URL, { timeoutMs, mostBytes, budget, ...init
     if (error instanceof AnswerTooLong) {
       const { isOfOthers } = error
       const why = isOfOthers ? 'too many long answers at once' : 'an answer that is too long'
-      return { kind: 'failed', why, status: 200, isOfQuestion: !isOfOthers }
+      return { kind: 'failed', why, status: 200, isOfQuestion: true, isOfOthers }
     }
     // Strangers choose the length of some answers, so a slow answer says nothing about the server.
     if (error instanceof AnswerTooSlow)

@@ -40,6 +40,27 @@ describe('Equal logs of one transaction', () => {
     expect(new Set(found.map(({ digest }) => digest)).size).toBe(1)
   })
 
+  test('equal messages of one transaction that ask at once are read and checked for all of them together', async () => {
+    const places = Array.from({ length: 30 }, (_, index) => index)
+    let reads = 0
+    const count = ({ bytes, attestation }: Attested): Attested => ({
+      attestation,
+      get bytes() {
+        reads++
+        return bytes
+      },
+    })
+    let counted: readonly Attested[] | undefined
+    const { see, endpoint } = await network({ answer: (messages) => (counted ??= messages.map(count)) })
+    const bytes = loggedV2()
+    for (const logIndex of places) see({ bytes, logIndex })
+    const twins = places.map((twin) => transferOf(bytes, { twin, twins: places.length, number: String(12_000_000 + twin) }))
+    const found = await Promise.all(twins.map((twin) => attested(endpoint, twin)))
+    expect(new Set(found.map((one) => messageOf(one).nonce)).size).toBe(places.length)
+    expect(reads).toBeGreaterThan(0)
+    expect(reads).toBeLessThan(places.length ** 2)
+  })
+
   test('equal messages share no nonce, whatever the order in which the API names them', async () => {
     let asked = 0
     const answer: NetworkOptions['answer'] = (messages) => (asked++ % 2 === 0 ? messages : messages.toReversed())

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { keccak256 } from 'ethers'
+import { keccak256, toBeHex, zeroPadValue } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { createIris, type AttestedMessage } from '../../intake/submit/iris.ts'
 import { zeroWord } from '../../bridges/cctp/message.ts'
@@ -153,24 +153,62 @@ describe("Circle's attestation API", () => {
   })
 })
 
+const hashes = (most: number) => Array.from({ length: most }, (_, index) => zeroPadValue(toBeHex(index + 1), 32))
+
+describe('Many questions at once', () => {
+  const long = JSON.stringify({ messages: [{ status: 'complete', message: `0x${'7b'.repeat(10_000)}`, attestation: '0x01' }] })
+
+  test("questions about one transaction share one request to Circle's API while it is under way", async () => {
+    const { api, see } = await irisWithoutChains()
+    see({ bytes })
+    const options = { urls: [api.url], perSecond: 20, timeoutMs: 3_000 }
+    const clients = [createIris(options), createIris(options)]
+    const all160 = Array.from({ length: 160 }, (_, index) => clients[index % 2]!.ofTransaction(place, all))
+    expect(new Set((await Promise.all(all160)).map(({ kind }) => kind))).toEqual(new Set(['found']))
+    expect(api.requests.length).toBe(1)
+    expect(await clients[0]!.ofTransaction(place, all)).toMatchObject({ kind: 'found' })
+    expect(api.requests.length).toBe(2)
+  })
+
+  test('questions that find no room for their answers wait for their turns, and are answered', async () => {
+    const url = await listenHttp((_, response) => {
+      response.write(long.slice(0, 10_000))
+      setTimeout(() => response.end(long.slice(10_000)), 50)
+    })
+    const iris = createIris({ urls: [url], perSecond: 1_000, timeoutMs: 20_000, mostBytesAtOnce: long.length + 1 })
+    const asked = await Promise.all(hashes(20).map((txHash) => iris.ofTransaction({ domain: 0, txHash }, all)))
+    expect(asked.map(({ kind }) => kind)).toEqual(asked.map(() => 'found'))
+  })
+
+  test('a question whose turn comes too late concerns its transaction, and the API counts as up', async () => {
+    const url = await listenHttp((_, response) => void setTimeout(() => response.end(long), 300))
+    const iris = createIris({ urls: [url], perSecond: 1_000, timeoutMs: 1_000, mostBytesAtOnce: 1_000 })
+    const asked = await Promise.all(hashes(8).map((txHash) => iris.ofTransaction({ domain: 0, txHash }, all)))
+    expect(asked[0]).toMatchObject({ kind: 'found' })
+    expect(asked.at(-1)).toEqual({ kind: 'pending', why: `${url}: too many long answers at once` })
+  })
+})
+
 describe("The rate limit of Circle's API", () => {
   test("the rate limit of Circle's API is kept by all clients of a process together", async () => {
     const { api, see } = await irisWithoutChains()
-    see({ bytes })
+    const places = hashes(70).map((txHash) => ({ domain: 0, txHash }))
+    for (const { txHash } of places) see({ bytes, txHash })
     api.trouble({ limit: { requests: 35, perMs: 1_000, blockMs: 300_000 } })
     const options = { urls: [api.url], perSecond: 20, timeoutMs: 10_000 }
     const clients = [createIris(options), createIris(options), createIris(options)]
-    const asked = await Promise.all(Array.from({ length: 70 }, (_, index) => clients[index % 3]!.ofTransaction(place, all)))
+    const asked = await Promise.all(places.map((one, index) => clients[index % 3]!.ofTransaction(one, all)))
     expect(asked.every(({ kind }) => kind === 'found')).toBe(true)
     expect(api.requests.length).toBe(70)
   })
 
   test("the rate limit of Circle's API is answered by silence for as long as Circle refuses requests", async () => {
     const { api, see } = await irisWithoutChains()
-    see({ bytes })
+    const places = [place, ...hashes(39).map((txHash) => ({ domain: 0, txHash }))]
+    for (const { txHash } of places) see({ bytes, txHash })
     api.trouble({ limit: { requests: 5, perMs: 1_000, blockMs: 2_000 } })
     const iris = createIris({ urls: [api.url], perSecond: 1_000, parallel: 1, restAfter429Ms: 3_000 })
-    const codes = await Promise.all(Array.from({ length: 40 }, () => codeOfAsync(() => iris.ofTransaction(place, all))))
+    const codes = await Promise.all(places.map((one) => codeOfAsync(() => iris.ofTransaction(one, all))))
     expect(codes.filter((code) => code === 'none').length).toBe(5)
     expect(api.requests.length).toBe(6)
     await expect(iris.ofTransaction(place, all)).rejects.toMatchObject({
@@ -184,9 +222,10 @@ describe("The rate limit of Circle's API", () => {
 
   test("the rate limit of Circle's API sends no request whose turn would come after its time-out", async () => {
     const { api, see } = await irisWithoutChains()
-    see({ bytes })
+    const places = hashes(20).map((txHash) => ({ domain: 0, txHash }))
+    for (const { txHash } of places) see({ bytes, txHash })
     const iris = createIris({ urls: [api.url], perSecond: 2, timeoutMs: 1_200 })
-    const codes = await Promise.all(Array.from({ length: 20 }, () => codeOfAsync(() => iris.ofTransaction(place, all))))
+    const codes = await Promise.all(places.map((one) => codeOfAsync(() => iris.ofTransaction(one, all))))
     expect(codes.filter((code) => code === 'none').length).toBe(3)
     expect(api.requests.length).toBe(3)
   })
