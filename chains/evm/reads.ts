@@ -18,7 +18,9 @@ const transactionCount = 'eth_getTransactionCount'
 
 const balanceOfSelector = '0x70a08231'
 
-/** Simultaneous reads share one HTTP request. Contract reads at the same block share one `eth_call`. */
+/**
+ * Simultaneous reads share one HTTP request. Contract reads have another, and those at one block share an `eth_call`.
+ */
 export interface BridgeReads {
   /** Returns bytes, 0x, lower case. Throws NODE_REFUSED for a revert, NODE_UNAVAILABLE, NODES_DISAGREE (see `At`). */
   call(to: string, data: string, at: At): Promise<string>

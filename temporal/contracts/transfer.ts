@@ -46,7 +46,13 @@ export interface TransferProgress {
   /** A lane refused a nonce, because recipient or token is quarantined. A retry removes this field. */
   quarantined?: true
   /** The round may hold a nonce, so the next try continues it. */
-  underway?: { ready: Ready; nonce?: number; landed?: Landed }
+  underway?: {
+    ready: Ready
+    nonce?: number
+    landed?: Landed
+    /** Time since which the lane does not work, ms since the epoch. Absent: it works. */
+    strandedAt?: number | undefined
+  }
   /** Each earlier lane with its highest nonce. A cancelled transfer ends only when none of them can be mined. */
   left?: LaneNonce[]
   code?: ErrorCode

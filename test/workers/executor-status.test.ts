@@ -24,14 +24,17 @@ function logOf(sequence: number, { by = quoter, instructions = gas } = {}) {
 }
 
 /** One transaction with these logs. The first log has the index 11 in its block. */
-function setting(logs: Receipt['logs'], status?: object) {
+function setting(logs: Receipt['logs'], status?: object, { away = [] }: { readonly away?: readonly string[] } = {}) {
   const calls = { nodes: 0, temporal: [] as string[] }
   const counted = <T>(answer: T) => {
     calls.nodes += 1
     return answer
   }
   const receipt = { hash, block: { height: 7, hash }, logs, firstLog: 11 }
-  const chainOf = (own?: object) => ({ receipt: async () => counted(own), block: async () => counted({ timestamp: 1 }) })
+  const chainOf = (name: string, own?: object) => ({
+    receipt: async () => (away.includes(name) ? Promise.reject(new Error(`${name} is away`)) : counted(own)),
+    block: async () => counted({ timestamp: 1 }),
+  })
   const own = { contract, payee: contract, price: '1', receivers: { [receiver]: { view: 'isReceived(bytes32)', args: ['$digest'] } } }
   const config = {
     bridges: { executor: executorSchema.parse({ quoter: { address: quoter }, chains: { ethereum: own, bsc: own } }) },
@@ -41,8 +44,8 @@ function setting(logs: Receipt['logs'], status?: object) {
   const decode = createDecode(new Map(names.map(([id, name]) => [id, { name, contract }])), new Map(names))
   const network = {
     chains: new Map([
-      ['ethereum', chainOf(receipt)],
-      ['bsc', chainOf()],
+      ['ethereum', chainOf('ethereum', receipt)],
+      ['bsc', chainOf('bsc')],
     ]),
     bridges: new Map([['executor', { decode }]]),
   }
@@ -88,4 +91,11 @@ test('a request for less than the least gas is unsupported, unless its transfer 
   expect(await setting(logs).requestsOf(hash, 2)).toMatchObject([
     { status: 'unsupported', failureCause: 'the gas limit 99999 is below 100000' },
   ])
+})
+
+test('a chain that is away hides no request of another chain, and the answer says if it is needed', async () => {
+  const found = setting([logOf(1)], undefined, { away: ['bsc'] })
+  expect(await found.requestsOf(hash, undefined)).toHaveLength(1)
+  const unknown = setting([logOf(1)], undefined, { away: ['ethereum'] })
+  await expect(unknown.requestsOf(hash, undefined)).rejects.toThrow('ethereum is away')
 })

@@ -6,10 +6,10 @@ import { until } from '../../lab/devnet/until.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { chainQueue, laneQueue, searchAttributes } from '../../temporal/contracts/names.ts'
 import { retrySignal, type TransferInput, type TransferStatus } from '../../temporal/contracts/transfer.ts'
-import type { AdmitInput, BroadcastResult, Ready } from '../../temporal/contracts/transfer-steps.ts'
+import type { AdmitInput, BroadcastInput, BroadcastResult, Ready } from '../../temporal/contracts/transfer-steps.ts'
 import { workflowBundle } from '../../workers/process/bundle.ts'
 import { startTimeSkipping } from '../helpers/time-skipping.ts'
-import { landed, lanes, ready, sound, transfer } from './scripted.ts'
+import { landed, lanes, ready, type Script, sound, transfer } from './scripted.ts'
 
 /** The type Keyword in Temporal's API of search attributes. */
 const keyword = 2
@@ -19,7 +19,8 @@ const soon = { timeoutMs: 30_000, everyMs: 20 }
 /** The waits between rounds take up to half an hour. Temporal's test server skips them. */
 describe('A transfer whose rounds fail', () => {
   let environment: TestWorkflowEnvironment
-  let round: () => BroadcastResult
+  let round: (input: BroadcastInput) => BroadcastResult
+  let laneStatus: Script['getLaneStatus'] = sound.getLaneStatus
   let parkAfter: Ready['parkAfter']
   let broadcasts = 0
   const admitted: AdmitInput['reverted'][] = []
@@ -37,7 +38,8 @@ describe('A transfer whose rounds fail', () => {
         admitted.push(input.reverted)
         return { ...(ready(input) as Ready), gasLimit: '70', parkAfter }
       },
-      broadcast: async () => (broadcasts++, round()),
+      broadcast: async (input: BroadcastInput) => (broadcasts++, round(input)),
+      getLaneStatus: async () => laneStatus(),
     }
     const bundle = await workflowBundle(silentLogger())
     for (const taskQueue of [chainQueue('bsc'), ...lanes.map(laneQueue)])
@@ -52,12 +54,13 @@ describe('A transfer whose rounds fail', () => {
     parkAfter = undefined
     broadcasts = 0
     admitted.length = 0
+    laneStatus = sound.getLaneStatus
   })
 
   const reverted = (): BroadcastResult => ({ kind: 'reverted', landed, reason: 'transaction 0x07 reverted' })
   const spent = (): BroadcastResult => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] })
 
-  async function started(fails: () => BroadcastResult) {
+  async function started(fails: typeof round) {
     round = fails
     const handle = await environment.client.workflow.start('transfer', {
       workflowId: randomUUID(),
@@ -137,6 +140,22 @@ describe('A transfer whose rounds fail', () => {
       { calls: 1, gas: 70 },
     ])
     await handle.terminate()
+  })
+
+  test('a transfer leaves a lane that does not work after the configured time, which is longer than a run', async () => {
+    const minute = 60_000
+    laneStatus = () => ({ lane: { lane: lanes[0], open: false, why: 'unserved' }, others: 1, abandonAfterMs: 150 * minute })
+    const handle = (
+      await started(({ lane }) =>
+        lane === lanes[0]
+          ? { kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] }
+          : { kind: 'delivered', landed },
+      )
+    ).handle
+    await environment.sleep(145 * minute)
+    expect(await handle.query<TransferStatus>('status')).toMatchObject({ state: 'pending', lane: lanes[0] })
+    await environment.sleep(65 * minute)
+    expect(await handle.query<TransferStatus>('status')).toMatchObject({ state: 'delivered', lane: lanes[1] })
   })
 
   test('a transfer is parked after as many reverts or spent nonces as the config allows', async () => {

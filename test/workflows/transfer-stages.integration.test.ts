@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { intentIdOf } from '../../domain/lane/lane.ts'
+import { retrySignal } from '../../temporal/contracts/transfer.ts'
 import type { Admission, AdmitInput } from '../../temporal/contracts/transfer-steps.ts'
 import { activitySummaries } from '../helpers/e2e-web-ui.ts'
 import { landed, lanes, ready, scriptedTransfers } from './scripted.ts'
@@ -55,8 +56,10 @@ describe('Deliveries of several calls', () => {
     }
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'waiting', 'the first revert')
-    await on.retry(handle)
+    await handle.signal(retrySignal, { gate: true })
     expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 3 })
+    // A paid request pays once for the gas of all its stages.
+    expect(on.asked.admit.at(-1)?.reverted).toEqual({ calls: 0, gas: 1 })
     expect(on.asked.confirm.map(({ stage }) => stage)).toEqual(['receive', 'complete'])
   })
 

@@ -151,12 +151,15 @@ export class LaneIntent {
   readonly #intentId: string
   #withdrawing = false
   #withdrawn = false
-  #strandedSince: number | undefined
 
   constructor(run: TransferRun, ready: Ready) {
     this.ready = ready
     this.#run = run
     this.#intentId = run.intentId
+  }
+
+  get #underway() {
+    return (this.#run.progress.underway ??= { ready: this.ready })
   }
 
   async broadcast(follow: boolean): Promise<LaneIntentResult> {
@@ -192,11 +195,11 @@ export class LaneIntent {
     if (!status) return undefined
     const { open, why, detail } = status.lane
     if (open || (why !== 'forbidden' && why !== 'unserved' && why !== 'replaced')) {
-      this.#strandedSince = undefined
+      this.#underway.strandedAt = undefined
       return undefined
     }
-    this.#strandedSince ??= Date.now()
-    const early = Date.now() - this.#strandedSince < status.abandonAfterMs
+    this.#underway.strandedAt ??= Date.now()
+    const early = Date.now() - this.#underway.strandedAt < status.abandonAfterMs
     if (early || this.#run.signals.cancelledBy || (status.others === 0 && !this.#run.overdue)) return undefined
     if ((await this.#withdraw('abandon')).kind === 'held') return undefined
     return { code: refusalCodes[why], reason: `${this.ready.lane} is ${why}${detail ? `: ${detail}` : ''}` }

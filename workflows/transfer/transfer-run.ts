@@ -193,10 +193,13 @@ export class TransferRun {
     this.progress.left = [...left.filter((one) => one.lane !== lane), { lane, ...highest }]
   }
 
-  /** Begins the next round after the final call of a stage. Failures and waits are counted from 0 again. */
+  /**
+   * Begins the next round after the final call of a stage. Failures and waits are counted from 0 again. The gas of
+   * reverted calls is kept, because a paid request pays once for all its calls.
+   */
   passStage(stage = '', { txHash, blockHeight }: Partial<Pick<Landed, 'txHash' | 'blockHeight'>>): undefined {
     this.nextRound()
-    Object.assign(this.progress, { failures: 0, failedGas: undefined, spent: 0, waits: 0 })
+    Object.assign(this.progress, { failures: 0, spent: 0, waits: 0 })
     this.enter('admitting', `stage ${stage} is final${blockHeight === undefined ? '' : ` in block ${blockHeight}`}`, { txHash })
   }
 
