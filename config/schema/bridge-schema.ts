@@ -102,7 +102,8 @@ const payloadOffset = text(/^(0|[1-9][0-9]{0,5})$/, 'must be an offset in the pa
 const payloadBytes = text(/^(0x)?([0-9a-fA-F]{2}){1,64}$/, 'must be 1 to 64 bytes in hex').transform((value) =>
   value.toLowerCase().replace('0x', ''),
 )
-const oneWord = text(/^(true|false|[0-9]{1,78}|0x([0-9a-fA-F]{2}){1,32})$/, 'must be true, false, a decimal number or 0x hex')
+const literal = /^(true|false|[0-9]{1,78}|0x([0-9a-fA-F]{2}){1,32})$/
+const oneWord = text(literal, 'must be true, false, a decimal number or 0x hex')
   .refine((value) => !/^[0-9]+$/.test(value) || BigInt(value) < 2n ** 256n, 'must be below 2^256')
   .describe('true, false, a decimal number, or 0x hex.')
 export const wordType = /^(bool|address|bytes32|u?int(8|16|32|64|128|160|256))$/
@@ -129,6 +130,8 @@ const fitting: Readonly<Record<string, RegExp>> = {
 export function fitsType(arg: string, type: string): boolean {
   const form = Object.hasOwn(fitting, arg) ? fitting[arg] : undefined
   if (form) return form.test(type)
+  // A union whose entries are refused is checked all the same.
+  if (!literal.test(arg)) return false
   if (type === 'bool') return arg === 'true' || arg === 'false'
   if (type === 'address' || type === 'bytes32') return arg.length === (type === 'address' ? 42 : 66)
   return !/^(true|false)$/.test(arg) && BigInt(arg) < 2n ** (BigInt(type.replace(/^u?int/, '')) - (type.startsWith('u') ? 0n : 1n))

@@ -57,6 +57,7 @@ test.each<[string, string, object]>([
   ['33 bytes of the payload', give, { rest: [{ payload: [0, 33] }, { atMost: '1' }] }],
   ['no bytes of the payload', give, { rest: [{ payload: [4, 4] }, { atMost: '1' }] }],
   ['two bounds for one argument', give, { rest: [{ is: contract, atMost: '9' }, { atMost: '1' }] }],
+  ['a misspelt value of the message', give, { rest: [{ is: contract }, { is: '$emitterchain' }] }],
   ['an argument that is no word', 'give(bytes,string)', { rest: [{ is: '1' }] }],
   ['an argument before the message', 'give(address,bytes)', { rest: [{ is: contract }] }],
   ['further arguments after a word', 'give(uint16,uint16)', { proof: { view: 'has(uint16)', returns: 'bool', isNot: [false] } }],
