@@ -90,15 +90,13 @@ export function createPaidCctp(options: CctpBridgeOptions): PaidProduct<CctpAske
 
   async function transfersOf({ source, target, height, logIndex, txHash }: PaidPlace, { v1 }: CctpAsked): Promise<readonly Transfer[]> {
     const own = logs.filter(({ name }) => name === source)
-    const blocks = await Promise.all(own.map(({ inBlock }) => inBlock(height)))
+    const found = await Promise.all(own.map(({ inTransaction }) => inTransaction(txHash, height)))
     const before = BigInt(placeOf(height, logIndex))
-    const burns = blocks
-      .flatMap((one) => [...one.values()])
-      .flatMap(({ transfer, txHash: hash }) => {
-        const { version, sourceDomain, nonce } = readMessage(readCarried(decodeBase64(transfer.message)).bytes)
-        const isAsked = v1 ? version === 1 && sourceDomain === v1.domain && BigInt(nonce) === BigInt(v1.nonce) : version === 2
-        return isAsked && hash.toLowerCase() === txHash && BigInt(transfer.sequence) < before ? [transfer] : []
-      })
+    const burns = found.flat().flatMap(({ transfer }) => {
+      const { version, sourceDomain, nonce } = readMessage(readCarried(decodeBase64(transfer.message)).bytes)
+      const isAsked = v1 ? version === 1 && sourceDomain === v1.domain && BigInt(nonce) === BigInt(v1.nonce) : version === 2
+      return isAsked && BigInt(transfer.sequence) < before ? [transfer] : []
+    })
     const last = burns.toSorted((a, b) => (BigInt(a.sequence) < BigInt(b.sequence) ? -1 : 1)).at(-1)
     return last?.targetChain === target ? [last] : []
   }

@@ -9,12 +9,12 @@ import { nextTurn } from '../../runtime/wait.ts'
 import type { BlockRange, PlacedSource, PlacedTransfer } from '../port.ts'
 import { deliveredBy, type Finality } from './contract-reader.ts'
 import { streamOf } from './emitter-sources.ts'
-import { type LogReader, type LogsAt, readLogs } from './logs.ts'
+import { type LogReader, type LogsAt, logsOfReceipt, readLogs, type ReceiptReader } from './logs.ts'
 import type { Refusals } from './verdict.ts'
 import { createVerifiedMessages } from './verified-messages.ts'
 
 export interface PlacedLogsOptions {
-  readonly chain: LogReader & { readonly networkId: string; readonly heads: Pick<Heads, 'current'> }
+  readonly chain: LogReader & ReceiptReader & { readonly networkId: string; readonly heads: Pick<Heads, 'current'> }
   readonly bridge: BridgeName
   /** Contract that emits the logs. Its address is the emitter of every transfer. */
   readonly contract: string
@@ -53,7 +53,11 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
 
   /** Decodes a log only when its transfer is asked for, because decoding is slow. */
   async function placesIn(range: BlockRange, at: LogsAt) {
-    const logs = placed(chain.name, await readLogs(chain, { address, topics, ...range }, at))
+    return placesOf(await readLogs(chain, { address, topics, ...range }, at))
+  }
+
+  function placesOf(found: readonly PlacedLog[]) {
+    const logs = placed(chain.name, found)
     const transactions = groupBy(logs.values(), ({ transactionHash }) => transactionHash)
     const transferAt = (number: string): PlacedTransfer | undefined => {
       const log = logs.get(number)
@@ -71,10 +75,6 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
   // Simultaneous checks of a block share one read, whose answer is not kept.
   const sharing = { lasting: () => false }
   const blocks = keptReads((height: number) => placesIn({ fromBlock: height, toBlock: height }, 'agreed'), sharing)
-  const transfers = keptReads(
-    async (height: number) => new Map((await (await blocks.get(height)).all()).map((one) => [one.transfer.sequence, one])),
-    sharing,
-  )
 
   const source: PlacedSource = {
     kind: 'placed',
@@ -95,10 +95,10 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
 
   return {
     source,
-    /** A final block's transfers by number, as most nodes show them. Throws PLACE_NOT_FINAL and read errors. */
-    async inBlock(height: number): Promise<ReadonlyMap<string, PlacedTransfer>> {
+    /** The transfers of a transaction in a final block, by its receipt. Throws PLACE_NOT_FINAL and read errors. */
+    async inTransaction(txHash: string, height: number): Promise<readonly PlacedTransfer[]> {
       demandFinal(chain, height)
-      return transfers.get(height)
+      return placesOf(await logsOfReceipt(chain, txHash, { address, topics, fromBlock: height })).all()
     },
     /**
      * Checks that most nodes show the message in a final block. Asks a chain's only node twice. Remembers a verified

@@ -4,6 +4,7 @@ import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { decodeBase64 } from 'ethers'
 import { attestByVaa, type FindVaa } from '../kit/find-vaa.ts'
+import { logsOfReceipt, type ReceiptReader } from '../kit/logs.ts'
 import type { PaidProduct } from '../kit/paid.ts'
 import { demandFinal } from '../kit/placed-logs.ts'
 import { createPluginDecode, createPluginEndpoint, createPluginMessages, type PluginEndpointOptions } from '../kit/plugin-bridge.ts'
@@ -19,7 +20,7 @@ export interface NttAsked {
 }
 
 interface Source {
-  readonly chain: SourceReader & { readonly heads: Pick<Heads, 'current'> }
+  readonly chain: SourceReader & ReceiptReader & { readonly heads: Pick<Heads, 'current'> }
   readonly core: string
   readonly wormholeChainId: number
 }
@@ -57,7 +58,7 @@ export function createPaidNtt({ deployments, chainNames, sources, targets, findV
 
   return {
     endpoints: new Map([...targets].map(([name, target]) => [name, endpointOn(target)])),
-    async transfersOf({ source, target, height }, asked) {
+    async transfersOf({ source, target, height, txHash }, asked) {
       const own = sources.get(source)
       if (!own) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { chain: source } })
       const { chain, core, wormholeChainId: emitterChain } = own
@@ -67,7 +68,10 @@ export function createPaidNtt({ deployments, chainNames, sources, targets, findV
       const range = { fromBlock: height, toBlock: height }
       const published = await Promise.all(
         emitters.map((emitter) =>
-          publishedIn(chain, { sourceChain: source, emitterChain, emitter, core }, range, { decode, at: 'agreed' }),
+          publishedIn(chain, { sourceChain: source, emitterChain, emitter, core }, range, {
+            decode,
+            read: (meant) => logsOfReceipt(chain, txHash, meant),
+          }),
         ),
       )
       const transfers = published.flat().flatMap(({ content }) => (content?.kind === 'transfer' ? [content.transfer] : []))
