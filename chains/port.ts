@@ -60,6 +60,11 @@ export interface LogRange {
   readonly topics: readonly string[]
   readonly fromBlock: number
   readonly toBlock: number
+  /**
+   * Only the logs of this transaction of the first block, read from its receipt: a node that leaves a log out of its
+   * answers about blocks has the log there. Absent: the logs of all transactions.
+   */
+  readonly transaction?: string | undefined
 }
 
 export interface Receipt {

@@ -28,29 +28,6 @@ export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): 
   throw new RelayerError('NODE_REFUSED', { detail: 'A node answered with a log outside the query.', facts })
 }
 
-export interface ReceiptReader {
-  receipt(hash: string, at: 'agreed'): Promise<Receipt | undefined>
-}
-
-/**
- * The logs of a transaction, as most nodes have them in its receipt. A node that leaves a log out of its answers about
- * blocks has the log there. Empty if the transaction is not in the block. Throws NODES_DISAGREE and NODE_UNAVAILABLE.
- */
-export async function logsOfReceipt(
-  chain: ReceiptReader,
-  hash: string,
-  { fromBlock: height, address, topics }: Omit<LogRange, 'toBlock'>,
-): Promise<readonly PlacedLog[]> {
-  const receipt = await chain.receipt(hash, 'agreed')
-  if (receipt?.block.height !== height) return []
-  const { block, logs, firstLog } = receipt
-  if (logs.length === 0) return []
-  if (firstLog === undefined)
-    throw new RelayerError('NODE_REFUSED', { detail: 'A receipt does not say the places of its logs.', facts: { hash } })
-  const isMeant = isLogOf({ address, topics })
-  return logs.map((log, index) => ({ ...log, block, index: firstLog + index, transactionHash: hash })).filter(isMeant)
-}
-
 /** Throws NODE_REFUSED for a log of another event, or with a number that ethers would truncate. */
 export function eventArguments({ name }: Pick<ContractReader, 'name'>, abi: Interface, event: string, log: Log): Result {
   try {

@@ -1,5 +1,5 @@
 import { decodeBase64, hexlify } from 'ethers'
-import type { Heads, PlacedLog } from '../../chains/port.ts'
+import type { Heads, LogRange, PlacedLog } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { groupBy } from '../../domain/group-by.ts'
 import { heightOf, placeOf, placesPerBlock } from '../../domain/stream/places.ts'
@@ -9,12 +9,12 @@ import { nextTurn } from '../../runtime/wait.ts'
 import type { BlockRange, PlacedSource, PlacedTransfer } from '../port.ts'
 import { deliveredBy, type Finality } from './contract-reader.ts'
 import { streamOf } from './emitter-sources.ts'
-import { type LogReader, type LogsAt, logsOfReceipt, readLogs, type ReceiptReader } from './logs.ts'
+import { type LogReader, type LogsAt, readLogs } from './logs.ts'
 import type { Refusals } from './verdict.ts'
 import { createVerifiedMessages } from './verified-messages.ts'
 
 export interface PlacedLogsOptions {
-  readonly chain: LogReader & ReceiptReader & { readonly networkId: string; readonly heads: Pick<Heads, 'current'> }
+  readonly chain: LogReader & { readonly networkId: string; readonly heads: Pick<Heads, 'current'> }
   readonly bridge: BridgeName
   /** Contract that emits the logs. Its address is the emitter of every transfer. */
   readonly contract: string
@@ -52,12 +52,8 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
   const verified = createVerifiedMessages({ rememberMs, clock })
 
   /** Decodes a log only when its transfer is asked for, because decoding is slow. */
-  async function placesIn(range: BlockRange, at: LogsAt) {
-    return placesOf(await readLogs(chain, { address, topics, ...range }, at))
-  }
-
-  function placesOf(found: readonly PlacedLog[]) {
-    const logs = placed(chain.name, found)
+  async function placesIn(range: BlockRange & Pick<LogRange, 'transaction'>, at: LogsAt) {
+    const logs = placed(chain.name, await readLogs(chain, { address, topics, ...range }, at))
     const transactions = groupBy(logs.values(), ({ transactionHash }) => transactionHash)
     const transferAt = (number: string): PlacedTransfer | undefined => {
       const log = logs.get(number)
@@ -95,10 +91,10 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
 
   return {
     source,
-    /** The transfers of a transaction in a final block, by its receipt. Throws PLACE_NOT_FINAL and read errors. */
+    /** The transfers of a transaction in a final block. Throws PLACE_NOT_FINAL and read errors. */
     async inTransaction(txHash: string, height: number): Promise<readonly PlacedTransfer[]> {
       demandFinal(chain, height)
-      return placesOf(await logsOfReceipt(chain, txHash, { address, topics, fromBlock: height })).all()
+      return (await placesIn({ fromBlock: height, toBlock: height, transaction: txHash }, 'agreed')).all()
     },
     /**
      * Checks that most nodes show the message in a final block. Asks a chain's only node twice. Remembers a verified

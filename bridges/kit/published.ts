@@ -1,5 +1,5 @@
 import { concat, getBytes, id, type Result, toBeHex, zeroPadValue } from 'ethers'
-import type { BlockRef, Chain, LogRange, PlacedLog } from '../../chains/port.ts'
+import type { BlockRef, Chain, LogRange } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { keptReads } from '../../runtime/shared-read.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
@@ -30,19 +30,17 @@ interface PublishedOptions {
   readonly decode: Decode
   readonly wanted?: ((number: string) => boolean) | undefined
   readonly at?: LogsAt | undefined
-  /** Replaces the read of the blocks' logs. */
-  readonly read?: ((range: LogRange) => Promise<readonly PlacedLog[]>) | undefined
 }
 
 /** See `SignedSource.published`. */
 export async function publishedIn(
   chain: SourceReader,
   source: EmitterWithNode,
-  range: BlockRange,
-  { decode, wanted = () => true, at, read = (meant) => readLogs(chain, meant, at) }: PublishedOptions,
+  range: BlockRange & Pick<LogRange, 'transaction'>,
+  { decode, wanted = () => true, at }: PublishedOptions,
 ) {
   const address = source.core.toLowerCase()
-  const logs = await read({ address, topics: [topic, `0x${source.emitter}`], ...range })
+  const logs = await readLogs(chain, { address, topics: [topic, `0x${source.emitter}`], ...range }, at)
   const headers = keptReads((height: number) => chain.block(height, 'latest'))
   async function timeOf({ height, hash }: BlockRef): Promise<number> {
     const header = await headers.get(height)

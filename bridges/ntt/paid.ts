@@ -4,7 +4,6 @@ import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { decodeBase64 } from 'ethers'
 import { attestByVaa, type FindVaa } from '../kit/find-vaa.ts'
-import { logsOfReceipt, type ReceiptReader } from '../kit/logs.ts'
 import type { PaidProduct } from '../kit/paid.ts'
 import { demandFinal } from '../kit/placed-logs.ts'
 import { createPluginDecode, createPluginEndpoint, createPluginMessages, type PluginEndpointOptions } from '../kit/plugin-bridge.ts'
@@ -20,7 +19,7 @@ export interface NttAsked {
 }
 
 interface Source {
-  readonly chain: SourceReader & ReceiptReader & { readonly heads: Pick<Heads, 'current'> }
+  readonly chain: SourceReader & { readonly heads: Pick<Heads, 'current'> }
   readonly core: string
   readonly wormholeChainId: number
 }
@@ -65,13 +64,10 @@ export function createPaidNtt({ deployments, chainNames, sources, targets, findV
       demandFinal(chain, height)
       const peers = deployments.flatMap((one) => one.peers[source] ?? [])
       const emitters = peers.flatMap(({ manager, transceivers }) => (manager === asked.manager ? transceivers : []))
-      const range = { fromBlock: height, toBlock: height }
+      const range = { fromBlock: height, toBlock: height, transaction: txHash }
       const published = await Promise.all(
         emitters.map((emitter) =>
-          publishedIn(chain, { sourceChain: source, emitterChain, emitter, core }, range, {
-            decode,
-            read: (meant) => logsOfReceipt(chain, txHash, meant),
-          }),
+          publishedIn(chain, { sourceChain: source, emitterChain, emitter, core }, range, { decode, at: 'agreed' }),
         ),
       )
       const transfers = published.flat().flatMap(({ content }) => (content?.kind === 'transfer' ? [content.transfer] : []))

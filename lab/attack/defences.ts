@@ -62,8 +62,8 @@ export const defences = {
     file: 'bridges/kit/calls.ts',
     edits: [
       [
-        'readProved(prove, argument as Uint8Array, routes, chainNames)',
-        'readProved(prove, argument as Uint8Array, [...routes, ...routes.map((one) => ({ ...one, where: {} }))], chainNames)',
+        'readProved(prove, getBytes(argument as BytesLike), routes, chainNames)',
+        'readProved(prove, getBytes(argument as BytesLike), [...routes, ...routes.map((one) => ({ ...one, where: {} }))], chainNames)',
       ],
       // A message that no route lists has no content, so its parties would be missing.
       ['  if (content === undefined) throw ofNobody(signed)\n', "  if (content === undefined) return { recipient: '', token: '' }\n"],

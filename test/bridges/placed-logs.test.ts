@@ -2,7 +2,7 @@ import { encodeBase64 } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { createPlacedLogs, emitterOf } from '../../bridges/kit/placed-logs.ts'
 import type { LogsAt } from '../../bridges/kit/logs.ts'
-import type { LogRange, PlacedLog, Receipt } from '../../chains/port.ts'
+import type { LogRange, PlacedLog } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { placeOf } from '../../domain/stream/places.ts'
 import { mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
@@ -19,7 +19,7 @@ function logAt(height: number, index: number, data = '0x01', own: Partial<Placed
 }
 
 /** All nodes return `logs`. A message consists of its number and the log's data. */
-function placed(logs: readonly PlacedLog[], own: Partial<Transfer> = {}, clock = () => 1, receipt?: object) {
+function placed(logs: readonly PlacedLog[], own: Partial<Transfer> = {}, clock = () => 1) {
   const decoded: string[] = []
   const asked: (LogRange & { readonly at: LogsAt | undefined })[] = []
   const { source, verify, inTransaction } = createPlacedLogs({
@@ -28,7 +28,6 @@ function placed(logs: readonly PlacedLog[], own: Partial<Transfer> = {}, clock =
       networkId: '1',
       heads: { current: { finalized: 9 } as never },
       call: () => Promise.reject(new Error('not asked')),
-      receipt: async (_, at) => (at === 'agreed' ? (receipt as Receipt) : undefined),
       async logs(query, at) {
         asked.push({ ...query, at })
         return logs.filter(({ block }) => block.height >= query.fromBlock && block.height <= query.toBlock)
@@ -132,27 +131,10 @@ describe('the logs of a contract as a placed source', () => {
   })
 })
 
-describe('the transfers of a transaction', () => {
+test('the transfers of a transaction are read from its receipt, once its block is final', async () => {
+  const { inTransaction, asked } = placed([logAt(7, 6), logAt(7, 8, '0x02')])
   const hash = `0x${'70'.repeat(32)}`
-  const log = (data: string, own: object = {}) => ({ address: contract, topics: [topic], data, ...own })
-  const receipt = { hash, block: { height: 7, hash: hashOf(7) }, firstLog: 4 }
-  const read = (own: object, height = 7) => placed([], {}, undefined, { ...receipt, ...own }).inTransaction(hash, height)
-
-  test('its receipt shows them, although nodes leave its logs out of their answers about blocks', async () => {
-    const foreign = [log('0x01', { address: hash.slice(0, 42) }), log('0x01', { topics: [hash] })]
-    const found = await read({ logs: [...foreign, log('0x01'), log('0x02')] })
-    expect(found.map(({ transfer, txHash }) => [transfer.sequence, txHash])).toEqual([['7000006', hash]])
-  })
-
-  test.each([
-    ['in another block', { logs: [log('0x01')] }, 6],
-    ['without logs', { logs: [], firstLog: undefined }, 7],
-  ])('a transaction %s has none', async (_, own, height) => {
-    expect(await read(own, height)).toEqual([])
-  })
-
-  test('a transaction whose block is not final, or whose logs have no places, is read later', async () => {
-    await expect(read({ logs: [log('0x01')] }, 10)).rejects.toMatchObject({ code: 'PLACE_NOT_FINAL' })
-    await expect(read({ logs: [log('0x01')], firstLog: undefined })).rejects.toMatchObject({ code: 'NODE_REFUSED' })
-  })
+  expect((await inTransaction(hash, 7)).map(({ transfer, txHash }) => [transfer.sequence, txHash])).toEqual([['7000006', hash]])
+  expect(asked).toEqual([expect.objectContaining({ transaction: hash, fromBlock: 7, toBlock: 7, at: 'agreed' })])
+  await expect(inTransaction(hash, 10)).rejects.toMatchObject({ code: 'PLACE_NOT_FINAL' })
 })

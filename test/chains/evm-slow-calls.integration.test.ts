@@ -54,6 +54,35 @@ test('a node that answers nothing fails, also if a call that it executes shows i
 })
 
 test.each([
+  'failed with 3000000 gas: insufficient gas for floor data gas cost: have 3000000, want 3780000',
+  'intrinsic gas too low',
+  'Cannot estimate gas, gas spent exceeded transaction and block gas limit',
+  'OutOfGas',
+])('a call needs more gas than allowed if most nodes say so, and not if one does: %s', async (message) => {
+  const { chain, behind } = await connectBehind(3)
+  const says = (method: string) => (method === 'eth_estimateGas' ? { code: -32_000, message } : undefined)
+  const call = { ...intent, value: '1' }
+  for (const node of behind.slice(0, 2)) node.refuse = says
+  expect(await chain.simulate(call, address, { atMost: '3000000' })).toMatchObject({ ok: false, needsMore: true })
+  behind[1]!.refuse = (method) => (method === 'eth_estimateGas' ? { code: -32_601, message: 'the method does not exist' } : undefined)
+  behind[2]!.refuse = behind[1]!.refuse
+  expect(await chain.simulate(call, address, { atMost: '3000000' })).not.toHaveProperty('needsMore')
+})
+
+test('a node that hangs only on calls to contracts is asked last for a while', async () => {
+  const { chain, first } = await connectBehind(3, { timeoutMs: 1_000 })
+  first.delayMs = (methods) => (methods.includes('eth_estimateGas') ? 5_000 : 0)
+  const took = async (value: string) => {
+    const started = performance.now()
+    expect(await chain.simulate({ ...intent, value }, address)).toMatchObject({ ok: true })
+    return performance.now() - started
+  }
+  expect(await took('1')).toBeGreaterThan(900)
+  await until(async () => chain.nodes()[0]?.state === 'up', { timeoutMs: 5_000, what: 'the node to answer the probe' })
+  expect(await took('2')).toBeLessThan(900)
+})
+
+test.each([
   'invalid jump destination',
   'InvalidJumpDestination',
   'return data out of bounds',

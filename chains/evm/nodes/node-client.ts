@@ -23,7 +23,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
   setMaxListeners(0, closing.signal)
   const client = createJsonRpcClient(spec, timeoutMs, closing.signal, count)
   const now = () => performance.now()
-  const health = createNodeHealth(now)
+  const [health, slowness] = [createNodeHealth(now), createSlowness(now)]
   const limiter = createLimiter(spec.requestsPerSecond, now)
   const reads = spec.use === 'all' || spec.use === 'read'
   let checking: Promise<string> | undefined
@@ -43,8 +43,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
       if (closing.signal.aborted) throw thrown
       const error = asRevert(client.origin, method, thrown)
       if (isAnswer(error, method)) health.answered(now() - started)
-      // The contract may be slow, and not the node.
-      else if (executesContracts(method) && error instanceof LateAnswer) void node.check().catch(() => undefined)
+      else if (executesContracts(method) && error instanceof LateAnswer) slowness.suspect(node)
       else health.failed(error instanceof RpcError || error instanceof TransportError ? error.retryAfterMs : undefined)
       throw error
     }
@@ -59,6 +58,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     get up(): boolean {
       return !node.disabled && health.state === 'up'
     },
+    isSlow: slowness.isSlow,
     get due(): boolean {
       return !node.disabled && !checking && health.due
     },
@@ -75,12 +75,26 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
     forget: health.forgetNetwork,
     status: (): NodeStatus => ({
       ...{ name: spec.name, origin: node.origin, use: spec.use, lag: node.lag },
-      ...{ state: node.disabled ? 'disabled' : health.state, ...health.figures },
-      ...(spec.added && { added: true }),
+      ...{ state: node.disabled ? 'disabled' : health.state, ...health.figures, ...(spec.added && { added: true }) },
     }),
     close: () => closing.abort(),
   }
   return node
+}
+
+/** Time (ms) for which other nodes are asked first, after a call that executes a contract had no answer in time. */
+const slowMs = 60_000
+
+function createSlowness(now: () => number) {
+  let until = -Infinity
+  return {
+    isSlow: () => now() < until,
+    /** The contract may be slow, and not the node. A node that is held or paused stays so. */
+    suspect(node: { readonly up: boolean; check(): Promise<string> }): void {
+      until = now() + slowMs
+      if (node.up) void node.check().catch(() => undefined)
+    },
+  }
 }
 
 /** A contract chooses how many bytes its revert has, so more of them than an answer may have are a revert too. */

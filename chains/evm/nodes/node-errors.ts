@@ -42,7 +42,7 @@ const limits = /rate ?limit|too many requests|request (rate|limit)|requests per 
  * Besu's ExceptionalHaltReason.
  */
 const failures =
-  /revert|vm execution error|evm error|invalid opcode|bad ?instruction|stack underflow|stack limit|invalid ?jump|return ?data out of bounds|access ?violation|write protection|static ?call ?violation|gas uint64 overflow|max call depth|execution fails|out of gas|gas required exceeds/i
+  /revert|vm execution error|evm error|invalid opcode|(bad|invalid) ?instruction|stack underflow|stack limit|invalid ?jump|return ?data out of bounds|access ?violation|write protection|static ?call ?violation|gas uint64 overflow|max call depth|execution fails|out ?of ?gas|gas required exceeds|gas spent exceeded|floor data gas|intrinsic gas/i
 const unpaid = /insufficient (funds|balance)|outoffunds/i
 
 /** Use only for errors of methods that quote contracts: the rest of such a text may be a contract's own. */

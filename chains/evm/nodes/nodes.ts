@@ -216,12 +216,16 @@ async function revive(nodes: readonly NodeClient[], problems: Error[]): Promise<
   await Promise.any(checks).catch((error: AggregateError) => problems.push(...(error.errors as Error[])))
 }
 
-/** Prefers nodes of the config, then a short wait for the rate limit, then nodes that do not lag. */
+/**
+ * Prefers nodes of the config, then nodes that execute calls in time, then a short wait for the rate limit, then nodes
+ * that do not lag.
+ */
 function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
   const added = ({ spec }: NodeClient) => Number(spec.added ?? false)
   const lags = ({ lag = 0 }: NodeClient) => Number(lag > mostLag)
-  const rated = candidates.map((node) => ({ node, waitMs: node.limiter.waitMs }))
-  return rated.sort((a, b) => added(a.node) - added(b.node) || a.waitMs - b.waitMs || lags(a.node) - lags(b.node))[0]?.node
+  const rated = candidates.map((node) => ({ node, waitMs: node.limiter.waitMs, slow: Number(node.isSlow()) }))
+  return rated.sort((a, b) => added(a.node) - added(b.node) || a.slow - b.slow || a.waitMs - b.waitMs || lags(a.node) - lags(b.node))[0]
+    ?.node
 }
 
 /** NODE_REFUSED if a node refused or its answer was malformed, or else NODE_UNAVAILABLE. */

@@ -31,7 +31,10 @@ const mostKept = 4
 const keepMs = 60_000
 const mostLogged = 1_000
 
-/** Strangers choose how long a block's logs are, so a single block that nodes refuse is read by its receipts. */
+/**
+ * Strangers choose how long a block's logs are, so a single block that nodes refuse is read by its receipts. So is a
+ * single transaction.
+ */
 export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agree: Quorum, logger?: Pick<Logger, 'warn'>) {
   const kept = new LRUCache<string, Promise<readonly PlacedLog[]>>({ max: mostKept, ttl: keepMs })
   const logged = boundedMap<string, true>(mostLogged)
@@ -53,10 +56,9 @@ export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agr
   }
 
   /** Reads a block by its receipts, so that one transaction's long logs hide no other logs. */
-  async function byReceipts({ address, topics, fromBlock: height }: LogRange, at: LogsAt): Promise<readonly PlacedLog[]> {
-    const block = await ask({ about: `transactions of block ${height}`, ...blockCall(height), read: readTransactions }, at)
-    const isWanted = (log: Log) =>
-      log.address.toLowerCase() === address.toLowerCase() && topics.every((topic, index) => log.topics[index]?.toLowerCase() === topic)
+  async function byReceipts({ address, topics, fromBlock: height, transaction }: LogRange, at: LogsAt): Promise<readonly PlacedLog[]> {
+    const block = await ask(transactionsOf(height, transaction), at)
+    const isWanted = isOf({ address, topics })
     const found = await mapLimited(block.transactions, receiptsAtOnce, async (hash) => {
       const read = (value: unknown): Answer => {
         const logs = unlessTooLong(readLogsOf(value, { hash, block: block.hash }))
@@ -86,6 +88,7 @@ export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agr
   }
 
   return async (range: LogRange, at?: LogsAt): Promise<readonly PlacedLog[]> => {
+    if (range.transaction !== undefined) return keptByReceipts(range, at ?? 'majority')
     try {
       return await whole(range, at)
     } catch (error) {
@@ -100,15 +103,24 @@ export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agr
   }
 }
 
+function isOf({ address, topics }: Pick<LogRange, 'address' | 'topics'>) {
+  return (log: Log) =>
+    log.address.toLowerCase() === address.toLowerCase() && topics.every((topic, index) => log.topics[index]?.toLowerCase() === topic)
+}
+
 function unlessTooLong(logs: readonly PlacedLog[]): Answer {
   const characters = logs.reduce((sum, { topics, data }) => sum + perLog + perTopic * topics.length + data.length, 0)
   return characters > mostCharacters ? tooLong : logs
 }
 
-function readTransactions(value: unknown): { readonly hash: string; readonly transactions: readonly string[] } {
-  const block = readBlockIfAny(value)
-  if (!block) throw new NotKnown('knows no such block')
-  return { hash: block.hash, transactions: block.transactions }
+/** @param only hash of the only transaction to read */
+function transactionsOf(height: number, only: string | undefined) {
+  const read = (value: unknown): { readonly hash: string; readonly transactions: readonly string[] } => {
+    const block = readBlockIfAny(value)
+    if (!block) throw new NotKnown('knows no such block')
+    return { hash: block.hash, transactions: block.transactions.filter((hash) => only === undefined || hash === only) }
+  }
+  return { about: `transactions of block ${height} ${only ?? ''}`, ...blockCall(height), read }
 }
 
 function readLogsOf(value: unknown, { hash, block }: { readonly hash: string; readonly block: string }): readonly PlacedLog[] {

@@ -69,21 +69,24 @@ export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undef
   return async function simulate(call: Intent, from: string, options: GasOptions = {}): Promise<Simulation> {
     const found = await estimate(call, from, options)
     if (typeof found === 'number') return { ok: true, gas: String(withFactor(found, options.gasFactor ?? 1, blockGasLimit())) }
-    const { unpaid, halted: _, ...revert } = found
-    if (options.atMost !== undefined && isOutOfGas(revert)) return { ok: false, revert, needsMore: true }
+    const { unpaid, data, reason } = found
+    const revert = { data, reason }
+    if (options.atMost !== undefined && isOutOfGas(found)) return { ok: false, revert, needsMore: true }
     if (unpaid) throw new RelayerError('TRANSACTION_REFUSED', { detail: unpaid.rpcMessage, facts: { from }, cause: unpaid })
     return { ok: false, revert }
   }
 }
 
 /** The words of a contract are in the data of its revert. Here, the node itself says that the gas does not suffice. */
-function isOutOfGas({ data, reason }: Revert): boolean {
-  return data === '0x' && /gas required exceeds|out of gas/i.test(reason)
+function isOutOfGas({ data, reason, unsure }: Failure): boolean {
+  return !unsure && data === '0x' && /gas required exceeds|gas spent exceeded|out ?of ?gas|floor data gas|intrinsic gas/i.test(reason)
 }
 
 interface Failure extends Revert {
   readonly unpaid?: RpcError
   readonly halted?: RpcError
+  /** Too few nodes say it. */
+  readonly unsure?: true
 }
 
 /**
@@ -112,7 +115,7 @@ async function agreedEstimate(nodes: Nodes, params: readonly unknown[], readFail
   if (same) return { said: same, byMost: true }
   if (typeof first !== 'number' && first.halted) throw first.halted
   if (typeof first === 'number' || first.unpaid) return { said: first, byMost: false }
-  return { said: { data: '0x', reason: `${first.reason} (the nodes do not agree on that)` }, byMost: false }
+  return { said: { data: '0x', reason: `${first.reason} (the nodes do not agree on that)`, unsure: true as const }, byMost: false }
 }
 
 const readEstimate = (value: unknown) => toNumber(value, 'gas estimate')
