@@ -13,10 +13,16 @@ beforeAll(async () => {
 })
 
 /** Runs `.ci/run` with `script` in place of npm and npx. Returns the exit code and the lines after the last gate. */
-async function gates(script: string): Promise<{ code: number; summary: string[] }> {
+async function gates(script: string, settings: NodeJS.ProcessEnv = {}): Promise<{ code: number; summary: string[] }> {
   for (const name of ['npm', 'npx']) await writeFile(join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
   const { code, stdout } = await run(join(folder, '.ci/run'), [], {
-    env: { ...process.env, rerun_command: 'of an outer run', TMPDIR: folder, PATH: `${join(folder, 'bin')}:${process.env['PATH']}` },
+    env: {
+      ...process.env,
+      ...settings,
+      rerun_command: 'of an outer run',
+      TMPDIR: folder,
+      PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
+    },
   })
   const lines = stdout.trim().split('\n')
   const last = lines.findLastIndex((line) => line.startsWith('== '))
@@ -48,6 +54,13 @@ test('a gate that fails counts as one failure, and the summary says how to run i
   expect(summary).toContain('NOT RUN: a part')
   expect(summary).toContain('  npm run --silent helm:check')
   expect(summary).toContain('  npm run schemathesis')
+  expect(code).toBe(1)
+})
+
+test('a gate that hangs is ended after its limit, and the next gates run', async () => {
+  const hangs = `run) case "$*" in *helm*) sleep 600;; *test:costs*) sleep 600;; esac;;`
+  const { code, summary } = await gates(`case "$1" in ${tests} ${others} ${hangs} esac`, { GATE_LIMIT: '1' })
+  expect(summary.filter((line) => line.startsWith('failed: '))).toEqual(['failed: costs of transfers', 'failed: Helm chart'])
   expect(code).toBe(1)
 })
 
