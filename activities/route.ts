@@ -9,6 +9,8 @@ import { quarantineOf } from './checks/losses.ts'
 import type { RoundCall, StepDeps } from './deps.ts'
 
 const haltedMs = 5_000
+const olderConfigMs = 5 * 60_000
+const olderConfigDays = 1
 
 /**
  * The endpoint of a transfer's target. In a round with a stage or a plan, the call and the effects are those of the
@@ -43,6 +45,17 @@ export function haltedBy(deps: Pick<StepDeps, 'settings' | 'bridges'>, transfer:
   const routes = halts.length > 0 ? [own, ...routesWithin(deps, transfer)] : []
   const [halt] = routes.flatMap((route) => haltOf({ halts }, route) ?? [])
   return halt && { kind: 'waiting', code: 'HALTED', reason: `halted by ${halt.by}: ${halt.reason}`, retryInMs: haltedMs }
+}
+
+/**
+ * Undefined if this process's config decides about the transfer. Otherwise, the process that started the transfer has
+ * read another config later, which may have a route, fee or cap that this process lacks.
+ */
+export function underOlderConfig({ startedUnder: own }: Pick<StepDeps, 'startedUnder'>, { startedUnder: other }: Transfer) {
+  const isOlder = own !== undefined && other !== undefined && own.routes !== other.routes && own.at < other.at
+  // Anyone with access to Temporal can write a time in the future.
+  if (!isOlder || Math.abs(Date.now() - other.at) > olderConfigDays * 86_400_000) return undefined
+  return (why: string): Waiting => ({ kind: 'waiting', code: 'CONFIG_OLDER', reason: why, retryInMs: olderConfigMs })
 }
 
 /** The transfer's source, from the message, because anyone with access to Temporal can write `transfer.sourceChain`. */

@@ -82,10 +82,7 @@ export function createEvmEndpoint({ chain, routes: given, verified, decimals }: 
       const { message, route } = decode(transfer)
       return route.inbound.reserve(message, relayer)
     },
-    release(transfer) {
-      const { message, route } = decode(transfer)
-      route.inbound.release(message.id)
-    },
+    release: createRelease(decode),
     async unauthorized(relayer) {
       const may = await Promise.all(routes.all.map(({ inbound }) => inbound.mayComplete(relayer)))
       const closed = routes.all.flatMap(({ targetBridge }, index) => (may[index] ? [] : [targetBridge]))
@@ -120,6 +117,17 @@ function createDecoder(routes: Routes<ServedRoute>): DecodeTransfer {
     const found = known.get(transfer) ?? decoded.memo(transfer.message)
     known.set(transfer, found)
     return found
+  }
+}
+
+function createRelease(decode: DecodeTransfer) {
+  return (transfer: Transfer): void => {
+    try {
+      const { message, route } = decode(transfer)
+      route.inbound.release(message.id)
+    } catch {
+      // A message that cannot be read, or has no route, has reserved nothing.
+    }
   }
 }
 

@@ -36,8 +36,9 @@ export const refusals: Refusals = {
   MESSAGE_MISMATCH: { kind: 'rejected' },
   NATIVE_MESSAGE: { kind: 'rejected' },
   NATIVE_ID_MISMATCH: { kind: 'rejected' },
-  NATIVE_ROUTE_UNKNOWN: { kind: 'rejected' },
   NATIVE_TABLE_MISMATCH: { kind: 'rejected' },
   NATIVE_NOT_FINAL: { kind: 'wait' },
+  // The config may have lost the route, so the message is not to blame.
+  NATIVE_ROUTE_UNKNOWN: { kind: 'declined' },
   AMOUNT_TOO_SMALL: { kind: 'declined' },
 }

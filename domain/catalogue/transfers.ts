@@ -8,6 +8,10 @@ export const transferRows = {
     'Configure the call by which that recipient contract redeems the transfer.',
   ),
   TARGET_CHAIN_UNSUPPORTED: fatal('No chain with this Wormhole id is configured.', 'Add the chain to the config, or ignore this transfer.'),
+  CONFIG_OLDER: retryAlone(
+    'This process refuses the transfer, but a process that read another config later has started the transfer.',
+    'Restart the processes of the target chain, so that they read the config. After a day, they refuse the transfer all the same.',
+  ),
   ASSET_UNSUPPORTED: fatal('The origin token is not in the allow-list.', 'Add the token to the allow-list of the bridge.'),
   FEE_NOT_CONFIGURED: fatal(
     'No fee is configured for this token, and its route is not free.',

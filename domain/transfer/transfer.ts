@@ -26,6 +26,17 @@ export interface Transfer {
   readonly message: string
   /** Limits of the submission that started the transfer. A transfer that a person starts again has none. */
   readonly terms?: Terms
+  /**
+   * Config of the process that started the transfer. Steps of a process with an older config do not end the transfer.
+   */
+  readonly startedUnder?: ReadConfig
+}
+
+export interface ReadConfig {
+  /** Digest of the chains and bridges of the config (`routesDigest`). */
+  readonly routes: string
+  /** For a process: when it read the config. For a transfer: when the transfer was started. ms since the epoch. */
+  readonly at: number
 }
 
 export type TransferRoute = Pick<Transfer, 'bridge' | 'sourceChain' | 'targetChain'>

@@ -27,6 +27,8 @@ export interface SubmitResult {
 
 export interface TransferDefaults extends Pick<SubmitOptions, 'priority'> {
   readonly withinMs?: number | undefined
+  /** `routesDigest` of this process's config. */
+  readonly routes?: string
 }
 
 export interface SubmitOptions {
@@ -162,11 +164,11 @@ interface Copy {
   readonly key: string
 }
 
-function inputOf(transfer: Transfer, options: SubmitOptions, { priority: usual, withinMs }: TransferDefaults) {
+function inputOf(transfer: Transfer, options: SubmitOptions, { priority: usual, withinMs, routes }: TransferDefaults) {
   const now = Date.now()
   const { seenAt = now, order, priority = usual, deadline = withinMs === undefined ? undefined : now + withinMs, terms } = options
   return {
-    transfer: { ...transfer, ...(terms && { terms }) },
+    transfer: { ...transfer, ...(terms && { terms }), ...(routes !== undefined && { startedUnder: { routes, at: now } }) },
     seenAt,
     ...(order && { orders: [{ kind: 'submit' as const, ...checkedOrder(order), at: now }] }),
     ...(priority !== undefined && { priority }),

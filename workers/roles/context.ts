@@ -1,9 +1,10 @@
+import { routesDigest } from '../../config/build-id.ts'
 import { feeDefaults, namesOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { createFeePolicyResolver, type FeePolicyResolver } from '../../domain/fees/fees.ts'
 import { errorCatalogue, knownCode } from '../../domain/catalogue/errors.ts'
 import { orderLimits } from '../../domain/order.ts'
-import type { Transfer } from '../../domain/transfer/transfer.ts'
+import type { ReadConfig, Transfer } from '../../domain/transfer/transfer.ts'
 import type { Settings } from '../../domain/settings/settings.ts'
 import { createLossReports, Losses } from '../../activities/checks/losses.ts'
 import type { HaltRoute, Mismatch } from '../../intake/submit/halt-route.ts'
@@ -32,16 +33,19 @@ export interface ProcessContext extends ProcessParts {
   readonly fees: FeePolicyResolver
   readonly losses: Losses
   readonly stepTimes: StepTimes
+  readonly startedUnder: ReadConfig
 }
 
 export function createContext(parts: ProcessParts): ProcessContext {
   const { config, client, network, settings, metrics } = parts
   const { priority, deadlineMinutes, quarantineSeconds, maxLossPerTokenPerHourWei } = config.transfers
-  const defaults = { priority, withinMs: deadlineMinutes === undefined ? undefined : deadlineMinutes * 60_000 }
+  const routes = routesDigest(config)
+  const defaults = { priority, withinMs: deadlineMinutes === undefined ? undefined : deadlineMinutes * 60_000, routes }
   const stepTimes = withEarnings(createStepTimes(metrics), network.bridges, metrics)
   return {
     ...parts,
     stepTimes,
+    startedUnder: { routes, at: Date.now() },
     submitter: createSubmitter({ bridges: network.bridges, client, settings, defaults, stepTimes }),
     haltRoute: createRouteHalts(parts),
     fees: createFeePolicyResolver(feeDefaults(config), settings),

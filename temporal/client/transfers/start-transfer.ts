@@ -44,9 +44,9 @@ export async function startInPlaceOfRejected(
 ): Promise<boolean> {
   const run = await client.workflow.getHandle(id).describe()
   if (run.status.name !== 'COMPLETED' || stateOf(run) !== 'rejected') return false
-  const own: unknown = JSON.parse(JSON.stringify(withoutTerms(input.transfer)))
+  const own: unknown = JSON.parse(JSON.stringify(messageOf(input.transfer)))
   const other = await readableTransfer(client, id, run.runId)
-  if (isDeepStrictEqual(other && withoutTerms(other), own)) return false
+  if (isDeepStrictEqual(other && messageOf(other), own)) return false
   await startAgain(client, id, { input, content, summary: 'started again: another message with its id was rejected' })
   return true
 }
@@ -66,6 +66,10 @@ export async function restartTransfer(
 }
 
 function withoutTerms({ terms: _, ...transfer }: Transfer): Transfer {
+  return transfer
+}
+
+function messageOf({ terms: _, startedUnder: __, ...transfer }: Transfer): Transfer {
   return transfer
 }
 
