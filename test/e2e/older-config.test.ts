@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 afterAll(() => stage?.close())
 
-test('a message of a route that the chain process does not know yet is delivered once this process has the new config', async () => {
+test('a message of a route that the chain process lacks is delivered once it has the new config', async () => {
   const { anvil, core, wormholeChainId } = stage.devnet.chains.ethereum
   const before = await stage.portage({ role: 'chain', name: 'before' })
   const roles = ['ledger', 'lane', 'api'] as const
