@@ -36,12 +36,18 @@ const fresh = (token: string) => (index: number) => ({ recipient: `r${index}`, t
 const send = gas.send * prices.source
 
 export const attacks: readonly Attack[] = [
-  { name: 'fresh contracts that revert, of a token that unwraps', target: fresh('weth'), isContract: true, unwraps: true, price: send },
-  { name: 'fresh contracts that revert, of a token with hooks', target: fresh('hooks'), isContract: true, price: send },
-  { name: 'one recipient whose deliveries revert', target: () => ({ recipient: 'r', token: 'hooks' }), isContract: true, price: send },
-  { name: "the attacker's own token reverts", target: fresh('junk'), isOwnToken: true, price: send },
   {
-    name: "100 of the attacker's own tokens revert",
+    name: 'a token that unwraps, sent to fresh contracts that revert',
+    target: fresh('weth'),
+    isContract: true,
+    unwraps: true,
+    price: send,
+  },
+  { name: 'a token with hooks, sent to fresh contracts that revert', target: fresh('hooks'), isContract: true, price: send },
+  { name: 'one recipient, whose deliveries revert', target: () => ({ recipient: 'r', token: 'hooks' }), isContract: true, price: send },
+  { name: "the attacker's own token, whose deliveries revert", target: fresh('junk'), isOwnToken: true, price: send },
+  {
+    name: "100 of the attacker's own tokens, whose deliveries revert",
     isOwnToken: true,
     target: (index) => ({ recipient: `r${index}`, token: `junk${index % 100}` }),
     price: send,
@@ -100,15 +106,21 @@ export function describeGriefing(): string {
     return [attack.name, coins(attacker), coins(operator), minutes(waits.accounts), minutes(waits.contracts)]
   })
   const count = BigInt(pendingCalls * minutesPerDay)
-  const dust = (how: string, lost: bigint) => [`native dust, ${how}`, coins(count * send), coins(lost), 'never', 'never']
-  const headings = ['a day of', 'the attacker pays', 'Portage loses', 'wait of honest recipients without code', 'wait of honest contracts']
+  const dust = (how: string, lost: bigint) => [`dust over a native bridge, ${how}`, coins(count * send), coins(lost), 'never', 'never']
+  const headings = [
+    'attack, for a day',
+    'the attacker pays',
+    'Portage loses',
+    'wait of honest recipients without code',
+    'wait of honest contracts',
+  ]
   const table = markdownTable(headings, [
     ...rows,
-    dust('no `minimumAmount`', count * gas.deliver * prices.target),
+    dust('without `minimumAmount`', count * gas.deliver * prices.target),
     dust('below `minimumAmount`', 0n),
-    dust('parked, outside the window of the stream', 0n),
+    dust('parked outside the window of the stream', 0n),
   ])
-  const text = `Amounts are in coins. The computation assumes up to ${pendingCalls} pending calls, steps of a minute, and the default limits. The last two columns have the waits of honest transfers of the same token. A transfer costs the attacker ${gas.send} gas at ${prices.source / gwei} gwei. Gas of the target costs ${prices.target / gwei} gwei. A delivery takes ${gas.deliver} gas. A call after another account's delivery takes ${gas.outrun} gas. Reverts cost each process at most ${coins(mostLostPerDay())} a day on a chain: in each hour, the budgets of ${budgetsPerChain} tokens, and one window of calls that were already pending. This sum does not include the budget of reverted batches that each token has. The limits of the key (\`maxSpendingPerDayWei\`) end every loss.`
+  const text = `Amounts are in coins. The computation assumes up to ${pendingCalls} pending calls, steps of a minute, and the default limits. The last two columns show how long honest transfers of the same token wait. A transfer costs the attacker ${gas.send} gas at ${prices.source / gwei} gwei. Gas of the target costs ${prices.target / gwei} gwei. A delivery takes ${gas.deliver} gas. A call after another account's delivery takes ${gas.outrun} gas. On each chain, reverts cost each process at most ${coins(mostLostPerDay())} a day. This sum contains, for each hour, the budgets of ${budgetsPerChain} tokens and the cost of one window of calls that were already pending. The sum leaves out the budget of reverted batches that each token has. The limits of the key (\`maxSpendingPerDayWei\`) end every loss.`
   return `${table}\n\n${wrapped(text)}`
 }
 

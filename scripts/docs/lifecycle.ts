@@ -11,12 +11,12 @@ const meanings: Record<TransferState, string> = {
   included: 'A transaction of Portage or of someone else has had the effect, in a block that is not final yet.',
   parked:
     'Portage does not try the transfer again by itself, but still watches it. The transfer waits for an operator (`portage transfer retry`, `cancel`).',
-  delivered: 'The target chain’s finalized state shows the effect, and the result says who delivered.',
+  delivered: 'The target chain’s finalized state shows the effect, and the result says who delivered the transfer.',
   rejected: 'The message is not valid and never will be.',
   declined:
-    'The message is valid, but policy refuses it (fee, asset, chain). After the policy has changed, `portage transfer retry` lets Portage decide again.',
+    'The message is valid, but policy refuses it (fee, asset, chain). After the policy has changed, `portage transfer retry` makes Portage decide again.',
   cancelled:
-    'An order has ended the transfer. Every nonce that the transfer ever held is final, and the effect is not there. The history has the reason of the order and the name of its giver (or `unnamed`).',
+    'An order has ended the transfer. Every nonce that the transfer ever held is final, and the target chain does not show the effect. The history has the reason of the order and the name of its giver (or `unnamed`).',
 }
 
 /** The diagram and the tables of states, from `transitions` in domain/transfer/transfer.ts. */
