@@ -57,7 +57,10 @@ export interface ConfiguredEmitter extends Emitter {
   readonly bridge: BridgeName
 }
 
-/** Each emitter once, under the token bridge or else under the first bridge that names it. */
+/**
+ * Each emitter once: under the token bridge if the token bridge has this emitter, otherwise under the first bridge that
+ * names it.
+ */
 export function emittersOf(options: BridgesOptions): readonly ConfiguredEmitter[] {
   const { chains, bridges } = options
   const own = bridges[wormholeTokenBridge]
@@ -75,7 +78,10 @@ export function emittersOf(options: BridgesOptions): readonly ConfiguredEmitter[
   return [...emitters.values()]
 }
 
-/** Throws PAYLOAD_KIND for emitters of other bridges: anyone may publish the bytes of a token transfer through them. */
+/**
+ * Makes `decode` throw PAYLOAD_KIND for emitters of other bridges, because anyone may publish the bytes of a token
+ * transfer through such an emitter.
+ */
 export function unlessOfOthers(decode: Decode, options: BridgesOptions): Decode {
   const others = new Set(
     emittersOf(options).flatMap((one) => (one.bridge === wormholeTokenBridge ? [] : [`${one.emitterChain}/${one.emitter}`])),
@@ -100,14 +106,14 @@ export function streamSettings({ bridge, sourceChain, emitter }: ConfiguredEmitt
 const wormhole = 'wormhole'
 export const prefixOf = ({ bridge }: ConfiguredEmitter): string => (bridge === wormholeTokenBridge ? bridge : wormhole)
 
-/** Each spy is asked for all emitters. */
+/** Portage subscribes to all emitters at each spy. */
 export function spySources(options: BridgesOptions) {
   const spies = options.bridges[wormholeTokenBridge]?.spies ?? []
   const filters = emittersOf(options).map(({ emitterChain: chain, emitter }) => ({ chain, emitter }))
   return spies.map((spy) => ({ ...spy, bridge: wormholeTokenBridge, filters }))
 }
 
-/** In the order in which they read a message. */
+/** The plug-ins, in the order in which they are tried on a message. */
 export function pluginsOf(options: BridgesOptions): readonly ConfiguredPlugin<unknown>[] {
   const { receivers: ofContracts, ntt: ofTokens } = options.bridges
   // Called only if NTT is configured. Without NTT, a chain may have no Wormhole chain id, and `namesOf` would throw.
@@ -115,7 +121,7 @@ export function pluginsOf(options: BridgesOptions): readonly ConfiguredPlugin<un
   return [...(ofContracts ? [createReceivers(ofContracts.routes)] : []), ...(ofTokens ? [createNtt(freeTokens(ofTokens), numbers())] : [])]
 }
 
-/** Transfers of other tokens are delivered only for a paid request. */
+/** Transfers of tokens that are not free are delivered only for a paid request. */
 const freeTokens = ({ tokens }: Settings<'ntt'>) => tokens.filter(({ free }) => free)
 
 export function packagesOf({
@@ -125,8 +131,9 @@ export function packagesOf({
 }
 
 /**
- * A package that fails keeps every message that fits its routes. So no such message may fit a route of a bridge that
- * reads messages after the package: a later package, or the token bridge. Throws CONFIG_INVALID.
+ * Throws CONFIG_INVALID if a message may fit both a route of a package and a route of a bridge that reads messages
+ * after this package (a later package, or the token bridge). If the package failed, it would keep the other bridge's
+ * message.
  */
 export function demandOwnMessages(options: BridgesOptions): void {
   const packages = packagesOf(options)

@@ -105,7 +105,7 @@ function createWithin(options: BridgesOptions, decode: Decode): (message: Execut
     try {
       return [decode(vaa).bridge]
     } catch {
-      // No bridge owns this VAA: only the request delivers it.
+      // No bridge owns this VAA, which is delivered only because of the request.
       return []
     }
   }

@@ -77,7 +77,10 @@ export type NextStage =
 
 /** For deliveries that take several calls. Each call is sent once the effect of the previous call is final. */
 export interface Stages {
-  /** Names the first stage, if its call reverts once it is not needed: a simulation then shows whether it is due. */
+  /**
+   * Names the first stage, if the stage's call reverts when it is not needed: a simulation then shows whether the stage
+   * is due.
+   */
   first?(transfer: Transfer): string | undefined
   /** The answer is ignored if `delivered`, read at the same time, is true. Undefined: one call delivers. */
   next(transfer: Transfer): Promise<NextStage> | undefined
@@ -90,7 +93,10 @@ export type Attestation =
 
 export type RouteWithin = Pick<TransferRoute, 'bridge' | 'sourceChain'>
 
-/** A chain and, for a message of another bridge, that bridge. `payment`: digest of the request that pays. */
+/**
+ * The source chain of a message and, if another bridge owns the message, that bridge. `payment`: digest of the request
+ * that pays.
+ */
 export type ProvedSource =
   | ChainName
   | (Pick<RouteWithin, 'sourceChain'> & Partial<RouteWithin> & { readonly payment?: string; readonly parties?: DeniableParties })
@@ -117,9 +123,9 @@ export interface Endpoint {
    */
   accept?(message: Uint8Array): Promise<number | undefined>
   /**
-   * Verifies a message of a plug-in, which may then be asked about it. Before, `delivery` and `plan` throw
-   * PLUGIN_FAILED. All other functions verify by themselves. Absent: no plug-in is asked. Throws VAA_*, GUARDIAN_SET_*
-   * and read errors.
+   * Verifies a message. Only afterwards is the message's plug-in asked about it: until then, `delivery` and `plan`
+   * throw PLUGIN_FAILED. All other functions verify by themselves. Absent: no plug-in is asked. Throws VAA_*,
+   * GUARDIAN_SET_* and read errors.
    */
   demandSigned?(transfer: Transfer): Promise<void>
   /** Checks all conditions of a delivery, including `verify`. */
@@ -140,8 +146,8 @@ export interface Endpoint {
   /** Returns this endpoint with the call and the effects of the plan. */
   planned?(plan: CallPlan): Endpoint
   /**
-   * Finds and verifies an attestation, if the message has none or only one that has expired or is not final enough.
-   * Undefined if none is needed, or if `validate` refuses the message.
+   * Finds and verifies an attestation if the message has none, or if its attestation has expired or was made at too low
+   * a finality. Undefined if no attestation is needed, or if `validate` refuses the message.
    */
   attest?(transfer: Transfer): Promise<Attestation | undefined>
   /** Contract (0x, lower case) → selectors. A key signs no other calls for this bridge, except `openCalls`. */
@@ -164,7 +170,7 @@ export interface Endpoint {
   /** Returns why the account may not deliver. `everywhere`: it may call no contract of the bridge. */
   unauthorized?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
   readonly batches?: SharedCalls
-  /** Undefined after a success that only the state can confirm. */
+  /** Undefined if the call succeeded, but only the chain's state can show the effect. */
   hasEffect(receipt: Receipt, transfer: Transfer): boolean | undefined
 }
 
@@ -212,12 +218,15 @@ interface SourceBase {
   readonly config: StreamConfig
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
-  /** Whether each transfer is delivered and final, by most nodes. Throws contradictions (`haltRoute`), read errors. */
+  /**
+   * Whether each transfer is delivered and final, according to most nodes. Throws contradictions (`haltRoute`), read
+   * errors.
+   */
   delivered(transfers: readonly Transfer[]): Promise<readonly boolean[]>
 }
 
 interface CountedSource extends SourceBase {
-  /** Highest number in the finalized state, by most nodes. Searches from `known`. */
+  /** Highest number in the finalized state, according to most nodes. Searches from `known`. */
   highest(known?: string): Promise<string | undefined>
 }
 
@@ -227,7 +236,7 @@ export interface ScannedSource extends CountedSource {
   readonly targetChain: ChainName
   /**
    * Without `at`, one node answers, so its contradiction halts no route yet. Throws NODE_REFUSED (range too long, or
-   * logs that do not belong there), NODE_UNAVAILABLE, contradictions (`haltRoute`) and, with `agreed`, NODES_DISAGREE.
+   * logs that were not asked for), NODE_UNAVAILABLE, contradictions (`haltRoute`) and, with `agreed`, NODES_DISAGREE.
    */
   initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]>
   /** A transfer without a record is undefined. Throws contradictions (`haltRoute`), NODES_DISAGREE and read errors. */

@@ -259,7 +259,7 @@ function createSigned({ chains }: BridgesOptions, bridges: Bridges) {
   }
 }
 
-/** Chains that deliveries to `targets` need connected: unsigned messages are checked at their source. */
+/** Chains that must be connected for deliveries to `targets`, because unsigned messages are checked at their source. */
 export function sourcesOf({ bridges }: Pick<BridgesOptions, 'bridges'>, targets: readonly ChainName[]): readonly ChainName[] {
   const routes = bridges['native-bridge']?.routes ?? []
   const ofLogs = [bridges.executor, bridges.cctp].flatMap((bridge) => {
@@ -276,7 +276,7 @@ function signedSourcesOf(bridge: BridgeName, options: BridgesOptions, links: Lin
   return emittersOf(options).flatMap((emitter) => (emitter.bridge === bridge ? sourcesOfEmitter(emitter, options, links) : []))
 }
 
-/** None if the emitter's chain is in the config and not served. */
+/** Returns no source if the emitter's chain is in the config and not served. */
 function sourcesOfEmitter(
   end: ConfiguredEmitter,
   options: BridgesOptions,

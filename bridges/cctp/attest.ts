@@ -43,11 +43,15 @@ interface AttestOptions {
 const spareBlocks = 50
 /** Time between two tries to get an attestation, ms. Attestations at finality take minutes. */
 const retryMs = { fast: 5_000, finalized: 15_000 } as const
-/** Circle answers `reattest` within seconds, so after this time (ms) a request must have been lost. */
+/**
+ * Time after which `reattest` is called again, ms. Circle answers within seconds, so the request must have been lost.
+ */
 const askAgainMs = 600_000
 const mostRemembered = 4_096
 
-/** Asks once in a while for a newer attestation. The returned function names why the transfer waits. */
+/**
+ * The returned function asks Circle for a newer attestation, once per `askAgainMs`, and returns why the transfer waits.
+ */
 function createAskAgain(apis: Pick<AttestationApis, 'reattest'>) {
   const asked = new LRUCache<string, true>({ max: mostRemembered, ttl: askAgainMs })
   return async function askAgain(fault: Refusal, nonce: string): Promise<string> {
@@ -55,7 +59,8 @@ function createAskAgain(apis: Pick<AttestationApis, 'reattest'>) {
     try {
       await apis.reattest(nonce)
     } catch (error) {
-      // A stranger may have made the message, so the transfer waits for itself also if Circle refuses.
+      // The transfer waits with its own code instead of IRIS_UNAVAILABLE, because Circle may refuse only this message,
+      // which a stranger may have made.
       if (!isUnavailable(error)) throw error
       return `${fault.reason} No API attests it again: ${error.about}`
     }
@@ -64,7 +69,9 @@ function createAskAgain(apis: Pick<AttestationApis, 'reattest'>) {
   }
 }
 
-/** Finds an attestation, also in place of one that has expired or is not final enough. */
+/**
+ * Finds an attestation for a message that has none, or whose attestation has expired or was made at too low a finality.
+ */
 export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: AttestOptions) {
   const expired = new LRUCache<string, true>({ max: mostRemembered })
   const askAgain = createAskAgain(apis)
@@ -119,14 +126,19 @@ export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: Att
         return { kind: 'wait', code, reason: about || title, retryInMs: Number(facts['againInMs'] ?? retryInMs) }
       }
     },
-    /** Called after the target refused the attestation as expired. On Arbitrum, only this shows the expiration. */
+    /**
+     * Called after the target refused the attestation as expired. On Arbitrum, only this refusal shows the expiration.
+     */
     hasExpired({ message }: Transfer): void {
       expired.set(fingerprint(readCarried(decodeBase64(message)).bytes), true)
     },
   }
 }
 
-/** An audit asks for hundreds of forms, and would use up the rate of the APIs, so that new burns get no attestation. */
+/**
+ * Maximum number of simultaneous searches for forms. Without this limit, an audit would use up the rate limit of the
+ * APIs, and new burns would get no attestation.
+ */
 const formsAtOnce = 8
 const turnsOf = new WeakMap<Pick<AttestationApis, 'ofTransaction'>, ReturnType<typeof createTurns>>()
 
@@ -156,7 +168,10 @@ type VerifyEqual = (equal: readonly Attested[]) => Promise<void>
 
 export type SignedForm = ReturnType<typeof createSignedForms>
 
-/** Remembers signatures for a minute and shares checks, because each of many equal burns checks all of them. */
+/**
+ * Remembers verified signatures for a minute and shares running checks, because each of many equal burns checks the
+ * signatures of all equal burns.
+ */
 export function createVerifyEqual(verifySigned: VerifySigned): VerifyEqual {
   const verified = createVerifiedMessages()
   const checks = keptReads((one: Attested) => verified.once(one.bytes, fingerprint(one.attestation), () => verifySigned(one)), {
@@ -171,7 +186,7 @@ function isUnavailable(error: unknown): error is RelayerError {
   return error instanceof RelayerError && error.code === 'IRIS_UNAVAILABLE'
 }
 
-/** Expired, or not final enough. */
+/** Whether the attestation has expired or was made at too low a finality. */
 function isLate({ code }: Refusal): boolean {
   return code === 'CCTP_EXPIRED' || code === 'CCTP_NOT_ATTESTED'
 }
@@ -195,7 +210,10 @@ function equalTo({ bytes, twins }: CarriedMessage, messages: readonly Attested[]
 
 const knownForms = new WeakMap<readonly Attested[], ReadonlyMap<string, readonly Attested[]>>()
 
-/** By hash of the logged bytes, without forms of equal nonces. Made once for all burns that share an answer. */
+/**
+ * Hash of the logged bytes → their attested forms. Leaves out a log with two forms of the same nonce. The map is made
+ * once for all burns that share an answer of the APIs.
+ */
 function formsByLog(messages: readonly Attested[]): ReadonlyMap<string, readonly Attested[]> {
   const before = knownForms.get(messages)
   if (before) return before
@@ -210,7 +228,7 @@ function formsByLog(messages: readonly Attested[]): ReadonlyMap<string, readonly
   return forms
 }
 
-/** Undefined if the bytes are not those of a burn. */
+/** Returns the hash of the logged bytes. Undefined if `bytes` are not the message of a burn. */
 function logOf(bytes: Uint8Array): string | undefined {
   try {
     return keccak256(loggedBytes(bytes))

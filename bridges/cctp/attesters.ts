@@ -22,7 +22,7 @@ export interface Attesters {
   readonly enabled: ReadonlySet<string>
 }
 
-/** Checks as Attestable.sol and OpenZeppelin's ECDSA do. Throws CCTP_ATTESTATION. */
+/** Checks the signatures as Attestable.sol and OpenZeppelin's ECDSA do. Throws CCTP_ATTESTATION. */
 export function checkAttestation({ bytes, attestation }: Attested, { threshold, enabled }: Attesters): void {
   if (threshold === 0 || attestation.length !== threshold * signatureBytes)
     throw refused('Its length does not fit the threshold.', { bytes: attestation.length, threshold })
@@ -57,7 +57,7 @@ export const transmitterAbi = new Interface([
   'function usedNonces(bytes32 key) view returns (uint256)',
 ])
 
-/** Most nodes are read, because a single node could invent an attester. */
+/** Most nodes must agree, because a single node could invent an attester. */
 const at = 'majority-latest'
 
 /** Circle has 2 attesters. A contract with more than 64 is not Circle's. */
@@ -85,7 +85,10 @@ export function createAttesters(chain: ContractReader, transmitter: string, cloc
   return (maxAgeMs = ttlMs) => reads.get('set', maxAgeMs)
 }
 
-/** Checks a refused attestation again with newly read attesters. Throws CCTP_ATTESTATION and read errors. */
+/**
+ * Checks the attestation and, if it is refused, checks it again with newly read attesters. Throws CCTP_ATTESTATION and
+ * read errors.
+ */
 export async function verifyAttested(attested: Attested, attesters: ReadAttesters): Promise<void> {
   try {
     checkAttestation(attested, await attesters())

@@ -83,7 +83,10 @@ interface CctpAsked {
   readonly v1?: { readonly domain: number; /** u64, decimal. */ readonly nonce: string }
 }
 
-/** Delivers the burns that requests pay for. A v2 request pays for the last burn before it in its transaction. */
+/**
+ * Delivers the burns that requests pay for. A v2 request pays for the last burn before the request in the same
+ * transaction.
+ */
 export function createPaidCctp(options: CctpBridgeOptions): PaidProduct<CctpAsked> {
   const { bridge, logs } = createCctp(options, { ...listedIn(options.settings), paid: true })
   const { endpoints, decode, content } = bridge

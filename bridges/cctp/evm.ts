@@ -91,7 +91,10 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   }
 }
 
-/** Only Circle knows the nonce of a v2 burn, and the nonce shows the delivery. */
+/**
+ * The nonce of a burn shows the delivery. While a v2 burn is not attested, only Circle's answer (`signedForm`) names
+ * its nonce.
+ */
 function createEffect({ chain, routes }: Pick<EvmEndpointOptions, 'chain' | 'routes'>, signedForm: SignedForm) {
   const signedIn = async (transfer: Transfer) => {
     const { carried, route, isAttested } = read(routes, transfer)
@@ -121,7 +124,10 @@ const receivedTopics = {
   2: id('MessageReceived(address,uint32,bytes32,bytes32,uint32,bytes)'),
 } as const
 
-/** `topics` are the first topics of a log. `shows` compares the nonce, which comes after the unknown caller. */
+/**
+ * `topics` has only the first topic, because the second one, the caller, is not known. `shows` compares the third
+ * topic, the nonce.
+ */
 export function receivedLog(transmitter: string, { version, nonce, sourceDomain }: CctpMessage): Required<DeliveryLog> {
   return {
     address: transmitter,

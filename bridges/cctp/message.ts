@@ -42,7 +42,7 @@ const finalized = 2_000
 
 export const zeroWord = `0x${'0'.repeat(64)}`
 
-/** Lengths and offsets in bytes, by version. In its first four bytes, v1 has the number 0, and v2 the number 1. */
+/** Lengths and offsets in bytes, by version. The first four bytes of a message are its version: 0 for v1, 1 for v2. */
 const layouts = {
   1: { nonceBytes: 8, sender: 20, body: 116 },
   2: { nonceBytes: 32, sender: 44, body: 148 },
@@ -80,7 +80,7 @@ const versions: ReadonlyMap<number, CctpVersion> = new Map([
   [1, 2],
 ])
 
-/** Throws CCTP_MESSAGE for a body of another length (v2: of less than 228 bytes). */
+/** Throws CCTP_MESSAGE unless the body has 132 bytes (v1) or at least 228 bytes (v2). */
 export function readBurn({ version, body }: Pick<CctpMessage, 'version' | 'body'>): Burn {
   const least = burnBytes[version]
   if (body.length < least || (version === 1 && body.length > least))

@@ -33,7 +33,10 @@ export interface CctpRoute {
 
 export type CctpRoutes = ReturnType<typeof createRoutes>
 
-/** Burns of one of `senders`, or for one of `recipients` (32 bytes, 0x, lower case). With `paid`, all other burns. */
+/**
+ * `all` burns, or the burns by `senders` and the burns for `recipients` (32 bytes, 0x, lower case). With `paid`, the
+ * burns that are in neither list.
+ */
 export type DeliveredBurns = 'all' | { readonly senders: readonly string[]; readonly recipients: readonly string[]; readonly paid?: true }
 
 function isDelivered({ sender, mintRecipient }: Burn, burns: DeliveredBurns): boolean {

@@ -106,5 +106,5 @@ export const refusals: Refusals = {
   MESSAGE_TOO_LARGE: { kind: 'declined' },
 }
 
-/** Before a key signs, every refusal rejects the call, because another attestation would need another call. */
+/** Refusals right before a key signs: each rejects the call, because a newer attestation would need a new call. */
 export const proofRefusals: Refusals = Object.fromEntries(Object.keys(refusals).map((code) => [code, { kind: 'rejected' }]))

@@ -71,7 +71,7 @@ function kindsOf(options: ExecutorEndpointOptions): Readonly<Record<RequestPrefi
   }
 }
 
-/** Judges requests by their terms and the time. */
+/** Judges requests by the provider's terms and the time. */
 function createAcceptance({ clock = Date.now, terms }: Pick<ExecutorEndpointOptions, 'clock' | 'terms'>) {
   function acceptAt(now: number, { request, sourceChain }: ExecutorMessage, hasStarted: boolean): Accepted {
     // The Executor's contract itself refuses expired quotes, so `requestedAt` is 0.
@@ -232,8 +232,8 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
           ...{ bridge: executor, targetChain: chain.name, payee: addressOf(wanted.recipient ?? ''), lossesOf: digestOf(message) },
         },
         payment,
-        // Until the quote expires, the request is delivered at any gas price, unless its payer chose a longer message
-        // than the price is for. Afterwards the payment must cover the gas.
+        // The payment must cover the gas once the quote has expired, or if the payer chose a message that makes the
+        // call longer than the price is for. Otherwise the request is delivered at any gas price.
         ...(earned !== undefined && { earned: async (bytes = 0) => (isLate(accepted) || bytes > pricedDataBytes ? earned : undefined) }),
         gasAtMost: wanted.gasLimit,
         revertsOnceDelivered: kind.revertsOnceDelivered,
@@ -254,7 +254,7 @@ function readOf({ message }: Transfer): ExecutorMessage {
   return readMessage(decodeBase64(message))
 }
 
-/** Undefined if quote or instructions cannot be read, or without a target price. */
+/** Undefined if the quote or the instructions cannot be read, or if the quote has no target price. */
 export function paymentOf({ request }: ExecutorMessage): Payment | undefined {
   const [quote, wanted] = [decodeQuote(request.signedQuote), decodeInstructions(request.instructions)]
   if (!quote || !wanted || quote.targetPrice === 0n) return undefined

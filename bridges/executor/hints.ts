@@ -17,14 +17,17 @@ export interface PlannedCall {
 
 const keyOf = ({ to, value, data }: Intent) => `${to}/${value}/${data}`.toLowerCase()
 
-/** Several requests may have the same call. Late requests, and those with low gas limits, cannot push out others. */
+/**
+ * Several requests may have the same call. Late requests, and requests with low gas limits, cannot push out other
+ * requests.
+ */
 const mostPerCall = 8
 
 /** A hint is not trusted: `proveCall` reads the source chain. */
 export function createHints() {
   /**
-   * `to/value/data` → hints. Unread hints come last, and before them late ones. In each group, higher gas limits come
-   * first.
+   * `to/value/data` → hints. Order: hints in time, then late hints, then unread hints. In each group, higher gas limits
+   * come first.
    */
   const hints = boundedMap<string, readonly PlannedCall[]>(10_000, 0, ({ length }) => length)
   /** Hints whose last proof failed because something could not be read. Invented places may never become readable. */
@@ -59,7 +62,8 @@ export function createHints() {
     },
     /**
      * Returns the answer of `allow` for the first hint that is proved and allowed. Drops the hints whose request is not
-     * proved. Undefined without hints. If no hint serves, throws the error of a read or else CALL_UNJUSTIFIED.
+     * proved. Undefined without hints. If no hint is proved and allowed, throws the first read error or, without read
+     * errors, CALL_UNJUSTIFIED.
      */
     async prove<P, T>(
       intent: Intent,

@@ -68,7 +68,7 @@ export type Judgement =
       readonly missing?: bigint
     }
 
-/** The times are checked last, so that EXECUTOR_EXPIRED means that everything else is in order. */
+/** The times are checked last, so EXECUTOR_EXPIRED means that all other checks have passed. */
 export function judge(request: RequestForExecution, sourceChain: number, times: Times, terms: ExecutorTerms): Judgement {
   const quote = decodeQuote(request.signedQuote)
   if (request.quoter !== terms.quoter) return refused('EXECUTOR_QUOTE_UNKNOWN', `another provider signs for ${request.quoter}`)

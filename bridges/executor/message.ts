@@ -11,7 +11,7 @@ import { bytesOf, readRequest, type RequestForExecution, requestOf } from './eve
 import { type ExecutorTerms, judge } from './judge.ts'
 import { decodeInstructions, executor } from './requests.ts'
 
-/** A request and the place of its log. The logs of its source chain prove it, not signatures. */
+/** A request and the place of its log. The logs of the source chain prove the request: it has no signatures. */
 export interface ExecutorMessage {
   /** Wormhole chain id. */
   readonly sourceChain: number
@@ -19,7 +19,7 @@ export interface ExecutorMessage {
   readonly logIndex: number
   readonly txHash: string
   readonly request: RequestForExecution
-  /** A VAA, the VAA of each NTT transceiver, or an attested message of CCTP. Empty until they are signed. */
+  /** A VAA, the VAA of each NTT transceiver, or an attested message of CCTP. Empty until these messages are signed. */
   readonly attested: readonly Uint8Array[]
 }
 
@@ -66,7 +66,9 @@ function decodeMessage(bytes: Uint8Array): ExecutorMessage {
   throw new RelayerError('EXECUTOR_MESSAGE', { facts: { bytes: bytes.length } })
 }
 
-/** False for a request below the least gas. An earlier version may have started its transfer. */
+/**
+ * False for a request below the least gas limit. Its transfer may have started nevertheless, under an earlier version.
+ */
 export function mayStart({ message }: Pick<Transfer, 'message'>): boolean {
   const wanted = decodeInstructions(readMessage(decodeBase64(message)).request.instructions)
   return wanted === undefined || wanted.gasLimit >= leastGasLimit
@@ -105,8 +107,8 @@ export function createDecode(sources: ReadonlyMap<number, ExecutorSource>, chain
 }
 
 /**
- * Returns undefined for a request that `judge` refuses even if its transfer has started. The stream must leave out
- * those for which `mayStart` is false.
+ * Returns undefined for a request that `judge` refuses even if its transfer has started. The stream must also leave out
+ * requests for which `mayStart` is false.
  */
 export function createLogDecode(name: ChainName, sourceChain: number, terms: ExecutorTerms, decode: Decode): PlacedLogsOptions['decode'] {
   return (log) => {

@@ -134,8 +134,8 @@ async function attest(
 }
 
 /**
- * Returns the first due stage or else the first answer. Each answer is about one message of the request. From the
- * second message on, the stage's name ends with the message's position, such as ` 2`.
+ * Returns the first due stage or, if no stage is due, the first answer. Each answer is about one message of the
+ * request. From the second message on, the stage's name ends with the message's position, such as ` 2`.
  */
 function firstDue(answers: readonly NextStage[]): NextStage {
   const due = answers.findIndex(({ kind }) => kind === 'stage')
@@ -147,7 +147,8 @@ function firstDue(answers: readonly NextStage[]): NextStage {
 const notFinal: readonly ErrorCode[] = ['PLACE_NOT_FINAL', 'PLACE_MISMATCH']
 
 /**
- * No transfers for a request that most nodes do not show in a final block, because `validate` refuses such a request.
+ * Returns no transfers for a request that most nodes do not show in a final block, because `validate` refuses such a
+ * request.
  */
 function unlessNotFinal(error: unknown): readonly Transfer[] {
   if (notFinal.includes(toRelayerError(error).code)) return []

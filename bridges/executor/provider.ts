@@ -42,7 +42,9 @@ export interface QuoteRequest {
 
 export type ExecutorProvider = ReturnType<typeof createProvider>
 
-/** All callers share a signed quote for this time (ms), so that strangers cause few reads and signatures. */
+/**
+ * Time for which all callers share a signed quote, ms. Sharing keeps strangers from causing many reads and signatures.
+ */
 const keptMs = 5_000
 const failureKeptMs = 1_000
 

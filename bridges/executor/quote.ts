@@ -70,7 +70,7 @@ export function isSignedBy(quoter: string, signed: Uint8Array): boolean {
   return secp256k1().recover(digest, signature.subarray(0, 64), (signature[64] ?? 0) - 27) === quoter
 }
 
-/** Wei in the unit of a base fee, which has 10 decimals. */
+/** Wei per unit of a quote's base fee, which has 10 decimals (1 coin = 10^10 units). */
 const weiPerUnit = 10n ** 8n
 
 /**

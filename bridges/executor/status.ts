@@ -31,7 +31,10 @@ export interface RelayTransaction {
   readonly cost: bigint
 }
 
-/** Each request costs a read of Temporal, and strangers choose how many a transaction has. */
+/**
+ * Maximum number of requests that are shown per transaction. Each costs a read of Temporal, and strangers choose how
+ * many requests a transaction has.
+ */
 export const mostRequests = 20
 
 /** The first `mostRequests` requests of a source transaction that name this provider. Throws read errors. */

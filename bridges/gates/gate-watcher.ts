@@ -23,7 +23,7 @@ export interface GateWatcherOptions {
   readonly chain: Pick<Chain, 'name' | 'heads'>
   readonly endpoints: ReadonlyMap<BridgeName, WatchedEndpoint>
   readonly lanes: readonly LaneId[]
-  /** `wake` returns false if the transfer is gone. `waiting` also lists transfers of earlier processes. */
+  /** `wake` returns false if the transfer has ended. `waiting` also lists transfers of earlier processes. */
   readonly waitingTransfers: { wake(id: string): Promise<boolean>; waiting(bridge: BridgeName): AsyncIterable<Transfer> }
   readonly unauthorized: { add(lane: LaneId): void; check(): Promise<void> }
   readonly logger: Logger
@@ -36,7 +36,7 @@ interface Waiter {
   code?: ErrorCode
 }
 
-/** Checks the gates once per block. Reserves the amount before it wakes a transfer. */
+/** Checks the gates once per block, and reserves the amount of a transfer before the transfer is woken. */
 export class GateWatcher {
   readonly #options: GateWatcherOptions
   readonly #waiting = new Map<string, Waiter>()

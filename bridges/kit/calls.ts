@@ -181,7 +181,8 @@ export function createProveCall<C>({ chain, routes, chainNames, prove, product }
 }
 
 /**
- * Returns the number of the first argument that is not within its bound. The message is argument 1. Undefined: all are.
+ * Returns the number of the first argument that is not within its bound. The message is argument 1. Undefined if all
+ * arguments are within their bounds.
  *
  * @param data exactly encoded
  */

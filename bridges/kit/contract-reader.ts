@@ -9,9 +9,9 @@ export interface ContractReader {
   call(to: string, data: string, at: At): Promise<string>
 }
 
-/** Settings are read again after this time (ms), because a contract's owner may change them. */
+/** Time after which a contract's setting is read again, ms. The contract's owner may have changed the setting. */
 export const ttlMs = 60_000
-/** A setting that a message contradicts is read again at once, but at most once in this time (ms). */
+/** A setting that a message contradicts is read again immediately, unless it was read less than this long ago, ms. */
 export const doubtedEveryMs = 1_000
 
 export interface View {
@@ -65,7 +65,10 @@ export async function inTicks<K, V>(keys: readonly K[], readOne: (key: K) => Pro
   return values
 }
 
-/** A large number, because `agreed` asks a lone node twice, a block apart: each batch takes the time of a block. */
+/**
+ * Reads per batch with `agreed`. The number is large, because a chain's only node is asked twice, one block apart, so
+ * each batch takes the time of a block.
+ */
 export const agreedPerTick = 1_000
 
 export type Finality = Extract<At, 'finalized' | 'agreed'>

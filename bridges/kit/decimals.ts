@@ -8,7 +8,7 @@ const abi = new Interface(['function decimals() view returns (uint256)'])
 
 /** Maximum number of kept answers, because anybody can make tokens. */
 const mostKept = 4_096
-/** The start of a transfer waits at most this time (ms). A longer read continues, for later transfers. */
+/** Longest wait of a transfer's start for the decimals, ms. A slower read continues, for later transfers. */
 const longestMs = 1_000
 const mostDecimals = 77n
 

@@ -8,7 +8,7 @@ type CountingChain = SourceReader & { readonly networkId: string }
 
 export interface SignedMessages {
   readonly decode: Decode
-  /** For messages that logs show: a plug-in may refuse one as not its own. */
+  /** Decodes messages that logs show. A plug-in may refuse such a message as not its own. */
   readonly decodePublished: Decode
   isDelivered(transfer: Transfer, at: Finality): Promise<boolean>
 }

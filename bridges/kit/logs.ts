@@ -4,7 +4,10 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ContractReader } from './contract-reader.ts'
 import type { FoundDelivery } from '../port.ts'
 
-/** Both need the same answer from most nodes. `agreed` asks a chain's only node twice, `majority` once. */
+/**
+ * Most nodes must give the same answer. If the chain has only one node, this node must answer twice (`agreed`) or once
+ * (`majority`).
+ */
 export type LogsAt = 'agreed' | 'majority'
 
 export interface LogReader extends ContractReader {
@@ -54,8 +57,8 @@ export interface DeliveryReader extends Pick<LogReader, 'logs'> {
 }
 
 /**
- * Searches the latest `depthBlocks` blocks. Undefined without such a log, if the sender is not known, or if a node
- * refuses a request.
+ * Searches the latest `depthBlocks` blocks. Undefined if none of them has the log, if the sender is not known, or if a
+ * node refuses a request.
  */
 export async function findDelivery(
   chain: DeliveryReader,

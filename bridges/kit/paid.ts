@@ -16,9 +16,9 @@ export interface PaidProduct<Asked> {
   readonly endpoints: ReadonlyMap<ChainName, Endpoint>
   /** The transfers have no attestations. Throws PLACE_NOT_FINAL, TARGET_CHAIN_UNSUPPORTED and read errors. */
   transfersOf(place: PaidPlace, asked: Asked): Promise<readonly Transfer[]>
-  /** `transfer` is attested. Throws the errors of `transfersOf`. */
+  /** Whether the request pays for `transfer`, which is attested. Throws the errors of `transfersOf`. */
   isAskedFor(place: PaidPlace, asked: Asked, transfer: Transfer): Promise<boolean>
-  /** Does not depend on the order of the request's transfers. */
+  /** Whether the delivery of `transfer` pays the drop-off. Does not depend on the order of the request's transfers. */
   paysDropOff(transfer: Transfer): boolean
   decode(message: Uint8Array): Transfer
   content(message: Uint8Array): Partial<TransferContent>

@@ -24,22 +24,25 @@ export interface PlacedLogsOptions {
   readonly startBlock?: number | undefined
   readonly maxOpen: number
   /**
-   * Must be pure. Returns undefined, or throws an error that is not retriable, for a log that is no transfer of this
-   * Portage. Throws NODE_REFUSED for a log that is no event of the contract.
+   * Must be pure. Returns undefined, or throws an error that is not retriable, for a log that Portage does not deliver.
+   * Throws NODE_REFUSED for a log that is no event of the contract.
    * @param siblings all logs of the contract in the transaction, in ascending order, including `log`
    */
   decode(log: PlacedLog, number: string, siblings: readonly PlacedLog[]): Transfer | undefined
-  /** Must be pure. False: the stream starts no such transfer, but one that has started is verified. Default: true. */
+  /**
+   * Must be pure. False: the stream does not start the transfer, but if it has started already, it is still verified.
+   * Default: true.
+   */
   starts?(transfer: Transfer): boolean
   isDelivered(transfer: Transfer, at: Finality): Promise<boolean>
   /** Returns monotonic time, ms. */
   readonly clock?: () => number
 }
 
-/** Decoding a request of the Executor takes up to 3 ms. */
+/** Number of logs that are decoded in one turn. Decoding a request of the Executor takes up to 3 ms. */
 const decodedAtOnce = 20
 
-/** A verified message is remembered for this time, ms. Waiting transfers try again within half an hour. */
+/** Time for which a verified message is remembered, ms. Waiting transfers try again within half an hour. */
 const rememberMs = 3_600_000
 
 export const placedRefusals = { PLACE_MISMATCH: { kind: 'rejected' }, PLACE_NOT_FINAL: { kind: 'wait' } } as const satisfies Refusals

@@ -36,7 +36,7 @@ export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts' | 'poli
   /** Applies the operator's policy. Throws a code of `refusals`. */
   admit?(message: Message<C>): void | Promise<void>
   first?(message: Message<C>): string | undefined
-  /** Adds to the verdicts of all signed messages. */
+  /** Verdicts of further errors, in addition to the verdicts of all signed messages. */
   readonly refusals?: Refusals
   /** A log that every receipt of a delivery contains. */
   log?(message: Message<C>): DeliveryLog
@@ -166,7 +166,9 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
   const refusals = { ...ownRefusals, ...product.refusals }
   const messageOf = ({ message }: Transfer) => messages.read(message).message
 
-  /** Proves before it decodes. Undefined if the state of the target decides which call is next. */
+  /**
+   * Proves the message before the product decodes it. Undefined if the state of the target decides which call is next.
+   */
   async function check(transfer: Transfer): Promise<PlannedDelivery | undefined> {
     const routed = messages.route(decodeBase64(transfer.message))
     const { emitter, emitterChain, sequence, digest } = routed.signed
@@ -178,7 +180,7 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
     await product.admit?.(message)
     if (next) return undefined
     const planned = delivery(transfer)
-    // If the plug-in's code fails, the message stays valid. The caller makes the call again, and meets the failure.
+    // If the plug-in's code fails, the message stays valid. The caller makes the call again, and gets the failure.
     return { ...planned, intent: await unless(planned.call(), isPluginFailure) }
   }
 

@@ -70,13 +70,13 @@ export interface CallRule {
    * the contract, with the same one-word argument, must not answer `isNot`.
    */
   readonly proof: 'message' | (Pick<Shown, 'view' | 'returns'> & { readonly isNot: readonly unknown[] })
-  /** One for each argument behind the signed message. Only with the proof `message`. */
+  /** One bound for each argument after the signed message. Only with the proof `message`. */
   readonly rest?: readonly ArgumentBound[] | undefined
   /** Only with the proof `message`. Absent: a key signs no call that carries coins. */
   readonly coins?: CallCoins | undefined
 }
 
-/** Limits an argument of one word. A key signs no call with another argument. */
+/** Limits an argument of one word. A key signs no call whose argument breaks the limit. */
 export type ArgumentBound =
   /** A literal or a value of the message, as in `MessageView`. */
   | { readonly is: string }
@@ -128,11 +128,14 @@ export interface Route {
 export interface Plugin<C> {
   readonly name: string
   readonly routes: readonly Route[]
-  /** Undefined if it is not a message of this product. Throws PAYLOAD_LENGTH. */
+  /** Undefined if the message is not one of this product. Throws PAYLOAD_LENGTH. */
   decode(message: SignedMessage, route: Route): C | undefined
   /** Without `next`, the first stage delivers. */
   readonly stages: Readonly<Record<string, Stage<C>>>
-  /** Names the next stage. Called again once the effect of the stage is final. Ignored once `delivered` is true. */
+  /**
+   * Names the next stage. Called again once the effect of the stage is final. The answer is ignored once `delivered` is
+   * true.
+   */
   next?(message: Message<C>, target: Target): Promise<Next>
   /** Views that together show that the recipient has been paid or called. */
   delivered(message: Message<C>): readonly Shown[]
@@ -142,11 +145,11 @@ export interface Plugin<C> {
   /** Asked before each call. Absent: every message is accepted. */
   policy?(message: Message<C>): Policy
   /**
-   * Worth of the fee, wei of the target's coin. Asked before each call, which waits while its gas and coins cost more.
-   * Absent: the config must say `free: true`.
+   * Worth of the fee, wei of the target's coin. Asked before each call: the call waits while its gas and coins cost
+   * more than the fee is worth. Absent: the config must say `free: true`.
    */
   earned?(message: Message<C>): bigint
-  /** Bytes that a content takes in memory. Absent: few. */
+  /** Size of a content in memory, bytes. Absent: contents are small. */
   bytesOf?(content: C): number
 }
 

@@ -19,7 +19,7 @@ export interface EmitterWithNode extends Emitter {
   readonly core: string
 }
 
-/** Decodes by the bridge that owns the message. Throws RelayerError if no bridge delivers it. */
+/** Decodes a message as the bridge that owns the message does. Throws RelayerError if no bridge delivers it. */
 export type Decode = (message: Uint8Array) => Transfer
 
 const latestTime = 2 ** 32 - 1

@@ -59,7 +59,9 @@ export interface Routed {
   readonly route: Route
 }
 
-/** Finds the first route that fits. A source outside `chainNames` is `wormhole-<id>`. Throws VAA_*, PAYLOAD_KIND. */
+/**
+ * Finds the first route that fits. A source outside `chainNames` is named `wormhole-<id>`. Throws VAA_*, PAYLOAD_KIND.
+ */
 export function readRouted(bytes: Uint8Array, routes: readonly Route[], chainNames: ChainNames, unrouted = ofNobody): Routed {
   const vaa = parseVaa(bytes)
   const { emitterChain, emitter, sequence, payload } = vaa
@@ -179,7 +181,10 @@ function createAcceptance(chain: ContractReader) {
 
 export type Prove = ReturnType<typeof createProve>
 
-/** The returned function throws MESSAGE_MISMATCH for another target, EMITTER_UNKNOWN and the errors of `Verify`. */
+/**
+ * The returned function throws MESSAGE_MISMATCH for a message to another chain, EMITTER_UNKNOWN and the errors of
+ * `Verify`.
+ */
 export function createProve(chain: ContractReader, verify: Verify, demandAccepted = createAcceptance(chain)) {
   return async function prove({ vaa, signed, route }: Routed): Promise<void> {
     if (route.to !== chain.name) throw new RelayerError('MESSAGE_MISMATCH', { facts: { chain: chain.name, target: route.to } })

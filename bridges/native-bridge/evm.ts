@@ -70,7 +70,10 @@ export function createEvmEndpoint({ chain, routes: given, verified, decimals }: 
     },
     calls: Object.fromEntries(routes.all.map(({ targetBridge }) => [targetBridge, selectors])),
     proveCall: createProveCall(routes.all, verify),
-    /** After a revert by the limit, the limits that were read last decide between BRIDGE_CAP and BRIDGE_BUDGET. */
+    /**
+     * If the bridge's limit caused the revert, the limits that were read last decide between BRIDGE_CAP and
+     * BRIDGE_BUDGET.
+     */
     explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning {
       if (!transfer) return explainRevert(revert)
       const { message, route } = decode(transfer)
@@ -138,7 +141,7 @@ function demandAmount({ amount, nonce }: NativeMessage, { minimumAmount = '0' }:
 
 const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
 
-/** Asks most nodes if one node shows another nonce, because it may lie. */
+/** Asks most nodes if one node shows another nonce, because this node may lie. */
 async function isDelivered(chain: ContractReader, { message, route }: DecodedTransfer, at: At): Promise<boolean> {
   const nonceAt = (state: At) => readInboundNonce(chain, route.targetBridge, message.id, state)
   const first = await nonceAt(at)

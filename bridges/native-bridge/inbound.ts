@@ -21,7 +21,8 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
   /**
-   * An amount that was completed in the head counts twice until the next head, which only closes the gate too early.
+   * An amount that was completed in the latest block counts twice until the next block. At worst, the gate closes too
+   * early.
    */
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1

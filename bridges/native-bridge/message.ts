@@ -95,7 +95,10 @@ export function checkId<T extends NativeTransfer>(transfer: T): T {
   return transfer
 }
 
-/** The target takes a recipient of 20 bytes. The other 12 bytes go to the initiator, so the hash is still the id. */
+/**
+ * The target takes a recipient of 20 bytes. The other 12 bytes are appended to the initiator, so the hash is still the
+ * id.
+ */
 export function completionArguments({ id, initiator, recipient, amount, nonce }: NativeTransfer): CompletionArguments {
   return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce]
 }

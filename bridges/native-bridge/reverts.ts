@@ -38,7 +38,7 @@ const divisionByZero = 0x12n
 
 /**
  * While the budget of the day is spent, a transfer that is already delivered reverts with the error of the budget, so
- * it is not recognised.
+ * the revert does not show the delivery.
  */
 export function explainRevert({ data, reason }: Revert, context?: RevertContext): RevertMeaning {
   const error = parseRevert(nativeBridgeAbi, data)

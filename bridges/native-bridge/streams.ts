@@ -107,7 +107,7 @@ async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, 
   return recorded && checkId(recorded)
 }
 
-/** Doubles its steps, then bisects, because the table has no holes. 0 for an empty table. */
+/** Searches in doubling steps, then by bisection, because the table has no holes. Returns 0 for an empty table. */
 export async function highestNonce(chain: ContractReader, bridge: string, known = 0n, at: At = 'finalized'): Promise<bigint> {
   const exists = async (nonce: bigint) => (await readOutbound(chain, bridge, nonce, at)) !== undefined
   const [present, next] = await Promise.all([known === 0n || exists(known), exists(known + 1n)])

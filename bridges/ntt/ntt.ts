@@ -31,7 +31,7 @@ const toAddress = (word: string) => `0x${word.slice(24)}`
 
 interface Place extends Pick<NttMessage, 'sourceManager'> {
   readonly manager: string
-  /** The manager in the form that a deny order takes: an NTT message does not name the token of the target. */
+  /** The manager, in the form of a deny order's token, because an NTT message does not name the token of the target. */
   readonly token: string
   readonly transceiver: string
   readonly place: number
@@ -85,7 +85,10 @@ const meanings: Readonly<Record<string, RevertMeaning>> = {
 
 const reverts = Object.fromEntries(Object.entries(meanings).map(([error, meaning]) => [selectorOf(error), meaning]))
 
-/** Seconds between the due times of a queued transfer's messages, so that only one of them is sent: one call pays. */
+/**
+ * Seconds between the due times of a queued transfer's messages. One call pays the transfer, so only one of these
+ * messages needs to be sent.
+ */
 const headStart = 120
 
 /** Above its inbound limit, NttManager consumes the message and queues the transfer. A second call pays later. */

@@ -15,7 +15,7 @@ function kitModule(): string {
   return `import zod from '${zod}'\nexport const { z } = zod\nexport const plugin = (definition) => definition\n`
 }
 
-/** Writes the bytes of a plug-in to a file for the time of `use`, which gets the URL of the file. */
+/** Writes the bytes of a plug-in to a file that exists while `use` runs. `use` gets the URL of the file. */
 export async function withCopy<T>(bytes: Uint8Array, use: (url: string) => Promise<T>): Promise<T> {
   // Only this user may enter the folder (mode 0700).
   const folder = await mkdtemp(join(tmpdir(), 'portage-plugin-'))

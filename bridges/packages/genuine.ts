@@ -11,7 +11,10 @@ import { failed } from './guard.ts'
 
 const mostRemembered = 20_000
 
-/** Digests of messages that guardians signed, or that logs of their source show. Plug-ins are asked about no others. */
+/**
+ * Digests of messages that guardians signed, or that logs of their source show. Plug-ins are asked only about these
+ * messages.
+ */
 export function createGenuineMessages() {
   const digests = new LRUCache<string, true>({ max: mostRemembered })
   const add = (digest: string) => void digests.set(digest, true)
@@ -32,7 +35,7 @@ export function createGenuineMessages() {
       }
     },
 
-    /** Every function of a plug-in gets a message that `decode` has read, so `decode` alone refuses the others. */
+    /** Only `decode` checks the message, because the other functions get only messages that `decode` has read. */
     only: <C>(plugin: Plugin<C>): Plugin<C> => ({
       ...plugin,
       decode(message, route) {
@@ -41,7 +44,7 @@ export function createGenuineMessages() {
       },
     }),
 
-    /** Returns the endpoint of a plug-in, which verifies each message first. `verify` is one of `adding`. */
+    /** Returns the endpoint of a plug-in, which verifies each message first. `verify` must be a result of `adding`. */
     verifyFirst(endpoint: Endpoint, verify: Verify): Endpoint {
       const { stages } = endpoint
       async function demandSigned({ message }: Pick<Transfer, 'message'>): Promise<void> {
@@ -61,7 +64,7 @@ export function createGenuineMessages() {
         ...(stages && {
           stages: {
             ...stages,
-            // An endpoint with stages has a next one.
+            // For an endpoint with `stages`, the answer of `next` is never undefined.
             next: (transfer) => demandSigned(transfer).then(() => stages.next(transfer) as Promise<NextStage>),
             passed: async (transfer, stage, at) => (await isSigned(transfer)) && stages.passed(transfer, stage, at),
           },

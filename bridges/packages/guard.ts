@@ -63,8 +63,9 @@ function createAsk(name: string) {
 }
 
 /**
- * The arguments are the signed message and words, or one word, so a call is small as a part of a plan. If several
- * routes have call, one of their rules must allow it. The key judges by the route of the message.
+ * The arguments are the signed message and words, or one word, so the call takes little room in a plan. If several
+ * routes have the call, the rule of one of them must allow it. The key later checks the call by the message's own
+ * route.
  */
 function problemOfCall<C>({ routes }: Plugin<C>, message: Message<C>) {
   const { bytes } = message

@@ -87,7 +87,10 @@ interface LoadOptions {
 
 const longestRestMs = 3_600_000
 
-/** Never throws: if a plug-in cannot be loaded, only its own messages wait. One that was late is loaded again later. */
+/**
+ * Never throws: if a plug-in cannot be loaded, only its own messages wait. A plug-in whose loading took too long is
+ * loaded again later.
+ */
 export async function loadPlugins(
   plugins: Config['bridges']['plugins'] = {},
   context: PluginContext,

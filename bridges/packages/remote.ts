@@ -24,7 +24,7 @@ interface Described {
   readonly answers: ReadonlyMap<string, Answer>
 }
 
-/** A list of views that the guard allows has fewer bytes when it leaves the thread. */
+/** Bytes. Each list of views that the guard allows is shorter when the list leaves the thread. */
 const mostListBytes = 4 * mostViewBytes
 
 /** Refuses a list that is too long before anything keeps it. */
@@ -48,8 +48,9 @@ export function demandParts({ decode, delivered, parties, policy, earned, next, 
 }
 
 /**
- * A plug-in whose functions run in a thread. `decode` asks all of them at once, except `next`, and the content of a
- * message is their answers. Each function throws PLUGIN_FAILED, and `next` also errors of reading the chain.
+ * A plug-in whose functions run in a thread. `decode` calls every function except `next`, in one request to the thread.
+ * The answers become the message's `content`. Each function throws PLUGIN_FAILED. `next` also throws the errors of
+ * reading the chain.
  */
 export function remotePlugin(name: string, made: Made, routes: readonly Route[], thread: PluginThread): Plugin<unknown> {
   const answer = (part: string, answers: Described['answers']): unknown => {

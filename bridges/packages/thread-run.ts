@@ -8,7 +8,10 @@ import { firstLine } from './guard.ts'
 const mostBytes = 2 ** 18
 const mostMegabytes = 256
 
-/** A message without its payload, which is its last bytes. `route`: place of its route in the routes of the plug-in. */
+/**
+ * A message without the field `payload`: the payload is the last `payloadBytes` bytes of `bytes`. `route`: index in the
+ * plug-in's `routes`.
+ */
 export type Question = Omit<SignedMessage, 'payload'> & { readonly payloadBytes: number; readonly route: number }
 
 /** The value that a function of the plug-in returned, as bytes, or what the function did instead. */
@@ -87,8 +90,9 @@ export class ThreadRun {
   }
 
   /**
-   * Returns the answers of all `parts` about a message. The whole process waits meanwhile. Throws Error if the thread
-   * does not answer, and ends the thread, unless a job keeps it busy: a job has a limit of its own.
+   * Returns the answers of all `parts` about a message. The whole process waits meanwhile. If the thread does not
+   * answer, throws Error and ends the thread. A thread that is busy with a job is not ended, because the job has a
+   * limit of its own.
    */
   ask(question?: Question): readonly Answer[] {
     if (this.#ended !== undefined) throw new Error(this.#ended)
@@ -114,7 +118,7 @@ export class ThreadRun {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         reject(new LateJob(`${name} did not answer within ${limitMs} ms`))
-        // The job is closed after this, because it may be the one that blocks the thread.
+        // The job is closed only afterwards, because this job may be the one that blocks the thread.
         this.#endIfBlocked()
         close()
       }, limitMs)
@@ -133,7 +137,7 @@ export class ThreadRun {
     try {
       this.ask()
     } catch {
-      // `ask` has ended the thread, or it had ended before.
+      // The thread has ended, in `ask` or before.
     }
   }
 
@@ -146,7 +150,10 @@ export class ThreadRun {
     else job.fail(job.errors.get(message.read ?? 0) ?? new Error(message.error))
   }
 
-  /** Reads a view for `next`. An error of the read stays here, and `next` gets its text. */
+  /**
+   * Reads a view for `next`. If the read fails, `next` gets only the text of the error, and the error itself is kept
+   * here.
+   */
   async #read({ about: { target }, errors }: Job, { read, view }: Extract<FromThread, { readonly view: unknown }>): Promise<void> {
     try {
       this.#worker.postMessage({ read, values: plain(await target?.read(view)) }, [])

@@ -14,7 +14,7 @@ let definition
 let made
 /** Name of a part → its function. The first part is `decode`. */
 let parts = []
-/** Number of a read that `next` waits for → how the read ends, and the id of the job. */
+/** Number of a read that `next` waits for → the functions that end the wait, and the id of the job. */
 const reads = new Map()
 /** Error of a read → number of the read. */
 const numbers = new WeakMap()
@@ -142,7 +142,8 @@ async function work({ id, job, input }) {
 
 parentPort.on('message', (message) => (message.job === undefined ? endRead(message) : void work(message)))
 
-// A question is answered while the process waits (Atomics.wait). Without a question, the thread shows that it is free.
+// A question is answered while the process waits (Atomics.wait). A message without a question only checks that the
+// thread is free.
 questions.on('message', ({ id, question }) => {
   Atomics.store(progress, 2, id)
   if (Atomics.load(progress, 0) !== id) return

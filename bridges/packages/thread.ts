@@ -6,7 +6,7 @@ import { type Answer, type Question, ThreadRun } from './thread-run.ts'
 
 /** Limits of the thread of a plug-in, ms. */
 export interface ThreadLimits {
-  /** Time to load the file, and time to create the plug-in. */
+  /** Limit of each of two jobs: to load the file, and to create the plug-in. */
   readonly startMs: number
   /** Time of all functions but `next` together, for one message. It is short, because the whole process waits. */
   readonly answerMs: number
@@ -18,8 +18,9 @@ export interface ThreadLimits {
 export const threadLimits: ThreadLimits = { startMs: 10_000, answerMs: 1_000, nextMs: 10_000, restMs: 20_000 }
 
 /**
- * Hours for which a plug-in gets a message no more after it hung on it once, twice, and more often. A busy machine can
- * make it hang, so no message waits for ever. The rests after hundreds of such messages take a small part of a week.
+ * Hours for which a plug-in does not get a message again, after its first, second, and each further hang on this
+ * message. A busy machine can make a plug-in hang, so no message waits for ever. Even with hundreds of such messages,
+ * the thread rests only for a small part of each week.
  */
 const hungHours = [1, 24, 168] as const
 const mostHung = 20_000
@@ -31,7 +32,7 @@ interface Hang {
   readonly at: number
 }
 
-/** An answer that takes no more time than this, ms, does not count as slow. */
+/** Longest time of an answer that does not count as slow, ms. */
 const quickMs = 20
 
 /** The code of a plug-in package in a thread of its own. If the thread ends, another one starts after a rest. */
@@ -70,7 +71,7 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
     try {
       const definition = await withCopy(bytes, (url) => one.run('load', url, limits.startMs))
       if (created) await createIn(one, created, limits)
-      // A thread may end in the same turn as it answers, so that its end came before this line.
+      // A thread may end in the same turn in which it answers, so its end may have been handled before this line.
       if (isClosed || one.ended !== undefined) throw new Error(one.ended ?? why)
       run = one
       return definition
@@ -124,9 +125,9 @@ async function createIn(run: ThreadRun, created: Created, { startMs }: ThreadLim
   return made
 }
 
-/** Makes a function that runs another one, or throws Error if slow ones have taken their share of time. */
+/** The returned function calls `run`, or throws Error if slow answers have used up their share of the time. */
 function createShare({ answerMs, restMs }: ThreadLimits) {
-  /** Time of slow answers, ms, less the share of the time since then. */
+  /** Time of slow answers, ms, minus their share of the time since then. */
   let [slowMs, slowAt] = [0, performance.now()]
   return <T>(run: () => T): T => {
     const now = performance.now()
@@ -142,7 +143,7 @@ function createShare({ answerMs, restMs }: ThreadLimits) {
   }
 }
 
-/** The bytes are copied, because a view would take its whole buffer along, with bytes that are not of the message. */
+/** The bytes are copied, because a view would be sent with its whole buffer, including bytes outside the message. */
 function questionOf({ bytes, payload, source, emitterChain, emitter, sequence, digest }: SignedMessage, route: number): Question {
   return { bytes: Uint8Array.from(bytes), payloadBytes: payload.length, source, emitterChain, emitter, sequence, digest, route }
 }

@@ -46,7 +46,7 @@ export interface TokenBridgeOptions {
   readonly targets: ReadonlyMap<ChainName, TokenBridgeTarget>
   /** Absent: all tokens are delivered. */
   readonly assets?: readonly string[] | undefined
-  /** Whether tokens without a minimum fee are delivered. Absent: on no route. */
+  /** Whether tokens without a minimum fee are delivered on a route. Absent: on no route. */
   readonly isFree?: (source: ChainName, target: ChainName) => boolean
   /** Rules of operators' orders, which override the config. */
   readonly tariff?: (() => readonly TariffRule[]) | undefined
@@ -89,7 +89,7 @@ export function routesOf({ name, wormholeChainId, tokenBridge: contract, calls =
  */
 function createFeeValues({ priceOf, decimals }: Pick<TokenBridgeOptions, 'priceOf' | 'decimals'>) {
   const missing = (detail: string, { originToken: name }: Content) => new RelayerError('PRICE_MISSING', { detail, facts: { name } })
-  /** `target`: price of `name` at the target. All prices are of one moment. */
+  /** `target`: price of `name` at the target. The prices are read in parallel, so that they are equally recent. */
   const read = async (content: Content, name: string) => {
     if (!priceOf) throw missing('The config has no priceFeed.', content)
     const both = [priceOf(content.originToken, 'source'), priceOf(name, 'target')] as const
@@ -209,7 +209,10 @@ export function createTokenBridge({ targets, decimals, priceOf, ...policy }: Tok
   }
 }
 
-/** Whether a stranger may choose the revert: a called contract, a token of the target, or the recipient of its coin. */
+/**
+ * Whether a stranger may choose the revert: a called contract, a token of the target, or the recipient of the target's
+ * coin.
+ */
 const runsOthersCode = ({ kind, originChain, target }: Content) => kind === 3 || originChain === target.wormholeChainId
 
 /** Layout: kind u8, amount u256, token, token's chain u16, recipient, target chain u16, fee u256 or sender. */
