@@ -62,7 +62,7 @@ export const longestGap = 1_024
 
 const mostAhead = 64
 
-/** The highest height that more than half of the nodes have reached, or else the lowest known height. */
+/** The highest height that more than half of the nodes have reached or, if there is none, the lowest known height. */
 export function majorityHeight(heights: readonly (number | undefined)[], nodes: number): number | undefined {
   const known = heights.filter((height) => height !== undefined).sort((a, b) => b - a)
   return known[Math.min(Math.floor(nodes / 2), known.length - 1)]

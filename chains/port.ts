@@ -61,8 +61,9 @@ export interface LogRange {
   readonly fromBlock: number
   readonly toBlock: number
   /**
-   * Only the logs of this transaction of the first block, read from its receipt: a node that leaves a log out of its
-   * answers about blocks has the log there. Absent: the logs of all transactions.
+   * If set, returns only the logs of this transaction in the first block, read from the transaction's receipt: a node
+   * that leaves a log out of its answers about blocks still has the log in the receipt. Absent: the logs of all
+   * transactions.
    */
   readonly transaction?: string | undefined
 }
@@ -76,7 +77,10 @@ export interface Receipt {
   readonly gasUsed: string
   readonly effectiveGasPrice: string
   readonly logs: readonly Log[]
-  /** Place among all logs of the block, from 0. Absent without logs, or if not known. */
+  /**
+   * Position of the first log among all logs of the block, from 0. Absent without logs, or if the position is not
+   * known.
+   */
   readonly firstLog?: number
 }
 
@@ -118,16 +122,16 @@ export interface GasOptions {
   /** The gas is the estimate times this factor, up to the gas limit of a block. Default: 1. */
   readonly gasFactor?: number
   /**
-   * Nodes do not execute more gas than this, in decimal. Without it, a contract of a stranger can keep each node busy
-   * with all gas of a block, many times for one estimate. Absent: the node's own limit.
+   * Highest gas that a node executes, decimal. Without a limit, a stranger's contract could use the gas of a whole
+   * block at each step of an estimate. Absent: the node's own limit.
    */
   readonly atMost?: string | undefined
 }
 
 /**
  * `latest`, `finalized`: one node answers. `agreed` (the finalized state), `agreed-latest`: most nodes must agree, and
- * a single node must answer twice, a block apart. `majority-latest`: most nodes, and a single node only once. The last
- * three throw NODES_DISAGREE.
+ * a chain's only node must answer twice, a block apart. `majority-latest`: most nodes must agree, and a chain's only
+ * node is asked once. The last three throw NODES_DISAGREE.
  */
 export type At = 'latest' | 'finalized' | 'agreed' | 'agreed-latest' | 'majority-latest'
 

@@ -7,7 +7,9 @@ export interface Signature {
 
 export interface Secp256k1 {
   readonly name: 'native' | 'pure'
-  /** Deterministic (RFC 6979, SHA-256), with a low s (EIP-2). Throws for a bad digest or key, and quotes neither. */
+  /**
+   * Deterministic (RFC 6979, SHA-256), with a low s (EIP-2). Throws for a bad digest or key. The error quotes neither.
+   */
   sign(digest: Uint8Array, privateKey: Uint8Array): Signature
   /** Returns the address (0x, lower case), also for a high s, as ecrecover does. Undefined if invalid. Never throws. */
   recover(digest: Uint8Array, compact: Uint8Array, yParity: number): string | undefined

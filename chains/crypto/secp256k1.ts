@@ -43,7 +43,9 @@ function over(library: Library): Secp256k1 {
   }
 }
 
-/** RFC 6979 derives `k` from the digest modulo the curve order, but libsecp256k1 does not reduce the digest. */
+/**
+ * Returns the digest modulo the curve order: RFC 6979 derives `k` from this value, but libsecp256k1 does not reduce.
+ */
 function reduced(digest: Uint8Array): Uint8Array {
   const number = toNumber(digest)
   return digest.length !== wordBytes || number < curveOrder ? digest : toWord(number - curveOrder)

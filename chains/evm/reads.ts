@@ -19,16 +19,17 @@ const transactionCount = 'eth_getTransactionCount'
 const balanceOfSelector = '0x70a08231'
 
 /**
- * Simultaneous reads share one HTTP request. Contract reads have another, and those at one block share an `eth_call`.
+ * Reads made at the same time share one HTTP request. Contract reads share a second request, and one `eth_call` per
+ * block.
  */
 export interface BridgeReads {
   /** Returns bytes, 0x, lower case. Throws NODE_REFUSED for a revert, NODE_UNAVAILABLE, NODES_DISAGREE (see `At`). */
   call(to: string, data: string, at: At): Promise<string>
   /**
-   * With `at`, the blocks must be final, and most nodes must agree. A single node is then asked twice (`agreed`) or
-   * once (`majority`). If nodes refuse a single block, its logs are read from receipts, except from receipts that are
-   * too long for most nodes (RECEIPT_TOO_LONG). Throws NODE_REFUSED (for a long range), NODE_UNAVAILABLE and, with
-   * `at`, NODES_DISAGREE.
+   * With `at`, the blocks must be final, and most nodes must agree. If the chain has only one node, this node must
+   * answer twice (`agreed`) or once (`majority`). If nodes refuse a single block, its logs are read from receipts,
+   * except from receipts that are too long for most nodes (RECEIPT_TOO_LONG). Throws NODE_REFUSED (for a long range),
+   * NODE_UNAVAILABLE and, with `at`, NODES_DISAGREE.
    */
   logs(range: LogRange, at?: 'agreed' | 'majority'): Promise<readonly PlacedLog[]>
   /** Lower case. Undefined if the node knows no block with the transaction. */

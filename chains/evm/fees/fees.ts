@@ -26,7 +26,10 @@ const getL1Fee = '0x49948e0e'
 /** The L1 base fee rises by at most 1/8 per block, so 150 % suffices for three L1 blocks. */
 const roomPercent = 150n
 
-/** Typical values of the other fields. The data fee depends on the size of the whole transaction. */
+/**
+ * Typical values of the fields that a call does not have, because the data fee depends on the size of the whole
+ * transaction.
+ */
 const stuffing = { nonce: 1_000_000, gasLimit: '1000000', maxFee: '100000000000', tip: '1000000001' }
 
 export interface FeeModelOptions {
@@ -191,7 +194,7 @@ const historyBlocks = 1_024
 const sampleEveryMs = 10_000
 const mostSamples = 1_024
 
-/** Wei per gas. The factor is high, because Ethereum's fee once rose 20 times in 3 hours. */
+/** `absolute` is in wei per gas. `factor` is high, because Ethereum's fee once rose 20-fold in 3 hours. */
 const absolute = 50n * gwei
 const factor = 20n
 

@@ -5,7 +5,10 @@ import { type EvmBlock, fetchBlock, fetchBlockOfAll } from './blocks.ts'
 import type { HeaderCheck } from './header-check.ts'
 import type { BlockRef } from '../../port.ts'
 
-/** Polls before a lower head is accepted. On the cached branch, nodes may only lag, so more polls are needed. */
+/**
+ * Number of polls that must show a lower head before it is accepted. If the lower head is on the cached branch, more
+ * polls are needed (`pollsOfRetreat`), because the nodes may only lag.
+ */
 const pollsOfFork = 3
 const pollsOfRetreat = 10
 const batchSize = 50
@@ -132,7 +135,7 @@ export interface ShownHead {
 
 /**
  * Chooses the block with most votes at the height of the majority. If votes tie, prefers a cached block or the child of
- * one.
+ * a cached block.
  */
 export function chooseHead(shown: readonly ShownHead[], readers: number, kept: Pick<BlockCache, 'at'>): EvmBlock | undefined {
   const blocks = shown.map(({ block }) => block)
@@ -149,7 +152,10 @@ function votesFor({ hash, height }: EvmBlock, blocks: readonly EvmBlock[]): numb
   return blocks.filter((other) => other.hash === hash || (other.height === height + 1 && other.parentHash === hash)).length
 }
 
-/** Also compares the content, because without header checks a true hash may come with false content. */
+/**
+ * Number of `blocks` with the hash and the content of `block`. Without header checks, a true hash may come with false
+ * content.
+ */
 export function sameContent(block: EvmBlock, blocks: readonly EvmBlock[]): number {
   const content = contentOf(block)
   return blocks.filter((other) => other.hash === block.hash && contentOf(other) === content).length

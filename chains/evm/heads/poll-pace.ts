@@ -1,16 +1,22 @@
 const longestMs = 4_000
 const shortestMs = 100
 const regularFrom = 3
-/** A head is regular if it came within these multiples of the expected time. A poll may notice a head late. */
+/**
+ * Multiples of the expected time between which a head counts as regular. The range is wide, because a poll may notice a
+ * head late.
+ */
 const usual = { least: 0.4, most: 1.7 } as const
 const mostHeads = 9
-/** Share of a block time by which the next poll comes earlier, if a poll finds its block at once. */
+/** Share of a block time by which the next poll comes earlier, if a planned poll finds its block at the first try. */
 const step = 1 / 32
 /** Pauses after polls that came too early, as shares of a block time. */
 const retries = [1 / 8, 1 / 8, 1 / 4]
 const leastRetryMs = 50
 
-/** On a regular chain, plans one poll per block, when the block is due. Otherwise plans two. `now` returns ms. */
+/**
+ * On a regular chain, plans one poll per block, when the block is due. On other chains, plans two polls per block.
+ * `now` returns ms.
+ */
 export function createPollPace(blockTimeMs: number, now: () => number) {
   const intervalMs = Math.min(longestMs, Math.max(shortestMs, blockTimeMs / 2))
   let heads: { readonly at: number; readonly height: number }[] = []

@@ -14,8 +14,8 @@ const notPassedOn = new Set([400, 401, 403, 404, 405, 410, 413, 415, 429])
 const kib = 1_024
 const mib = 1_024 * kib
 /**
- * Maximum bytes of a short answer. A number or hash needs less, but an error may quote the request. A revert of an
- * estimate may have any number of bytes, but nobody reads more of them.
+ * Maximum bytes of a short answer. A number or hash needs less, but an error may quote the request. An estimate's
+ * revert may be longer, but Portage does not need its further bytes.
  */
 const shortAnswer = 64 * kib
 const shortMethods = new Set([
@@ -31,7 +31,7 @@ const longAnswers: Readonly<Record<string, number>> = {
   eth_getBlockByNumber: 16 * mib,
   eth_getBlockReceipts: 24 * mib,
   eth_getLogs: 24 * mib,
-  // The longest receipt has 16 MiB: that of a transaction of 2^24 gas (EIP-7825) which emits empty logs.
+  // The longest receipt has 16 MiB: the receipt of a transaction with 2^24 gas (EIP-7825) that emits empty logs.
   eth_getTransactionReceipt: 24 * mib,
 }
 
@@ -84,7 +84,7 @@ export function createJsonRpcClient(node: NodeTarget, timeoutMs: number, closing
     } catch (error) {
       if (error instanceof MalformedAnswer && calls.length > 1) {
         batches.refused(calls.length)
-        // In smaller batches, the long answer of one call does not fail the others.
+        // The calls are sent again in smaller batches, so that the long answer of one call does not fail all others.
         if (error.isTooLong) return postAll(calls)
       }
       for (const { reject } of calls) reject(error as Error)

@@ -82,14 +82,17 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
   return node
 }
 
-/** Time (ms) for which other nodes are asked first, after a call that executes a contract had no answer in time. */
+/** Time (ms) for which other nodes are asked before a node that did not answer the call of a contract in time. */
 const slowMs = 60_000
 
 function createSlowness(now: () => number) {
   let until = -Infinity
   return {
     isSlow: () => now() < until,
-    /** The contract may be slow, and not the node. A node that is held or paused stays so. */
+    /**
+     * Probes a node that is up, because the contract may be slow and not the node. A node that is held or paused stays
+     * so.
+     */
     suspect(node: { readonly up: boolean; check(): Promise<string> }): void {
       until = now() + slowMs
       if (node.up) void node.check().catch(() => undefined)
@@ -97,7 +100,7 @@ function createSlowness(now: () => number) {
   }
 }
 
-/** A contract chooses how many bytes its revert has, so more of them than an answer may have are a revert too. */
+/** Turns a call's answer that is too long into a revert, because a contract chooses how many bytes its revert has. */
 function asRevert(node: string, method: string, error: unknown): unknown {
   if (!executesContracts(method) || !(error instanceof MalformedAnswer) || !error.isTooLong) return error
   return new RpcError(node, method, { code: 3, message: `execution reverted: ${error.refusal.about}` })

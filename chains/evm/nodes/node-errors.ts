@@ -45,7 +45,7 @@ const failures =
   /revert|vm execution error|evm error|invalid opcode|(bad|invalid) ?instruction|stack underflow|stack limit|invalid ?jump|return ?data out of bounds|access ?violation|write protection|static ?call ?violation|gas uint64 overflow|max call depth|execution fails|out ?of ?gas|gas required exceeds|gas spent exceeded|floor data gas|intrinsic gas/i
 const unpaid = /insufficient (funds|balance)|outoffunds/i
 
-/** Use only for errors of methods that quote contracts: the rest of such a text may be a contract's own. */
+/** Use only for errors of methods for which `quotesContracts` is true. Parts of such a text may be a contract's own. */
 export function isExecutionFailure(error: Pick<RpcError, 'rpcCode' | 'rpcMessage'>): boolean {
   // Code 3: go-ethereum. -32015: OpenEthereum, Nethermind. Error data proves nothing, because gateways send data too.
   return error.rpcCode === 3 || error.rpcCode === -32015 || failures.test(error.rpcMessage)
@@ -76,7 +76,10 @@ export class LateAnswer extends TransportError {}
 
 export class MalformedAnswer extends TransportError {
   readonly refusal: RelayerError
-  /** The node may be honest, because strangers choose the length of some answers. */
+  /**
+   * Whether the answer was too long. The node may be honest nevertheless, because strangers choose the length of some
+   * answers.
+   */
   readonly isTooLong: boolean
   /** The answer would have been read, but too many other answers of the node were being read. */
   readonly isOfOthers: boolean

@@ -228,7 +228,7 @@ function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
     ?.node
 }
 
-/** NODE_REFUSED if a node refused or its answer was malformed, or else NODE_UNAVAILABLE. */
+/** NODE_REFUSED if a node refused or its answer was malformed, otherwise NODE_UNAVAILABLE. */
 export function noAnswer(chain: string, answers: readonly NodeAnswer<unknown>[]): RelayerError {
   const errors = answers.flatMap((answer) => (answer.ok ? [] : [answer.error]))
   return refusalOf(errors) ?? unavailable(chain, errors)

@@ -31,8 +31,8 @@ interface Round<T> {
 }
 
 /**
- * Asks until most nodes agree. A single node must give the same answer twice, a block apart. Throws an agreed revert as
- * RpcError, NODES_DISAGREE, and NODE_UNAVAILABLE if no node answers.
+ * Asks until most nodes agree. A chain's only node must give the same answer twice, a block apart. Throws an agreed
+ * revert as RpcError, NODES_DISAGREE, and NODE_UNAVAILABLE if no node answers.
  */
 export type Quorum = ReturnType<typeof createQuorum>
 

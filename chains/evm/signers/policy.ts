@@ -127,7 +127,7 @@ export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self
   const isListed = calls[to]?.includes(selector) ?? false
   if (coins > 0n && !isOpen && !(isListed && mayCarry(paidCalls[to]?.[selector])))
     return { reason: 'A call that carries coins is allowed only for a delivery with paid or configured coins.', by: 'calls' }
-  // Deliveries come first, so that the list of operators' calls cannot free a delivery from its proof.
+  // Deliveries come first, so that the list of operators' calls cannot exempt a delivery from its proof.
   if (isOpen || isListed) return 'delivery'
   if (operatorCalls[to]?.some((start) => data.startsWith(start))) return 'own'
   if (tokens.includes(to) && selector === tokenTransfer) {
@@ -189,7 +189,10 @@ interface Proof {
   readonly routes: readonly ProvedRoute[]
 }
 
-/** A fee raise needs no new proof. For another nonce, a call with coins is proved again: they may have been paid. */
+/**
+ * A fee raise needs no new proof. For another nonce, a call with coins is proved again, because the coins may have been
+ * paid already.
+ */
 function rememberProofs(policy: Pick<SigningPolicy, 'proveCall' | 'settings' | 'packages'>, clock: () => number) {
   const proved = new LRUCache<string, Proof>({ max: mostProved })
   return {

@@ -68,7 +68,7 @@ const keptFiles = 200
 
 const freshMs = 1_000
 
-/** A read compares this number of bytes before the end of the last read, to notice that a file was changed. */
+/** Number of bytes before the end of the last read that the next read compares, to notice that a file was changed. */
 const comparedBytes = 80
 
 interface SpendingLog {

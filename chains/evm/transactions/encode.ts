@@ -14,7 +14,7 @@ export interface EncodedTransaction {
 const type2 = Buffer.from([2])
 const emptyList = Buffer.from([0xc0])
 
-/** Legacy if `maxFee` equals `tip`, or else type 2. Throws RangeError, SyntaxError, TypeError. */
+/** Legacy if `maxFee` equals `tip`, otherwise type 2. Throws RangeError, SyntaxError, TypeError. */
 export function encodeTransaction(transaction: UnsignedTransaction): EncodedTransaction {
   const { nonce, maxFee, tip } = transaction
   if (!Number.isSafeInteger(nonce) || nonce < 0) throw new RangeError('The nonce is not a whole number.')

@@ -32,8 +32,8 @@ const keepMs = 60_000
 const mostLogged = 1_000
 
 /**
- * Strangers choose how long a block's logs are, so a single block that nodes refuse is read by its receipts. So is a
- * single transaction.
+ * If nodes refuse the logs of a single block, its receipts are read instead, because strangers choose how long a
+ * block's logs are. The logs of a single transaction are always read from its receipt.
  */
 export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agree: Quorum, logger?: Pick<Logger, 'warn'>) {
   const kept = new LRUCache<string, Promise<readonly PlacedLog[]>>({ max: mostKept, ttl: keepMs })

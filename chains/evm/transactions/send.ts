@@ -6,8 +6,8 @@ import { RpcError } from '../nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from '../nodes/nodes.ts'
 
 /**
- * The most important refusal first. A silent node may have the transaction, so no refusal after `ambiguous` may free,
- * keep or re-price the nonce.
+ * Precedence when the nodes disagree: the first class in this list wins. Classes after `ambiguous` lose to a node that
+ * did not answer, because this node may have the transaction.
  */
 const order: readonly SendErrorClass[] = [
   'nonce-too-low',
@@ -205,7 +205,7 @@ export type ErrorTexts = Readonly<Partial<Record<SendErrorClass, readonly string
 
 type Classify = ReturnType<typeof createClassifier>
 
-/** The text that follows may be a contract's own. */
+/** The text after these words may be a contract's own. */
 const quote = 'execution reverted'
 
 /** Reads no revert data and no reason of a revert. Compares `overrides` first. `ambiguous` if nothing matches. */

@@ -32,7 +32,9 @@ const method = 'eth_estimateGas'
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
 /** Time (ms) for which all nodes are asked after an estimate was too low. */
 const distrustMs = 600_000
-/** A call that is estimated again may have run out of gas, so all nodes are asked about it. */
+/**
+ * Number of remembered calls. A call that is estimated again may have run out of gas, so all nodes are asked about it.
+ */
 const mostCalls = 4_096
 
 /** One node's estimate counts only near agreed ones. Throws TRANSACTION_REFUSED, NODE_REFUSED, NODE_UNAVAILABLE. */
@@ -77,7 +79,10 @@ export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undef
   }
 }
 
-/** The words of a contract are in the data of its revert. Here, the node itself says that the gas does not suffice. */
+/**
+ * Whether the node itself says that the gas does not suffice. The text of a contract would be in the data of its
+ * revert.
+ */
 function isOutOfGas({ data, reason, unsure }: Failure): boolean {
   return !unsure && data === '0x' && /gas required exceeds|gas spent exceeded|out ?of ?gas|floor data gas|intrinsic gas/i.test(reason)
 }
@@ -85,14 +90,15 @@ function isOutOfGas({ data, reason, unsure }: Failure): boolean {
 interface Failure extends Revert {
   readonly unpaid?: RpcError
   readonly halted?: RpcError
-  /** Too few nodes say it. */
+  /** Set if too few nodes report this failure. */
   readonly unsure?: true
 }
 
 /**
- * A revert, whatever its text says, or a lack of funds. If the call has no coins, the text may be a contract's own, so
- * the failure counts as a revert. Besu says only "Internal error" about a call that halts (AbstractEstimateGas.java).
- * The node itself may have failed, so only most nodes with these words make a revert.
+ * Returns a revert, whatever its text says, or a lack of funds. If the call has no coins, a text about funds may be a
+ * contract's own, so the failure counts as a revert. Besu says only "Internal error" about a call that halts
+ * (AbstractEstimateGas.java), but the node itself may have failed, so this text counts as a revert only if most nodes
+ * say it.
  */
 function failureOf(error: unknown, { value }: Intent): Failure | undefined {
   const revert = revertOf(error)
