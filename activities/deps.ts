@@ -38,7 +38,10 @@ export interface StepDeps {
   readonly settings: () => Settings
   readonly startedUnder?: ReadConfig
   readonly fees: FeePolicyResolver
-  /** ms for which a transfer with a nonce waits for a forbidden or unserved lane, before it goes to another lane. */
+  /**
+   * ms for which a transfer with a nonce waits for a lane that is forbidden or has no worker. Then it goes to another
+   * lane.
+   */
   readonly abandonAfterMs: number
   readonly parkAfter?: ParkLimits | undefined
   readonly shadow?: Shadow | undefined

@@ -12,7 +12,10 @@ const longestMessage = 4_000
 
 export type BeatingStep<Input, Result> = (input: Input, context: Context, enter: (phase: string) => void) => Promise<Result>
 
-/** Adds heartbeats, which reveal a dead worker, but cost state transitions. Healthy steps end before the first. */
+/**
+ * Adds heartbeats, which reveal a dead worker, but cost state transitions. Healthy steps end before the first
+ * heartbeat.
+ */
 export function withHeartbeats<Input, Result>(step: BeatingStep<Input, Result>): (input: Input) => Promise<Result> {
   return async (input) => {
     const context = Context.current()

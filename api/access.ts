@@ -26,7 +26,10 @@ function identify(request: FastifyRequest, check: TokenCheck): Promise<Principal
   return (request.identity ??= authenticate(bearerOf(request.headers.authorization), check))
 }
 
-/** Counts requests by valid token, else by address, so that clients without one cannot use up the limit of a token. */
+/**
+ * Counts requests by valid token or, without a valid token, by address. So clients without a token cannot use up a
+ * token's limit.
+ */
 export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promise<string | number> {
   return async (request) => {
     if (request.headers.authorization === undefined) return normalizeIP(request.ip)

@@ -11,7 +11,9 @@ export const errorSchema = {
   content: { [problemType]: { schema: problemSchema } },
 }
 
-/** The codes of errors by HTTP status. A code that is not listed has the status 503 if it is retriable, else 422. */
+/**
+ * The codes of errors by HTTP status. A code that is not listed has the status 503 if it is retriable, otherwise 422.
+ */
 const codesByStatus: Readonly<Record<number, readonly ErrorCode[]>> = {
   400: ['INPUT_INVALID', 'MESSAGE_ENCODING'],
   401: ['ACCESS_TOKEN_MISSING', 'ACCESS_TOKEN_INVALID', 'ACCESS_TOKEN_EXPIRED', 'ACCESS_TOKEN_REVOKED'],

@@ -72,7 +72,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
 
   const causes = stuckRoute(app, deps)
   for (const add of routes) add(app, deps)
-  // Last, because preClose hooks run one after another, and this route's hook waits for a poll of Temporal.
+  // Added last, because preClose hooks run one after another, and this route's hook waits for a poll of Temporal.
   eventRoute(app, deps, { check, causes })
   await app.ready()
   return app

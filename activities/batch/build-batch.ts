@@ -131,7 +131,9 @@ async function check(deps: BatchBuilderDeps, candidates: readonly BatchCandidate
   return found.flatMap(({ candidate, answer }) => (answer ? [] : [candidate]))
 }
 
-/** Undefined keeps the candidate in the batch. After a permanent error, its own admission judges the error. */
+/**
+ * Undefined keeps the candidate in the batch. After a permanent error, the candidate's own admission judges the error.
+ */
 async function effectAnswer({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer): Promise<BatchAnswer | undefined> {
   const shown = await isDelivered(chain, endpoint, transfer).catch(permanentOnly)
   if (shown === false) return undefined

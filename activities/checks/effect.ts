@@ -26,7 +26,7 @@ export async function finalDelivery(deps: StepDeps, transfer: Transfer, call?: R
   return found ? { ...found, ours: isOurs(deps, transfer, found.by) } : { ours: false }
 }
 
-/** Whether most nodes agree that the effect is absent. A single node must say so twice, a block apart. */
+/** Whether most nodes agree that the effect is absent. A chain's only node must say so twice, a block apart. */
 export async function isAbsent(endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
   return (await agreed(endpoint, transfer)) === false
 }
@@ -45,8 +45,8 @@ export async function isDelivered(chain: Chain, endpoint: Endpoint, transfer: Tr
 }
 
 /**
- * Whether a node shows the effect. With `disputed`, most nodes must not deny it. If most nodes show a state that no
- * honest contract can have, halts the route and throws. Also throws NODES_DISAGREE and read errors.
+ * Whether a node shows the effect. With `disputed`, also false if most nodes deny the effect. If most nodes show a
+ * state that no honest contract can have, halts the route and throws. Also throws NODES_DISAGREE and read errors.
  */
 export async function showsEffect(deps: Pick<StepDeps, 'bridges' | 'chains' | 'haltRoute'>, transfer: Transfer, disputed = false) {
   const endpoint = endpointOf(deps, transfer)

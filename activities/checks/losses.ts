@@ -12,7 +12,7 @@ const mostKept = 10_000
 const mostBatches = 1_000
 /** Longest quarantine of a recipient, ms. A loss within this time after a quarantine makes the next one longer. */
 const longestWaitMs = 60 * 60_000
-/** ms in which a reverted batch's transfers are delivered alone, which reveals the faulty one. */
+/** Time for which the transfers of a reverted batch are delivered alone, ms. This reveals the faulty transfer. */
 const batchMs = 60 * 60_000
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -20,7 +20,7 @@ const hourMs = 60 * minuteMs
 export const budgetsPerChain = 4n
 /** For this time (ms) after contracts have begun to wait, a block may still include an earlier call to a contract. */
 const pendingMs = 2 * minuteMs
-/** While other relayers make Portage's calls revert, they get this time to deliver a transfer first, ms. */
+/** Time that other relayers get to deliver a transfer first, ms, while they make Portage's calls revert. */
 export const othersFirstMs = 60_000
 
 /**

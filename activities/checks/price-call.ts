@@ -44,14 +44,14 @@ interface PriceDeps {
 const mostCallBytes = 94_000
 
 /**
- * A call with more than this part of the highest gas limit waits itself if the lane holds too few coins for it. The
- * ledger would close the lane, and strangers choose the gas of some calls.
+ * If a call has more than this part of the highest gas limit, and the lane holds too few coins for the call, the call
+ * waits. Otherwise the ledger would close the lane because of a call whose gas a stranger may have chosen.
  */
 const dearPart = 6n
 
 /**
- * Returns `wait` if the lane cannot pay the value of the call (LANE_FUNDS), or the gas of a call that needs much
- * (CALL_TOO_DEAR). Throws read errors.
+ * Returns `wait` if the lane cannot pay the value of the call (LANE_FUNDS), or the gas of a call that needs a lot of
+ * gas (CALL_TOO_DEAR). Throws read errors.
  */
 export async function priceCall(deps: PriceDeps, call: CallToPrice): Promise<Priced> {
   try {

@@ -68,8 +68,9 @@ export class FinalNonces {
 }
 
 /**
- * Finds the order's payment among the forgotten nonces. Undefined if it is not there. `no-slot`: not known yet. `lost`:
- * the nodes no longer have a transaction that may be the payment. Throws read errors, but not NODES_DISAGREE.
+ * Finds the order's payment among the forgotten nonces. Undefined if the payment is not among them. `no-slot`: not
+ * known yet. `lost`: the nodes no longer have a transaction that may be the payment. Throws read errors, but not
+ * NODES_DISAGREE.
  */
 export async function findForgotten(search: Search, order: Order, forgotten: readonly ForgottenNonces[]): Promise<Result | undefined> {
   const ranges = forgotten.filter(({ at }) => at >= order.orderedAt).toSorted((a, b) => b.from - a.from)

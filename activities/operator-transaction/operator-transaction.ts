@@ -54,7 +54,7 @@ async function run(one: Try): Promise<Result> {
   if (acquired.kind !== 'acquired') return acquired
   const { pending } = acquired
   if (pending.unsigned && input.members && (await agent.notFree(input.members)).length > 0) {
-    // The process that got this nonce died before it checked the members, and now not all of them are free.
+    // The process that got this nonce died before it checked the members, and by now not all members are free.
     await agent.cancel(input.intentId)
     return resultOf(one, pending)
   }
@@ -130,10 +130,10 @@ async function acquire(one: Try): Promise<Exclude<Acquired, Refused> | Result> {
   if (lookUpOnly || info.attempt > 1) {
     const found = await agent.find(call, signal)
     if (found.kind === 'acquired') return (await madeInstead(one, found.pending)) ?? found
-    // The ledger forgets final nonces, and does not know those of an earlier ledger. So the chain gives the result.
+    // The chain gives the result, because the ledger forgets final nonces and does not know an earlier ledger's nonces.
     if (lookUpOnly && (found.why === 'none' || (found.why === 'withdrawn' && found.later === undefined && held))) return findFinal(one)
-    // An earlier try may have sent a transaction that is final by now. Only the workflow knows whether one was
-    // reported, so the workflow decides.
+    // An earlier try may have sent a transaction that is final by now. Only the workflow knows whether such a
+    // transaction was reported, so the workflow decides.
     if (found.why === 'none') return { kind: 'none' }
     return refused(found)
   }

@@ -17,7 +17,7 @@ import type { Refuse } from './confirm-end.ts'
 
 const waitMs = 15_000
 const dearMs = 5_000
-/** Longest time until the next call is asked for again, ms, whatever time a contract or a plug-in names. */
+/** Longest wait for the next call, ms, even if a contract or a plug-in names a later time. */
 const longestWaitMs = 7 * 86_400_000
 /** Finality is fast if a transaction in the next block would be final within this time, ms. */
 const fastFinalityMs = 10_000
@@ -173,7 +173,7 @@ function paidGasOf({ gasAtMost }: PlannedDelivery, { reverted }: AdmitInput) {
   const left = gasAtMost - BigInt(reverted.gas)
   /**
    * Number of reverted calls, including those so far, after which the payment is used up. On an L2 with a fee for data,
-   * this is only one more, because the payment covers that fee once.
+   * only one more call may revert, because the payment covers that fee once.
    */
   const revertsAt = ({ gasLimit, dataFee }: Attempt) =>
     reverted.calls + (dataFee === undefined ? Math.max(1, Number(left / BigInt(gasLimit))) : 1)
@@ -203,7 +203,7 @@ interface Preparing {
   readonly stage: string | undefined
   readonly priced: Extract<Priced, { kind: 'priced' }>
   readonly call: Omit<AdmittedCall, 'callHash'>
-  /** Maximum number of reverted calls. Undefined: that of the config. */
+  /** Maximum number of reverted calls. Undefined: the maximum of the config. */
   readonly reverts: number | undefined
 }
 

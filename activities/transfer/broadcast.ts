@@ -103,9 +103,9 @@ async function deliver(deps: BroadcastDeps, input: BroadcastInput, { context, en
 }
 
 /**
- * After a failure, gives the nonce back if possible. Undefined if the nonce is to be followed: the call was sent, or
- * the key refused because of an order but the nonce cannot be given back, because an earlier process may have sent the
- * call. Throws other errors.
+ * After a failure, gives the nonce back if possible. Undefined if the nonce must be followed: either the call was sent,
+ * or the key refused because of an order, and the nonce cannot be given back because an earlier process may have sent
+ * the call. Throws other errors.
  */
 async function signAndSend(agent: LaneAgent, pending: PendingTransaction): Promise<NoSlot | undefined> {
   try {

@@ -80,7 +80,8 @@ async function unauthorizedGate(
 }
 
 export async function noLane(deps: Deps, transfer: Transfer, lanes: Target['lanes']): Promise<Stopped> {
-  // If a lane is open, the transfer has just left it. No watch begins, because it would wake the transfer at once.
+  // If a lane is open, the transfer has just left it. Then no watch begins, because a watch would wake the transfer at
+  // once.
   if ((await lanes.open()).length === 0) deps.openLanes?.watchFor(transferId(transfer))
   const statuses = await lanes.statuses()
   const closed = statuses.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))

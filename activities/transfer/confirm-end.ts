@@ -50,7 +50,8 @@ export function createRefuse(deps: EndDeps): Refuse {
     const open = await openNonces(chain, [], ledgers)
     if (!open) return wait(`${what} once the nodes agree on what is final of its lanes`)
     if (refusal.kind === 'declined') {
-      // A single node would have to answer twice, a block apart. Meanwhile strangers could fill all admissions.
+      // A chain's only node is not asked to agree: it would have to answer twice, a block apart, and meanwhile
+      // strangers could fill all admissions.
       const effect = await withdrawAndConfirm(deps, transfer, ledgers, !hasOneNode(chain))
       if (effect.kind === 'delivered') return effect
       if (effect.kind === 'unsettled' && open.length === 0)

@@ -33,7 +33,7 @@ async function confirmCall(deps: StepDeps, input: ConfirmInput): Promise<Confirm
     countUseless()
     return { kind: 'delivered', delivery }
   }
-  // If a node shows the effect, the others get time to show it too, unless most of them deny it.
+  // If a node shows the effect, the other nodes get time to show it too, unless most nodes deny the effect.
   if ((latest || finalized) && !(await isDenied(chain, endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
   if ((own || requireAgreement) && !(await isAbsent(endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
   if (!own) return { kind: 'gone' }

@@ -47,7 +47,10 @@ function markOf(cause: Cause | undefined): string | undefined {
   return cause && `${cause.count} ${cause.examples.join(' ')}`
 }
 
-/** Returns the news of finished polls at once. `poll` must never throw, because no other poll would follow. */
+/**
+ * The returned poll does not wait: it returns the news of polls that have ended. `poll` must never throw, because no
+ * other poll would follow.
+ */
 function inBackground(poll: Poll, everyMs: number): Poll {
   const found: News[] = []
   let isReading = false

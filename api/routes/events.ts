@@ -9,7 +9,10 @@ import { EventFeed, type FeedEvent } from '../events/feed.ts'
 const [mostListeners, mostOfName] = [64, 8]
 /** Interval (ms) of heartbeats, which also check the token. Proxies close a connection after a minute of silence. */
 const usualHeartbeatMs = 15_000
-/** Maximum bytes in each of the two buffers of `body`. A listener that reads too slowly for them is disconnected. */
+/**
+ * Maximum bytes in each of the two buffers of `body`. A listener that reads so slowly that both are full is
+ * disconnected.
+ */
 const mostBuffered = 1_000_000
 const longestTimer = 2 ** 31 - 1
 

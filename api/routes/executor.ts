@@ -135,7 +135,7 @@ export function executorRoutes(app: Api, deps: ApiDeps): void {
 function openTo({ logger }: Pick<ApiDeps, 'logger'>) {
   const errorHandler = (error: Error, request: FastifyRequest, reply: FastifyReply) => {
     const { status: usual, headers, body } = toErrorAnswer(error)
-    // No request can cause a 422 here. Only a fault of this server can, such as a missing key.
+    // A 422 here can only be a fault of this server, such as a missing key, because no request can cause one.
     const status = usual === 422 ? 503 : usual
     logFailure(logger, request, { status, error })
     void reply

@@ -9,7 +9,10 @@ const report = z.object({
   checks: z.array(z.object({ name: z.string(), ok: z.boolean(), vital: z.boolean(), problem: z.string().optional() })),
 })
 
-/** `/health` answers 200 while the process lives, `/ready` while Temporal answers, else 503. No rate limit applies. */
+/**
+ * `/health` answers 200 while the process lives. `/ready` answers 200 while Temporal answers, otherwise 503. No rate
+ * limit applies.
+ */
 export function healthRoutes(app: Api, { client, network, spies }: ApiDeps): void {
   const config = { rateLimit: false, access: 'open' } as const
   const alive = { summary: 'Liveness of the process', response: { 200: z.object({ status: z.literal('ok') }) } }

@@ -19,7 +19,10 @@ import { idempotencyHeaders, once } from '../idempotency.ts'
 import { sequenceSchema, textSchema, values, within } from '../../operations/orders/values.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 
-/** Maximum messages in a request, and maximum that are submitted at a time. Each message may need reads of a chain. */
+/**
+ * Maximum number of messages in a request, and of messages that are submitted at a time. Each message may need reads of
+ * a chain.
+ */
 const [mostInBulk, atOnce] = [100, 4]
 
 const emitterSchema = z
@@ -201,7 +204,10 @@ const failed = {
   },
 }
 
-/** The route `GET /relayvaa/{vaa}` of spy_relayer. The answer "Scheduled" means: signatures valid, transfer exists. */
+/**
+ * The route `GET /relayvaa/{vaa}` of spy_relayer. The answer "Scheduled" means that the signatures are valid and the
+ * transfer exists.
+ */
 export function relayVaaRoute(app: Api, deps: ApiDeps): void {
   const schema = {
     summary: "spy_relayer's route: submit a VAA as base64 in the path",
