@@ -64,7 +64,7 @@ function drop(path) {
   } catch {}
 }
 
-/** Stores V8's compiled code, each file once. Never throws: a read-only folder only makes the next start slower. */
+/** Stores V8's compiled code, once per file. Never throws: a read-only folder only makes the next start slower. */
 function keepCode() {
   for (const { script, kept } of unkept.splice(0)) {
     const draft = `${kept}.${process.pid}-${Date.now()}`

@@ -135,7 +135,10 @@ function commandText(line: string): string {
   return words.reduce((text, word) => (fits(text, word) ? `${text} ${word}` : `${text} \\${more}${word}`), first)
 }
 
-/** Reads --token-file, else PORTAGE_TOKEN. A token is never an argument, because process lists show arguments. */
+/**
+ * Reads --token-file or, if it is not given, PORTAGE_TOKEN. A token is never an argument, because process lists show
+ * arguments.
+ */
 export async function givenToken(context: CliContext, { tokenFile: file }: GlobalOptions): Promise<string | undefined> {
   if (file === undefined) return context.env['PORTAGE_TOKEN']?.trim() || undefined
   return (await textOfFile(context, file, 'The token file cannot be read.')).trim()

@@ -78,8 +78,8 @@ export function configRules(config: Config): FeeRule[] {
 }
 
 /**
- * Arbitrum's default gas limit is this many times higher, because gas there includes the data fee. A unit of gas costs
- * only a hundredth of Ethereum's price.
+ * Arbitrum's default gas limit is this many times higher, because gas there includes the data fee. A unit of gas there
+ * costs only a hundredth of Ethereum's price.
  */
 const arbitrumGasFactor = 10
 
@@ -89,7 +89,10 @@ export function feeDefaults(config: Config): FeeDefaults {
   return { rules: configRules(config), maxGas: config.transfers.maxGas, gasFactors }
 }
 
-/** Variables for URLs of nodes added later. Only the config may list them, because the nodes' hosts get the values. */
+/**
+ * Variables for URLs of nodes that are added later. Only the config may list them, because the nodes' hosts get the
+ * values.
+ */
 export function nodeVariables(
   { urlVariables }: Pick<ChainConfig, 'urlVariables'>,
   env: Readonly<Record<string, string | undefined>>,

@@ -24,8 +24,8 @@ export function checkpointPlaceOf({ dataFolder, streams: { checkpoints } }: Pick
 }
 
 /**
- * A process without streams uses its data folder instead of an HTTP store, in which it could change the streams'
- * checkpoints.
+ * A process without streams uses its data folder instead of an HTTP store, because with access to that store it could
+ * change the streams' checkpoints.
  */
 export function settingsPlaceOf(config: Pick<Config, 'dataFolder' | 'streams'>, handlesStreams: boolean) {
   const place = checkpointPlaceOf(config)

@@ -10,7 +10,10 @@ import { type ContractReader, read } from '../../bridges/kit/contract-reader.ts'
 import { coreAbi } from '../../bridges/kit/signed-messages.ts'
 import { type Check, checkOf, checkTimeoutMs, fail, type Finding, look, orError, viewsOf, warn } from './check.ts'
 
-/** Reads contracts and lanes through a node whose check passes, else through one whose check warns, else not at all. */
+/**
+ * Reads contracts and lanes through a node whose check passes or, if there is none, through a node whose check warns.
+ * Without such a node, does not read them.
+ */
 export async function checkChains({ chains }: Config): Promise<Check[]> {
   const found = await Promise.all(Object.entries(chains).map(([name, chain]) => checkChain(name, chain, coinOfChain({ chains }, name))))
   return found.flat()

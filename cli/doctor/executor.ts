@@ -75,7 +75,7 @@ const wrongCalls = {
   },
 } as const
 
-/** The contracts that deliveries of requests to this chain use, each with its check. */
+/** Contracts through which Portage delivers Executor requests on this chain, each with its check. */
 export function targetChecks(
   reader: Reader,
   { receivers, dropOffContracts, recordContract }: Target,

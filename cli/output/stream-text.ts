@@ -76,7 +76,9 @@ export function stateText(state: StreamState, report: StreamReport, now: number)
   return [head, ...(unproved ? [unproved] : []), ...details(state, now)]
 }
 
-/** The age of an old head, because the chain or every node may have stalled. Empty if recent or not known. */
+/**
+ * The age of an old head, because the chain or every node may have stalled. Empty if the head is recent or not known.
+ */
 function headText({ headAt }: StreamReport, now: number): string {
   const headAgeMs = headAt === undefined ? 0 : now - Date.parse(headAt)
   return headAgeMs > oldHeadMs ? ` of ${ageText(headAgeMs)} ago` : ''

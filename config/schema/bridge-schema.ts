@@ -130,7 +130,7 @@ const fitting: Readonly<Record<string, RegExp>> = {
 export function fitsType(arg: string, type: string): boolean {
   const form = Object.hasOwn(fitting, arg) ? fitting[arg] : undefined
   if (form) return form.test(type)
-  // A union whose entries are refused is checked all the same.
+  // This check also runs for an entry that the schema of `arg` has refused.
   if (!literal.test(arg)) return false
   if (type === 'bool') return arg === 'true' || arg === 'false'
   if (type === 'address' || type === 'bytes32') return arg.length === (type === 'address' ? 42 : 66)
