@@ -243,7 +243,7 @@ export interface ScannedSource extends CountedSource {
   recorded(numbers: readonly string[], at: 'finalized' | 'agreed'): Promise<readonly (Transfer | undefined)[]>
   /** Completions by any account. Throws the errors of `initiated`. */
   completed(range: BlockRange, at?: 'agreed'): Promise<readonly Completion[]>
-  /** The error that halts the route, because the target completed another transfer than the recorded one. */
+  /** The error that halts the route, because the transfer that the target completed is not the recorded one. */
   contradiction(completed: Completion, recorded: string | undefined): RelayerError
 }
 

@@ -44,7 +44,7 @@ const spareBlocks = 50
 /** Time between two tries to get an attestation, ms. Attestations at finality take minutes. */
 const retryMs = { fast: 5_000, finalized: 15_000 } as const
 /**
- * Time after which `reattest` is called again, ms. Circle answers within seconds, so the request must have been lost.
+ * Time after which `reattest` is called again, ms. Circle answers within seconds, so by then the request was lost.
  */
 const askAgainMs = 600_000
 const mostRemembered = 4_096

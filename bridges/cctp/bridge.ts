@@ -78,7 +78,7 @@ export function createCctpBridge(options: CctpBridgeOptions): Bridge {
   return createCctp(options, settings.free ? 'all' : listedIn(settings)).bridge
 }
 
-/** A v2 request names no burn, so `v1` is absent. */
+/** `v1`: the burn that a v1 request names. Absent for a v2 request, which names no burn. */
 interface CctpAsked {
   readonly v1?: { readonly domain: number; /** u64, decimal. */ readonly nonce: string }
 }

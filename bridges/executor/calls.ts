@@ -20,7 +20,7 @@ const withDropOff = {
   ERC2: 'receiveMessage(bytes,bytes,address)',
 } as const satisfies Record<RequestPrefix, string>
 
-/** Leaves out the calls of products (NTT, CCTP). */
+/** Selectors of the calls that deliver requests, without the calls of products (NTT, CCTP). */
 export function selectorsOf({ dropOffContracts = {}, recordContract }: TargetContracts): readonly string[] {
   const paying = (Object.keys(dropOffContracts) as RequestPrefix[]).map((prefix) => withDropOff[prefix])
   return [...new Set([receive, ...paying, ...(recordContract ? [deliver] : [])].map(selectorOf))]

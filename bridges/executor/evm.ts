@@ -117,7 +117,10 @@ function createRequests(options: ExecutorEndpointOptions) {
     throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: `No product of the config delivers it to ${chain.name}.` })
   }
 
-  /** `0` if no call is due now, or if another call of the delivery pays the drop-off. */
+  /**
+   * Coins of the call that is due now, wei, decimal. `0` if no call is due now, or if another call of the delivery pays
+   * the drop-off.
+   */
   async function coinsDue(message: ExecutorMessage, { wanted }: Accepted): Promise<string> {
     if (wanted.msgValue + wanted.dropOff === 0n) return '0'
     const next = await kindOf(message).next?.(message)

@@ -7,7 +7,9 @@ import type { Attestation, Endpoint, FoundDelivery, Parties, RevertMeaning, Stag
 import type { ExecutorMessage } from './message.ts'
 import type { RelayInstructions } from './requests.ts'
 
-/** Delivers requests of one kind. `judge` has accepted them, without reading the messages that they ask for. */
+/**
+ * Delivers requests of one kind that `judge` has accepted. `judge` does not read the messages that requests ask for.
+ */
 export interface RequestKind {
   attest(message: ExecutorMessage): Promise<Attestation | undefined>
   /** Throws a code of `executorRefusals` and read errors. */

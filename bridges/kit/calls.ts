@@ -35,7 +35,7 @@ export function encodeMessageCall(signature: string, message: Uint8Array, rest =
   return call.slice(0, selectorDigits) + word(32 + rest.length / 2) + rest + call.slice(selectorDigits + wordDigits)
 }
 
-/** The arguments of one word that follow the first argument, 64 lower-case hex digits each. */
+/** The `count` one-word arguments after the first argument: 64 lower-case hex digits each. */
 export function restOf(data: string, count: number): string {
   const start = selectorDigits + wordDigits
   return data.slice(start, start + count * wordDigits).toLowerCase()
@@ -201,7 +201,10 @@ export function argumentBeyond({ rest = [] }: CallRule, data: string, message: S
   return first === -1 ? undefined : first + 2
 }
 
-/** A message is paid for once, however many guardians signed its copies: its digest is the id of the payment. */
+/**
+ * The digest of a message is the id of its payment, so a message is paid for once, however many guardians signed its
+ * copies.
+ */
 async function proveCoins(
   chain: ContractReader,
   { contract, coins }: CallRule,

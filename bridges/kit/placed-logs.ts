@@ -39,7 +39,9 @@ export interface PlacedLogsOptions {
   readonly clock?: () => number
 }
 
-/** Number of logs that are decoded in one turn. Decoding a request of the Executor takes up to 3 ms. */
+/**
+ * Number of logs that are decoded in one turn of the event loop. Decoding a request of the Executor takes up to 3 ms.
+ */
 const decodedAtOnce = 20
 
 /** Time for which a verified message is remembered, ms. Waiting transfers try again within half an hour. */

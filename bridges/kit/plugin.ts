@@ -89,7 +89,7 @@ export type ArgumentBound =
 export interface CallCoins {
   /** Wei, decimal. */
   readonly atMost: string
-  /** Shows that the call was made. Afterwards, a key signs no coins for the message. */
+  /** View that shows that the call was made. Once the view shows this, a key signs no coins for the message. */
   readonly delivered: DeliveredView
 }
 

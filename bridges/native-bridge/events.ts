@@ -31,7 +31,10 @@ export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer
   }
 }
 
-/** `completedUnder`: 0 if not completed. Throws NATIVE_NONCE_MISMATCH if the id was completed under another nonce. */
+/**
+ * `completedUnder`: the nonce of the id's completion, 0 if there is none. Throws NATIVE_NONCE_MISMATCH if the id was
+ * completed under another nonce.
+ */
 export function isCompleted(chain: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>, completedUnder: bigint): boolean {
   if (completedUnder === 0n || completedUnder === nonce) return completedUnder !== 0n
   const facts = { chain, id, nonce: String(nonce), completedUnder: String(completedUnder) }

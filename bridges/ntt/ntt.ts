@@ -124,7 +124,8 @@ export function createNtt(deployments: readonly NttDeployment[], numbers: Readon
         revertsOnceDone: true,
       },
     },
-    // With several transceivers, another transceiver's message may already have made the manager pay.
+    // With several transceivers, no first stage is named, because another transceiver's message may already have made
+    // the manager pay.
     first: ({ content }) => (content.isOnly ? 'receive' : undefined),
     async next({ digest, content }, { now, read }) {
       const [[isConsumed], [queue]] = await Promise.all([read(consumed(content, digest)), read(queued(content))])

@@ -22,7 +22,7 @@ export function createGenuineMessages() {
   return {
     add,
 
-    /** The returned function adds each message that it verifies, also if only its signatures have expired. */
+    /** The returned function adds each message that it verifies, even a message whose signatures have expired. */
     adding: (verify: Verify): Verify => {
       return async (message, vaa = parseVaa(message)) => {
         try {

@@ -34,7 +34,10 @@ const rows: readonly Row[] = [
   { text: 'signature indices must be ascending', means: 'permanent', code: 'VAA_SIGNATURE_ORDER' },
 ]
 
-/** Meanings that concern only the transfer. Portage itself checks signatures, guardian sets and emitters. */
+/**
+ * Meanings that also count if the call runs a stranger's code, because they concern only the transfer. Other meanings
+ * then do not count: Portage itself checks signatures, guardian sets and emitters.
+ */
 const ofTransfer: ReadonlySet<ErrorCode | undefined> = new Set(['WRAPPER_MISSING', 'DELIVERY_IMPOSSIBLE', 'PAYLOAD_WITH_CALL'])
 
 const panicOverflow = 0x11n

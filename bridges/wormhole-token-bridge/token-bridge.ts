@@ -99,8 +99,8 @@ function createFeeValues({ priceOf, decimals }: Pick<TokenBridgeOptions, 'priceO
   }
   return {
     /**
-     * Throws FEE_TOO_LOW if the fee is worth less than the minimum at every current price, and FEE_BELOW_COST if this
-     * is so at only some of the prices.
+     * Throws FEE_TOO_LOW if the fee is worth less than the minimum at every current price, and FEE_BELOW_COST if the
+     * fee is worth less at only some of these prices.
      */
     async demand(minimum: string, content: Content): Promise<void> {
       const [dollars, { fee }] = [dollarsOf(minimum), content]
