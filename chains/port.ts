@@ -172,16 +172,16 @@ export interface Chain {
   connect(): Promise<void>
   close(): void
   account(address: string): Promise<Account>
-  /** Wei or ERC-20 units at the latest block. Asks a lone node once. Throws NODES_DISAGREE, NODE_REFUSED. */
+  /** Wei or ERC-20 units at the latest block. Asks a chain's only node once. Throws NODES_DISAGREE, NODE_REFUSED. */
   balanceOf(address: string, token?: string): Promise<string>
   /** The highest plausible transaction count in the nodes' pools. More than half of the nodes must answer. */
   pendingNonce(address: string): Promise<number>
   /**
-   * Whether the account has code, or an EIP-7702 delegation, by most nodes. Asks a lone node once. Throws
+   * Whether most nodes show that the account has code or an EIP-7702 delegation. Asks a chain's only node once. Throws
    * NODES_DISAGREE.
-   * @param during a block. Also true if the account had code before it, or if its transaction count changed in it,
-   * because EIP-7702 may add and remove code within one block. Default, and if nodes have pruned the state: the latest
-   * block.
+   * @param during a block. Also true if the account had code before this block, or if its transaction count changed in
+   * this block, because EIP-7702 may add and remove code within one block. Default, and if nodes have pruned the state:
+   * the latest block.
    */
   hasCode(address: string, during?: number): Promise<boolean>
   /** Reads the market's fees at most once per block. */
@@ -201,11 +201,11 @@ export interface Chain {
   watch(hashes: readonly string[]): Watch
   /** Estimates the ms until a block of this height is final. 0 if such a block is final already. */
   msToFinality(height: number): number
-  /** Nonce at the finalized height, by more than half of the nodes. Throws NODES_DISAGREE. */
+  /** Nonce at the finalized height, according to more than half of the nodes. Throws NODES_DISAGREE. */
   agreedNonce(address: string): Promise<number>
   /**
-   * The transaction that used a nonce, by most nodes. Undefined if the nonce is unused, if an EIP-7702 authorization
-   * used it, or if nodes pruned the state. Throws NODES_DISAGREE.
+   * The transaction that used a nonce, according to most nodes. Undefined if the nonce is unused, if an EIP-7702
+   * authorization used it, or if nodes pruned the state. Throws NODES_DISAGREE.
    */
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
   /**

@@ -82,7 +82,7 @@ export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: n
   return node
 }
 
-/** Time (ms) for which other nodes are asked before a node that did not answer the call of a contract in time. */
+/** Time (ms) for which other nodes are asked before a node that did not answer a contract call in time. */
 const slowMs = 60_000
 
 function createSlowness(now: () => number) {

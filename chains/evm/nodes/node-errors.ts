@@ -93,7 +93,9 @@ export class MalformedAnswer extends TransportError {
   }
 }
 
-/** The node does not have the requested block or receipt, or answered for another one, so it may lag. */
+/**
+ * The node does not have the requested block or receipt, or answered for another block or receipt, so the node may lag.
+ */
 export class NotKnown extends TransportError {
   constructor(reason: string) {
     super('a node', reason, true)
@@ -101,5 +103,5 @@ export class NotKnown extends TransportError {
   }
 }
 
-/** Throws NODE_REFUSED for a malformed answer, and NotKnown. */
+/** Throws NODE_REFUSED for a malformed answer, and NotKnown if the node may lag. */
 export type ReadAnswer<T> = (result: unknown) => T

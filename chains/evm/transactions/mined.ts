@@ -61,7 +61,7 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
       return agree({ about: params.join(), method, params: () => params, read: readCount }).catch(() => byOne(height))
     }
     const found = await search(address, nonce, byOne)
-    // A single node is not searched a second time, because each step would wait for another block.
+    // A chain's only node is not asked a second time, because each step of the search would wait for another block.
     return found ?? (nodes.readers === 1 ? undefined : search(address, nonce, byMost))
   }
 }

@@ -67,11 +67,11 @@ function refused(error: SendErrorClass, message: string): SendOutcome & { kind: 
 }
 
 /**
- * Lower case. The first match wins. Gateways come first, because they may quote anything. The comments name the clients
- * with the text; a semicolon separates the clients of a pattern's alternatives. Sources: chainlink-evm @0569f34c
- * `pkg/client/errors.go`, go-ethereum core/txpool/errors.go, reth rpc-eth-types, foundry anvil/src/eth/error.rs,
- * Nethermind TxPoolErrorMessages, Besu's TransactionInvalidReason, Erigon txnprovider/txpool/txpoolcfg/txpoolcfg.go
- * (its RPC puts a class before each text: `FEE_TOO_LOW: underpriced`).
+ * Patterns for error texts in lower case. The first match wins. Gateways come first, because they may quote anything.
+ * The comments name the clients with the text; a semicolon separates the clients of a pattern's alternatives. Sources:
+ * chainlink-evm @0569f34c `pkg/client/errors.go`, go-ethereum core/txpool/errors.go, reth rpc-eth-types, foundry
+ * anvil/src/eth/error.rs, Nethermind TxPoolErrorMessages, Besu's TransactionInvalidReason, Erigon
+ * txnprovider/txpool/txpoolcfg/txpoolcfg.go (its RPC puts a class before each text: `FEE_TOO_LOW: underpriced`).
  */
 const classes: readonly (readonly [SendErrorClass, ...RegExp[]])[] = [
   [

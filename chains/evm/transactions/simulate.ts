@@ -37,7 +37,9 @@ const distrustMs = 600_000
  */
 const mostCalls = 4_096
 
-/** One node's estimate counts only near agreed ones. Throws TRANSACTION_REFUSED, NODE_REFUSED, NODE_UNAVAILABLE. */
+/**
+ * One node's estimate counts only near agreed estimates. Throws TRANSACTION_REFUSED, NODE_REFUSED, NODE_UNAVAILABLE.
+ */
 export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undefined) {
   const known = createPlausible(plausibleGas)
   const estimated = new LRUCache<string, { readonly limit?: bigint }>({ max: mostCalls })
