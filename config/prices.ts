@@ -8,7 +8,7 @@ const pricesSchema = z.object({ at: z.int().min(1), dollars: z.record(z.string()
 
 /**
  * Parses the answer of a file or web server of `priceFeed`: dollars with 10 decimals by chain or token, and the names
- * whose price has another form. Undefined if the whole text has another form.
+ * whose price is malformed. Undefined if the whole text is malformed.
  */
 export function readPrices(text: string) {
   try {

@@ -7,7 +7,10 @@ export function receiverFilters({ notifications }: Pick<Config, 'notifications'>
   return notifications.map(({ name, url: _, secrets: __, ...filter }) => ({ name, filter }))
 }
 
-/** Reads a secret file when needed, but a variable at once. Throws CONFIG_INVALID for a variable that is not set. */
+/**
+ * Reads a variable immediately, but a secret file only when the secret is needed. Throws CONFIG_INVALID for a variable
+ * that is not set.
+ */
 export function receiversOf({ notifications }: Pick<Config, 'notifications'>, env: NodeJS.ProcessEnv): ReadonlyMap<string, Receiver> {
   return new Map(
     notifications.map(({ name, url, secrets, ...filter }, index) => {

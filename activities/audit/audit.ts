@@ -35,7 +35,7 @@ interface Progress {
 
 const listed = 200
 const heartbeatMs = 5_000
-/** Age above which runs are checked for being stuck, ms, because nearly all runs end earlier. */
+/** Minimum age of runs that are checked for being stuck, ms. Nearly all runs end earlier. */
 const youngestMs = 30_000
 const readsAtOnce = 20
 const mostCached = 20_000

@@ -38,8 +38,8 @@ interface PriceDeps {
 }
 
 /**
- * Maximum bytes of a call. Pools take transactions of 131,072 bytes (go-ethereum's txMaxSize), Arbitrum's sequencer of
- * 95,000. A longer call would hold up its nonce, because no pool takes it.
+ * Maximum bytes of a call. Pools take transactions of up to 131,072 bytes (go-ethereum's txMaxSize). Arbitrum's
+ * sequencer takes up to 95,000 bytes. A longer call would hold up its nonce, because no pool takes it.
  */
 const mostCallBytes = 94_000
 

@@ -36,7 +36,8 @@ type CanPay = (lane: LaneId) => Promise<boolean>
 
 /**
  * Chooses an open lane by rendezvous hash, or the terms' lane. Avoids lanes that the transfer has just left.
- * @param canPay whether the lane holds the coins of the call: these lanes come first. Absent: the call has no coins.
+ * @param canPay whether a lane holds the coins of the call. Lanes that hold these coins come first. Absent: the call
+ * has no coins.
  */
 export async function chooseLane(
   deps: Deps,

@@ -6,7 +6,10 @@ import { recordLoss } from '../checks/record-loss.ts'
 import type { StepDeps } from '../deps.ts'
 import { chainOf, endpointOf } from '../route.ts'
 
-/** Step 5. Most nodes must agree on `reverted` and, with `requireAgreement`, on `gone`. Until then: `unsettled`. */
+/**
+ * Step 5. Most nodes must agree on `reverted` and, with `requireAgreement`, on `gone`. Until they agree, the answer is
+ * `unsettled`.
+ */
 export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
   return async (input) => {
     const { transfer, stage } = input

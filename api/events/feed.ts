@@ -9,8 +9,8 @@ export interface FeedEvent {
 
 export type News = Omit<FeedEvent, 'id'>
 /**
- * Returns the changes since the previous call. From the event `ready` on, no change of its kind of data is missing,
- * unless an event `cut` follows.
+ * Returns the changes since the previous call. After the event `ready` for a kind of data, no change of these data is
+ * missing, unless an event `cut` follows.
  */
 export type Poll = () => Promise<readonly News[]>
 

@@ -22,7 +22,7 @@ const boundSchema = z.union([
   }),
 ])
 
-/** A negative number is a large word, so no upper limit holds for signed numbers. */
+/** As a word, a negative number is large, so an upper limit (`atMost`) fits only unsigned types. */
 function fits(bound: z.output<typeof boundSchema>, type: string): boolean {
   if (!wordType.test(type)) return false
   if ('is' in bound) return fitsType(bound.is, type)
