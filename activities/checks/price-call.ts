@@ -44,8 +44,8 @@ interface PriceDeps {
 const mostCallBytes = 94_000
 
 /**
- * If a call has more than this part of the highest gas limit, and the lane holds too few coins for the call, the call
- * waits. Otherwise the ledger would close the lane because of a call whose gas a stranger may have chosen.
+ * If a call has more than 1/`dearPart` of the highest gas limit, and the lane holds too few coins for the call, the
+ * call waits. Otherwise the ledger would close the lane because of a call whose gas a stranger may have chosen.
  */
 const dearPart = 6n
 
