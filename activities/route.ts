@@ -13,8 +13,8 @@ const olderConfigMs = 5 * 60_000
 const olderConfigDays = 1
 
 /**
- * The endpoint of a transfer's target. In a round with a stage or a plan, the call and the effects are those of the
- * stage or plan. Throws TARGET_CHAIN_UNSUPPORTED.
+ * The endpoint of a transfer's target. In a round with a stage or a plan, the call and the effects come from the stage
+ * or the plan. Throws TARGET_CHAIN_UNSUPPORTED.
  */
 export function endpointOf({ bridges }: Pick<StepDeps, 'bridges'>, transfer: Transfer, { stage, plan }: RoundCall = {}): Endpoint {
   const { bridge, targetChain: chain } = transfer

@@ -41,7 +41,7 @@ export function signedApis({
 export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonly Emitter[] {
   const settings = bridges[wormholeTokenBridge]
   if (!settings) return []
-  // `everySource` names a network of Wormhole's SDK. `emitters` adds emitters, and replaces those of the SDK for the
+  // `everySource` names a network of Wormhole's SDK. `emitters` adds emitters, and replaces the SDK's emitters for the
   // same chains.
   const { everySource, emitters } = settings
   const known = everySource ? tokenBridgeEmitters[everySource].map(([chain, , emitter]) => [chain, emitter] as const) : []

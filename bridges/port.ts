@@ -78,7 +78,7 @@ export type NextStage =
 /** For deliveries that take several calls. Each call is sent once the effect of the previous call is final. */
 export interface Stages {
   /**
-   * Names the first stage, if the stage's call reverts when it is not needed: a simulation then shows whether the stage
+   * Names the first stage, if its call reverts while the stage is not needed: a simulation then shows whether the stage
    * is due.
    */
   first?(transfer: Transfer): string | undefined

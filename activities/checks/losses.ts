@@ -10,13 +10,15 @@ import { LRUCache } from 'lru-cache'
 
 const mostKept = 10_000
 const mostBatches = 1_000
-/** Longest quarantine of a recipient, ms. A loss within this time after a quarantine makes the next one longer. */
+/**
+ * Longest quarantine of a recipient, ms. A loss within this time after a quarantine makes the next quarantine longer.
+ */
 const longestWaitMs = 60 * 60_000
 /** Time for which the transfers of a reverted batch are delivered alone, ms. This reveals the faulty transfer. */
 const batchMs = 60 * 60_000
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
-/** The losses of a chain's tokens together may be this many times the hourly budget of one token. */
+/** Budget for the losses of all tokens of a chain, as a multiple of the hourly budget of one token. */
 export const budgetsPerChain = 4n
 /** For this time (ms) after contracts have begun to wait, a block may still include an earlier call to a contract. */
 const pendingMs = 2 * minuteMs

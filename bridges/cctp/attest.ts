@@ -200,8 +200,8 @@ function refusalOf(check: () => Promise<unknown>): Promise<Refusal | undefined> 
 
 /**
  * The attested forms of all equal logs, in the order of their nonces. Empty until all are attested. The caller must
- * check the signatures of all forms before it takes the one at `twin`, because an API could give two logs the same
- * nonce.
+ * check the signatures of all forms before it uses the form at index `twin`, because an API could give two logs the
+ * same nonce.
  */
 function equalTo({ bytes, twins }: CarriedMessage, messages: readonly Attested[]): readonly Attested[] {
   const equal = formsByLog(messages).get(keccak256(loggedBytes(bytes))) ?? []

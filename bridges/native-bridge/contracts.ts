@@ -51,7 +51,10 @@ export async function readOutbound(chain: ContractReader, bridge: string, nonce:
 
 type TokenRoute = Pick<NativeRoute, 'sourceChain' | 'targetChain' | 'targetBridge'> & { readonly target: ContractReader }
 
-/** Returns a function that reads the decimals of amounts: those of the token that the route pays. */
+/**
+ * Returns a function that reads the decimals of a message's amount, which are the decimals of the token that the route
+ * pays.
+ */
 export function createTokenDecimals(routes: readonly TokenRoute[]) {
   const decimals = createDecimals()
   return async ({ sourceChain, targetChain }: Pick<NativeRoute, 'sourceChain' | 'targetChain'>): Promise<number | undefined> => {

@@ -13,7 +13,7 @@ export interface ReadableRoute extends NativeRoute {
   readonly minimumAmount?: string | undefined
 }
 
-/** Checks messages against the source's finalized table, by most nodes. Throws NATIVE_* and read errors. */
+/** Checks messages against the source's finalized table, as most nodes show it. Throws NATIVE_* and read errors. */
 export function createVerifier(routes: Pick<Routes<ReadableRoute>, 'of'>, verified: VerifiedMessages = createVerifiedMessages()) {
   return async function verify(bytes: Uint8Array): Promise<void> {
     const message = readMessage(bytes)

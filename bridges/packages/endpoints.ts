@@ -42,8 +42,8 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
     },
     async validate(transfer) {
       const verdict = await waitIfFailed(() => endpoint.validate(transfer), true)
-      // A plug-in that cannot plan the call makes the transfer wait. The verdict has no `delivery`, because it would
-      // lack `bytes`.
+      // A plug-in that cannot plan the call makes the transfer wait. The verdict has no `delivery`, because the
+      // delivery would lack `bytes`.
       if (verdict.kind !== 'valid') return verdict
       return waitIfFailed(async () => {
         plan(transfer)

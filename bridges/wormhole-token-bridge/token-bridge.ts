@@ -263,7 +263,7 @@ const mostDecimals = 8
 
 type ConnectedBridge = Pick<TokenBridgeTarget, 'tokenBridge'> & { readonly chain: ContractReader }
 
-/** Reads the token on its own chain or, if that is not connected, its wrapped form on the target. */
+/** Reads the token on its own chain or, if this chain is not connected, the token's wrapped form on the target. */
 export function createAmountDecimals(bridgeOf: (wormholeChainId: number) => ConnectedBridge | undefined) {
   const decimals = createDecimals()
   return async ({ originToken, originChain, originAddress, targetChain }: TokenTransfer): Promise<number | undefined> => {

@@ -33,7 +33,7 @@ function toChain(row: string, emitters: ReadonlyMap<number, string>) {
   const tokenBridge = getAddress(`0x${emitters.get(Number(wormholeChainId))?.slice(24) ?? ''}`)
   return {
     ...{ name, wormholeChainId: Number(wormholeChainId), networkId: Number(networkId), core, tokenBridge },
-    // Blocks after which guardians sign. 0: guardians sign at once. Absent: the SDK has no number.
+    // Blocks after which guardians sign. 0: guardians sign immediately. Absent: the SDK has no number.
     ...(blocks !== '-' && { finalityBlocks: Number(blocks) }),
     ...(blockTime !== '-' && { blockTimeMs: Number(blockTime) }),
   }

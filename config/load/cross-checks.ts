@@ -9,7 +9,7 @@ import { weiOf } from './values.ts'
 
 /**
  * Finds fields that do not fit together. Reads the tree before the schema has checked it, so that one error lists these
- * problems and those of the schema.
+ * problems and the schema's problems.
  */
 export function crossCheck(raw: unknown): Problem[] {
   const { chains: named, bridges, api, admin, notifications, priceFeed } = map(raw)

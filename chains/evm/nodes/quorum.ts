@@ -58,7 +58,7 @@ function createAskLoneNode(nodes: Nodes, heads: Pick<Heads, 'current' | 'subscri
   let tidiedAt = 0
   const height = () => heads.current?.latest.height ?? 0
 
-  /** Tidies only once per block, because thousands of questions may be asked in one tick. */
+  /** Drops old answers, but only once per block, because thousands of questions may be asked in one tick. */
   function tidy(): void {
     if (height() === tidiedAt) return
     tidiedAt = height()

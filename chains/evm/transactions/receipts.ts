@@ -8,7 +8,7 @@ import type { Quorum } from '../nodes/quorum.ts'
 /** The whole block is read if at least this number of its receipts are wanted, and at least a quarter of all. */
 const wholeBlockFrom = 4
 
-/** Blocks for which receipts are read one by one, after a node lacked eth_getBlockReceipts. */
+/** Number of blocks for which receipts are read one by one, after a node lacked eth_getBlockReceipts. */
 const singlyBlocks = 1_000
 
 function toStatus(value: unknown): Receipt['status'] {
