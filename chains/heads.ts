@@ -68,7 +68,10 @@ export function majorityHeight(heights: readonly (number | undefined)[], nodes: 
   return known[Math.min(Math.floor(nodes / 2), known.length - 1)]
 }
 
-/** The majority's height. With two nodes, the higher head unless it is more than `longestGap` above `own`. */
+/**
+ * The majority's height. With two nodes, the height of the higher head, unless this head is more than `longestGap`
+ * above `own`.
+ */
 export function comparedHeight(heights: readonly (number | undefined)[], nodes: number, own?: number): number | undefined {
   const known = heights.filter((height) => height !== undefined)
   const highest = Math.max(...known)
