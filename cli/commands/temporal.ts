@@ -93,7 +93,7 @@ export const setupCommand: CommandSpec = {
       description:
         'Create the Temporal namespace and its search attributes where they are missing. The command changes nothing that exists.',
       options: (command) => command.option('--retention <hours>', 'retention of closed workflows in a new namespace', wholeHours, 72),
-      notes: `The command reaches the server by the same settings as portage run: the config, temporal.toml and TEMPORAL_*. The command needs the role admin in the namespace
+      notes: `The command connects to the server with the same settings as portage run: the config, temporal.toml and TEMPORAL_*. The command needs the role admin in the namespace
 (in a token: <namespace>:admin), which portage run does not need. On Temporal Cloud create both in its UI or with tcld. The exit
 code is 1 if something is missing afterwards.`,
       examples: ['portage setup temporal', 'TEMPORAL_API_KEY=… portage setup temporal --retention 168 --json'],

@@ -33,7 +33,7 @@ export const priceFeedSchema = z
           }),
           z.strictObject({
             kind: z.literal('http').describe('A web server.'),
-            url: url.describe('URL that answers GET with the JSON of a file, in at most 64 KiB.'),
+            url: url.describe('URL that answers GET with a price file as JSON, of at most 64 KiB.'),
             maxAgeSeconds: age(600),
           }),
           z.strictObject({
@@ -42,7 +42,7 @@ export const priceFeedSchema = z
             feeds: z
               .record(priced, address)
               .describe(
-                'Chain or token → contract on `chain` with the price of its coin or of the token in dollars (AggregatorV3Interface of Chainlink).',
+                "Name of a chain, or a token → price feed contract on `chain` (Chainlink AggregatorV3Interface). The contract gives the price of that chain's coin, or of the token, in dollars.",
               ),
             maxAgeSeconds: age(4_500),
           }),
