@@ -23,7 +23,7 @@ interface FeedOptions {
 
 const feedDefaults: FeedOptions = { everyMs: 2_000, most: 1_000, lingerMs: 60_000 }
 
-/** Polls once for all listeners of a process, and keeps the newest events for listeners that reconnect. */
+/** One poll serves all listeners of a process. The newest events are kept for listeners that reconnect. */
 export class EventFeed {
   readonly #poll: Poll
   readonly #options: FeedOptions

@@ -235,8 +235,8 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
           ...{ bridge: executor, targetChain: chain.name, payee: addressOf(wanted.recipient ?? ''), lossesOf: digestOf(message) },
         },
         payment,
-        // The payment must cover the gas once the quote has expired, or if the payer chose a message that makes the
-        // call longer than the price is for. Otherwise the request is delivered at any gas price.
+        // Until the quote expires, the request is delivered at any gas price, unless the payer's message makes the call
+        // longer than the price allows for. In all other cases, the payment must cover the gas.
         ...(earned !== undefined && { earned: async (bytes = 0) => (isLate(accepted) || bytes > pricedDataBytes ? earned : undefined) }),
         gasAtMost: wanted.gasLimit,
         revertsOnceDelivered: kind.revertsOnceDelivered,

@@ -25,7 +25,7 @@ export interface View {
 /** After a malformed answer of one node, most nodes are asked, so that a lying node cannot stop reads. */
 const ofMost: Partial<Record<At, At>> = { latest: 'majority-latest', finalized: 'agreed' }
 
-/** Throws the errors of `call`, and NODE_REFUSED for an answer of another form. */
+/** Throws the errors of `call`, and NODE_REFUSED for a malformed answer. */
 export async function read(chain: ContractReader, view: View): Promise<Result> {
   const { abi, to, method, args = [], at = 'latest' } = view
   const answer = await chain.call(to, abi.encodeFunctionData(method, args), at)

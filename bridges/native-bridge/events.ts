@@ -51,7 +51,7 @@ function transferOf(log: Log, topic: string): NativeTransfer {
 const initiatedForm = /^0x([0-9a-f]{64}) 0x0{24}([0-9a-f]{40}) 0x([0-9a-f]{64}) 0x([0-9a-f]{64})0{48}([0-9a-f]{16})$/
 const completedForm = /^0x([0-9a-f]{64}) 0x([0-9a-f]{64}) 0x0{24}([0-9a-f]{40}) 0x([0-9a-f]{64})0{48}([0-9a-f]{16})$/
 
-/** Faster than ethers. Hex is lower case. Throws NODE_REFUSED for a log of another form. */
+/** Faster than ethers. Hex is lower case. Throws NODE_REFUSED for a malformed log. */
 export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topic: string): CompletionArguments {
   const isCompletion = topic === completedTopic
   const [signature, ...indexed] = topics

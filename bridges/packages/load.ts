@@ -143,7 +143,7 @@ async function loadPlugin(
   }
 }
 
-/** The form of a config file, in which a bigint is a text. */
+/** Returns a value in the form of a config file: a bigint becomes a text. */
 export function asData(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one)) ?? 'null') as unknown
 }

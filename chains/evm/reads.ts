@@ -93,7 +93,10 @@ function balanceOf(agree: Quorum, address: string, token: string | undefined): P
   return agree({ ...about, method: 'eth_call', params: () => [{ to: token, data }, 'latest'], read })
 }
 
-/** Also true if the transaction count has changed, because EIP-7702 may add and remove code within one block. */
+/**
+ * Also true if the transaction count changed in the block `during`, because EIP-7702 may add and remove code within one
+ * block.
+ */
 async function hasCode(agree: Quorum, address: string, during?: number): Promise<boolean> {
   const ask = <T>(method: string, block: string, read: (value: unknown) => T) =>
     agree({ about: `${method} ${address} ${block}`, method, params: () => [address, block], read, once: true, refusable: true })

@@ -147,7 +147,10 @@ function noCode(contract: string, field: string): Finding {
   return fail(`${contract} has no code on this network`, `Correct ${field} of this route.`)
 }
 
-/** Compares sources without a node with the emitters registered at each target, which rejects other emitters. */
+/**
+ * For each source without a node, compares its emitter with the emitter that each target has registered. A target
+ * rejects other emitters.
+ */
 export async function checkSources(config: Config): Promise<Check[]> {
   const sources = sourcesWithoutNode(config)
   if (sources.length === 0) return []

@@ -38,8 +38,8 @@ export const executesContracts = (method: string) => executing.has(method)
 const limits = /rate ?limit|too many requests|request (rate|limit)|requests per second|compute units per second/i
 
 /**
- * Words for executions that failed: go-ethereum's core/vm/errors.go, Erigon's, Nethermind's EvmExceptionType and
- * Besu's ExceptionalHaltReason.
+ * Words for executions that failed, from core/vm/errors.go (go-ethereum and Erigon), EvmExceptionType (Nethermind) and
+ * ExceptionalHaltReason (Besu).
  */
 const failures =
   /revert|vm execution error|evm error|invalid opcode|(bad|invalid) ?instruction|stack underflow|stack limit|invalid ?jump|return ?data out of bounds|access ?violation|write protection|static ?call ?violation|gas uint64 overflow|max call depth|execution fails|out ?of ?gas|gas required exceeds|gas spent exceeded|floor data gas|intrinsic gas/i

@@ -106,7 +106,10 @@ function readMined(raw: Record<string, unknown>) {
   return { hash: toHash(raw['hash'], 'transaction hash'), signingHash: signingHashOf(raw), call }
 }
 
-/** For types that Portage never signs, returns the transaction's hash. Throws if the fields do not match the hash. */
+/**
+ * Hash of the unsigned transaction or, for types that Portage never signs, of the signed one. Throws if the fields do
+ * not match the transaction's hash.
+ */
 export function signingHashOf(raw: Record<string, unknown>): string {
   const hash = toHash(raw['hash'], 'transaction hash')
   const type = raw['type'] == null ? 0 : toNumber(raw['type'], 'transaction type')
