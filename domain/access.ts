@@ -34,7 +34,7 @@ export function reaches(level: AccessLevel, needed: AccessLevel): boolean {
   return accessLevels.indexOf(level) >= accessLevels.indexOf(needed)
 }
 
-/** An order without `chains` needs a token without `chains`. An order without `lane` needs one without `lanes`. */
+/** An order without `chains` needs a token without `chains`. An order without `lane` needs a token without `lanes`. */
 export function covers({ chains, lanes }: AccessScope, about: OrderSubject): boolean {
   const inChains = chains === undefined || (about.chains !== undefined && about.chains.every((one) => chains.includes(one)))
   const inLanes = lanes === undefined || (about.lane !== undefined && lanes.includes(about.lane))

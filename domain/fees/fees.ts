@@ -32,7 +32,7 @@ export type Offer =
   | { readonly kind: 'wait'; readonly code: 'FEE_CEILING' | 'FEE_LIMIT'; readonly reason: string }
   | { readonly kind: 'impossible'; readonly code: 'GAS_LIMIT'; readonly reason: string }
 
-/** On legacy chains the tip is the whole gas price. */
+/** Multiplies the quote's tip by `tipFactor`. On legacy chains, the tip is the whole gas price. */
 export function marketFor(quote: FeeQuote, { tipFactor = 1 }: FeePolicy): FeeQuote {
   const tip = (BigInt(quote.tip) * BigInt(Math.round(tipFactor * 100)) + 99n) / 100n
   return { ...quote, maxFee: String(BigInt(quote.maxFee) - BigInt(quote.tip) + tip), tip: String(tip) }
@@ -82,7 +82,8 @@ export interface Raising extends CallCost {
 }
 
 /**
- * Undefined: a limit is reached. No-ops may exceed the caps, because an unused nonce blocks higher nonces.
+ * Fees of the next attempt. Undefined if a limit is reached. No-ops may exceed the caps, because an unused nonce blocks
+ * higher nonces.
  * @param offered fees of all attempts for the nonce that a pool may hold, oldest first
  */
 export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: Raising): Fees | undefined {
@@ -101,8 +102,8 @@ export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: R
 }
 
 /**
- * Doubles the tip up to `maxFee`, to outbid a foreign transaction. `limitFactor` ends the raises of a call without a
- * cap.
+ * Doubles the tip up to `maxFee`, to outbid a transaction from outside Portage. `limitFactor` ends the raises of a call
+ * without a cap.
  */
 function beyondLimit(fees: Fees, market: Fees, raising: Raising & { isCapped: boolean; tipCap: bigint }): Fees | undefined {
   const { kind, balance, isCapped, tipCap, ...cost } = raising
@@ -119,10 +120,13 @@ export function bumpFees(previous: readonly Fees[], market: Fees, percent = defa
   return { maxFee: String(maxFee < tip ? tip : maxFee), tip: String(tip) }
 }
 
-/** Raises end at this multiple of the market's fee or the first attempt's, if that is higher (Optimism's txmgr). */
+/**
+ * Raises end at this multiple of the market's fee or of the first attempt's fee, whichever is higher (Optimism's
+ * txmgr).
+ */
 const limitFactor = 5n
 
-/** Without a limit, a nonce that is stuck for other reasons than fees would cost ever more. */
+/** Without a limit, a nonce that is not stuck because of its fees would cost ever more. */
 export function feeLimitReached(offered: readonly Fees[], market: Fees): boolean {
   const [first] = offered
   if (!first) return false
@@ -247,8 +251,8 @@ export interface FeeDefaults {
 }
 
 /**
- * Each call has a gas limit, because a stranger's token may burn gas. In one scope, the settings' rules override the
- * config's.
+ * Each call has a gas limit, because a stranger's token may burn gas. If the settings and the config have a rule for
+ * the same scope, the settings' rule overrides the config's.
  */
 export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => { readonly fees: readonly FeeRule[] }): FeePolicyResolver {
   const { rules, maxGas, gasFactors } = defaults
@@ -258,7 +262,7 @@ export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => {
   }
 }
 
-/** A more specific scope overrides each field that it sets. Among rules of one scope, the last wins. */
+/** A more specific scope overrides each field that it sets. Among rules of the same scope, the last wins. */
 export function resolveFees(rules: readonly FeeRule[], about: FeeSubject): FeePolicy {
   const matching = rules.flatMap(({ scope, policy }) => {
     const rank = specificity(scope, about)

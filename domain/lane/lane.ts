@@ -80,7 +80,7 @@ export interface Entry {
   readonly attempts: readonly Attempt[]
 }
 
-/** Lowest fees that an operator ordered. Attempts below the index `after` do not fulfil the order. */
+/** Minimum fees that an operator ordered. Only attempts with index `after` or higher fulfil the order. */
 export interface Raise extends Partial<Fees> {
   readonly after: number
 }
@@ -110,13 +110,13 @@ export interface Observed {
 export interface Remembered extends Observed {
   /** ms since the epoch, by the ledger's clock, like `leadAt`. */
   readonly at: number
-  /** Time of the last report with this `height` or a higher one. Lagging nodes report lower heights. */
+  /** Time of the last report whose height was `height` or higher. Lagging nodes report lower heights. */
   readonly leadAt: number
   /** Height at which `finalized` was first reported. If a later block has a lower nonce, final blocks were lost. */
   readonly finalizedAt: number
   /** Height since which the lowest unmined nonce waits with its newest attempt. Absent in ledgers of release 1.0.0. */
   readonly lowestSince?: number
-  /** Height at which reports came again after a long gap. Blocks in the gap do not make a nonce idle. */
+  /** Height at which reports resumed after a long gap. Blocks in the gap do not make a nonce idle. */
   readonly reportedSince?: number
 }
 
@@ -131,7 +131,7 @@ export interface Pause {
 
 export type PauseReason = Omit<Pause, 'by'>
 
-/** 70 bytes per entry instead of 320. All fields are kept, because a deep reorg needs them. */
+/** Takes 70 bytes per entry instead of 320. All fields are kept, because a deep reorg needs them. */
 export interface PackedEntries {
   readonly words: readonly string[]
   /**

@@ -28,7 +28,7 @@ interface Unpacked {
   readonly size: bigint
 }
 
-/** Each request needs the intervals several times, and an `OutsideNumbers` object never changes. */
+/** A cache: each request needs the intervals several times, and an `OutsideNumbers` object never changes. */
 const unpacked = new WeakMap<OutsideNumbers, Unpacked>()
 
 function unpackedOf(numbers: OutsideNumbers): Unpacked {

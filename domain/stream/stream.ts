@@ -36,7 +36,10 @@ export interface StreamState {
   readonly ordered?: { readonly by: string; readonly at: number }
   readonly counts: Readonly<Record<StreamCount, number>>
   readonly orders?: readonly GivenOrder[]
-  /** Messages that other servers had and the spy did not send. The spy's next message clears this field. */
+  /**
+   * Lowest and highest number that other servers had and the spy did not send. The spy's next message, or a new
+   * subscription, clears this field.
+   */
   readonly missedBySpy?: { readonly from: string; readonly to: string; readonly since: number }
   readonly updatedAt?: number
 }
@@ -61,7 +64,9 @@ export interface ScannedBlock {
 export interface OpenNumber {
   readonly number: string
   readonly height?: number
-  /** The target completed the number before the source showed it. An agent must check the delivery by its id. */
+  /**
+   * The target completed the number before the source showed it. An agent must check the delivery by the transfer's id.
+   */
   readonly early?: true
   /** Error code of a parked transfer that stays in `open` because it is `early`. `maxOpen` does not count it. */
   readonly parked?: string
@@ -83,7 +88,7 @@ export interface OutsideNumbers {
 }
 
 /**
- * `unasked`: no server was asked yet. `unstarted`: a process has the message but cannot start the transfer.
+ * `unasked`: no server has been asked yet. `unstarted`: a process has the message but cannot start the transfer.
  * `not-final`: the message is in no final block. `held`: Wormhole's Governor holds the message. `unobserved`: the
  * message is final, but no server has it. `hidden`: the number is in the source's table but in no log. `undone`: a
  * reorg removed the completion, or an operator wants the transfer again.
@@ -131,7 +136,7 @@ export interface Distrusted {
   readonly at: number
 }
 
-/** The next block has another parent than the last scanned block, which was final. */
+/** The parent of the next block is not the last scanned block, which was final. */
 export interface ForkAlarm {
   readonly height: number
   readonly known: string
@@ -173,7 +178,7 @@ export type StreamRequest =
   | { readonly kind: 'completed'; readonly numbers: IntervalSet; readonly from: number; readonly to: number }
   | { readonly kind: 'undone'; readonly numbers: IntervalSet }
   | (Omit<StreamException, 'outcome' | 'at'> & { readonly kind: 'closed'; readonly outcome: Exclude<Closing, 'skipped'> })
-  /** `waits`: the transfer waits for a reason of its own, and leaves its place to another one. */
+  /** `waits`: the transfer waits for a reason of its own, so another transfer may take its place. */
   | { readonly kind: 'parked'; readonly number: string; readonly code: string; readonly waits?: true }
   | { readonly kind: 'unparked'; readonly number: string }
   | (Named & { readonly kind: 'skip' | 'unskip'; readonly number: string })

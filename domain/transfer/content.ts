@@ -19,7 +19,10 @@ export interface Payment {
   readonly paid: string
   /** Value of the payment in wei of the target's coin, at the quote's prices. */
   readonly worth: string
-  /** Wei of the target's coin that the delivery passes on to the called contract and as drop-off. */
+  /**
+   * Wei of the target's coin that the delivery passes on: to the called contract, and to accounts that the request
+   * names.
+   */
   readonly coins: string
 }
 

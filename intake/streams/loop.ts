@@ -4,7 +4,7 @@ import type { Logger } from '../../observability/logger.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { pause } from '../../runtime/wait.ts'
 
-/** `haltedMs` follows a contradiction, after which an operator must act. */
+/** `haltedMs`: pause after a contradiction, which only an operator can resolve. */
 const afterFailure = { firstMs: 250, mostMs: 5_000, haltedMs: 60_000 } as const
 
 type Subscribe = (listener: () => void) => () => unknown

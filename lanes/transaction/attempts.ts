@@ -145,7 +145,7 @@ export class Attempts {
     if (this.noneSigned && refusal) throw refusal
   }
 
-  /** Tries refused attempts again. True: the last one is now signed, and does what the raise was for. */
+  /** Tries refused attempts again. True: the last attempt is now signed, and does what the raise was for. */
   async signLater(reason: RaiseReason): Promise<boolean> {
     if (!this.#mayBeSignedLater || this.isLastSigned) return false
     await this.#trySign()

@@ -64,7 +64,9 @@ export async function archiveTransfers(client: TemporalClient, store: ArchiveSto
   }
   return {
     ...{ from: isoOf(from), through: isoOf(await readProgress(store)) },
-    /** This pass left out the runs between `through` and its start. `through` is then unchanged. */
+    /**
+     * True if this pass began later than `through`, and so left out the runs in between. `through` is then unchanged.
+     */
     leftOut: leftOut || undefined,
     ...{ found, added, unreadable, orders },
   }

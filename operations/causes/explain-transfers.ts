@@ -88,7 +88,10 @@ function partyOf(group: readonly TransferFacts[]): Pick<CauseValues, 'kind' | 'p
   return token === undefined ? {} : { kind: 'token', party: token }
 }
 
-/** The gate names neither the contract nor the lanes, which were all tried. */
+/**
+ * Names the contract and the lanes that lack the role, because the gate's reason does not. All lanes of the chain were
+ * tried.
+ */
 function missingRole({ bridge, sourceChain, targetChain }: TransferFacts, { bridges, chains }: ExplainedConfig): string | undefined {
   const routes = bridge === 'native-bridge' ? bridges[bridge]?.routes : undefined
   const route = routes?.find(({ source, target }) => source === sourceChain && target === targetChain)

@@ -45,7 +45,7 @@ export interface TransferProgress {
   disputed?: true
   /** A lane refused a nonce, because recipient or token is quarantined. A retry removes this field. */
   quarantined?: true
-  /** The round may hold a nonce, so the next try continues it. */
+  /** The round may hold a nonce, so the next try continues the round. */
   underway?: {
     ready: Ready
     nonce?: number

@@ -10,8 +10,8 @@ import { diagnoseTask, recover } from './remedies.ts'
 
 const everyMs = 10_000
 /**
- * Shortest time between two resets of a workflow. Without it, two versions on one queue could undo each other's resets
- * at once.
+ * Shortest time between two resets of a workflow. Without this pause, two versions on one queue could undo each other's
+ * resets again and again.
  */
 const restMs = 60_000
 /** Tries of a task until its workflow counts as stuck. Fewer tries may have failed because a process ended. */

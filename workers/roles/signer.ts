@@ -65,7 +65,10 @@ export function signingPolicy(parts: PolicyParts): SigningPolicy {
   }
 }
 
-/** Where bridges share a function, the highest maximum counts here, and each bridge's proof compares with its own. */
+/**
+ * If bridges share a function, the highest of their maximums counts here. The proof of each bridge applies the bridge's
+ * own maximum.
+ */
 function paidCallsOf(bridges: PolicyParts['bridges']): SigningPolicy['paidCalls'] {
   const all: Record<string, Record<string, string>> = {}
   for (const [contract, paid] of bridges.flatMap(({ paidCalls = {} }) => Object.entries(paidCalls))) {

@@ -27,7 +27,10 @@ export function apply(
   return { state: current, response, rolledBack: seen.rolledBack }
 }
 
-/** Does nothing if the account's nonce is below `known.finalized`, because then another chain answers. */
+/**
+ * Adopts grants that a process knows and a reset ledger has lost. Does nothing if the account's nonce is below
+ * `known.finalized`, because then another chain answers.
+ */
 export function reconcileKnown(state: LaneState, { known, observe }: ApplyRequest, now: number, fromEarlierRun: boolean): LaneState {
   const latest = observe?.latest ?? state.observed?.latest
   if (!known || state.replaced || known.era !== state.era) return state
@@ -75,7 +78,8 @@ function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attemp
   const entry = state.entries[request.nonce]
   if (!entry) return refuse(state, 'none', `nonce ${request.nonce} is not in the ledger`)
   const isNoop = request.attempt.kind === 'noop'
-  // A call would outbid the no-op of a nonce that must be filled. For any other nonce, a no-op obeys an outdated order.
+  // Not recorded: a call for a nonce that must be filled would outbid the no-op, and a no-op for any other nonce obeys
+  // an outdated order.
   if (request.index !== entry.attempts.length || (entry.fill !== undefined) !== isNoop) {
     return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
   }

@@ -76,7 +76,7 @@ async function readCompletions(context: ScannedContext, route: Route, range: Blo
     const still = await contradicting(context, agreed)
     const [first] = still
     if (first) await halt(context, route, source.contradiction(first, cache.transfer(first.number)?.digest))
-    // Leaves out contradicting completions: whether such a number is delivered is read by its id.
+    // Leaves out contradicting completions. Whether such a number is delivered is found by the id of its transfer.
     return agreed.filter(({ number }) => !still.some((one) => one.number === number))
   }
 

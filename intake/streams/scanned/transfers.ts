@@ -135,7 +135,10 @@ export const latestRuns = (client: ScannedContext['client'], transfers: readonly
 
 export const runOf = (transfer: Transfer) => ({ id: transferId(transfer), number: transfer.sequence })
 
-/** `isLost` decides about transfers without a run. Delivered ones are in `again` only if the target lacks them. */
+/**
+ * `isLost` decides about transfers without a run. A transfer that closed as delivered is in `again` only if the target
+ * lacks the delivery.
+ */
 export async function sortedByRun(context: ScannedContext, transfers: readonly Transfer[], isLost: (transfer: Transfer) => boolean) {
   const { client } = context
   const latest = await latestRuns(client, transfers)

@@ -6,7 +6,7 @@ import { pause, unlessAborted } from '../../../runtime/wait.ts'
 import { updateRefusal } from '../connection/errors.ts'
 
 export interface CoalescingOptions<Request, Response> {
-  /** A request that is too large goes alone. */
+  /** Whether one update has room for the requests. A request that is too large is sent alone. */
   fits(requests: readonly Request[]): boolean
   /** A retry calls the returned function with the same `updateId`. */
   build(requests: readonly Request[]): (updateId: string) => Promise<Response>

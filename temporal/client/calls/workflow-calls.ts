@@ -61,7 +61,7 @@ interface UpdateTarget {
 export const orderTimeoutMs = 10_000
 const betweenRunsMs = 100
 
-/** Updates with one `updateId` are applied once. */
+/** Updates with the same `updateId` are applied once. */
 export async function updateOrStart<Result, Args extends [unknown]>(
   client: TemporalClient,
   update: UpdateDefinition<Result, Args>,

@@ -11,7 +11,7 @@ type Call = ReturnType<Interceptor>
 type Status = Parameters<NonNullable<NonNullable<Parameters<Call['start']>[1]>['onReceiveStatus']>>[0]
 
 const answerTimeoutMs = 5_000
-/** A signal to this id shows whether the server permits writing. No workflow has it. */
+/** A signal to this id shows whether the server permits writing. No workflow has this id. */
 const noWorkflow = 'portage-permission-check'
 /** gRPC's CANCELLED. The SDK does not retry a call that ends with this code. */
 const cancelled = 1

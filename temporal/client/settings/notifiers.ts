@@ -61,7 +61,7 @@ export function raiseNotification(client: TemporalClient, receiver: string, noti
   return signal(client, receiver, { kind: 'raise', notification })
 }
 
-/** Undefined without a result in time. Throws INPUT_INVALID for a disabled receiver. */
+/** Undefined if there is no result in time. Throws INPUT_INVALID for a disabled receiver. */
 export async function testNotifier(
   client: TemporalClient,
   receiver: string,

@@ -46,7 +46,10 @@ export async function readTransfer(client: TemporalClient, id: string): Promise<
 
 const readAtOnce = 10
 
-/** Adds the profits of delivered paid requests, at the cost of two reads for each. Leaves out what it cannot read. */
+/**
+ * Adds the profits of delivered paid requests, at the cost of two reads for each. Leaves out profits that it cannot
+ * read.
+ */
 export function withProfits(client: TemporalClient, rows: readonly TransferRow[]): Promise<TransferRow[]> {
   return mapLimited(rows, readAtOnce, async (row) => {
     if (row.worth === undefined || row.state !== 'delivered') return row
@@ -80,7 +83,7 @@ export async function transactionsOf(client: TemporalClient, status: TransferSta
   const entries = ledger ? Object.values(unpaged(ledger).entries) : []
   const added = entries.flatMap(({ nonce, owner, attempts }): TransferTransaction[] => {
     if (!owner || workflowOf(owner.intentId) !== id) return []
-    // The ledger appends attempts.
+    // The ledger appends attempts, so those that the transfer does not know come last.
     const known = transactions.filter((one) => one.lane === lane && one.nonce === nonce).length
     const round = roundOf(owner.intentId)
     return attempts.slice(known).map((one) => {
