@@ -5,7 +5,7 @@ import type { ChainName } from './transfer/transfer.ts'
 export const accessLevels = ['read', 'write', 'sign', 'admin'] as const
 export type AccessLevel = (typeof accessLevels)[number]
 
-/** A revocation older than this may be deleted, because its token has expired. */
+/** Longest lifetime of a token. An older revocation may be deleted, because its token has expired. */
 export const longestTokenMs = 366 * 24 * 3_600_000
 
 /** An absent list allows all chains or all lanes. */

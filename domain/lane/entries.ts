@@ -154,11 +154,9 @@ export function funded(
   return needed <= balance ? { state: after } : { state: after, detail }
 }
 
-/**
- * Each time this long (ms) passes, the assumed cost of the refused call is halved, because gas may have become cheaper.
- */
+/** Time (ms) in which the assumed cost of a refused call is halved, because gas may have become cheaper. */
 const halvedMs = 60_000
-/** If no call tries the lane for this long (ms) after a call may try it, the ledger forgets the refused call. */
+/** If a lane may be tried and no call tries it for this time (ms), the ledger forgets the refused call. */
 export const untriedMs = 10 * 60_000
 
 function isTooDear({ cost, at }: RefusedCall, balance: bigint, now: number): boolean {
@@ -193,7 +191,10 @@ function refusedCall({ broke }: LaneState, now: number): RefusedCall {
   return { cost: broke?.cost ?? '0', at: broke?.at ?? now }
 }
 
-/** If a dearer call is refused later, the cheaper refused call stays, so that the lane is tried no later. */
+/**
+ * If a dearer call is refused later, the cheaper call stays the refused call, so that the wait for a trial does not
+ * grow.
+ */
 function cheapest(state: LaneState, balance: bigint, cost: bigint, now: number): RefusedCall {
   const known = refusedCall(state, now)
   return isTooDear(known, balance, now) && BigInt(known.cost) < cost ? known : { cost: String(cost), at: now }

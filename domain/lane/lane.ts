@@ -69,7 +69,10 @@ export interface Entry {
   readonly value?: string
   readonly callHash?: string
   readonly abandonedBy?: string
-  /** Height at which the nonce was granted, was given back, or fell out of its block. 0 while it is in a block. */
+  /**
+   * Height at which the nonce was granted or given back, or at which a reorg removed its block. 0 while it is in a
+   * block.
+   */
   readonly sinceBlock: number
   /** Height of the last report in which a process drives this nonce. 0: no such report, or the nonce is in a block. */
   readonly claimedBlock: number
@@ -143,7 +146,7 @@ export interface PackedEntries {
 }
 
 export interface Page extends PackedEntries {
-  /** Lowest nonce of the page that is not final. `to` is one above the highest nonce. */
+  /** Lowest nonce in the page that is not final yet. `to` is one above the highest nonce. */
   readonly from: number
   readonly to: number
   readonly inBlock: boolean
@@ -208,7 +211,7 @@ export interface LaneCounts {
   readonly filled: number
   readonly released: number
   readonly external: number
-  /** Number of owned nonces that fell out of their block while the reporting process did not drive them. */
+  /** Number of owned nonces whose block a reorg removed while the reporting process did not drive them. */
   readonly rolledBack: number
 }
 

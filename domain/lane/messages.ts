@@ -129,7 +129,7 @@ export interface Closed {
   readonly by?: string
 }
 
-/** A nonce that fell out of its block. Its owner gets a signal, unless the reporting process drives the nonce. */
+/** A nonce whose block a reorg removed. Its owner gets a signal, unless the reporting process drives the nonce. */
 export interface RolledBack {
   readonly intentId: string
   readonly nonce: number

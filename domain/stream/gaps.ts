@@ -37,7 +37,7 @@ export function withoutCounted(gaps: readonly Gap[], number: bigint): readonly G
   return gaps.map((one) => (one === gap && one.counted ? withGapCounted(one, one.counted - 1) : one))
 }
 
-/** Without `into`, the part of each gap within `from` … `to` is removed. */
+/** Replaces the part of each gap within `from` … `to` by the result of `into`. Without `into`, removes the part. */
 export function punch(gaps: readonly Gap[], from: string, to: string, into?: (part: Gap) => Gap): readonly Gap[] {
   return punchAll(gaps, parse([[from, to]]), into)
 }
@@ -129,7 +129,7 @@ export function heightAt({ marks, config }: Pick<StreamState, 'marks' | 'config'
   return marks.findLast(([known]) => BigInt(known) < number)?.[1] ?? config.start
 }
 
-/** Any process may read these blocks below the live scan (MIP-61's BOOTSTRAP). */
+/** Adds blocks below the live scan that any process may then read (MIP-61's BOOTSTRAP). */
 export function backfill(state: StreamState, from: number, to: number, by: string): StreamState {
   const end = Math.min(to, state.cursor?.height ?? to)
   if (from > end) return state

@@ -7,7 +7,7 @@ import type { IntervalSet, PackedIntervals } from './intervals.ts'
  */
 export interface StreamState {
   readonly config: StreamConfig
-  /** The config, a checkpoint or an operator says that all lower numbers are resolved. */
+  /** First number of the stream: the config, a checkpoint or an operator says that all lower numbers are resolved. */
   readonly first: string
   /** One above the highest known number. In a placed stream, at least the first number above the cursor's block. */
   readonly next: string
@@ -70,7 +70,7 @@ export interface OpenNumber {
   readonly early?: true
   /** Error code of a parked transfer that stays in `open` because it is `early`. `maxOpen` does not count it. */
   readonly parked?: string
-  /** 1: `counts` may include this number (see `OutsideNumbers`). 0: only under an outcome other than `completed`. */
+  /** 1: `counts` may include this number (see `OutsideNumbers`). 0: `counts` may include it, but not as `completed`. */
   readonly counted?: 0 | 1
 }
 
@@ -124,7 +124,7 @@ export type StreamCount = Closing | 'completed' | 'ignored' | 'undone' | 'forks'
 
 export interface Backfill {
   readonly left: IntervalSet
-  /** Blocks that were ordered since the list was last empty, to measure the progress. */
+  /** Number of blocks that were ordered since the list was last empty, to measure the progress. */
   readonly ordered: number
   readonly by?: string
 }
@@ -154,7 +154,10 @@ export interface Finding {
 
 /** Each number in the logs of a range of blocks is in `numbers` or in `passed`. */
 export interface Reading extends Finding {
-  /** Numbers that the agent passed over as not wanted (`isWanted`). If the stream wants one, it rejects the reading. */
+  /**
+   * Numbers that the agent passed over as not wanted (`isWanted`). If the stream wants such a number, it rejects the
+   * reading.
+   */
   readonly passed: IntervalSet
 }
 

@@ -13,7 +13,7 @@ export interface TransferContent {
   readonly recipient: string
 }
 
-/** Made on the source, for the delivery. Numbers are decimal. */
+/** A payment that was made on the source for the delivery. Numbers are decimal. */
 export interface Payment {
   /** Wei of the source's coin. */
   readonly paid: string
@@ -28,7 +28,8 @@ export interface Payment {
 
 /**
  * Least gas that a payment for a delivery must cover. A delivery that verifies 13 guardians' signatures needs more, and
- * so does a burn of CCTP. Without this limit, requests that nobody can deliver cost nothing, and hold up others.
+ * so does a burn of CCTP. Without this limit, requests that nobody can deliver would cost nothing, and would hold up
+ * other requests.
  */
 export const leastGasLimit = 100_000n
 

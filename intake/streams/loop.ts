@@ -9,7 +9,9 @@ const afterFailure = { firstMs: 250, mostMs: 5_000, haltedMs: 60_000 } as const
 
 type Subscribe = (listener: () => void) => () => unknown
 
-/** True: more work is due. False: the step worked. Undefined: it had nothing to do, so an earlier failure stays. */
+/**
+ * True: more work is due. False: the step worked. Undefined: the step had nothing to do, so an earlier failure stays.
+ */
 export type Step = () => Promise<boolean | undefined>
 
 export interface Loop {

@@ -56,7 +56,10 @@ export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'l
   }
 }
 
-/** If room is short, transfers that wait for a reason of their own (wrapper, revert) move outside the window. */
+/**
+ * If room is short, transfers that wait for a reason of their own (such as a missing wrapper or a revert) move outside
+ * the window.
+ */
 export function createWaitingTransfers(deps: WaitingTransfersDeps) {
   const { client, source, outsideAfterMs = 600_000 } = deps
   const askedAt = new Map<string, number>()

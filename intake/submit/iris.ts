@@ -57,7 +57,7 @@ function createApi(options: HttpHostOptions) {
     return { why: answer.why, againInMs: answer.isOfQuestion ? undefined : answer.againInMs }
   }
 
-  /** All burns of a transaction ask at the same moments, so they share a request that is under way. */
+  /** All burns of a transaction are looked up at the same time, so their lookups share a request that is under way. */
   const sharing = { fromAnswer: 0 }
   return {
     origin: host.origin,

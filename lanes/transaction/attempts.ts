@@ -26,7 +26,7 @@ export function signingRefusal(error: unknown): SigningRefusal | undefined {
   return error.facts['limit'] === undefined ? 'call' : 'limit'
 }
 
-/** Attempts are identified by signing hash, because each signature of a KMS has another transaction hash. */
+/** Attempts are identified by signing hash, because each signature of a KMS gives the transaction a different hash. */
 export class Attempts {
   readonly watch: Watch
   recorded: readonly Attempt[] = []

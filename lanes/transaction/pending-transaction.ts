@@ -200,7 +200,8 @@ export class PendingTransaction {
     if (!attempt || refusal) {
       this.#stuck.attempted(this.#height)
       const isRefused = signingRefusal(refusal) === 'call' && attempt?.kind === 'call'
-      // A no-op replaces a call that the key refuses for ever or that the terms hold back: higher nonces would wait.
+      // A no-op replaces a call that the key refuses for ever or that the terms hold back, because higher nonces wait
+      // for it.
       if (isRefused || (reason.why === 'stuck' && this.#escalator.atTerms())) await this.#askForFill()
       return this.#send()
     }

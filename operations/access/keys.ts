@@ -48,7 +48,7 @@ export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   }
 }
 
-/** The folder must exist. False if the file already exists. Throws ACCESS_KEYS. */
+/** Makes the file with a first key. The folder must exist. False if the file already exists. Throws ACCESS_KEYS. */
 export async function makeKeys(file: string): Promise<boolean> {
   if (await readKeys(file)) return false
   // A link fails if the file exists. A rename could replace the file of another process.

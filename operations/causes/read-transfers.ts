@@ -39,8 +39,8 @@ export async function readTransfers(client: TemporalClient, hasDenyRules: Promis
 }
 
 /**
- * Transfers to ask: of those with the same target chain, state and error code only the oldest, but all that have no
- * code.
+ * The transfers to ask: only the oldest of those with the same target chain, state and error code, but every transfer
+ * without a code.
  */
 function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
   const oldestFirst = open.toSorted((a, b) => a.startedAt - b.startedAt)

@@ -69,7 +69,10 @@ export interface SendOperatorTransactionInput extends Pick<OperatorTransactionIn
   earlier?: Held[]
   /** True: a no-op fills the intent's nonce, and an intent without a nonce is withdrawn. */
   cancel: boolean
-  /** Start of the search for a payment, epoch ms. Absent for a batch, whose contract delivers only once. */
+  /**
+   * Time at which the search for a payment begins, ms since the epoch. Absent for a batch, whose contract delivers only
+   * once.
+   */
   orderedAt?: number
   /** Intents of a batch. If one was withdrawn, the call is not signed. */
   members?: string[]

@@ -80,6 +80,6 @@ export const cancelSignal = defineSignal<[{ order: Order }?]>('cancel')
 export const expediteSignal = defineSignal<[{ order: Order }?]>('expedite')
 /** Newer signatures, base64. `validate` checks the digest. */
 export const adoptSignal = defineSignal<[{ message: string; order?: Order }]>('adopt')
-/** From a lane to the owner of a nonce that fell out of its block. */
+/** From a lane to the owner of a nonce whose block a reorg removed. */
 export const rolledBackSignal = defineSignal<[{ intentId: string; nonce: number }]>('rolledBack')
 export const statusQuery = defineQuery<TransferStatus>('status')

@@ -57,7 +57,7 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): Service
       logger.error('the task of a workflow fails repeatedly: it is stuck', { code: 'WORKFLOW_STUCK', workflow, reason })
     }
   }
-  /** Anyone can start a run that cannot be reset. Throws errors that concern all runs. */
+  /** Skips a run that cannot be reset, because anyone can start such a run. Throws errors that concern all runs. */
   const leave = ({ workflowId: workflow, runId }: OpenRun, error: unknown) => {
     if (isForAll(error)) throw error
     if (logged.has(runId)) return

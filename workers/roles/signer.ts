@@ -78,7 +78,7 @@ function paidCallsOf(bridges: PolicyParts['bridges']): SigningPolicy['paidCalls'
   return all
 }
 
-/** A bridge whose deliveries have the form of the call must prove it. Throws CALL_UNJUSTIFIED, read errors. */
+/** A bridge whose deliveries have the form of the call must prove the call. Throws CALL_UNJUSTIFIED, read errors. */
 async function proveCall(
   { bridges, targetChain }: Pick<PolicyParts, 'bridges'> & Pick<TransferRoute, 'targetChain'>,
   call: Intent,

@@ -36,7 +36,8 @@ export function reconcileKnown(state: LaneState, { known, observe }: ApplyReques
   if (!known || state.replaced || known.era !== state.era) return state
   if (latest === undefined || latest < known.finalized || known.granted < state.counts.granted) return state
   const more = known.granted > state.counts.granted
-  // With equal counts of grants, `next` differs only by returned nonces, which a reset ledger may have lost.
+  // If both know the same number of grants, `next` differs only because of returned nonces, which a reset ledger may
+  // have lost.
   if (!more && !(fromEarlierRun && !state.synced && known.next < state.next)) return state
   const next = more ? Math.max(state.next, known.next) : Math.max(known.next, aboveEntries(state))
   const { synced, observed, counts } = state
@@ -100,7 +101,7 @@ function meets({ maxFee = '0', tip = '0' }: Raise, made: Attempt): boolean {
 
 /** A node that counts more pending transactions is wrong: go-ethereum's pool keeps 64 of an account, reth's 16. */
 const mostPending = 1_000
-/** A request copies the ledger, and a task must end within 5 s. Processes send at most 64 requests at once. */
+/** A request copies the ledger, and a task must end within 5 s. Processes send at most 64 requests in one update. */
 const mostRequests = 100
 
 const block = fields({ height: whole, hash: text() })

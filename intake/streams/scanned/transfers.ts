@@ -43,7 +43,7 @@ export async function splitByDelivery(
 
 export const numberOf = ({ sequence }: Transfer) => sequence
 
-/** Other messages' workflows may claim the same number. */
+/** Leaves out the workflows of other messages, which may claim the same number. */
 export async function ownTransfers(context: TableContext, listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
   const numbers = new Set(listed.map(({ number }) => number))
   const known = new Map((await transfersUnder(context, [...numbers])).map((transfer) => [transfer.sequence, transfer]))
@@ -76,8 +76,8 @@ type NotStarted = readonly RequestOf<'parked' | 'closed'>[]
 
 /**
  * MIP-61's INIT_EVENT_PROCESSING. Tries all transfers, then throws the worst error. Returns a request for each transfer
- * that does not run. Anyone may send a message that is refused for good, so such a message holds up no other. Its
- * number moves outside the window, and audits try it again. If a transfer ended undelivered, its number is closed.
+ * that does not run. Anyone may send a message that is refused for good, so such a message holds up no other message.
+ * Its number moves outside the window, and audits try it again. If a transfer ended undelivered, its number is closed.
  */
 export async function startAll(
   { client, submitter, cache, stopping, streamClient, logger }: StartContext,

@@ -55,7 +55,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return `${this.#process}-${++this.#count}`
   }
 
-  /** Undefined: `isStale()` was true. Throws INTERNAL for malformed requests, and `unreachable` after `close`. */
+  /** Undefined if `isStale()` was true. Throws INTERNAL for malformed requests, and `unreachable` after `close`. */
   ask(requests: readonly Request[]): Promise<Response>
   ask(requests: readonly Request[], isStale: () => boolean): Promise<Response | undefined>
   ask(requests: readonly Request[], isStale = () => false): Promise<Response | undefined> {

@@ -33,7 +33,9 @@ export function startUnlessTaken(
   return started.then(() => true, ifAlreadyStarted(false))
 }
 
-/** If a worker cannot replay the workflow, a signal makes a task fail, so that recovery finds the workflow. */
+/**
+ * If a worker cannot replay the workflow, sends a signal, whose task then fails, so that recovery finds the workflow.
+ */
 export async function queryOrWake<Result>(client: TemporalClient, workflowId: string, query: QueryDefinition<Result>): Promise<Result> {
   const handle = client.workflow.getHandle(workflowId)
   try {

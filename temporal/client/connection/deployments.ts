@@ -7,7 +7,7 @@ export interface DeploymentVersion {
   readonly buildId: string
 }
 
-/** `inactive`: gets no work. `ramping`: a share of new work. `draining`: only its open transfers. */
+/** `inactive`: gets no work. `ramping`: a share of new work. `draining`: gets the work of its open transfers. */
 export type VersionStatus = 'unknown' | 'inactive' | 'current' | 'ramping' | 'draining' | 'drained'
 
 export type DeploymentStatus = Awaited<ReturnType<typeof describeDeployment>>

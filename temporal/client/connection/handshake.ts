@@ -12,7 +12,10 @@ const tlsTimeoutMs = 2_000
 const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])])
 const settingsFrame = 4
 
-/** The SDK does not say why a connection fails. Throws TEMPORAL_UNAVAILABLE or the code of a TLS error. */
+/**
+ * Finds out why a connection fails, because the SDK does not say why. Throws TEMPORAL_UNAVAILABLE or the code of a TLS
+ * error.
+ */
 export async function checkHandshake(
   { address }: TemporalAccess,
   credentials: TemporalCredentials,

@@ -37,7 +37,7 @@ export async function openConnection(
   } catch (cause) {
     // The SDK leaves a failed connection open.
     await connection?.close()
-    // The server lets every accepted key read its capabilities.
+    // Every accepted key may read the server's capabilities, so the server has not accepted this key.
     if (refusalCode(cause) && credentials.apiKey !== undefined) throw keyRefused(credentials.apiKey, facts, cause)
     throw await connectionError(target, credentials, cause, facts)
   }

@@ -109,12 +109,15 @@ export async function* listWaitingTransfers(client: TemporalClient, chain: Chain
 
 const looking: readonly (string | undefined)[] = ['admitting', 'waiting', 'parked']
 
-/** A parked transfer would wake, so it gets a copy only if it awaits new signatures. `isNewer` gets base64. */
+/**
+ * Offers a transfer a newer copy of its message. This wakes a parked transfer, which therefore gets a copy only if it
+ * awaits new signatures. `isNewer` gets base64.
+ */
 export async function offerCopy(
   client: TemporalClient,
   id: string,
   { message, isNewer }: { readonly message: string; readonly isNewer: (than: string) => boolean },
-  order: Order = { by: portageItself, reason: 'a copy with newer signatures was heard' },
+  order: Order = { by: portageItself, reason: 'a copy with newer signatures was received' },
 ): Promise<boolean> {
   const handle = client.workflow.getHandle(id)
   try {
