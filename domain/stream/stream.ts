@@ -238,7 +238,10 @@ export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'count
   readonly alarms: readonly StreamAlarm[]
 }
 
-/** `distrusted`: a watermark was too high. `crowded`: numbers outside the window take half of their space. */
+/**
+ * `distrusted`: a watermark was too high. `crowded`: numbers outside the window take half of their space, or have been
+ * condensed.
+ */
 export type StreamAlarm = 'forked' | 'vanished' | 'hidden' | 'unknown-completion' | 'distrusted' | 'crowded'
 
 /** `id` has the chains' numbers, which never change. `name` has the config's names. */

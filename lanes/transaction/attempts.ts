@@ -138,7 +138,10 @@ export class Attempts {
     return isRecorded
   }
 
-  /** Signs all attempts that are not refused for good. Throws a refusal only if none is signed, other errors always. */
+  /**
+   * Signs all attempts that are not refused for good. Throws a refusal only if no attempt is signed, but throws all
+   * other errors.
+   */
   async sign(): Promise<void> {
     await this.#trySign()
     const [refusal] = this.#refused.values()

@@ -201,7 +201,7 @@ export class PendingTransaction {
       this.#stuck.attempted(this.#height)
       const isRefused = signingRefusal(refusal) === 'call' && attempt?.kind === 'call'
       // A no-op replaces a call that the key refuses for ever or that the terms hold back, because higher nonces wait
-      // for it.
+      // for this nonce.
       if (isRefused || (reason.why === 'stuck' && this.#escalator.atTerms())) await this.#askForFill()
       return this.#send()
     }

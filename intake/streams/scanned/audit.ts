@@ -97,7 +97,10 @@ async function scannedUpTo({ streamClient, sourceChain, stopping }: ScannedConte
 }
 
 export interface StreamAudit {
-  /** The source's own count. Absent if the source has no number yet, or if its count could not be read. */
+  /**
+   * The source's own count. Absent for a placed source, if the source has no number yet, or if its count could not be
+   * read.
+   */
   upTo?: string
   height?: number
   gaps: number
