@@ -151,7 +151,10 @@ function endOf({ delivered, ignored }: Draft, number: string): 'completed' | 'ig
   return overlaps(ignored, BigInt(number)) ? 'ignored' : undefined
 }
 
-/** Also reopens numbers below a trusted watermark. Call `bounded` afterwards, because the result may exceed limits. */
+/**
+ * Turns resolved numbers into gaps, even below a trusted watermark. Call `bounded` afterwards, because the result may
+ * exceed limits.
+ */
 export function reopen(state: StreamState, numbers: IntervalSet, at: number, why: GapState = 'undone'): StreamState {
   const known = missingBetween([], state.config.first, String(BigInt(state.next) - 1n))
   const wanted = intersection(parse(numbers), parse(known))

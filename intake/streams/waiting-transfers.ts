@@ -14,7 +14,10 @@ export interface WaitingTransfersDeps {
   readonly outsideAfterMs?: number | undefined
 }
 
-/** Used while the window is almost full: strangers can submit many messages that nobody signs. */
+/**
+ * Replaces `outsideAfterMs` while the window is almost full, because strangers can submit many messages that nobody
+ * signs.
+ */
 const outsideIfFullMs = 60_000
 const limits = { queries: 50, atOnce: 20, queryMs: 5_000, againMs: 60_000, everyMs: 10_000 } as const
 

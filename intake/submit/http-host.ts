@@ -78,7 +78,7 @@ export function createHttpHost(options: HttpHostOptions) {
     return { kind: 'failed', why, againInMs: afterFailureMs, isOfQuestion, isOfOthers }
   }
 
-  /** Timers of a busy process fire late, and then all at once, so requests count when they are sent. */
+  /** Timers of a busy process fire late, and then all together, so requests count when they are sent. */
   async function untilFree(most: number): Promise<void> {
     for (;;) {
       const freeAt = (sentAt.at(-most) ?? -1_000) + 1_000

@@ -80,7 +80,10 @@ function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: n
   }
 }
 
-/** For a command that denies the recipient or, failing that, the token that all these transfers share. */
+/**
+ * The recipient that all these transfers share or, if they share none, their common token: for a command that denies
+ * it.
+ */
 function partyOf(group: readonly TransferFacts[]): Pick<CauseValues, 'kind' | 'party'> {
   const same = (of: 'recipient' | 'token') => (new Set(group.map((one) => one[of])).size === 1 ? group[0]?.[of] : undefined)
   const [recipient, token] = [same('recipient'), same('token')]

@@ -106,7 +106,7 @@ async function contradicting(context: ScannedContext, found: readonly Completion
 
 const again = { firstMs: 1_000, mostMs: 60_000 } as const
 
-/** The completions of `early` numbers came before the source showed the numbers. */
+/** Verifies completions that came before the source showed their numbers (`early`). */
 export function createCompletionVerifier(context: Pick<ScannedContext, 'streamClient' | 'source' | 'cache'>): Step {
   const { streamClient, cache } = context
   let tries = 0

@@ -53,7 +53,7 @@ export async function ownTransfers(context: TableContext, listed: readonly Liste
   })
 }
 
-/** Also leaves out runs that claim a delivery that the target does not show. */
+/** Leaves out runs of other messages, and runs that claim a delivery that the target does not show. */
 export async function endedTransfers(context: TableContext, listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
   const { cache } = context
   const own = await ownTransfers(context, listed)
@@ -114,7 +114,7 @@ export async function startAll(
   return [...refused, ...closed]
 }
 
-/** Also restarts a transfer that closed as delivered, but none that ended undelivered. */
+/** Starts a transfer again, even if it closed as delivered, but not if it ended undelivered. */
 export async function startAgain(context: StartContext, transfer: Transfer): Promise<NotStarted> {
   const id = transferId(transfer)
   const latest = await latestRun(context.client, id)

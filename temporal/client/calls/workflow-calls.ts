@@ -34,7 +34,8 @@ export function startUnlessTaken(
 }
 
 /**
- * If a worker cannot replay the workflow, sends a signal, whose task then fails, so that recovery finds the workflow.
+ * Queries a workflow. If a worker cannot replay it, sends a signal, whose task then fails, so that recovery finds the
+ * workflow.
  */
 export async function queryOrWake<Result>(client: TemporalClient, workflowId: string, query: QueryDefinition<Result>): Promise<Result> {
   const handle = client.workflow.getHandle(workflowId)
