@@ -14,7 +14,7 @@ export interface HttpHostOptions {
   readonly pause?: Retry
   /** Maximum requests in any second. Absent: no limit. */
   readonly perSecond?: number
-  /** Shortest rest after HTTP 429. Absent: as after other failures. */
+  /** Shortest pause after HTTP 429. Absent: as after other failures. */
   readonly restAfter429Ms?: number
   /** Limit of an answer. Default: 2,000,000. */
   readonly mostBytes?: number

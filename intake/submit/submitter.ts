@@ -66,7 +66,7 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
   const submitted = boundedMap<string, true>(recentSize, recentMs)
   /** Without this map, two rejected copies of one message would replace each other for ever. */
   const restarted = boundedMap<string, true>(recentSize, recentMs)
-  /** Repeated messages of an unregistered emitter, or of no plug-in, are not verified each time. */
+  /** Repeated messages whose emitter is not registered, or that no plug-in accepts, are not verified each time. */
   const refusals = boundedMap<string, RelayerError>(recentSize, refusedMs)
   /** Each offer of a copy wakes the transfer, so a copy that the transfer has adopted is not offered again. */
   const adoptedCopies = boundedMap<string, true>(recentSize, recentMs)

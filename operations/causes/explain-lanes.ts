@@ -120,7 +120,10 @@ function uselessTopUp({ values }: Of): string[] {
   return values && 'other lane' in values ? [] : ['portage lane top-up']
 }
 
-/** The lane from which to top up the given one: the lane with most coins that can then still pay for deliveries. */
+/**
+ * The lane from which to top up the given one: the lane with the most coins of those that can then still pay for
+ * deliveries.
+ */
 function richest(
   { lane, chain: name }: LaneFacts,
   lanes: readonly LaneFacts[],
