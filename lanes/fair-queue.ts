@@ -6,7 +6,7 @@ export interface Waiting {
   readonly deadline?: number | undefined
 }
 
-/** A waiter rises by one priority in this time (ms), so that none starves. */
+/** A waiter rises by one priority in this time (ms), so that no waiter starves. */
 const ageingMs = 10_000
 
 /** Ranks by priority, which rises with time, then by the last turn of the source, by deadline, by arrival. */

@@ -1,5 +1,6 @@
 /**
- * Where crash tests kill or stop a process. PORTAGE_FAILPOINTS=`after-grant=kill@3` kills at the third `after-grant`.
+ * Places at which crash tests kill or stop a process. PORTAGE_FAILPOINTS=`after-grant=kill@3` kills at the third
+ * `after-grant`.
  */
 export type Failpoint =
   | 'after-grant'

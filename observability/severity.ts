@@ -1,6 +1,6 @@
 import { errorCatalogue, type ErrorCode, type RelayerError, toRelayerError } from '../domain/catalogue/errors.ts'
 
-/** Only a stack shows where these errors come from, so the log has it. */
+/** The log has the stack of these errors, because only the stack shows where they come from. */
 const unexpected: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['INTERNAL', 'LANE_CONFLICT'])
 
 /** Level and fields of an error's log line. Outages and unexpected errors are warnings. Others have the level debug. */

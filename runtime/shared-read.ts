@@ -14,9 +14,9 @@ export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Pr
 }
 
 /**
- * `fromStart`: ms from the start of a read. `fromAnswer`: ms from its end, or a function of the answer that returns
- * them. Both also keep errors, for which the function gets `undefined`. `lasting`: answers for which it returns true
- * are kept until `clear`, and nothing else is kept.
+ * `fromStart`: ms from the start of a read. `fromAnswer`: ms from the end of a read, or a function that returns this
+ * time for an answer. Both also keep errors, for which the function gets `undefined`. `lasting`: whether to keep an
+ * answer until `clear`. Errors and other answers are not kept.
  */
 type Keeping<T> =
   | { readonly fromStart: number }

@@ -1,4 +1,4 @@
-/** Lets at most `most` calls run at the same time. Further calls wait for their turns, in order. */
+/** Lets at most `most` calls run at the same time. Further calls wait, and run in the order in which they came. */
 export function createTurns(most: number) {
   const queue: (() => void)[] = []
   let active = 0

@@ -49,7 +49,7 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(Math.min(ms, longestTimerMs), undefined, { signal }).catch(() => {})
 }
 
-/** Lets the process do its other work, such as timers and answers of nodes, before the caller goes on. */
+/** Lets the process do its other work, such as timers and answers of nodes, before the caller continues. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve))
 }

@@ -44,7 +44,10 @@ export async function batch(input: contract.BatchInput): Promise<contract.BatchS
   }
 }
 
-/** Undefined while the batch goes on. It goes on after `refused` too: a permanent failure concerns only the key. */
+/**
+ * Undefined while the batch goes on. `refused` does not end the batch: one process's step failed for good, and another
+ * process of the lane may still send the call.
+ */
 function endOf(result: LaneStepResult): contract.BatchEnd | undefined {
   switch (result.kind) {
     case 'final': {

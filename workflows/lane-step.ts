@@ -6,7 +6,7 @@ import type { OperatorTransactionSteps, SendOperatorTransactionResult } from '..
 import { failureText, laneStepPolicy } from './policies.ts'
 import { ActivityFailure, isCancellation, proxyActivities } from '@temporalio/workflow'
 
-/** `refused`: the step failed, and no retry helps. */
+/** `refused`: the step failed, and a retry cannot help. */
 export type LaneStepResult = SendOperatorTransactionResult | { kind: 'refused'; reason: string }
 
 export async function laneStep(

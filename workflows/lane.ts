@@ -50,7 +50,9 @@ export async function lane(input: contract.LaneInput): Promise<void> {
   await continueAsNew<typeof lane>({ ...input, state: carried(state) })
 }
 
-/** Whether the request was sent to an earlier run. After a reset, Temporal applies such requests in another order. */
+/**
+ * Whether the request was sent to an earlier run. After a reset, Temporal applies such requests in a different order.
+ */
 function isFromEarlierRun({ run }: ApplyRequest): boolean {
   const { runId, originalExecutionRunId } = workflowInfo()
   return runId !== originalExecutionRunId && run !== undefined && run !== runId

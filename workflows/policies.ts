@@ -9,7 +9,7 @@ const forever = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval:
 export const policies = {
   local: { startToCloseTimeout: '8s', retry: { maximumAttempts: 1 } },
   keyless: { startToCloseTimeout: '30s', retry: forever },
-  /** An audit checks every transfer of a day. Until it ends, the schedule starts no other one. */
+  /** An audit checks every transfer of a day. Until the audit ends, the schedule starts no other audit. */
   audit: { startToCloseTimeout: '1h', heartbeatTimeout: '1m', retry: forever },
   expedite: { startToCloseTimeout: '10s', scheduleToStartTimeout: '1m', retry: { maximumAttempts: 3 } },
 } as const satisfies Record<string, ActivityOptions | LocalActivityOptions>
@@ -42,7 +42,10 @@ export const waits = {
   firstBackoffMs: 2_000,
   longestBackoffMs: 30 * 60_000,
   longestLaneBackoffMs: 60_000,
-  /** Longest pause, ms. An activity could name a time that is no date, and the code would throw for it. */
+  /**
+   * Longest pause, ms. An activity could return a wait whose end is later than the last possible date, and the code
+   * would throw.
+   */
   longestPauseMs: 30 * 86_400_000,
   /** Longest run, ms. Without a limit, old builds of the workflow would have to run for months. */
   continueAsNewMs: 60 * 60_000,

@@ -12,14 +12,17 @@ export function bisection<T>({ size = firstSize, most = 40 } = {}): Bisection<T>
   return { halves: [], size: Math.min(size, most), most }
 }
 
-/** Do not call this for a failure of the whole route, which a gate handles. */
+/**
+ * The search after the result of a batch. Do not call this after a failure of the whole route, which a gate handles.
+ */
 export function tried<T>(state: Bisection<T>, batch: readonly T[], result: 'completed' | 'failed' | 'unanswered'): Bisection<T> {
   const { size, most } = state
   const isNew = state.halves.length === 0
   const halves = state.halves.slice(1)
   if (result === 'completed') return { halves, most, size: isNew && batch.length === size ? Math.min(most, size * 2) : size }
   if (result === 'failed' && batch.length === 1) return { halves, most, size }
-  // A failed half only shows where a bad transfer is. A failed new batch may have been too large.
+  // A failed new batch may have been too large, so later batches are smaller. A failed half only shows where a bad
+  // transfer is.
   const smaller = isNew ? Math.max(1, Math.floor(batch.length / 2)) : size
   const middle = Math.ceil(batch.length / 2)
   const split = result === 'failed' ? [batch.slice(0, middle), batch.slice(middle)] : []

@@ -46,7 +46,7 @@ export const transferRows = {
     'The payer can request the delivery again, with a higher gas limit.',
   ),
   CALL_TOO_DEAR: retryAlone(
-    'The delivery needs much gas, and no open lane holds the coins that it may cost now.',
+    'The delivery needs a lot of gas, and no open lane has enough coins for its highest cost now.',
     'Wait until gas is cheaper, or send coins of the chain to a lane. The lanes deliver other transfers meanwhile.',
   ),
   PRICE_MISSING: {

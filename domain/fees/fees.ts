@@ -32,7 +32,7 @@ export type Offer =
   | { readonly kind: 'wait'; readonly code: 'FEE_CEILING' | 'FEE_LIMIT'; readonly reason: string }
   | { readonly kind: 'impossible'; readonly code: 'GAS_LIMIT'; readonly reason: string }
 
-/** On legacy chains the tip is the whole gas price. */
+/** Multiplies the quote's tip by `tipFactor`. On legacy chains, the tip is the whole gas price. */
 export function marketFor(quote: FeeQuote, { tipFactor = 1 }: FeePolicy): FeeQuote {
   const tip = (BigInt(quote.tip) * BigInt(Math.round(tipFactor * 100)) + 99n) / 100n
   return { ...quote, maxFee: String(BigInt(quote.maxFee) - BigInt(quote.tip) + tip), tip: String(tip) }
@@ -54,7 +54,7 @@ export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost)
   const cap = least(configured, terms)
   const tip = legacy ? BigInt(market.tip) : least(BigInt(market.tip), capFrom(policy.maxTip))
   const needed = legacy ? tip : BigInt(base) + tip
-  // If a submission's limit left no room for a raise, each rise of the base fee would cost a no-op.
+  // A submission's limit must leave room for a raise. Without this room, each rise of the base fee would cost a no-op.
   const wanted = terms < configured ? raise(String(needed), policy.bumpPercent ?? defaultBumpPercent) : needed
   if (cap < wanted) {
     const room = wanted > needed ? ` (${wanted} wei with room for a raise)` : ''
@@ -82,7 +82,8 @@ export interface Raising extends CallCost {
 }
 
 /**
- * Undefined: a limit is reached. No-ops may exceed the caps, because an unused nonce blocks higher nonces.
+ * Fees of the next attempt. Undefined if a limit is reached. No-ops may exceed the caps, because an unused nonce blocks
+ * higher nonces.
  * @param offered fees of all attempts for the nonce that a pool may hold, oldest first
  */
 export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: Raising): Fees | undefined {
@@ -101,8 +102,8 @@ export function nextOffer(offered: readonly Fees[], market: FeeQuote, raising: R
 }
 
 /**
- * Doubles the tip up to `maxFee`, to outbid a foreign transaction. `limitFactor` ends the raises of a call without a
- * cap.
+ * Doubles the tip up to `maxFee`, to outbid a transaction from outside Portage. `limitFactor` ends the raises of a call
+ * without a cap.
  */
 function beyondLimit(fees: Fees, market: Fees, raising: Raising & { isCapped: boolean; tipCap: bigint }): Fees | undefined {
   const { kind, balance, isCapped, tipCap, ...cost } = raising
@@ -119,10 +120,13 @@ export function bumpFees(previous: readonly Fees[], market: Fees, percent = defa
   return { maxFee: String(maxFee < tip ? tip : maxFee), tip: String(tip) }
 }
 
-/** Raises end at this multiple of the market's fee or the first attempt's, if that is higher (Optimism's txmgr). */
+/**
+ * Raises end at this multiple of the market's fee or of the first attempt's fee, whichever is higher (Optimism's
+ * txmgr).
+ */
 const limitFactor = 5n
 
-/** Without a limit, a nonce that is stuck for other reasons than fees would cost ever more. */
+/** Without a limit, a nonce that is stuck for a reason other than its fees would cost ever more. */
 export function feeLimitReached(offered: readonly Fees[], market: Fees): boolean {
   const [first] = offered
   if (!first) return false
@@ -169,7 +173,7 @@ function capOf({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, { gasLimit, da
   return least(perGas, capFrom(maxFeePerGas))
 }
 
-/** A malformed limit of a forged input is ignored. */
+/** Ignores malformed limits, because an input may be forged. */
 function termsCap({ terms = {} }: CallPolicy, cost: CallCost): bigint {
   const limit = (wei: unknown) => (typeof wei === 'string' && isOf(forms.decimal, wei) ? wei : undefined)
   return capOf({ maxFeePerGas: limit(terms.maxFeePerGas), maxFeePerTransaction: limit(terms.maxFeePerTransaction) }, cost)
@@ -247,8 +251,8 @@ export interface FeeDefaults {
 }
 
 /**
- * Each call has a gas limit, because a stranger's token may burn gas. In one scope, the settings' rules override the
- * config's.
+ * Each call has a gas limit, because a stranger's token may burn gas. If the settings and the config have a rule for
+ * the same scope, the settings' rule overrides the config's.
  */
 export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => { readonly fees: readonly FeeRule[] }): FeePolicyResolver {
   const { rules, maxGas, gasFactors } = defaults
@@ -258,7 +262,7 @@ export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => {
   }
 }
 
-/** A more specific scope overrides each field that it sets. Among rules of one scope, the last wins. */
+/** A more specific scope overrides each field that it sets. Among rules of the same scope, the last wins. */
 export function resolveFees(rules: readonly FeeRule[], about: FeeSubject): FeePolicy {
   const matching = rules.flatMap(({ scope, policy }) => {
     const rank = specificity(scope, about)

@@ -73,7 +73,10 @@ export function intentOf({ owner, abandonedBy }: Entry): string | undefined {
   return owner?.intentId ?? abandonedBy
 }
 
-/** A lane without a report for this time has no process with its key. Processes report every few seconds. */
+/**
+ * A lane without a report for this long (ms) counts as having no process with its key. Processes report every few
+ * seconds.
+ */
 export const withoutWorkerMs = 30_000
 
 export function isReported({ observed }: LaneState, now: number): boolean {
@@ -132,7 +135,8 @@ function owed(state: LaneState, balance: bigint): string | undefined {
 }
 
 /**
- * Decides by this call whether the lane is broke. An operator transaction that can be paid says nothing of other calls.
+ * Decides by this call whether the lane is broke. An operator transaction that can be paid does not show that the lane
+ * can pay for other calls.
  * @param cost highest gas cost of the grant, wei
  */
 export function funded(
@@ -150,9 +154,9 @@ export function funded(
   return needed <= balance ? { state: after } : { state: after, detail }
 }
 
-/** After each of these times (ms), the refused call counts as half as dear, because gas may be cheaper. */
+/** Time (ms) in which the assumed cost of a refused call is halved, because gas may have become cheaper. */
 const halvedMs = 60_000
-/** A lane with traffic is tried within this time (ms). A lane that nobody tries then forgets the refused call. */
+/** If a lane may be tried and no call tries it for this time (ms), the ledger forgets the refused call. */
 export const untriedMs = 10 * 60_000
 
 function isTooDear({ cost, at }: RefusedCall, balance: bigint, now: number): boolean {
@@ -187,7 +191,10 @@ function refusedCall({ broke }: LaneState, now: number): RefusedCall {
   return { cost: broke?.cost ?? '0', at: broke?.at ?? now }
 }
 
-/** A dearer call that is refused later does not prolong the time until the lane is tried. */
+/**
+ * If a dearer call is refused later, the cheaper call stays the refused call, so that the wait for a trial does not
+ * grow.
+ */
 function cheapest(state: LaneState, balance: bigint, cost: bigint, now: number): RefusedCall {
   const known = refusedCall(state, now)
   return isTooDear(known, balance, now) && BigInt(known.cost) < cost ? known : { cost: String(cost), at: now }

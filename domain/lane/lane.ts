@@ -69,7 +69,10 @@ export interface Entry {
   readonly value?: string
   readonly callHash?: string
   readonly abandonedBy?: string
-  /** Height at which the nonce was granted, was given back, or fell out of its block. 0 while it is in a block. */
+  /**
+   * Height at which the nonce was granted or given back, or at which a reorg removed its block. 0 while it is in a
+   * block.
+   */
   readonly sinceBlock: number
   /** Height of the last report in which a process drives this nonce. 0: no such report, or the nonce is in a block. */
   readonly claimedBlock: number
@@ -80,7 +83,7 @@ export interface Entry {
   readonly attempts: readonly Attempt[]
 }
 
-/** Lowest fees that an operator ordered. Attempts below the index `after` do not fulfil the order. */
+/** Minimum fees that an operator ordered. Only attempts with index `after` or higher fulfil the order. */
 export interface Raise extends Partial<Fees> {
   readonly after: number
 }
@@ -110,13 +113,13 @@ export interface Observed {
 export interface Remembered extends Observed {
   /** ms since the epoch, by the ledger's clock, like `leadAt`. */
   readonly at: number
-  /** Time of the last report with this `height` or a higher one. Lagging nodes report lower heights. */
+  /** Time of the last report whose height was `height` or higher. Lagging nodes report lower heights. */
   readonly leadAt: number
   /** Height at which `finalized` was first reported. If a later block has a lower nonce, final blocks were lost. */
   readonly finalizedAt: number
   /** Height since which the lowest unmined nonce waits with its newest attempt. Absent in ledgers of release 1.0.0. */
   readonly lowestSince?: number
-  /** Height at which reports came again after a long gap. Blocks in the gap do not make a nonce idle. */
+  /** Height at which reports resumed after a long gap. Blocks in the gap do not make a nonce idle. */
   readonly reportedSince?: number
 }
 
@@ -131,7 +134,7 @@ export interface Pause {
 
 export type PauseReason = Omit<Pause, 'by'>
 
-/** 70 bytes per entry instead of 320. All fields are kept, because a deep reorg needs them. */
+/** Takes 70 bytes per entry instead of 320. All fields are kept, because a deep reorg needs them. */
 export interface PackedEntries {
   readonly words: readonly string[]
   /**
@@ -143,7 +146,7 @@ export interface PackedEntries {
 }
 
 export interface Page extends PackedEntries {
-  /** Lowest nonce of the page that is not final. `to` is one above the highest nonce. */
+  /** Lowest nonce in the page that is not final yet. `to` is one above the highest nonce. */
   readonly from: number
   readonly to: number
   readonly inBlock: boolean
@@ -208,7 +211,7 @@ export interface LaneCounts {
   readonly filled: number
   readonly released: number
   readonly external: number
-  /** Number of owned nonces that fell out of their block while the reporting process did not drive them. */
+  /** Number of owned nonces whose block a reorg removed while the reporting process did not drive them. */
   readonly rolledBack: number
 }
 

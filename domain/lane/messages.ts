@@ -7,7 +7,10 @@ export interface Observation extends ledger.Observed {
   readonly claims: readonly number[]
   /** The process has seen every block since this height. `claims` says nothing about earlier blocks. */
   readonly since: number
-  /** Most nodes' transaction count of the account, including the pool. Absent if the ledger is `synced` already. */
+  /**
+   * Number of the account's transactions, including the pool, on which most nodes agree. Absent if the ledger is
+   * `synced` already.
+   */
   readonly pending?: number
   /** Most nodes show a reorg of final blocks. Only then may `finalized` fall. */
   readonly undone?: boolean
@@ -126,7 +129,7 @@ export interface Closed {
   readonly by?: string
 }
 
-/** A nonce that fell out of its block. Its owner gets a signal, unless the reporting process drives the nonce. */
+/** A nonce whose block a reorg removed. Its owner gets a signal, unless the reporting process drives the nonce. */
 export interface RolledBack {
   readonly intentId: string
   readonly nonce: number

@@ -17,7 +17,7 @@ export const attemptSchedule: AttemptSchedule = {
 const longestRestMs = hourMs
 /**
  * A notification with this number of tries may itself cause the failures, so it waits even after the receiver has taken
- * another one.
+ * another notification.
  */
 const triesUntilAlone = 3
 

@@ -15,7 +15,7 @@ export interface Condition {
   readonly data: NotificationData
 }
 
-/** Without `conditions`, the source was not read, and its known conditions stay. */
+/** If `conditions` is absent, the source was not read, and its known conditions stay. */
 export interface ConditionSource {
   readonly source: string
   readonly conditions?: readonly Condition[]

@@ -18,7 +18,7 @@ export const notificationTypes = [
 export type NotificationType = (typeof notificationTypes)[number]
 
 export interface Notification {
-  /** Value of the header `webhook-id` (letters, digits, `_` and `-`). A receiver recognises repetitions by it. */
+  /** Value of the header `webhook-id` (letters, digits, `_` and `-`). A receiver recognises repetitions by this id. */
   readonly id: string
   readonly type: NotificationType | 'notification.test'
   /** Time of the event, or when Portage first saw it, ms since the epoch. */

@@ -5,7 +5,9 @@ import type { Notification } from './notification.ts'
 
 /** The notifier's progress in Temporal's list of closed transfers. Times: ms by Temporal's clock, except `since`. */
 export interface NotifierCursor {
-  /** The receiver was notified of all transfers that closed before this time, or the notification waits for a retry. */
+  /**
+   * Of each transfer that closed before this time, the receiver was notified, or the notification waits for a retry.
+   */
   readonly from: number
   readonly seen: number
   /** Temporal lists some transfers late, so `from` becomes `seen` only some time after `since` (process's clock). */

@@ -45,7 +45,7 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
   return { settings: { ...kept, version: Math.max(kept.version, settings.version) }, at, refused }
 }
 
-/** @param at time of rows that have no time */
+/** @param at time for rows that record no time */
 export function ordersOf(
   { halts, denied, fees, nodes, tariff, tokens }: Settings,
   at: number,

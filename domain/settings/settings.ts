@@ -116,7 +116,10 @@ export function denialOf(
   return { kind: 'declined', code, reason: `${kind} ${value} was denied by ${by}: ${reason}` } as const
 }
 
-/** A shorter address occurs by chance: 0x…01 is also the number 1. */
+/**
+ * Fewest hex digits, without leading zeros, of an address to search for. A shorter one occurs by chance: 0x…01 is also
+ * the number 1.
+ */
 const leastSearched = 24
 
 /** The chain of a token's rule is the token's origin, so it is not compared with the target. */

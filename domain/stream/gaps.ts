@@ -37,7 +37,7 @@ export function withoutCounted(gaps: readonly Gap[], number: bigint): readonly G
   return gaps.map((one) => (one === gap && one.counted ? withGapCounted(one, one.counted - 1) : one))
 }
 
-/** Without `into`, the part of each gap within `from` … `to` is removed. */
+/** Replaces the part of each gap within `from` … `to` by the result of `into`. Without `into`, removes the part. */
 export function punch(gaps: readonly Gap[], from: string, to: string, into?: (part: Gap) => Gap): readonly Gap[] {
   return punchAll(gaps, parse([[from, to]]), into)
 }
@@ -53,11 +53,14 @@ export function punchAll(gaps: readonly Gap[], all: Intervals, into?: (part: Gap
   })
 }
 
-/** The two closest of too many gaps become one. A placed stream instead reads the blocks of its lowest gap again. */
+/**
+ * Joins the two closest gaps while there are too many. A placed stream instead reads the blocks of its lowest gap
+ * again.
+ */
 export function bounded(state: StreamState): StreamState {
   let { gaps, open } = { ...state, gaps: joined(state.gaps) }
   let kept = state
-  // A list of distances, because only the merged one changes: parsing all numbers at each step would take seconds.
+  // The distances are kept in a list, because parsing all numbers at each step would take seconds.
   const distances = gaps.map(({ from }, index) => BigInt(from) - BigInt(gaps[index - 1]?.to ?? 0))
   while (gaps.length > limits.gaps) {
     const [lowest] = gaps
@@ -96,7 +99,10 @@ function joined(gaps: readonly Gap[]): readonly Gap[] {
   }, [])
 }
 
-/** The last one of several equal distances. The first distance is not between two gaps. */
+/**
+ * Index of the shortest distance, or of the last one if several are equal. The first distance does not count, because
+ * it is not between two gaps.
+ */
 function narrowest(distances: readonly bigint[]): number {
   let [best, least] = [1, distances[1] ?? 0n]
   distances.forEach((distance, index) => {
@@ -123,7 +129,7 @@ export function heightAt({ marks, config }: Pick<StreamState, 'marks' | 'config'
   return marks.findLast(([known]) => BigInt(known) < number)?.[1] ?? config.start
 }
 
-/** Any process may read these blocks below the live scan (MIP-61's BOOTSTRAP). */
+/** Adds blocks below the live scan that any process may then read (MIP-61's BOOTSTRAP). */
 export function backfill(state: StreamState, from: number, to: number, by: string): StreamState {
   const end = Math.min(to, state.cursor?.height ?? to)
   if (from > end) return state

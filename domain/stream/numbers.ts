@@ -27,7 +27,10 @@ export const done = (state: StreamState): StreamStep => ({ state, answer: { kind
 export const present = (state: StreamState): StreamStep => ({ state, answer: { kind: 'present' } })
 export const refused = (state: StreamState, detail: string): StreamStep => ({ state, answer: { kind: 'refused', detail } })
 
-/** Parked numbers in `open` count only against the limit of the list. Numbers outside the window do not count. */
+/**
+ * Number of transfers that may be opened now. Parked numbers in `open` count only against `limits.open`. Numbers
+ * outside the window do not count.
+ */
 export function room({ open, maxOpen }: StreamState): number {
   const active = open.filter(({ parked }) => parked === undefined).length
   return Math.max(0, Math.min(maxOpen - active, limits.open - open.length))
@@ -92,7 +95,7 @@ interface Draft {
   readonly open: Map<string, OpenNumber>
 }
 
-/** Undefined: the stream has no room. */
+/** The state with the finding. Undefined if the stream has no room. */
 export function learn(state: StreamState, finding: Finding, at: number): StreamState | undefined {
   const [delivered, ignored] = [parse(finding.delivered ?? []), parse(finding.ignored ?? [])]
   const draft: Draft = { state, delivered, ignored, open: new Map(state.open.map((one) => [one.number, one])) }
@@ -148,7 +151,10 @@ function endOf({ delivered, ignored }: Draft, number: string): 'completed' | 'ig
   return overlaps(ignored, BigInt(number)) ? 'ignored' : undefined
 }
 
-/** Also reopens numbers below a trusted watermark. Call `bounded` afterwards, because the result may exceed limits. */
+/**
+ * Turns resolved numbers into gaps, even below a trusted watermark. Call `bounded` afterwards, because the result may
+ * exceed limits.
+ */
 export function reopen(state: StreamState, numbers: IntervalSet, at: number, why: GapState = 'undone'): StreamState {
   const known = missingBetween([], state.config.first, String(BigInt(state.next) - 1n))
   const wanted = intersection(parse(numbers), parse(known))

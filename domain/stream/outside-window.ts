@@ -28,7 +28,7 @@ interface Unpacked {
   readonly size: bigint
 }
 
-/** Each request needs the intervals several times, and an `OutsideNumbers` object never changes. */
+/** A cache: each request needs the intervals several times, and an `OutsideNumbers` object never changes. */
 const unpacked = new WeakMap<OutsideNumbers, Unpacked>()
 
 function unpackedOf(numbers: OutsideNumbers): Unpacked {
@@ -85,7 +85,10 @@ export function moveOutside(state: StreamState, number: string, { code, waits }:
   return boundedOutside({ ...state, open: state.open.filter((one) => one.number !== number), outside })
 }
 
-/** Strangers can cause parked transfers, so the bytes are limited. An audit later corrects joined intervals. */
+/**
+ * Limits the bytes, because strangers can cause parked transfers. Near intervals are joined, which an audit corrects
+ * later.
+ */
 export function boundedOutside(state: StreamState): StreamState {
   const { outside, open, gaps, exceptions } = state
   if (bytesOf(outside) <= maxOutsideBytes) return state

@@ -17,7 +17,10 @@ const errorCode = pattern(/^[A-Z_]{1,32}$/, 'an error code')
  */
 export const mostOfUpdate = { requests: 300, numbers: 2_000, intervals: 10_000 } as const
 
-/** Maximum intervals in a list. It may need one per number, because numbers of a placed stream seldom adjoin. */
+/**
+ * Maximum intervals in a list. A list may need an interval per number, because numbers of a placed stream seldom
+ * adjoin.
+ */
 const mostIntervals = 5_000
 
 export const intervals: Check = (value, path) => {
@@ -96,7 +99,7 @@ export function isTooLarge(requests: readonly StreamRequest[]): boolean {
     const { numbers: listed = [], present = [], delivered = [], ignored = [], passed = [], missedBySpy = [] } = one as Lists
     intervals += delivered.length + ignored.length + passed.length + missedBySpy.length
     if (one.kind === 'completed') intervals += listed.length
-    // Such an interval becomes a gap, and joining too many gaps takes as long as two numbers.
+    // Each interval becomes a gap. If there are too many gaps, joining one takes as long as handling two numbers.
     else if (one.kind === 'undone' || one.kind === 'audited') numbers += 2 * (listed.length + present.length)
     else numbers += listed.length
   }

@@ -123,7 +123,7 @@ function counted(state: StreamState, { upTo, height }: RequestOf<'audited'>, at:
   return vanished && height < vanished.height ? state : rest
 }
 
-/** The states `hidden` and `undone` are more precise, and stay. */
+/** Gives gaps the state that an agent found. The states `hidden` and `undone` are more precise, and stay. */
 export function classified(state: StreamState, { from, to, state: name, code, chain }: RequestOf<'classified'>): StreamStep {
   const reason = code === undefined ? {} : defined({ code, chain })
   const named = (part: Gap): Gap => (part.state === 'hidden' || part.state === 'undone' ? part : { ...renamed(part, name), ...reason })

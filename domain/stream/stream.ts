@@ -7,7 +7,7 @@ import type { IntervalSet, PackedIntervals } from './intervals.ts'
  */
 export interface StreamState {
   readonly config: StreamConfig
-  /** The config, a checkpoint or an operator says that all lower numbers are resolved. */
+  /** First number of the stream: the config, a checkpoint or an operator says that all lower numbers are resolved. */
   readonly first: string
   /** One above the highest known number. In a placed stream, at least the first number above the cursor's block. */
   readonly next: string
@@ -36,7 +36,10 @@ export interface StreamState {
   readonly ordered?: { readonly by: string; readonly at: number }
   readonly counts: Readonly<Record<StreamCount, number>>
   readonly orders?: readonly GivenOrder[]
-  /** Messages that other servers had and the spy did not send. The spy's next message clears this field. */
+  /**
+   * Lowest and highest number that other servers had and the spy did not send. The spy's next message, or a new
+   * subscription, clears this field.
+   */
   readonly missedBySpy?: { readonly from: string; readonly to: string; readonly since: number }
   readonly updatedAt?: number
 }
@@ -61,11 +64,13 @@ export interface ScannedBlock {
 export interface OpenNumber {
   readonly number: string
   readonly height?: number
-  /** The target completed the number before the source showed it. An agent must check the delivery by its id. */
+  /**
+   * The target completed the number before the source showed it. An agent must check the delivery by the transfer's id.
+   */
   readonly early?: true
   /** Error code of a parked transfer that stays in `open` because it is `early`. `maxOpen` does not count it. */
   readonly parked?: string
-  /** 1: `counts` may include this number (see `OutsideNumbers`). 0: only under an outcome other than `completed`. */
+  /** 1: `counts` may include this number (see `OutsideNumbers`). 0: `counts` may include it, but not as `completed`. */
   readonly counted?: 0 | 1
 }
 
@@ -83,7 +88,7 @@ export interface OutsideNumbers {
 }
 
 /**
- * `unasked`: no server was asked yet. `unstarted`: a process has the message but cannot start the transfer.
+ * `unasked`: no server has been asked yet. `unstarted`: a process has the message but cannot start the transfer.
  * `not-final`: the message is in no final block. `held`: Wormhole's Governor holds the message. `unobserved`: the
  * message is final, but no server has it. `hidden`: the number is in the source's table but in no log. `undone`: a
  * reorg removed the completion, or an operator wants the transfer again.
@@ -119,7 +124,7 @@ export type StreamCount = Closing | 'completed' | 'ignored' | 'undone' | 'forks'
 
 export interface Backfill {
   readonly left: IntervalSet
-  /** Blocks that were ordered since the list was last empty, to measure the progress. */
+  /** Number of blocks that were ordered since the list was last empty, to measure the progress. */
   readonly ordered: number
   readonly by?: string
 }
@@ -131,7 +136,7 @@ export interface Distrusted {
   readonly at: number
 }
 
-/** The next block has another parent than the last scanned block, which was final. */
+/** The parent of the next block is not the last scanned block, which was final. */
 export interface ForkAlarm {
   readonly height: number
   readonly known: string
@@ -149,7 +154,10 @@ export interface Finding {
 
 /** Each number in the logs of a range of blocks is in `numbers` or in `passed`. */
 export interface Reading extends Finding {
-  /** Numbers that the agent passed over as not wanted (`isWanted`). If the stream wants one, it rejects the reading. */
+  /**
+   * Numbers that the agent passed over as not wanted (`isWanted`). If the stream wants such a number, it rejects the
+   * reading.
+   */
   readonly passed: IntervalSet
 }
 
@@ -173,7 +181,7 @@ export type StreamRequest =
   | { readonly kind: 'completed'; readonly numbers: IntervalSet; readonly from: number; readonly to: number }
   | { readonly kind: 'undone'; readonly numbers: IntervalSet }
   | (Omit<StreamException, 'outcome' | 'at'> & { readonly kind: 'closed'; readonly outcome: Exclude<Closing, 'skipped'> })
-  /** `waits`: the transfer waits for a reason of its own, and leaves its place to another one. */
+  /** `waits`: the transfer waits for a reason of its own, so another transfer may take its place. */
   | { readonly kind: 'parked'; readonly number: string; readonly code: string; readonly waits?: true }
   | { readonly kind: 'unparked'; readonly number: string }
   | (Named & { readonly kind: 'skip' | 'unskip'; readonly number: string })
@@ -230,7 +238,10 @@ export interface StreamView extends Pick<StreamState, 'next' | 'paused' | 'count
   readonly alarms: readonly StreamAlarm[]
 }
 
-/** `distrusted`: a watermark was too high. `crowded`: numbers outside the window take half of their space. */
+/**
+ * `distrusted`: a watermark was too high. `crowded`: numbers outside the window take half of their space, or have been
+ * condensed.
+ */
 export type StreamAlarm = 'forked' | 'vanished' | 'hidden' | 'unknown-completion' | 'distrusted' | 'crowded'
 
 /** `id` has the chains' numbers, which never change. `name` has the config's names. */

@@ -1,4 +1,4 @@
-/** `is`: the answer once the effect is there, 0x and lower case. */
+/** `is`: the call's answer once the effect is there, hex with 0x in lower case. */
 export interface ViewCall {
   readonly to: string
   readonly data: string

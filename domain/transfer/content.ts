@@ -13,19 +13,23 @@ export interface TransferContent {
   readonly recipient: string
 }
 
-/** Made on the source, for the delivery. Numbers are decimal. */
+/** A payment that was made on the source for the delivery. Numbers are decimal. */
 export interface Payment {
   /** Wei of the source's coin. */
   readonly paid: string
   /** Value of the payment in wei of the target's coin, at the quote's prices. */
   readonly worth: string
-  /** Wei of the target's coin that the delivery passes on to the called contract and as drop-off. */
+  /**
+   * Wei of the target's coin that the delivery passes on: to the called contract, and to accounts that the request
+   * names.
+   */
   readonly coins: string
 }
 
 /**
  * Least gas that a payment for a delivery must cover. A delivery that verifies 13 guardians' signatures needs more, and
- * so does a burn of CCTP. Without this limit, requests that nobody can deliver cost nothing, and hold up others.
+ * so does a burn of CCTP. Without this limit, requests that nobody can deliver would cost nothing, and would hold up
+ * other requests.
  */
 export const leastGasLimit = 100_000n
 

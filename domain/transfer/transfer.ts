@@ -22,7 +22,7 @@ export interface Transfer {
   readonly sequence: string
   /** keccak256(keccak256(body)) for a VAA: 64 lower-case hex digits with 0x. */
   readonly digest: string
-  /** The signed message, base64. */
+  /** The message as the bridge encodes it, base64: a VAA, or the bytes of a native transfer, burn or request. */
   readonly message: string
   /** Limits of the submission that started the transfer. A transfer that a person starts again has none. */
   readonly terms?: Terms

@@ -53,7 +53,8 @@ export function createAgentLoops(
       running = all.map((loop) => runLoop({ ...loop, stream: config.stream, stopping: stopping.signal, logger }))
     },
     /**
-     * Stops the loops, and may stop before everything is recorded. The next start finds again what was not recorded.
+     * Stops the loops, perhaps before everything is recorded. After the next start, the agent finds again what was not
+     * recorded.
      */
     async stop(finish = async (): Promise<void> => {}): Promise<void> {
       stopping.abort()

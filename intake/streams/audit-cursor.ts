@@ -2,7 +2,10 @@ import { type Intervals, takeNumbers } from '../../domain/stream/intervals.ts'
 
 export type AuditCursor = ReturnType<typeof createAuditCursor>
 
-/** Takes numbers in turn, so that none waits behind lower ones. Begins at random, because processes restart often. */
+/**
+ * Takes numbers in turn, so that no number waits for ever behind lower numbers. Begins at a random number, because
+ * processes restart often.
+ */
 export function createAuditCursor() {
   let next: bigint | undefined
   return {

@@ -29,7 +29,10 @@ export function ignoredChanges({ config: began }: Pick<StreamState, 'config'>, {
   return changes
 }
 
-/** Sends the config once, and again after Temporal was restored. If configs differ, the latest process wins. */
+/**
+ * Sends the config once, and again after Temporal was restored. If the configs of processes differ, the config that was
+ * sent last applies.
+ */
 export function createConfigReporter(
   source: ConfiguredSource,
   streamClient: Pick<StreamClient, 'view' | 'era' | 'state' | 'apply'>,

@@ -3,7 +3,8 @@ import type { Chain } from '../../chains/port.ts'
 type At = 'latest' | 'agreed'
 
 /**
- * A pruned block counts as earlier than `time`. If most nodes contradict one node's result, the search asks most nodes.
+ * Height of the first block since `time` (ms since the epoch), or `end`. A pruned block counts as earlier. Asks one
+ * node. If most nodes contradict the result, searches again and asks most nodes.
  */
 export async function firstSince(chain: Pick<Chain, 'block'>, time: number, end: number): Promise<number> {
   const isSince = async (height: number, at: At) => {

@@ -4,12 +4,14 @@ import type { Logger } from '../../observability/logger.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { pause } from '../../runtime/wait.ts'
 
-/** `haltedMs` follows a contradiction, after which an operator must act. */
+/** `haltedMs`: pause after a contradiction, which only an operator can resolve. */
 const afterFailure = { firstMs: 250, mostMs: 5_000, haltedMs: 60_000 } as const
 
 type Subscribe = (listener: () => void) => () => unknown
 
-/** True: more work is due. False: the step worked. Undefined: it had nothing to do, so an earlier failure stays. */
+/**
+ * True: more work is due. False: the step worked. Undefined: the step had nothing to do, so an earlier failure stays.
+ */
 export type Step = () => Promise<boolean | undefined>
 
 export interface Loop {

@@ -37,7 +37,7 @@ export async function listStreams(client: TemporalClient, heights: Heights, audi
           workflowId: workflowIdOf(client, stream),
         }
       } catch (error) {
-        // A false workflow's error must hide no other stream. Anyone with access to Temporal can start one.
+        // Anyone with access to Temporal can start a false workflow, whose error must not hide other streams.
         const known = toRelayerError(error)
         if (known.code === 'TEMPORAL_UNAVAILABLE') throw known
         return { stream, problem: known.message }

@@ -51,7 +51,10 @@ export class StreamClient {
     return this.#era
   }
 
-  /** Undefined: the stream went back since `era`, and not all was recorded. Throws STREAM_UNREACHABLE and INTERNAL. */
+  /**
+   * Undefined if the stream has gone back since `era`, so that not all requests were recorded. Throws
+   * STREAM_UNREACHABLE and INTERNAL.
+   */
   async apply(requests: readonly StreamRequest[], era = this.#era): Promise<StreamResponse | undefined> {
     const most = mostOfUpdate.requests
     const starts = Array.from({ length: Math.max(1, Math.ceil(requests.length / most)) }, (_, index) => index * most)

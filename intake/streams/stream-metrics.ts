@@ -1,7 +1,10 @@
 import { gapStates, type StreamAlarm, type StreamView } from '../../domain/stream/stream.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 
-/** `checkpoint`: it cannot be used. `mismatch`: a route's contracts disagree. `refused`: nodes refuse a block. */
+/**
+ * `checkpoint`: the checkpoint cannot be used. `mismatch`: a route's contracts disagree. `refused`: nodes refuse a
+ * block.
+ */
 export type AgentAlarm = 'checkpoint' | 'mismatch' | 'refused'
 
 interface StreamFacts {

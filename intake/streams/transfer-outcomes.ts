@@ -17,7 +17,10 @@ export interface OutcomesDeps extends WaitingTransfersDeps {
   readonly streamClient: Pick<StreamClient, 'apply'>
 }
 
-/** Longest and usual delay of Temporal's lists. Reports overlap by the usual one, and once a minute by the longest. */
+/**
+ * Longest and usual delay of Temporal's lists. Reports overlap by the usual delay, and once a minute by the longest
+ * delay.
+ */
 const [lagMs, usualLagMs] = [60_000, 5_000] as const
 /** The first report must cover a restart. An audit finds transfers that ended earlier. */
 const firstReportMs = 60 * lagMs

@@ -14,7 +14,10 @@ export interface WaitingTransfersDeps {
   readonly outsideAfterMs?: number | undefined
 }
 
-/** Used while the window is almost full: strangers can submit many messages that nobody signs. */
+/**
+ * Replaces `outsideAfterMs` while the window is almost full, because strangers can submit many messages that nobody
+ * signs.
+ */
 const outsideIfFullMs = 60_000
 const limits = { queries: 50, atOnce: 20, queryMs: 5_000, againMs: 60_000, everyMs: 10_000 } as const
 
@@ -56,7 +59,10 @@ export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'l
   }
 }
 
-/** If room is short, transfers that wait for a reason of their own (wrapper, revert) move outside the window. */
+/**
+ * If room is short, transfers that wait for a reason of their own (such as a missing wrapper or a revert) move outside
+ * the window.
+ */
 export function createWaitingTransfers(deps: WaitingTransfersDeps) {
   const { client, source, outsideAfterMs = 600_000 } = deps
   const askedAt = new Map<string, number>()

@@ -7,5 +7,7 @@ export interface Mismatch extends TransferRoute {
   readonly detail: string
 }
 
-/** Only for contradictions that most nodes showed. If this throws, the caller must keep the route waiting. */
+/**
+ * Halts a route after a contradiction that most nodes showed. If this throws, the caller must keep the route waiting.
+ */
 export type HaltRoute = (mismatch: Mismatch) => Promise<void>

@@ -14,11 +14,14 @@ export interface HttpHostOptions {
   readonly pause?: Retry
   /** Maximum requests in any second. Absent: no limit. */
   readonly perSecond?: number
-  /** Shortest rest after HTTP 429. Absent: as after other failures. */
+  /** Shortest pause after HTTP 429. Absent: as after other failures. */
   readonly restAfter429Ms?: number
   /** Limit of an answer. Default: 2,000,000. */
   readonly mostBytes?: number
-  /** Limit of all answers that are being read. Longer ones wait, and are read one at a time. Absent: no limit. */
+  /**
+   * Limit of all answers that are being read. Requests whose answers have no room are repeated, one at a time. Absent:
+   * no limit.
+   */
   readonly mostBytesAtOnce?: number
 }
 
@@ -44,7 +47,7 @@ export function createHttpHost(options: HttpHostOptions) {
   const budget = mostBytesAtOnce === undefined ? undefined : createByteBudget(mostBytesAtOnce)
   const base = url.endsWith('/') ? url : `${url}/`
   const turns = createTurns(parallel)
-  /** Of answers that found no room. They have a room of their own. */
+  /** Turns of requests whose answers found no room in `budget`. Each request then has a budget of its own. */
   const longTurns = createTurns(1)
   const sentAt: number[] = []
   let failures = 0
@@ -75,7 +78,7 @@ export function createHttpHost(options: HttpHostOptions) {
     return { kind: 'failed', why, againInMs: afterFailureMs, isOfQuestion, isOfOthers }
   }
 
-  /** Timers of a busy process fire late, and then all at once, so requests count when they are sent. */
+  /** Timers of a busy process fire late, and then all together, so requests count when they are sent. */
   async function untilFree(most: number): Promise<void> {
     for (;;) {
       const freeAt = (sentAt.at(-most) ?? -1_000) + 1_000
@@ -95,7 +98,7 @@ export function createHttpHost(options: HttpHostOptions) {
       const answer = await turns.take(() => request(path, method))
       if (answer.kind !== 'failed' || !answer.isOfOthers) return answer
       const since = performance.now()
-      // Questions with short answers take the other turns meanwhile.
+      // Meanwhile, questions with short answers use the other turns.
       return longTurns.take(async () => {
         const isLate = performance.now() - since > timeoutMs
         return isLate ? answer : turns.take(() => request(path, method, createByteBudget(mostBytes)))

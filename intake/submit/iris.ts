@@ -38,11 +38,11 @@ const attestationShape = z.object({ status: state, attestation: z.string().max(2
 
 /**
  * A stranger may put many burns with long hooks into one transaction, and the answer has each hook three times. 2^24
- * gas buy 8 MB of it, and a transaction on Arbitrum may use twice as much gas.
+ * gas buy an answer of 8 MB, and a transaction on Arbitrum may use twice as much gas.
  */
 const sizes = { mostBytes: 16_000_000, mostBytesAtOnce: 32_000_000 } as const
 
-/** By URL. Each API limits the requests of the whole process, so all clients share it. */
+/** APIs by URL. Each API limits the requests of the whole process, so all clients share the API. */
 const known = new Map<string, Api>()
 
 type Api = ReturnType<typeof createApi>
@@ -57,7 +57,7 @@ function createApi(options: HttpHostOptions) {
     return { why: answer.why, againInMs: answer.isOfQuestion ? undefined : answer.againInMs }
   }
 
-  /** All burns of a transaction ask at the same moments, so they share a request that is under way. */
+  /** All burns of a transaction are looked up at the same time, so their lookups share a request that is under way. */
   const sharing = { fromAnswer: 0 }
   return {
     origin: host.origin,
@@ -91,7 +91,9 @@ export function createIris({ urls, perSecond = 20, parallel = 8, restAfter429Ms 
   }
 
   return {
-    /** `pick` gets the attested messages in the order of the logs. More APIs are asked until it accepts an answer. */
+    /**
+     * `pick` gets the attested messages in the order of the logs. Further APIs are asked until `pick` returns a value.
+     */
     ofTransaction<T>(
       { domain, txHash }: { readonly domain: number; readonly txHash: string },
       pick: (messages: readonly AttestedMessage[]) => Promise<T | undefined>,

@@ -40,7 +40,7 @@ interface Entry {
   isOver?: true
 }
 
-/** A message whose guardian set stays unknown this long is refused. The streams fetch a genuine one again. */
+/** A message whose guardian set stays unknown this long is refused. The streams fetch a genuine message again. */
 const unknownSetForMs = 86_400_000
 
 /** Anybody can make messages with an unknown guardian set, so few of them are kept. */

@@ -64,9 +64,9 @@ const refusedMs = 60_000
 
 export function createSubmitter({ bridges, client, settings, defaults = {}, stepTimes, startTimeoutMs = 10_000 }: SubmitterDeps) {
   const submitted = boundedMap<string, true>(recentSize, recentMs)
-  /** Two rejected copies of one message would otherwise replace each other for ever. */
+  /** Without this map, two rejected copies of one message would replace each other for ever. */
   const restarted = boundedMap<string, true>(recentSize, recentMs)
-  /** Repeated messages of an unregistered emitter, or of no plug-in, are not verified each time. */
+  /** Repeated messages whose emitter is not registered, or that no plug-in accepts, are not verified each time. */
   const refusals = boundedMap<string, RelayerError>(recentSize, refusedMs)
   /** Each offer of a copy wakes the transfer, so a copy that the transfer has adopted is not offered again. */
   const adoptedCopies = boundedMap<string, true>(recentSize, recentMs)
@@ -107,11 +107,11 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
     if (refusal) throw refusal
     const endpoint = ofChain(bridge.endpoints, { chain: transfer.targetChain })
     const decimals = await accepted(endpoint, message).catch((error: unknown) => {
-      // Not after other errors, because a later copy with this id may have good signatures.
+      // Other errors are not remembered, because a later copy with this id may have good signatures.
       if (error instanceof RelayerError && ['EMITTER_UNKNOWN', 'PAYLOAD_KIND'].includes(error.code)) refusals.set(id, error)
       throw error
     })
-    // Only now, because a plug-in must not be asked about a message that nobody signed.
+    // The content is read only now, because a plug-in must not be asked about a message that nobody signed.
     const content = { ...bridge.content(message), ...(decimals !== undefined && { decimals: String(decimals) }) }
     const begin = () => startAccepted(bridge, transfer, options, { id, content, signers, key })
     return isRepeated ? shared(key, begin) : begin()

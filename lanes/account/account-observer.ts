@@ -12,7 +12,7 @@ const idleBlocks = 10
 /** Interval of queries to the ledger while the lane has no work, ms. It is long, because a query may cost a replay. */
 const idleQueryMs = 20_000
 const brokeBlocks = 2
-/** Number of reports in `fillAfterBlocks` blocks, because the lane fills a nonce that no report names in this time. */
+/** Number of reports per `fillAfterBlocks` blocks: the lane fills a nonce that no report names during these blocks. */
 const claimsPerFill = 20
 
 /**

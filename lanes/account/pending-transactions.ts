@@ -8,7 +8,7 @@ import { PendingTransaction } from '../transaction/pending-transaction.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { LRUCache } from 'lru-cache'
 
-/** Each may hold a call of almost 100 kB. */
+/** Limit of `#refused`, in which each entry may hold a call of almost 100 kB. */
 const refusedKept = 100
 
 /** The nonces that this process drives, each until its use is final. */

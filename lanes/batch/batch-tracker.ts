@@ -39,7 +39,7 @@ type SentBatch =
 
 type Deps = { readonly client: TemporalClient; readonly agent: LaneAgent; readonly logger: Logger }
 
-/** ms for which a list of batches is reused, because after a restart, many steps need the list at once. */
+/** ms for which a list of batches is reused, because after a restart, many steps need the list at the same time. */
 const listedMs = 1_000
 const checkMs = 5_000
 
@@ -124,7 +124,7 @@ export class BatchTracker {
       if (fresh) agent.batchCounts.signed += 1
       if (fresh) agent.batchCounts.members += members.length
     } catch (error) {
-      // If an order stops the key, an earlier process may have sent the batch, so the batch is followed.
+      // If an order stops the key, an earlier process may have sent the batch, so this process follows the batch.
       const isFollowed = signingRefusal(error) === 'order' && pending.grantedTo === undefined
       if (!isFollowed) {
         if (pending.unsigned) await this.#giveUp(batch, error instanceof Error ? error.message : String(error))

@@ -4,7 +4,7 @@ import { Wait, type WaitLimit } from '../../runtime/wait.ts'
 
 export interface Flushed<C, T> {
   readonly together: boolean
-  /** Candidates without an answer are flushed again: with later ones if `together`, else in halves. */
+  /** Candidates without an answer are flushed again: with later candidates if `together`, else in halves. */
   readonly answers: ReadonlyMap<C, T>
 }
 

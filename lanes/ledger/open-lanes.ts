@@ -74,7 +74,7 @@ export function createOpenLaneWatcher({ lanes, wake, logger, everyMs = checkEver
   const check = async (signal: AbortSignal) => {
     if (waiting.size === 0 || (await lanes.open()).length === 0) return
     let woken = 0
-    // Each woken transfer is admitted again. On trial, the first call decides for all.
+    // Each woken transfer is admitted again. If the lanes are on trial, the first call decides for all transfers.
     const most = (await lanes.onTrial()) ? wokenOnTrial : mostWaiting
     await mapLimited([...waiting].slice(0, most), wokenAtOnce, async (id) => {
       if (signal.aborted) return

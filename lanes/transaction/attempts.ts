@@ -26,7 +26,7 @@ export function signingRefusal(error: unknown): SigningRefusal | undefined {
   return error.facts['limit'] === undefined ? 'call' : 'limit'
 }
 
-/** Attempts are identified by signing hash, because each signature of a KMS has another transaction hash. */
+/** Attempts are identified by signing hash, because each signature of a KMS gives the transaction a different hash. */
 export class Attempts {
   readonly watch: Watch
   recorded: readonly Attempt[] = []
@@ -138,14 +138,17 @@ export class Attempts {
     return isRecorded
   }
 
-  /** Signs all attempts that are not refused for good. Throws a refusal only if none is signed, other errors always. */
+  /**
+   * Signs all attempts that are not refused for good. Throws a refusal only if no attempt is signed, but throws all
+   * other errors.
+   */
   async sign(): Promise<void> {
     await this.#trySign()
     const [refusal] = this.#refused.values()
     if (this.noneSigned && refusal) throw refusal
   }
 
-  /** Tries refused attempts again. True: the last one is now signed, and does what the raise was for. */
+  /** Tries refused attempts again. True: the last attempt is now signed, and does what the raise was for. */
   async signLater(reason: RaiseReason): Promise<boolean> {
     if (!this.#mayBeSignedLater || this.isLastSigned) return false
     await this.#trySign()

@@ -29,7 +29,7 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, { intentId, in
     const estimate = more ? await chain.simulate({ to: address, data: '0x', value: '0' }, address, { gasFactor }) : undefined
     if (estimate?.ok) known.push(BigInt(estimate.gas))
     const gas = known.reduce((a, b) => (a > b ? a : b))
-    // If a no-op with `mostNoopGas` was refused, it had another fault than too little gas, so more gas would not help.
+    // If a no-op with `mostNoopGas` was refused, its fault was not too little gas, so more gas would not help.
     return String(gas < mostNoopGas ? gas : mostNoopGas)
   }
 

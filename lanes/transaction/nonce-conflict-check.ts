@@ -6,12 +6,15 @@ import type { Attempts } from './attempts.ts'
 const graceBlocks = 2
 const everyBlocks = 5
 
-/** `ours`: Portage's transaction, under a hash that this process did not know. `external`: another one. */
+/**
+ * `ours`: Portage's transaction, under a hash that this process did not know. `external`: a transaction from outside
+ * Portage.
+ */
 type NonceUser = { readonly kind: 'ours'; readonly hash: string } | { readonly kind: 'external'; readonly hash: string | undefined }
 
 /**
  * Finds the transaction that used a nonce. It is external if it is not Portage's and most nodes show the nonce as
- * final. If the nodes show no transaction (pruned), two checks must find this.
+ * final. If the nodes show no transaction because they have pruned it, two checks must come to this result.
  */
 export function createNonceConflictCheck({ chain, signer }: LaneDeps, nonce: number) {
   let blocks = 0

@@ -103,7 +103,7 @@ export class PendingTransaction {
     return this.unmined && !this.unsigned && !this.forgotten
   }
 
-  /** The ledger was wiped and lost attempts for this nonce. Another PendingTransaction must then fill it. */
+  /** The ledger was wiped and lost attempts for this nonce. Another PendingTransaction must then fill the nonce. */
   get forgotten(): boolean {
     return this.#attempts.forgotten
   }
@@ -133,7 +133,7 @@ export class PendingTransaction {
     // The order to fill often comes with the answer to a raise, and would be ignored during the raise.
     await this.#work?.catch(() => {})
     this.#attempts.learn(attempts)
-    // If the recorded no-op was refused, it may be forged, and the signer may sign a cheaper one.
+    // If the recorded no-op was refused, it may be forged, and the signer may sign a cheaper no-op.
     if (!this.#attempts.isFilling || this.#attempts.lastRefused) return this.bump('noop')
     if (this.#attempts.isLastSigned) return
     await this.#exclusively(async () => {
@@ -200,7 +200,8 @@ export class PendingTransaction {
     if (!attempt || refusal) {
       this.#stuck.attempted(this.#height)
       const isRefused = signingRefusal(refusal) === 'call' && attempt?.kind === 'call'
-      // A no-op replaces a call that the key refuses for ever or that the terms hold back: higher nonces would wait.
+      // A no-op replaces a call that the key refuses for ever or that the terms hold back, because higher nonces wait
+      // for this nonce.
       if (isRefused || (reason.why === 'stuck' && this.#escalator.atTerms())) await this.#askForFill()
       return this.#send()
     }
@@ -229,7 +230,8 @@ export class PendingTransaction {
     if (!best || this.#closed) return
     const error = await this.#sender.send(best, this.#height)
     if (error === undefined) this.#attempts.accepted(best.hash)
-    // `underpriced`: no pool has the transaction. `replacement-underpriced`: pools have another one for the nonce.
+    // `underpriced`: no pool has the transaction. `replacement-underpriced`: pools have another transaction for the
+    // nonce.
     if (error === 'underpriced') this.#stuck.tooCheap('any')
     if (error === 'replacement-underpriced') this.#stuck.tooCheap('lowest')
     if (error && this.#sender.isHopeless() && !this.#attempts.isFilling) {

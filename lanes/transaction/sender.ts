@@ -11,8 +11,8 @@ const resendAfterMs = 20_000
 /** A call is hopeless once all nodes have refused it for good at this number of blocks. */
 const agreedBlocks = 2
 /**
- * Like `agreedBlocks`, for a call that a node took. A pool may drop such a call later, if it uses too many zkEVM
- * counters.
+ * Like `agreedBlocks`, for a call that a node has accepted. A pool may drop such a call later, if it uses too many
+ * zkEVM counters.
  */
 const agreedBlocksOnceTaken = 5
 
@@ -51,13 +51,15 @@ export function createTransactionSender({ chain, logger }: LaneDeps, nonce: numb
       }
       return error
     },
-    /** Whether all nodes refused the call for good. After a node took it, only `terminally-stuck` counts. */
+    /**
+     * Whether all nodes refused the call for good. Once a node has accepted the call, only `terminally-stuck` counts.
+     */
     isHopeless(): boolean {
       if (!refusals) return false
       const { error, blocks } = refusals
       return taken ? error === 'terminally-stuck' && blocks >= agreedBlocksOnceTaken : blocks >= agreedBlocks
     },
-    /** Whether, at two blocks, all nodes called the last transaction unminable, and no node has ever taken it. */
+    /** Whether, at two blocks, all nodes called the last transaction unminable, and no node has ever accepted it. */
     isUnfit: () => sent !== undefined && !sent.taken && sent.refusals?.error === 'fatal' && sent.refusals.blocks >= agreedBlocks,
   }
   return sender

@@ -28,7 +28,7 @@ export function unlistedToken(dataFolder: string, now: () => number = Date.now) 
         const token = unlistedSchema.parse(JSON.parse(text))
         if (token.expiresAt > now()) return token
       } catch {
-        // A malformed file is removed, like that of an expired token.
+        // A malformed file is removed, like the file of an expired token.
       }
       await forget().catch(() => {})
       return undefined

@@ -48,10 +48,10 @@ export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   }
 }
 
-/** The folder must exist. False if the file already exists. Throws ACCESS_KEYS. */
+/** Makes the file with a first key. The folder must exist. False if the file already exists. Throws ACCESS_KEYS. */
 export async function makeKeys(file: string): Promise<boolean> {
   if (await readKeys(file)) return false
-  // A rename could replace the file of another process.
+  // A link fails if the file exists. A rename could replace the file of another process.
   const place = (written: string) =>
     link(written, file).then(
       () => true,
@@ -63,7 +63,7 @@ export async function makeKeys(file: string): Promise<boolean> {
   return store(file, [await newKey()], place)
 }
 
-/** Older keys can then only verify tokens. Throws ACCESS_KEYS. */
+/** Adds a key, which then signs. The older keys only verify tokens. Throws ACCESS_KEYS. */
 export async function rotateKeys(file: string): Promise<string> {
   const key = await newKey()
   const older = (await existing(file)).map(({ d: _, ...known }) => known)
@@ -71,7 +71,10 @@ export async function rotateKeys(file: string): Promise<string> {
   return key.kid
 }
 
-/** Tokens that the key signed become invalid. Throws ACCESS_KEYS, also for the key that signs. */
+/**
+ * Tokens that the key signed become invalid. Throws ACCESS_KEYS for the key that signs, and if the file has no such
+ * key.
+ */
 export async function removeKey(file: string, kid: string): Promise<void> {
   const keys = await existing(file)
   const found = keys.find((key) => key.kid === kid)

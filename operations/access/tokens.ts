@@ -66,7 +66,8 @@ export async function verifyToken(keys: readonly PublicKey[], audience: string, 
       { algorithms: [algorithm], issuer, audience: audienceOf(audience), typ: 'JWT' },
     )
     const { sub, iat, exp, jti, level, chains, lanes } = claimsSchema.parse(payload)
-    // The settings forget a revocation after `longestTokenMs`.
+    // A token may not be valid for longer than `longestTokenMs`, because the settings forget a revocation after this
+    // time.
     if ((exp - iat) * 1000 > longestTokenMs || exp * 1000 - Date.now() > longestTokenMs + clockSkewMs) throw new Error('good for too long')
     const scope = { ...(chains && { chains }), ...(lanes && { lanes }) }
     return { name: sub, level, jti, kid: protectedHeader.kid ?? '', issuedAt: iat * 1000, expiresAt: exp * 1000, ...scope }

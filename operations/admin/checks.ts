@@ -8,7 +8,7 @@ import { checkNamespace } from '../../temporal/client/connection/probe.ts'
 import { keptRead } from '../../runtime/shared-read.ts'
 import { within } from '../../runtime/wait.ts'
 
-/** Load balancers wait no longer. */
+/** Time limit of a check, ms. Load balancers wait no longer than this. */
 const timeoutMs = 3_000
 /** Requests share an answer, because they need no token and have no rate limit. */
 const keepMs = 1_000

@@ -4,7 +4,10 @@ import { dirname, join } from 'node:path'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ArchiveStore, StoredText } from './store.ts'
 
-/** An older lock is of a crashed process. Clocks of machines that share the folder must differ by less. */
+/**
+ * A lock that is older than this (ms) was left by a crashed process. The clocks of machines that share the folder must
+ * differ by less.
+ */
 const staleMs = 60_000
 
 /** The first write creates the folder, which only the user of this process can read. */
@@ -23,7 +26,7 @@ export function createDirectoryStore(path: string): ArchiveStore {
         await writeSynced(temporary, text)
         return await locked(`${target}.lock`, async (isMine) => {
           if ((await read(target))?.version !== was?.version) return false
-          // This process may have been suspended longer than `staleMs`.
+          // If this process was suspended for longer than `staleMs`, another process may have taken the lock.
           if (!(await isMine())) return false
           await rename(temporary, target)
           return true

@@ -22,7 +22,10 @@ const lineSchema = z
   .looseObject({ previous: z.string(), at: z.iso.datetime(), subject: z.string(), id: z.string(), kind: z.string() })
   .transform((line) => line as unknown as Chained)
 
-/** A stranger can start the workflow of a transfer or operator transaction. */
+/**
+ * Longest order of a transfer or operator transaction, in characters: strangers can start such workflows with any
+ * orders.
+ */
 const longestOrder = 500_000
 /** V8's strings are shorter than 2^29 characters. A full file gets no more orders that strangers can give. */
 const fullDay = 100_000_000
@@ -116,7 +119,7 @@ function recordsOf({ subject, id, orders }: KeptOrders, skipped: Set<string>): O
   })
 }
 
-/** A later run may report another time for an operator transaction. */
+/** A later run may report a different time for an operator transaction. */
 function keyOf({ at, subject, id, kind, by, reason, facts, times, order }: OrderRecord): string {
   return JSON.stringify([subject === 'operator transaction' ? '' : at, subject, id, kind, by, reason, facts, times, order])
 }

@@ -156,7 +156,7 @@ function outcomeOf(given: unknown): Partial<TransferRecord> | undefined {
   return { outcome, ...rest, attempts, transactions, orders, timeline, ...(dropped > 0 && { dropped }) }
 }
 
-/** Also returns records that are unreadable in the archive and readable now. */
+/** Records that the archive lacks, and records that are unreadable in the archive and readable now. */
 export function newOnes(archived: readonly TransferRecord[], records: readonly TransferRecord[]): TransferRecord[] {
   const known = new Set(archived.map(({ runId }) => runId))
   const readable = new Set(archived.flatMap((record) => (isUnreadable(record) ? [] : [record.runId])))

@@ -37,7 +37,7 @@ export function createS3Store(place: S3Place): ArchiveStore {
     }
   }
 
-  /** Throws ARCHIVE_UNAVAILABLE for a missing bucket, which also answers 404. */
+  /** Throws ARCHIVE_UNAVAILABLE for a missing bucket, because the service answers 404 for this too. */
   function isMissing(name: string, { status, text }: BoundedAnswer): boolean {
     if (status === 404 && text.includes('NoSuchBucket')) throw unavailable(name, `there is no bucket ${place.bucket}`)
     return status === 404
@@ -116,7 +116,7 @@ function bytesOf(data: string | ArrayBuffer | ArrayBufferView): Uint8Array {
   return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data)
 }
 
-/** The server's text may quote the request. */
+/** Shows only the code of the server's error, because the error's text may quote the request. */
 function problemOf({ status, text }: Pick<BoundedAnswer, 'status' | 'text'>): string {
   const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1]
   return `HTTP ${status}${code ? ` ${code}` : ''}`

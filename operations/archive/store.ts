@@ -67,7 +67,7 @@ export async function readThrough(store: ArchiveStore, name: string): Promise<nu
   return throughIn((await store.get(name))?.text, name)
 }
 
-/** Keeps recorded progress that is later. Throws ARCHIVE_*. */
+/** Changes nothing if the recorded progress is later. Throws ARCHIVE_*. */
 export function writeThrough(store: ArchiveStore, name: string, through: number): Promise<void> {
   return updateText(store, name, (text) =>
     (throughIn(text, name) ?? 0) < through ? `${JSON.stringify({ through: new Date(through).toISOString() })}\n` : undefined,

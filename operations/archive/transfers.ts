@@ -10,7 +10,7 @@ import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeT
 const hourMs = 3_600_000
 const sliceMs = 10 * 60_000
 const listLagMs = 2 * 60_000
-/** Temporal may list runs late. */
+/** Passes overlap by this time, because Temporal may list runs late. */
 const overlapMs = hourMs
 /** Shorter periods would need more queries, and the server allows ten per second. */
 const listedMs = hourMs
@@ -28,8 +28,8 @@ export type Freshness = ReturnType<typeof freshnessOf>
 
 interface PassOptions {
   /**
-   * ms since the epoch. Default: an hour before the end of the archive or of the order log, whichever is earlier, but
-   * at least `oldest`. Without an archive: `oldest`.
+   * Start of the pass, ms since the epoch. Default: an hour before the end of the archive or of the order log,
+   * whichever is earlier, but at least `oldest`. Without an archive: `oldest`.
    */
   readonly since?: number | undefined
   readonly ordersThrough: number
@@ -42,7 +42,7 @@ export function readProgress(store: ArchiveStore): Promise<number | undefined> {
   return readThrough(store, progressName)
 }
 
-/** A pass continues a failed one. Throws ARCHIVE_* and errors of Temporal. */
+/** A pass continues where a failed pass ended. Throws ARCHIVE_* and errors of Temporal. */
 export async function archiveTransfers(client: TemporalClient, store: ArchiveStore, { since, ordersThrough, oldest, now }: PassOptions) {
   const through = await readProgress(store)
   const from = sliceOf(since ?? (through === undefined ? oldest : Math.max(oldest, Math.min(through, ordersThrough) - overlapMs)))
@@ -64,7 +64,9 @@ export async function archiveTransfers(client: TemporalClient, store: ArchiveSto
   }
   return {
     ...{ from: isoOf(from), through: isoOf(await readProgress(store)) },
-    /** This pass left out the runs between `through` and its start. `through` is then unchanged. */
+    /**
+     * True if this pass began later than `through`, and so left out the runs in between. `through` is then unchanged.
+     */
     leftOut: leftOut || undefined,
     ...{ found, added, unreadable, orders },
   }

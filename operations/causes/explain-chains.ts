@@ -5,7 +5,7 @@ import { type Finding, goesOn } from './finding.ts'
 
 /** A chain is stalled if its head is older than `blocks` block times and older than `leastMs`. */
 export const stalledAfter = { blocks: 20, leastMs: 30_000 } as const
-/** Used unless the config sets another limit. */
+/** Limit (ms) unless the config sets a different one. */
 const usualFinalityStalledMs = 3_600_000
 
 export function explainChains({ at, chains }: Pick<Facts, 'at' | 'chains'>): Finding[] {

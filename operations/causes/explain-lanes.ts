@@ -120,7 +120,10 @@ function uselessTopUp({ values }: Of): string[] {
   return values && 'other lane' in values ? [] : ['portage lane top-up']
 }
 
-/** The lane must be able to top up the other one and then still pay for deliveries. */
+/**
+ * The lane from which to top up the given one: the lane with the most coins of those that can then still pay for
+ * deliveries.
+ */
 function richest(
   { lane, chain: name }: LaneFacts,
   lanes: readonly LaneFacts[],
@@ -151,10 +154,11 @@ function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFact
   const attempt = lowest?.attempts.at(-1)
   const head = majorityHead(chain)
   if (!lowest || !attempt || !head) return []
-  // An idle ledger lags behind the head and grants a nonce at an old height, so only blocks that it knows count.
+  // An idle ledger lags behind the head and grants a nonce at an old height, so only blocks that the ledger knows
+  // count.
   const { height = 0, reportedSince = 0 } = state.observed ?? {}
   const blocks = height - Math.max(lowest.sinceBlock, reportedSince)
-  // `blocks` may contain a gap of this length without a report. Only a process that reports raises a fee.
+  // `blocks` may contain a gap of this length without a report. A second attempt shows that a process has reported.
   const mostGap = lowest.attempts.length > 1 ? 0 : Math.floor(state.config.fillAfterBlocks / 2)
   const values = { ...of.values, nonce: String(lowest.nonce) }
   const holds = ({ lane, state: now }: TransferFacts) => lane === one.lane && (now === 'broadcasting' || now === 'pending')

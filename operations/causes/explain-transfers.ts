@@ -80,7 +80,10 @@ function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: n
   }
 }
 
-/** For a command that denies the recipient or, failing that, the token that all these transfers share. */
+/**
+ * The recipient that all these transfers share or, if they share none, their common token: for a command that denies
+ * it.
+ */
 function partyOf(group: readonly TransferFacts[]): Pick<CauseValues, 'kind' | 'party'> {
   const same = (of: 'recipient' | 'token') => (new Set(group.map((one) => one[of])).size === 1 ? group[0]?.[of] : undefined)
   const [recipient, token] = [same('recipient'), same('token')]
@@ -88,7 +91,10 @@ function partyOf(group: readonly TransferFacts[]): Pick<CauseValues, 'kind' | 'p
   return token === undefined ? {} : { kind: 'token', party: token }
 }
 
-/** The gate names neither the contract nor the lanes, which were all tried. */
+/**
+ * Names the contract and the lanes that lack the role, because the gate's reason does not. All lanes of the chain were
+ * tried.
+ */
 function missingRole({ bridge, sourceChain, targetChain }: TransferFacts, { bridges, chains }: ExplainedConfig): string | undefined {
   const routes = bridge === 'native-bridge' ? bridges[bridge]?.routes : undefined
   const route = routes?.find(({ source, target }) => source === sourceChain && target === targetChain)

@@ -125,7 +125,10 @@ function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'>): Fin
   })
 }
 
-/** A spy that missed one message may have lost only this one. After a second, it is silent since the first. */
+/**
+ * A spy that missed one message may have lost only this message. If it missed a second one, it is silent since the
+ * first.
+ */
 function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']): Finding[] {
   const silent = streams.flatMap(({ stream, state }) => {
     const missed = valueOf(state)?.missedBySpy

@@ -15,7 +15,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 const mostLanes = 50
 const settingsMs = 1_500
 
-/** Also probes nodes that operators added. Never throws. `settings` may still be loading. */
+/** Probes the nodes of the config and those that operators added. Never throws. `settings` may still be loading. */
 export async function probeChains(
   { config, environment }: { readonly config: Pick<Config, 'chains'>; readonly environment: Environment },
   settings: Promise<Read<Settings>>,

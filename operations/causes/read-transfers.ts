@@ -13,7 +13,10 @@ const declinedMs = 24 * 3_600_000
 
 export type TransfersRead = Awaited<ReturnType<typeof readTransfers>>
 
-/** Makes up to four lists and four counts, and two calls for each transfer asked. Throws the errors of the client. */
+/**
+ * Sends up to four queries for lists and four for counts, and two calls to each transfer that is asked. Throws the
+ * errors of the client.
+ */
 export async function readTransfers(client: TemporalClient, hasDenyRules: Promise<boolean>) {
   const now = Date.now()
   const list = (kind: OpenKind, when: { before?: number; since?: number } = {}) =>
@@ -35,7 +38,10 @@ export async function readTransfers(client: TemporalClient, hasDenyRules: Promis
   }
 }
 
-/** Of transfers with one target chain, state and error code, only the oldest is asked, unless they have no code. */
+/**
+ * The transfers to ask: only the oldest of those with the same target chain, state and error code, but every transfer
+ * without a code.
+ */
 function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
   const oldestFirst = open.toSorted((a, b) => a.startedAt - b.startedAt)
   const groups = groupBy(oldestFirst, ({ targetChain, state, code }) => JSON.stringify([targetChain, state, code]))

@@ -125,7 +125,7 @@ async function signIn(request: IncomingMessage, { check }: CodecServerOptions, b
   try {
     const { expiresAt, level } = await authenticate(token, check)
     if (level !== 'read') return signInPage(403, 'A browser sends this cookie to every port of this host: use a token of level read.')
-    // Behind a proxy that terminates TLS, only the origin of the request shows `https`.
+    // Behind a proxy that terminates TLS, only the `Origin` header of the request shows `https`.
     return signedIn(token ?? '', expiresAt, isSecure)
   } catch (error) {
     return signInPage(statusOf(toRelayerError(error)), toRelayerError(error).title)

@@ -25,7 +25,7 @@ export class NotifiedRuns {
   }
 }
 
-/** Temporal lists some runs late, so `from` is the latest closing time that was known `settleMs` ago. */
+/** Temporal lists some runs late, so `from` becomes the latest closing time that was known `settleMs` ago. */
 export function cursorAfter(cursor: NotifierCursor, seen: number, now: number, settleMs: number): NotifierCursor {
   const latest = Math.max(cursor.seen, seen)
   const { since, seen: settled } = cursor.settling

@@ -26,7 +26,7 @@ const keys = 'The key file is on this machine alone.'
 
 /**
  * `write`: transfers, audits, checkpoints, and orders that only make a stream read again or start transfers. `sign`:
- * lanes, payments and other orders to streams. `admin`: all others (docs/operate/access.md).
+ * lanes, payments and other orders to streams. `admin`: all other orders (docs/operate/access.md).
  */
 export const orders = {
   'transfer submit': {

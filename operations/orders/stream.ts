@@ -229,7 +229,7 @@ export function watermark({ completedNumber, completedHeight }: StreamView) {
   return { completed_nonce_height: completedNumber ?? 'none yet', completed_block_height: completedHeight ?? 'none yet' }
 }
 
-/** The live scan reads the blocks above the cursor. */
+/** Last block that the backfill reads. The live scan reads the blocks above the cursor. */
 export function lastBackfilled({ nextHeight }: Pick<StreamView, 'nextHeight'>, from: number, to: number): number {
   return Math.min(to, (nextHeight ?? from + 1) - 1)
 }

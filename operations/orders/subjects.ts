@@ -9,7 +9,10 @@ import { runningLanes } from '../../temporal/client/lanes/lanes.ts'
 import { listStreamNames, nameOf } from '../../temporal/client/streams/streams.ts'
 import type { OrderContext } from './spec.ts'
 
-/** Also accepts a short id of a lane outside the config. Throws LANE_NOT_FOUND, INPUT_INVALID, TEMPORAL_UNAVAILABLE. */
+/**
+ * Accepts the forms of `resolveLane`, and a short id of any lane, even outside the config. Throws LANE_NOT_FOUND,
+ * INPUT_INVALID, TEMPORAL_UNAVAILABLE.
+ */
 export async function findLane(client: TemporalClient, config: Pick<Config, 'chains'>, name: string, chain?: string): Promise<LaneId> {
   if (!isShort(name) || !name.includes(':')) return resolveLane(config, name, chain)
   const known = [...lanesOf(config).map(({ id }) => id), ...(await runningLanes(client))]

@@ -30,8 +30,8 @@ interface FeedDeps {
 
 const mostBytes = 65_536
 /**
- * Highest number of prices that are kept of a source, which may answer with new names again and again. An answer of
- * `mostBytes` has fewer, so that no answer loses its first names.
+ * Highest number of prices that are kept per source, because a source may answer with new names again and again. An
+ * answer of `mostBytes` has fewer prices, so all prices of an answer are kept.
  */
 const mostNames = 10_000
 const timeoutMs = 5_000
@@ -52,8 +52,8 @@ export function createPriceFeed(
     const [known, latestAt] = [latest.get(source), now() / 1_000 + mostAheadSeconds]
     const isAhead = [...prices.values()].some(({ at }) => at > latestAt)
     problems.set(source, isAhead ? 'a price is ahead of the clock' : problem)
-    // A source may answer with an older copy, which must not replace a newer one. A price of the future would hold back
-    // all later ones.
+    // A source may answer with an older copy, which must not replace a newer one. A price from the future would keep
+    // out all later prices.
     for (const [name, price] of prices) if (price.at <= latestAt && price.at >= (known?.get(name)?.at ?? 0)) known?.set(name, price)
   }
   const refresh = keptRead(

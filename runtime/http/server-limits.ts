@@ -39,7 +39,10 @@ export function networkOf(address: string): string {
 /** Highest number of unanswered requests per connection. Browsers and HTTP libraries send one at a time. */
 const maxPipelined = 16
 
-/** Unread answers of hundreds of kilobytes could fill the memory. */
+/**
+ * Limits the unanswered requests of a connection, because unread answers of hundreds of kilobytes could fill the
+ * memory.
+ */
 function limitPipelining(server: Server): void {
   const unanswered = new WeakMap<Socket, number>()
   server.prependListener('request', ({ socket }, response) => {

@@ -32,12 +32,12 @@ export function batchIntentId(workflowId: string): string {
 
 export const settingsWorkflowId = 'settings'
 
-/** For transfers to the chain, and their steps that need no key. */
+/** Queue of transfers to the chain, and of their steps that need no key. */
 export function chainQueue(chain: ChainName): string {
   return `chain:${chain}`
 }
 
-/** For steps that need the lane's key. */
+/** Queue of steps that need the lane's key. */
 export function laneQueue(lane: LaneId): string {
   return `lane:${lane}`
 }

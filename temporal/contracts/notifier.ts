@@ -18,7 +18,7 @@ export function notifierWorkflowId(receiver: string): string {
   return `notifier:${receiver}`
 }
 
-/** For processes with the role `ledger` whose config has receivers. */
+/** Queue of the processes with the role `ledger` whose config has receivers. */
 export const notificationQueue = 'notifications'
 
 export const notifierOrderSignal = defineSignal<[NotifierOrder]>('order')

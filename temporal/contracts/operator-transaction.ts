@@ -26,7 +26,7 @@ export interface OperatorTransactionProgress {
   cancelledBy?: Order
 }
 
-/** A KMS makes another signature, so another hash, each time. */
+/** Each signature of a KMS differs, so each one gives the transaction a different hash. */
 export type SignedHash = Pick<AttemptRecord, 'kind' | 'hash'>
 
 /** The chain shows the hashes even if the ledger has forgotten the nonce. */
@@ -44,8 +44,8 @@ type Mined = Pick<Landed, 'nonce' | 'txHash' | 'blockHeight' | 'blockHash' | 'ga
 
 export interface OperatorTransactionStatus extends Omit<OperatorTransactionInput, 'progress' | 'onlyBelow' | 'firstRound'>, Partial<Mined> {
   /**
-   * `impossible`: the simulation reverts, or a fee limit forbids the call. `refused`: nothing was sent, and no retry
-   * helps. `lost`: no node shows which transaction used the nonce.
+   * `impossible`: the simulation reverts, or a fee limit forbids the call. `refused`: nothing was sent, and a retry
+   * cannot help. `lost`: no node shows which transaction used the nonce.
    */
   state: 'waiting' | 'pending' | 'done' | 'reverted' | 'impossible' | 'refused' | 'cancelled' | 'lost'
   detail: string
@@ -60,13 +60,19 @@ export interface OperatorTransactionSteps {
 
 export interface SendOperatorTransactionInput extends Pick<OperatorTransactionInput, 'lane' | 'intent' | 'onlyBelow'> {
   intentId: string
-  /** True: no new nonce. If the ledger has none for the intent, `held` and `earlier` are looked up. */
+  /**
+   * True: the step requests no new nonce. If the ledger has no nonce for the intent, the step looks up `held` and
+   * `earlier`.
+   */
   lookUpOnly: boolean
   held?: Held
   earlier?: Held[]
   /** True: a no-op fills the intent's nonce, and an intent without a nonce is withdrawn. */
   cancel: boolean
-  /** Start of the search for a payment, epoch ms. Absent for a batch, whose contract delivers only once. */
+  /**
+   * Time at which the search for a payment begins, ms since the epoch. Absent for a batch, whose contract delivers only
+   * once.
+   */
   orderedAt?: number
   /** Intents of a batch. If one was withdrawn, the call is not signed. */
   members?: string[]

@@ -5,7 +5,10 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 
 export interface StreamInput {
   config: StreamConfig
-  /** For a stream without a state. The process that starts the stream has checked the checkpoint's block. */
+  /**
+   * Checkpoint for a stream that has no state yet. The process that starts the stream has checked the checkpoint's
+   * block.
+   */
   checkpoint?: StreamCheckpoint
   /** A watermark above the source's numbers, which only raises an alarm. */
   distrusted?: Omit<Distrusted, 'at'>

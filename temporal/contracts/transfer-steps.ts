@@ -60,7 +60,7 @@ export type Stopped =
   | { kind: 'unsettled'; finalInMs: number }
   /** `unverified`: the transfer's signatures were not checked yet. */
   | { kind: 'waiting'; code: ErrorCode; reason: string; retryInMs: number; unverified?: true }
-  /** `message` has its attestation, base64. The transfer is admitted again with it. */
+  /** `message`: the message with its attestation, base64. The transfer is admitted again with this message. */
   | { kind: 'attested'; message: string }
   /** Waiting cannot make the delivery possible. */
   | { kind: 'impossible'; code: ErrorCode; reason: string }
@@ -74,7 +74,7 @@ export interface Ready extends Omit<Attempt, 'kind'> {
   parkAfter?: ParkLimits
   /** Set if the delivery takes several calls. */
   stage?: string
-  /** A plug-in package's code does not run in the process with the key. */
+  /** Set for a plug-in package, whose code does not run in the process with the key. */
   plan?: CallPlan
   /** The process that admitted the transfer has the key too, and has reserved a step slot. */
   local?: true
@@ -139,7 +139,7 @@ export interface ConfirmInput {
   /** `passed`: the effect of this stage is final, and another call is needed. */
   stage?: string | undefined
   waitMs: number
-  /** `gone` needs most nodes. Otherwise, a delivered transfer could end as undelivered. */
+  /** `gone` needs most nodes, because one node's wrong answer could end a delivered transfer as undelivered. */
   requireAgreement?: true
   seenAt?: number
 }

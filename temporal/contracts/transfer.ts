@@ -45,7 +45,7 @@ export interface TransferProgress {
   disputed?: true
   /** A lane refused a nonce, because recipient or token is quarantined. A retry removes this field. */
   quarantined?: true
-  /** The round may hold a nonce, so the next try continues it. */
+  /** The round may hold a nonce, so the next try continues the round. */
   underway?: {
     ready: Ready
     nonce?: number
@@ -80,6 +80,6 @@ export const cancelSignal = defineSignal<[{ order: Order }?]>('cancel')
 export const expediteSignal = defineSignal<[{ order: Order }?]>('expedite')
 /** Newer signatures, base64. `validate` checks the digest. */
 export const adoptSignal = defineSignal<[{ message: string; order?: Order }]>('adopt')
-/** From a lane to the owner of a nonce that fell out of its block. */
+/** From a lane to the owner of a nonce whose block a reorg removed. */
 export const rolledBackSignal = defineSignal<[{ intentId: string; nonce: number }]>('rolledBack')
 export const statusQuery = defineQuery<TransferStatus>('status')

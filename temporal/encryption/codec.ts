@@ -127,6 +127,6 @@ function bytesOf({ id, source }: PayloadKeySource): Buffer {
   // Buffer ignores characters that are not base64.
   const isBase64 = bytes.toString('base64').replace(/=$/, '') === text.replace(/=$/, '')
   if (bytes.length === keyBytes && (isBase64 || text.length === 2 * keyBytes)) return bytes
-  // The text may be a key with a typing error.
+  // The error does not quote the text, which may be a key with a typing error.
   throw new RelayerError('ENCRYPTION_KEY', { detail: 'it is not 32 bytes in base64 or hex', facts })
 }

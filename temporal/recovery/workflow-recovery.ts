@@ -10,8 +10,8 @@ import { diagnoseTask, recover } from './remedies.ts'
 
 const everyMs = 10_000
 /**
- * Shortest time between two resets of a workflow. Without it, two versions on one queue could undo each other's resets
- * at once.
+ * Shortest time between two resets of a workflow. Without this pause, two versions on one queue could undo each other's
+ * resets again and again.
  */
 const restMs = 60_000
 /** Tries of a task until its workflow counts as stuck. Fewer tries may have failed because a process ended. */
@@ -57,7 +57,7 @@ export function startWorkflowRecovery(options: WorkflowRecoveryOptions): Service
       logger.error('the task of a workflow fails repeatedly: it is stuck', { code: 'WORKFLOW_STUCK', workflow, reason })
     }
   }
-  /** Anyone can start a run that cannot be reset. Throws errors that concern all runs. */
+  /** Skips a run that cannot be reset, because anyone can start such a run. Throws errors that concern all runs. */
   const leave = ({ workflowId: workflow, runId }: OpenRun, error: unknown) => {
     if (isForAll(error)) throw error
     if (logged.has(runId)) return

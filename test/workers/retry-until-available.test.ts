@@ -42,9 +42,9 @@ describe('a start that waits', () => {
     expect(await value).toBe('there')
     expect(attempt).toHaveBeenCalledTimes(6)
     expect(lines).toEqual([
-      'warn waiting for Temporal; trying until it is there TEMPORAL_UNAVAILABLE',
-      'warn waiting for Temporal; trying until it is there TEMPORAL_NAMESPACE',
-      'info Temporal is there; going on',
+      'warn waiting for Temporal; trying again until success TEMPORAL_UNAVAILABLE',
+      'warn waiting for Temporal; trying again until success TEMPORAL_NAMESPACE',
+      'info the wait for Temporal is over',
     ])
   })
 

@@ -14,7 +14,10 @@ export const defaultTuning = {
   lanePollers: 4,
   /** Number of updates after which a lane's ledger continues as new. Undefined: the workflow decides. */
   updatesPerRun: undefined as number | undefined,
-  /** ms for which a workflow task waits for the process that has its workflow in the cache. Then others may take it. */
+  /**
+   * ms for which a workflow task waits for the process that has its workflow in the cache. Then any process may take
+   * the task.
+   */
   stickyMs: 10_000,
   graceMs: 5_000,
   /** ms after which a stopping process leaves unfinished activities to another process. */

@@ -26,7 +26,10 @@ export function deploymentOf(config: Pick<Config, 'worker' | 'bridges'>): Deploy
   return deployment && { deploymentName: deployment.name, buildId: buildIdOf(config) ?? '', endWhenDrained: deployment.endWhenDrained }
 }
 
-/** PINNED: a workflow keeps its version (transfers). AUTO_UPGRADE: it takes the current one (lanes, streams). */
+/**
+ * PINNED: a workflow keeps its version (transfers). AUTO_UPGRADE: a workflow moves to the current version (lanes,
+ * streams).
+ */
 export function versionOptions(
   deployment: DeploymentVersion | undefined,
   defaultVersioningBehavior: 'PINNED' | 'AUTO_UPGRADE',
@@ -41,7 +44,10 @@ interface DeploymentWatch {
   readonly deployment: Deployment
   readonly logger: Logger
   readonly atStart: VersionStatus | undefined
-  /** Called when the version becomes drained. Not called if it was drained at the start: it may be promoted again. */
+  /**
+   * Called when the version becomes drained. Not called if the version was drained at the start, because such a version
+   * may be promoted again.
+   */
   readonly onDrained: () => void
   readonly everyMs?: number
 }

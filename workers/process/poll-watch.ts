@@ -22,7 +22,7 @@ export function createPollLook(queues: ReadonlySet<string>, clock: () => number 
   let lookedAt = -Infinity
   return (metrics: string): readonly UnpolledQueue[] => {
     const now = clock()
-    // This process was suspended or starved, so unchanged counts prove nothing.
+    // If the last look was this long ago, this process was suspended or starved, and unchanged counts prove nothing.
     if (now - lookedAt > 3 * everyMs) moved.clear()
     lookedAt = now
     const found = pollsOf(metrics).filter(({ taskQueue }) => queues.has(taskQueue))

@@ -103,14 +103,14 @@ export async function retryUntilAvailable<Value>(
     try {
       if (stopping.aborted) throw new Stopped()
       const value = await unlessAborted(stopping, attempt(), () => new Stopped())
-      if (logged) logger.info(`${dependency} is there; going on`, { waitedSeconds: secondsSince(since) })
+      if (logged) logger.info(`the wait for ${dependency} is over`, { waitedSeconds: secondsSince(since) })
       return value
     } catch (error) {
       if (!(error instanceof RelayerError) || !error.retriable || error.code === 'INTERNAL') throw error
       const { code, message: reason } = error
       refused = refusals.has(code)
       if (logged?.code !== code || Date.now() - logged.at >= logAgainMs) {
-        logger.warn(`waiting for ${dependency}; trying until it is there`, { code, reason, waitedSeconds: secondsSince(since) })
+        logger.warn(`waiting for ${dependency}; trying again until success`, { code, reason, waitedSeconds: secondsSince(since) })
         logged = { code, at: Date.now() }
       } else logger.debug(`still waiting for ${dependency}`, { code, reason, tries })
       await onWaiting?.(dependency, error)

@@ -20,7 +20,9 @@ import { transferId } from '../../temporal/contracts/names.ts'
 import type { ProcessContext } from './context.ts'
 import { openKey } from './signer.ts'
 
-/** A call for the estimate of a fee for data. Its data cannot be compressed, because signatures cannot. */
+/**
+ * A call from which the fee for data is estimated. Its data is random, because signatures cannot be compressed either.
+ */
 const usualCall = { to: `0x${'0'.repeat(40)}`, data: `0x${randomBytes(pricedDataBytes).toString('hex')}`, value: '0' }
 
 /** The relay provider of the config. Undefined without a quoter's key. Throws SIGNER_UNAVAILABLE. */

@@ -24,7 +24,8 @@ import { connectNetwork } from './network.ts'
 export function startIntake(context: ProcessContext): Service & { spies(): readonly SpyHealth[] } {
   const { config, network, submitter, logger, metrics } = context
   const signed = new Map(signedOptions(context).map((options) => [keyOf(options.source), createSignedAgent(options)]))
-  // Only a process with all chains reads placed sources, because any other could not start all of their transfers.
+  // Only a process with all chains reads placed sources, because another process could not start all of their
+  // transfers.
   const isWhole = Object.keys(config.chains).every((name) => network.served.includes(name))
   const sources = [...network.bridges.values()].flatMap((bridge) => bridge.sources)
   const scanned = sources.flatMap((source) =>

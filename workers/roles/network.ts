@@ -46,8 +46,8 @@ interface NetworkOptions {
 }
 
 /**
- * Connects chains and bridges. Throws CHAIN_ID_MISMATCH, INPUT_INVALID, NODE_UNAVAILABLE (with `onAway`: if all fail),
- * but not for a chain of `oracles`.
+ * Connects chains and bridges. Throws CHAIN_ID_MISMATCH, INPUT_INVALID, and NODE_UNAVAILABLE (with `onAway`, only if
+ * all chains fail). Failures of `oracles` are not thrown.
  */
 export async function connectNetwork(
   config: Config,

@@ -125,7 +125,10 @@ async function merge(parts: Parts, newer: KeptSettings): Promise<void> {
   }
 }
 
-/** Undefined without a usable checkpoint. Throws CHECKPOINT_UNAVAILABLE if it cannot be read: it may have halts. */
+/**
+ * Undefined without a usable checkpoint. Throws CHECKPOINT_UNAVAILABLE if the checkpoint cannot be read, because it may
+ * contain halts.
+ */
 async function readKept(
   files: ReturnType<typeof createCheckpointFiles>,
   namespace: string,

@@ -65,7 +65,10 @@ export function signingPolicy(parts: PolicyParts): SigningPolicy {
   }
 }
 
-/** Where bridges share a function, the highest maximum counts here, and each bridge's proof compares with its own. */
+/**
+ * If bridges share a function, the highest of their maximums counts here. The proof of each bridge applies the bridge's
+ * own maximum.
+ */
 function paidCallsOf(bridges: PolicyParts['bridges']): SigningPolicy['paidCalls'] {
   const all: Record<string, Record<string, string>> = {}
   for (const [contract, paid] of bridges.flatMap(({ paidCalls = {} }) => Object.entries(paidCalls))) {
@@ -75,7 +78,7 @@ function paidCallsOf(bridges: PolicyParts['bridges']): SigningPolicy['paidCalls'
   return all
 }
 
-/** A bridge whose deliveries have the form of the call must prove it. Throws CALL_UNJUSTIFIED, read errors. */
+/** A bridge whose deliveries have the form of the call must prove the call. Throws CALL_UNJUSTIFIED, read errors. */
 async function proveCall(
   { bridges, targetChain }: Pick<PolicyParts, 'bridges'> & Pick<TransferRoute, 'targetChain'>,
   call: Intent,

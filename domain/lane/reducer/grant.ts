@@ -64,7 +64,7 @@ function held(state: LaneState, { id, intentId, callHash }: Omit<FindRequest, 'k
   if (known) {
     if (callHash === undefined) return { state, answer: { kind: 'granted', entry: known } }
     if (known.owner?.callHash !== callHash) return refuse(state, 'conflict', `nonce ${known.nonce} is for another call`)
-    // The caller of another request may have sent the call.
+    // Another request got the nonce before, and its caller may have sent the call.
     const entry = known.grantedTo === id || known.maybeSent ? known : { ...known, maybeSent: true }
     return { state: put(state, entry), answer: { kind: 'granted', entry } }
   }
@@ -105,7 +105,7 @@ function lowered(state: LaneState): LaneState {
   return lowered({ ...state, entries, next: top.nonce })
 }
 
-/** A closing lane withdraws only hundreds of intents, and their late steps soon time out. */
+/** Enough, because a closing lane withdraws only hundreds of intents, whose late steps soon time out. */
 const tombstoneLimit = 1_024
 
 export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'cancel' | 'abandon', now: number): Step {

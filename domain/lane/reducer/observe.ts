@@ -7,17 +7,20 @@ import type { Observation, RolledBack } from '../messages.ts'
 
 /** Highest number of entries that a node's false answer can add to the ledger. */
 const coveredLimit = 1_000
-/** For this time (ms) after the last report of the greatest height, a lower height counts as a lagging node's. */
+/** A height below the known one counts as a lagging node's if the known height was reported within this time (ms). */
 const leadMs = 60_000
 
-/** A synced ledger adds entries for missing nonces (up to `coveredLimit`). No-ops fill these nonces. */
+/**
+ * Applies a process's report. A synced ledger adds entries for missing nonces (up to `coveredLimit`), which no-ops
+ * fill.
+ */
 export function observe(state: LaneState, observation: Observation, now: number): { state: LaneState; rolledBack: RolledBack[] } {
   const known = state.observed
   if (state.replaced) return { state, rolledBack: [] }
   // A process with a lagging node still reports which nonces it drives.
   if (known && observation.height < known.height) {
     const entries = claimed(state.entries, observation, known.latest)
-    // Attempts since the last report have changed the costs, so the funds are reviewed again.
+    // Attempts since the last report may have changed the costs, so the funds are reviewed again.
     if (now - known.leadAt <= leadMs)
       return { state: reviewFunds({ ...state, observed: { ...known, at: now }, entries }, now), rolledBack: [] }
     // No process reports the known height any more: a node had given a wrong height, or the chain has gone back.
@@ -114,7 +117,8 @@ function entryAfter(entry: Entry, seen: Observation, hasFallen: boolean, fillAft
   const { nonce, owner, fill, claimedBlock } = entry
   // Without heights, an entry in a block takes fewer bytes in a page. A rollback sets the heights again.
   if (nonce < seen.latest) return entry.sinceBlock === 0 && claimedBlock === 0 ? entry : { ...entry, ...inBlock }
-  // The idle time of a fallen nonce begins again. Otherwise the lane could fill the nonce at once.
+  // If a reorg removed the nonce's block, the idle time begins again, so that the lane does not fill the nonce right
+  // away.
   const sinceBlock = hasFallen ? seen.height : entry.sinceBlock
   const idle = seen.height - Math.max(sinceBlock, claimedBlock, seen.since)
   const isLost = nonce === seen.latest && owner && !fill && idle >= fillAfterBlocks
@@ -138,7 +142,7 @@ function isUsed({ observed, entries }: LaneState, { nonce }: Entry): boolean {
   return nonce < (observed?.latest ?? 0) || entries[nonce]?.fill === 'inherited'
 }
 
-/** Adjacent ranges are joined. Otherwise steady use of the key outside Portage would fill the list. */
+/** Joins adjacent ranges, because steady use of the key outside Portage would fill the list. */
 function withRange(known: readonly ForgottenNonces[], { from, to, at }: ForgottenNonces): ForgottenNonces[] {
   const last = known.at(-1)
   return last?.to === from ? [...known.slice(0, -1), { from: last.from, to, at }] : [...known, { from, to, at }]

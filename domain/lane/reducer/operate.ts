@@ -78,7 +78,8 @@ function fillUnowned(state: LaneState, nonce: number): Step {
   return atUnmined(state, nonce, (entry) => {
     const { owner } = entry
     if (owner) return refuse(state, 'conflict', `nonce ${nonce} belongs to ${owner.intentId}; cancel-nonce takes it away from its owner`)
-    // An intent of an earlier ledger may own an inherited nonce, so it stays inherited. Its no-op becomes due now.
+    // An intent of an earlier ledger may own an inherited nonce, so the nonce stays inherited. Its no-op becomes due
+    // now.
     if (entry.fill === 'inherited') return done(put(state, { ...entry, sinceBlock: entry.sinceBlock - state.config.fillAfterBlocks }))
     return done(put(state, { ...entry, fill: 'operator', maybeSent: true }))
   })

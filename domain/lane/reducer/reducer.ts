@@ -27,13 +27,17 @@ export function apply(
   return { state: current, response, rolledBack: seen.rolledBack }
 }
 
-/** Does nothing if the account's nonce is below `known.finalized`, because then another chain answers. */
+/**
+ * Adopts grants that a process knows and a reset ledger has lost. Does nothing if the account's nonce is below
+ * `known.finalized`, because then another chain answers.
+ */
 export function reconcileKnown(state: LaneState, { known, observe }: ApplyRequest, now: number, fromEarlierRun: boolean): LaneState {
   const latest = observe?.latest ?? state.observed?.latest
   if (!known || state.replaced || known.era !== state.era) return state
   if (latest === undefined || latest < known.finalized || known.granted < state.counts.granted) return state
   const more = known.granted > state.counts.granted
-  // With equal counts of grants, `next` differs only by returned nonces, which a reset ledger may have lost.
+  // If both know the same number of grants, `next` differs only because of returned nonces, which a reset ledger may
+  // have lost.
   if (!more && !(fromEarlierRun && !state.synced && known.next < state.next)) return state
   const next = more ? Math.max(state.next, known.next) : Math.max(known.next, aboveEntries(state))
   const { synced, observed, counts } = state
@@ -75,7 +79,8 @@ function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attemp
   const entry = state.entries[request.nonce]
   if (!entry) return refuse(state, 'none', `nonce ${request.nonce} is not in the ledger`)
   const isNoop = request.attempt.kind === 'noop'
-  // A call would outbid the no-op of a nonce that must be filled. For any other nonce, a no-op obeys an outdated order.
+  // Not recorded: a call for a nonce that must be filled would outbid the no-op, and a no-op for any other nonce obeys
+  // an outdated order.
   if (request.index !== entry.attempts.length || (entry.fill !== undefined) !== isNoop) {
     return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
   }
@@ -96,7 +101,7 @@ function meets({ maxFee = '0', tip = '0' }: Raise, made: Attempt): boolean {
 
 /** A node that counts more pending transactions is wrong: go-ethereum's pool keeps 64 of an account, reth's 16. */
 const mostPending = 1_000
-/** A request copies the ledger, and a task must end within 5 s. Processes send at most 64 requests at once. */
+/** A request copies the ledger, and a task must end within 5 s. Processes send at most 64 requests in one update. */
 const mostRequests = 100
 
 const block = fields({ height: whole, hash: text() })

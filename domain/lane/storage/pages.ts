@@ -11,7 +11,9 @@ export interface PageSizes {
 
 const sizes: PageSizes = { page: 250, loose: 250 }
 const readable = 128
-/** A rollback sends a signal per unpacked nonce. Temporal's `limit.numPendingSignals.error` is 2,000. */
+/**
+ * Limited, because a rollback sends a signal per unpacked nonce. Temporal's `limit.numPendingSignals.error` is 2,000.
+ */
 const openAhead = 1_000
 
 export function paged(state: LaneState, { page, loose }: PageSizes = sizes): LaneState {

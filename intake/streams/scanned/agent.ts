@@ -91,7 +91,7 @@ function checkpointKey({ nextHeight, completedNumber, completedHeight, counts, g
   return nextHeight === undefined ? undefined : JSON.stringify([nextHeight, completedNumber, completedHeight, counts, gaps.undone])
 }
 
-/** Also fills gaps. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED and the errors of audits. */
+/** Audits a stream once, and fills its gaps. Throws STREAM_NOT_FOUND, STREAM_AUDIT_UNENDED and the errors of audits. */
 export function auditOnce(deps: ScannedDeps, limits: AuditLimits = {}): Promise<StreamAudit> {
   const { client, logger, source } = deps
   const { config } = source

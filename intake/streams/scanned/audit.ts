@@ -19,7 +19,10 @@ import { compare } from '../../../domain/stream/gaps.ts'
 import { firstIn, heightOf } from '../../../domain/stream/places.ts'
 import { inParts } from '../split-range.ts'
 
-/** If the scan takes longer to reach the counted block, the next audit checks the newest numbers. */
+/**
+ * Longest wait (ms) for the scan to reach the counted block. If the scan is slower, the next audit checks the newest
+ * numbers.
+ */
 const scanMs = 30_000
 
 /** Throws the first failure. Audits may overlap. */
@@ -94,7 +97,10 @@ async function scannedUpTo({ streamClient, sourceChain, stopping }: ScannedConte
 }
 
 export interface StreamAudit {
-  /** The source's own count. Absent if the source has no number yet, or if its count could not be read. */
+  /**
+   * The source's own count. Absent for a placed source, if the source has no number yet, or if its count could not be
+   * read.
+   */
   upTo?: string
   height?: number
   gaps: number
@@ -133,7 +139,8 @@ export async function auditOpen(
   if (numbers.length === 0) return
   const { delivered, missing } = await splitByDelivery(context, await recordedTransfers(context, numbers, at))
   const stopped = missing.filter((transfer) => !ids.has(transferId(transfer)))
-  // A condensed number without a run may have been cancelled. It is lost only if all orders are still listed.
+  // A condensed number without a run may have been cancelled. The number counts as lost only if the stream still lists
+  // all orders.
   const areOrdersKnown = listsAllOrders(state)
   const isLost = ({ sequence }: Transfer) => areOrdersKnown || outsideReason(state, sequence)?.condensed !== true
   const { again, ended } = await sortedByRun(context, stopped, isLost)
@@ -152,8 +159,8 @@ export async function auditOpen(
 }
 
 /**
- * Records resolved numbers as undone if the target lacks their deliveries: the latest ones, and those whose transfers
- * run again.
+ * Records resolved numbers as undone if the target lacks their deliveries. Checks the latest completions, and numbers
+ * whose transfers run again.
  */
 export async function auditCompleted(context: ScannedContext, running: readonly ListedTransfer[], audit: StreamAudit): Promise<void> {
   const { streamClient, source, cache, cursors, logger } = context

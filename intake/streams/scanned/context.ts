@@ -36,7 +36,7 @@ export interface ScannedDeps extends Pick<WaitingTransfersDeps, 'client' | 'logg
   readonly submitter: Submitter
   readonly haltRoute: HaltRoute
   readonly rangeBlocks: number
-  /** A placed source without `start` begins this long ago (ms). */
+  /** How far back (ms) a placed source without `start` begins. */
   readonly lookBackMs: number
 }
 

@@ -54,7 +54,7 @@ export function createCompletionFollower(context: ScannedContext, route: Route):
   }
 }
 
-/** Undefined: the range was split. */
+/** Undefined if the range was split. */
 async function readCompletions(context: ScannedContext, route: Route, range: BlockRange): Promise<readonly Completion[] | undefined> {
   const { ranges, cache, stopping } = context
   const { source, target } = route
@@ -76,7 +76,7 @@ async function readCompletions(context: ScannedContext, route: Route, range: Blo
     const still = await contradicting(context, agreed)
     const [first] = still
     if (first) await halt(context, route, source.contradiction(first, cache.transfer(first.number)?.digest))
-    // Leaves out contradicting completions: whether such a number is delivered is read by its id.
+    // Leaves out contradicting completions. Whether such a number is delivered is found by the id of its transfer.
     return agreed.filter(({ number }) => !still.some((one) => one.number === number))
   }
 
@@ -106,7 +106,7 @@ async function contradicting(context: ScannedContext, found: readonly Completion
 
 const again = { firstMs: 1_000, mostMs: 60_000 } as const
 
-/** The completions of `early` numbers came before the source showed the numbers. */
+/** Verifies completions that came before the source showed their numbers (`early`). */
 export function createCompletionVerifier(context: Pick<ScannedContext, 'streamClient' | 'source' | 'cache'>): Step {
   const { streamClient, cache } = context
   let tries = 0

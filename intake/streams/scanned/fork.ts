@@ -3,7 +3,7 @@ import type { ScannedBlock, StreamState } from '../../../domain/stream/stream.ts
 import { finalizedOf, type ReadingContext } from './context.ts'
 
 /**
- * Reads again from the newest known block that most nodes have. Does nothing if this is the cursor.
+ * Reads again from the newest known block that most nodes have. Does nothing if this block is the cursor.
  * @param isBelow if true, always reads again, from below the first number that the source no longer counts
  */
 export async function goBack(context: ReadingContext, isBelow = false): Promise<void> {

@@ -14,7 +14,10 @@ export interface BlockSource extends Pick<ScannedSource, 'config' | 'bridge' | '
 
 const readsAtOnce = 8
 
-/** A placed source has no table. An outage of one target does not affect other targets. */
+/**
+ * For a placed source, `recorded` reads blocks, because the source has no table. In `delivered`, an outage of one
+ * target does not affect transfers to other targets.
+ */
 export function asBlockSource(source: ScannedSource | PlacedSource, finalized: () => number, rangeBlocks: () => number): BlockSource {
   if (source.kind === 'scanned') return source
   return {

@@ -15,7 +15,10 @@ interface Blocks {
   readonly hash: string
 }
 
-/** MIP-61's CONTINUOUS_BLOCK_PROCESSING. Reading a range's last hash before its logs shows a fork in between. */
+/**
+ * MIP-61's CONTINUOUS_BLOCK_PROCESSING. The hash of a range's last block is read before the range's logs. If a fork
+ * comes in between, the next range does not follow this hash.
+ */
 export function createBlockScanner(context: ReadingContext, onBegun: () => Promise<void>): Step {
   const { streamClient, sourceChain, cache } = context
   let empty: Blocks | undefined

@@ -6,7 +6,10 @@ import { boundedMap } from '../../../runtime/bounded-map.ts'
 const mostTransfers = 10_000
 const mostBlocks = 128
 const mostCompletions = 500
-/** A failed range is read again within this time, but its started transfers are not started again. */
+/**
+ * ms for which started transfers are remembered. A range that failed is read again within this time, and must not start
+ * them again.
+ */
 const startedMs = 60_000
 /** Within this time, audits of blocks do not check a delivered or ended transfer again. */
 const settledMs = 3_600_000

@@ -43,7 +43,7 @@ export async function splitByDelivery(
 
 export const numberOf = ({ sequence }: Transfer) => sequence
 
-/** Other messages' workflows may claim the same number. */
+/** Leaves out the workflows of other messages, which may claim the same number. */
 export async function ownTransfers(context: TableContext, listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
   const numbers = new Set(listed.map(({ number }) => number))
   const known = new Map((await transfersUnder(context, [...numbers])).map((transfer) => [transfer.sequence, transfer]))
@@ -53,7 +53,7 @@ export async function ownTransfers(context: TableContext, listed: readonly Liste
   })
 }
 
-/** Also leaves out runs that claim a delivery that the target does not show. */
+/** Leaves out runs of other messages, and runs that claim a delivery that the target does not show. */
 export async function endedTransfers(context: TableContext, listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
   const { cache } = context
   const own = await ownTransfers(context, listed)
@@ -76,8 +76,8 @@ type NotStarted = readonly RequestOf<'parked' | 'closed'>[]
 
 /**
  * MIP-61's INIT_EVENT_PROCESSING. Tries all transfers, then throws the worst error. Returns a request for each transfer
- * that does not run. Anyone may send a message that is refused for good, so such a message holds up no other. Its
- * number moves outside the window, and audits try it again. If a transfer ended undelivered, its number is closed.
+ * that does not run. Anyone may send a message that is refused for good, so such a message holds up no other message.
+ * Its number moves outside the window, and audits try it again. If a transfer ended undelivered, its number is closed.
  */
 export async function startAll(
   { client, submitter, cache, stopping, streamClient, logger }: StartContext,
@@ -114,7 +114,7 @@ export async function startAll(
   return [...refused, ...closed]
 }
 
-/** Also restarts a transfer that closed as delivered, but none that ended undelivered. */
+/** Starts a transfer again, even if it closed as delivered, but not if it ended undelivered. */
 export async function startAgain(context: StartContext, transfer: Transfer): Promise<NotStarted> {
   const id = transferId(transfer)
   const latest = await latestRun(context.client, id)
@@ -135,7 +135,10 @@ export const latestRuns = (client: ScannedContext['client'], transfers: readonly
 
 export const runOf = (transfer: Transfer) => ({ id: transferId(transfer), number: transfer.sequence })
 
-/** `isLost` decides about transfers without a run. Delivered ones are in `again` only if the target lacks them. */
+/**
+ * `isLost` decides about transfers without a run. A transfer that closed as delivered is in `again` only if the target
+ * lacks the delivery.
+ */
 export async function sortedByRun(context: ScannedContext, transfers: readonly Transfer[], isLost: (transfer: Transfer) => boolean) {
   const { client } = context
   const latest = await latestRuns(client, transfers)

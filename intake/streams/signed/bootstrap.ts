@@ -10,8 +10,8 @@ import type { SignedDeps } from './deps.ts'
 /** A stream without a first number and a checkpoint begins this far below the highest number. */
 const below = 1_000n
 /**
- * A message that begins a stream without a node may be at most this old, because a repeated old one would open many
- * gaps.
+ * A message that begins a stream without a node may be at most this old, because an old message that a spy repeats
+ * would open many gaps.
  */
 const freshSeconds = 3_600
 

@@ -20,7 +20,7 @@ export interface SignedDeps {
   readonly lookup: VaaLookup
   readonly logger: Logger
   readonly rangeBlocks: number
-  /** A stream without a first number in the config and without a checkpoint begins this long ago. */
+  /** How far back (ms) a stream begins if it has neither a first number in the config nor a checkpoint. */
   readonly lookBackMs: number
 }
 

@@ -72,7 +72,10 @@ const few = 100
 const betweenMs = 3_600_000
 const afterFailureMs = 60_000
 
-/** If many numbers are missing (as after a wipe of Temporal), recent blocks are read instead of each number. */
+/**
+ * If many numbers are missing (as after a wipe of Temporal), recent blocks are read, so that the numbers need not be
+ * fetched one by one.
+ */
 export function createManyMissing(deps: SignedDeps) {
   const { source, streamClient, logger } = deps
   const lookBack = createLookBack(deps)

@@ -9,10 +9,10 @@ import { blockedTransfer, isIgnorable } from './gaps/fetch-messages.ts'
 
 export interface RecorderOptions {
   readonly streamClient: Pick<StreamClient, 'apply' | 'view'>
-  /** If `many` numbers wait, recording starts earlier. */
+  /** Interval of recording. If `many` numbers wait, recording starts earlier. */
   readonly everyMs?: number
   readonly many?: number
-  /** Used while no number needs a delivery. Default: `everyMs`. */
+  /** Interval while no number needs a delivery. Default: `everyMs`. */
   readonly quietMs?: number
 }
 

@@ -6,7 +6,7 @@ import { pause, unlessAborted } from '../../../runtime/wait.ts'
 import { updateRefusal } from '../connection/errors.ts'
 
 export interface CoalescingOptions<Request, Response> {
-  /** A request that is too large goes alone. */
+  /** Whether one update has room for the requests. A request that is too large is sent alone. */
   fits(requests: readonly Request[]): boolean
   /** A retry calls the returned function with the same `updateId`. */
   build(requests: readonly Request[]): (updateId: string) => Promise<Response>
@@ -55,7 +55,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return `${this.#process}-${++this.#count}`
   }
 
-  /** Undefined: `isStale()` was true. Throws INTERNAL for malformed requests, and `unreachable` after `close`. */
+  /** Undefined if `isStale()` was true. Throws INTERNAL for malformed requests, and `unreachable` after `close`. */
   ask(requests: readonly Request[]): Promise<Response>
   ask(requests: readonly Request[], isStale: () => boolean): Promise<Response | undefined>
   ask(requests: readonly Request[], isStale = () => false): Promise<Response | undefined> {

@@ -33,7 +33,10 @@ export function startUnlessTaken(
   return started.then(() => true, ifAlreadyStarted(false))
 }
 
-/** If a worker cannot replay the workflow, a signal makes a task fail, so that recovery finds the workflow. */
+/**
+ * Queries a workflow. If a worker cannot replay it, sends a signal, whose task then fails, so that recovery finds the
+ * workflow.
+ */
 export async function queryOrWake<Result>(client: TemporalClient, workflowId: string, query: QueryDefinition<Result>): Promise<Result> {
   const handle = client.workflow.getHandle(workflowId)
   try {
@@ -61,7 +64,7 @@ interface UpdateTarget {
 export const orderTimeoutMs = 10_000
 const betweenRunsMs = 100
 
-/** Updates with one `updateId` are applied once. */
+/** Updates with the same `updateId` are applied once. */
 export async function updateOrStart<Result, Args extends [unknown]>(
   client: TemporalClient,
   update: UpdateDefinition<Result, Args>,

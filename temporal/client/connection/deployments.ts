@@ -7,7 +7,7 @@ export interface DeploymentVersion {
   readonly buildId: string
 }
 
-/** `inactive`: gets no work. `ramping`: a share of new work. `draining`: only its open transfers. */
+/** `inactive`: gets no work. `ramping`: a share of new work. `draining`: gets the work of its open transfers. */
 export type VersionStatus = 'unknown' | 'inactive' | 'current' | 'ramping' | 'draining' | 'drained'
 
 export type DeploymentStatus = Awaited<ReturnType<typeof describeDeployment>>
@@ -74,7 +74,10 @@ export async function promoteVersion(client: TemporalClient, promotion: Promotio
   })
 }
 
-/** Of several new versions, the one with the lowest build id promotes itself. An unversioned worker prevents that. */
+/**
+ * Of several new versions, the one with the lowest build id promotes itself. An unversioned worker prevents this
+ * promotion.
+ */
 export async function isFirstVersion(client: TemporalClient, version: DeploymentVersion): Promise<boolean> {
   const { current, ramping } = await describeDeployment(client, version.deploymentName)
   if (current !== undefined || ramping !== undefined) return false

@@ -36,7 +36,7 @@ export function refusalCode(error: unknown): ErrorCode | undefined {
   return refusals.get(grpcCode(error) ?? 0)
 }
 
-/** No run was started, the last one has ended, or Temporal was wiped. */
+/** No run was started, the last run has ended, or Temporal was wiped. */
 export function isGone(error: unknown): boolean {
   return error instanceof WorkflowNotFoundError
 }

@@ -12,7 +12,10 @@ const tlsTimeoutMs = 2_000
 const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])])
 const settingsFrame = 4
 
-/** The SDK does not say why a connection fails. Throws TEMPORAL_UNAVAILABLE or the code of a TLS error. */
+/**
+ * Finds out why a connection fails, because the SDK does not say why. Throws TEMPORAL_UNAVAILABLE or the code of a TLS
+ * error.
+ */
 export async function checkHandshake(
   { address }: TemporalAccess,
   credentials: TemporalCredentials,
@@ -70,7 +73,10 @@ const untrusted = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|INVALID_CA|HOSTNA
 /** TLS alerts of a server that rejects Portage's certificate (RFC 8446 section 6.2). */
 const refusesOurs = /alert (certificate|bad certificate|unsupported certificate|unknown ca|access denied)|certificate required/i
 
-/** In TLS 1.3, certificates are checked after the handshake, so a close then counts as a refused certificate. */
+/**
+ * In TLS 1.3, the server checks the certificate after the handshake. A close at that time counts as a refused
+ * certificate.
+ */
 function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undefined {
   const { code = '', message } = error as NodeJS.ErrnoException
   if (untrusted.test(code)) return 'TEMPORAL_UNTRUSTED'
@@ -80,7 +86,7 @@ function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undef
   return handshakeDone && (code === 'ECONNRESET' || code === 'EPIPE') ? 'TEMPORAL_CERTIFICATE_REFUSED' : undefined
 }
 
-/** A TLS server may just close a plain connection, so a failure does not show whether it speaks TLS. */
+/** A TLS server may just close a plain connection, so a failure does not show whether the server speaks TLS. */
 async function speaksTls(address: string): Promise<boolean> {
   const socket = guarded(connectTls({ ...hostAndPort(address), rejectUnauthorized: false, timeout: tlsTimeoutMs }))
   socket.once('timeout', () => socket.destroy(new Error('no handshake')))

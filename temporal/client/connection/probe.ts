@@ -11,7 +11,7 @@ type Call = ReturnType<Interceptor>
 type Status = Parameters<NonNullable<NonNullable<Parameters<Call['start']>[1]>['onReceiveStatus']>>[0]
 
 const answerTimeoutMs = 5_000
-/** A signal to this id shows whether the server permits writing. No workflow has it. */
+/** A signal to this id shows whether the server permits writing. No workflow has this id. */
 const noWorkflow = 'portage-permission-check'
 /** gRPC's CANCELLED. The SDK does not retry a call that ends with this code. */
 const cancelled = 1
@@ -37,7 +37,7 @@ export async function openConnection(
   } catch (cause) {
     // The SDK leaves a failed connection open.
     await connection?.close()
-    // The server lets every accepted key read its capabilities.
+    // Every accepted key may read the server's capabilities, so the server has not accepted this key.
     if (refusalCode(cause) && credentials.apiKey !== undefined) throw keyRefused(credentials.apiKey, facts, cause)
     throw await connectionError(target, credentials, cause, facts)
   }

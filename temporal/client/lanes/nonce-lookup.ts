@@ -30,7 +30,10 @@ export async function hashesOfNonces(
   return new Map((await Promise.all(found)).flatMap(([nonce, hash]) => (hash === undefined ? [] : [[nonce, hash] as const])))
 }
 
-/** If the ledger knows no owner, the filter uses `minedHash`. */
+/**
+ * A filter for the transfers that own the nonce. If the ledger knows no owner, the filter has the hash from
+ * `minedHash`.
+ */
 export async function transfersOfNonce(
   client: TemporalClient,
   lane: LaneId,

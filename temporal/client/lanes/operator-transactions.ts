@@ -55,7 +55,7 @@ export async function startOperatorTransaction(
   return id
 }
 
-/** The next top-up of a lane waits this long after one that did not end as `done`. */
+/** The next top-up of a lane waits this long after a top-up that did not end as `done`. */
 const afterFailureMs = 10 * 60_000
 
 /** Undefined: the lane's last top-up is open or has just failed. Throws INPUT_INVALID and TEMPORAL_UNAVAILABLE. */

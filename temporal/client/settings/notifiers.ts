@@ -56,12 +56,12 @@ export async function orderOfNotifier(client: TemporalClient, receiver: string, 
   await signal(client, receiver, { ...given, order: checkedOrder(given.order) }).catch(rethrowAs(codes, { receiver }))
 }
 
-/** For events that Temporal does not list. A repeated id changes nothing. */
+/** Notifies the receiver of an event that Temporal does not list. A repeated id changes nothing. */
 export function raiseNotification(client: TemporalClient, receiver: string, notification: Notification): Promise<void> {
   return signal(client, receiver, { kind: 'raise', notification })
 }
 
-/** Undefined without a result in time. Throws INPUT_INVALID for a disabled receiver. */
+/** Undefined if there is no result in time. Throws INPUT_INVALID for a disabled receiver. */
 export async function testNotifier(
   client: TemporalClient,
   receiver: string,

@@ -71,7 +71,7 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
     /** Before the first read, everything counts as halted, so that nothing is signed against an operator's halt. */
     current: (): Settings => known ?? unread,
     isRead: () => known !== undefined,
-    /** For the settings of a checkpoint: there may be no worker that answers with the settings. */
+    /** Takes over the settings of a checkpoint, because there may be no worker that answers with the settings. */
     learn: take,
     /** Calls the listener after each change and, if the settings are known, at once. Catches the listener's errors. */
     subscribe(listener: (settings: Settings) => void): () => void {

@@ -24,7 +24,7 @@ export async function readSettings(client: TemporalClient, timeoutMs = queryTime
   return { ...noSettings, ...(await within(client, timeoutMs, ask).catch(rethrowAs(codes))) }
 }
 
-/** Used after a wipe of Temporal. No worker is needed. False if settings exist. */
+/** Starts the workflow with these settings after a wipe of Temporal. Needs no worker. False if settings exist. */
 export async function restoreSettings(client: TemporalClient, settings: Settings): Promise<boolean> {
   const start = () =>
     startUnlessTaken(client, 'settings', {

@@ -15,7 +15,7 @@ type AuditOrder = Pick<Order, 'by'> & Partial<Pick<Order, 'reason'>>
 
 const runTimeoutMs = 120_000
 const serverTimeoutMs = 10_000
-/** If a missed audit cannot start in this time, the next audit covers its period. */
+/** A missed audit is dropped if it cannot start within this time. The next audit covers its period. */
 const catchupWindowMs = 60_000
 
 /** A paused schedule stays paused. */

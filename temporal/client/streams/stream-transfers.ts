@@ -7,7 +7,7 @@ import { stateOf } from '../transfers/transfer-list.ts'
 import { quoted, running, transfersWith } from '../transfers/transfer-queries.ts'
 
 export interface StreamOfTransfers extends Pick<Transfer, 'bridge' | 'sourceChain'>, Partial<Pick<Transfer, 'targetChain' | 'emitter'>> {
-  /** Absent: only `bridge`. */
+  /** Bridges whose transfers may belong to the stream. Absent: only `bridge`. */
   readonly owners?: readonly BridgeName[] | undefined
   /** Wormhole chain id. With it, the list also has transfers whose source had another name in an earlier config. */
   readonly emitterChain?: number | undefined

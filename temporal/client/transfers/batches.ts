@@ -31,7 +31,7 @@ export function queryBatch(client: TemporalClient, id: string): Promise<BatchSta
   return queryOrWake(client, id, batchStatusQuery)
 }
 
-/** Records that no member was withdrawn or has a nonce. Only after this record may the call be signed. */
+/** Records that no member has a nonce, and that none was withdrawn. Only after this record may the call be signed. */
 export function signalBatchCleared(client: TemporalClient, id: string): Promise<void> {
   return client.workflow.getHandle(id).signal(batchClearedSignal)
 }
@@ -40,7 +40,9 @@ export function signalBatchOver(client: TemporalClient, id: string, end: BatchEn
   return client.workflow.getHandle(id).signal(batchOverSignal, end)
 }
 
-/** Only nonces that are not final, the lowest first. Throws WorkflowNotFoundError without a ledger. */
+/**
+ * Batches that hold a nonce that is not final, the lowest nonce first. Throws WorkflowNotFoundError without a ledger.
+ */
 export async function batchEntries(client: TemporalClient, lane: LaneId) {
   const { entries } = await queryLane(client, lane)
   return Object.values(entries).flatMap(({ nonce, owner }) =>

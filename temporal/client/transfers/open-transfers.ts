@@ -17,7 +17,10 @@ export interface OpenTransfer
 /** `moving`: neither parked nor waiting. `declined`: recently ended as declined. */
 export type OpenKind = 'parked' | 'waiting' | 'moving' | 'declined'
 
-/** ms since the epoch: `before` limits the start of moving transfers, `since` the end of declined ones. */
+/**
+ * `before`: moving transfers must have started earlier. `since`: declined transfers must not have ended earlier. Both
+ * are ms since the epoch.
+ */
 export async function openTransfers(
   client: TemporalClient,
   kind: OpenKind,

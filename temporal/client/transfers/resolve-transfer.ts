@@ -18,7 +18,7 @@ export interface KnownPlaces {
 
 const longestText = 1_000
 const timeoutMs = 10_000
-/** A search reads the newest runs first. */
+/** Highest number of runs that a search reads, newest first. */
 const mostScanned = 10_000
 const pageSize = 1_000
 /** Searches share pages, so that many unknown ids cause only one search. */

@@ -51,7 +51,10 @@ export async function startInPlaceOfRejected(
   return true
 }
 
-/** Keeps the stored input, but no deadline, and after a person's order no terms. Throws INTERNAL without an input. */
+/**
+ * Keeps the stored input without its deadline. After a person's order, the terms are dropped too. Throws INTERNAL
+ * without an input.
+ */
 export async function restartTransfer(
   client: TemporalClient,
   id: string,

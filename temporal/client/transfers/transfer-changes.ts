@@ -12,7 +12,7 @@ const timeoutMs = 10_000
 export async function listOpenAndEnded(client: TemporalClient, since: number) {
   const list = (...conditions: readonly string[]) =>
     within(client, timeoutMs, () => listWorkflows(client, transfersWith({}, ...conditions), { most: mostListed })).catch(rethrowAs({}))
-  // Open transfers are listed first, so that one that ends between the queries is in at least one list.
+  // Open transfers are listed first, so that a transfer that ends between the queries is in at least one list.
   const open = await list(running)
   return { open, ended: await list(closed, `CloseTime >= '${new Date(since).toISOString()}'`) }
 }
@@ -27,7 +27,8 @@ export function createTransferWatch(client: TemporalClient) {
       const now = Date.now()
       const { open, ended } = await listOpenAndEnded(client, (known ? lookedAt : now) - lateMs)
       const rows = new Map<string, TransferRow>()
-      // Lists have the newest run of an id first, so in reverse it is set last.
+      // Lists have the newest run of an id first. In reverse order, this run is set last, and replaces the id's older
+      // runs.
       for (const row of [...ended.toReversed(), ...open.toReversed()].filter(isPlausibleTransfer).map(toRow)) {
         const other = rows.get(row.id)
         if (!other || other.startedAt <= row.startedAt) rows.set(row.id, row)

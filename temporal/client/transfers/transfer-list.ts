@@ -27,7 +27,7 @@ export interface TransferRow extends KnownContent {
   /** Start of the first run, ISO 8601. */
   readonly startedAt: string
   readonly closedAt?: string
-  /** Of a delivered paid request, wei of the target. Only `withProfits` reads it. */
+  /** Profit of a delivered paid request, wei of the target. Only `withProfits` sets this field. */
   readonly profit?: string
 }
 
@@ -169,7 +169,7 @@ function fromCursor(mark: string, cursor: string): Uint8Array {
   throw unknownCursor()
 }
 
-/** All cursors of a filter begin with this text. An age gives another time at each page, so times are left out. */
+/** All cursors of a filter begin with this text. An age means a different time at each page, so times are left out. */
 function markOf({ startedBefore: _, startedAfter: __, ...filter }: TransferFilter): string {
   return createHash('sha256').update(queryOf(filter)).digest('hex').slice(0, 12)
 }

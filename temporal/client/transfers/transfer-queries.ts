@@ -35,7 +35,7 @@ export async function countTransfers(client: TemporalClient, timeoutMs: number):
   return counts
 }
 
-/** Only for queries and counts, because anyone with access to Temporal can choose the ids. */
+/** Use the result only for queries and counts, because anyone with access to Temporal can choose the ids. */
 export async function parkedTransfers(client: TemporalClient, most: number, timeoutMs: number) {
   const query = transfersWith({ TransferState: 'parked' }, running)
   const runs = await within(client, timeoutMs, () => listWorkflows(client, query, { most }))

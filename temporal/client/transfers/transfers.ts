@@ -46,7 +46,10 @@ export async function readTransfer(client: TemporalClient, id: string): Promise<
 
 const readAtOnce = 10
 
-/** Adds the profits of delivered paid requests, at the cost of two reads for each. Leaves out what it cannot read. */
+/**
+ * Adds the profits of delivered paid requests, at the cost of two reads for each. Leaves out profits that it cannot
+ * read.
+ */
 export function withProfits(client: TemporalClient, rows: readonly TransferRow[]): Promise<TransferRow[]> {
   return mapLimited(rows, readAtOnce, async (row) => {
     if (row.worth === undefined || row.state !== 'delivered') return row
@@ -72,7 +75,7 @@ function toReport(status: TransferStatus, execution: string): TransferReport {
   return { ...status, execution, mip61: mip61Of({ bridge: transfer.bridge, state, code }) }
 }
 
-/** Oldest first. For a pending transfer, also attempts that only the ledger knows. Never throws. */
+/** Oldest first. Includes attempts of a pending transfer that only the ledger knows. Never throws. */
 export async function transactionsOf(client: TemporalClient, status: TransferStatus): Promise<readonly TransferTransaction[]> {
   const { id, lane, state, transactions = [] } = status
   if (lane === undefined || (state !== 'broadcasting' && state !== 'pending')) return transactions
@@ -80,7 +83,7 @@ export async function transactionsOf(client: TemporalClient, status: TransferSta
   const entries = ledger ? Object.values(unpaged(ledger).entries) : []
   const added = entries.flatMap(({ nonce, owner, attempts }): TransferTransaction[] => {
     if (!owner || workflowOf(owner.intentId) !== id) return []
-    // The ledger appends attempts.
+    // The ledger appends attempts, so those that the transfer does not know come last.
     const known = transactions.filter((one) => one.lane === lane && one.nonce === nonce).length
     const round = roundOf(owner.intentId)
     return attempts.slice(known).map((one) => {
@@ -106,12 +109,15 @@ export async function* listWaitingTransfers(client: TemporalClient, chain: Chain
 
 const looking: readonly (string | undefined)[] = ['admitting', 'waiting', 'parked']
 
-/** A parked transfer would wake, so it gets a copy only if it awaits new signatures. `isNewer` gets base64. */
+/**
+ * Offers a transfer a newer copy of its message. This wakes a parked transfer, which therefore gets a copy only if it
+ * awaits new signatures. `isNewer` gets base64.
+ */
 export async function offerCopy(
   client: TemporalClient,
   id: string,
   { message, isNewer }: { readonly message: string; readonly isNewer: (than: string) => boolean },
-  order: Order = { by: portageItself, reason: 'a copy with newer signatures was heard' },
+  order: Order = { by: portageItself, reason: 'a copy with newer signatures was received' },
 ): Promise<boolean> {
   const handle = client.workflow.getHandle(id)
   try {

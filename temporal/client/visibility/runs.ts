@@ -61,7 +61,7 @@ async function failureMessage(
   return error?.message ?? failure.message ?? ''
 }
 
-/** Any build can go on from there. Input, updates and signals are kept. Safe to repeat. */
+/** Any build can continue from the first task. Input, updates and signals are kept. Safe to repeat. */
 export async function resetToFirstTask(client: TemporalClient, run: RunId, why: string): Promise<void> {
   const { workflowId, runId } = run
   const first = (await readHistory(client, run)).find(({ workflowTaskCompletedEventAttributes: done }) => done)

@@ -83,7 +83,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
   }
 }
 
-/** After Temporal was wiped or restored, the stream's later records are lost. */
+/** Whether the stream lacks records that an earlier view had, because Temporal was wiped or restored. */
 function createLossWatch(): (known: StreamView) => boolean {
   let [next, completed] = [-1n, -1]
   return (known) => {
@@ -109,7 +109,7 @@ export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
       pending = { seen: 0 }
     },
     isDue,
-    /** Call this before the count is read, and its result after the count is recorded. */
+    /** Call this before the count is read. Call the returned function after the count is recorded. */
     take(): () => void {
       const taken = isDue() ? pending : undefined
       return () => {

@@ -21,7 +21,10 @@ export interface SignedAudit extends GapReport {
 
 export type SignedAuditor = ReturnType<typeof createSignedAuditor>
 
-/** The next audit after a suspicion begins this long after `graceMs`, so that it finds the number lost. */
+/**
+ * If a number may be lost, the next audit begins after `graceMs` and this margin (ms). By then, the number counts as
+ * lost.
+ */
 const marginMs = 500
 
 export function createSignedAuditor(

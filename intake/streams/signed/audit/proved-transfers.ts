@@ -22,7 +22,7 @@ export interface ProvedDeps extends Pick<SignedDeps, 'bridge' | 'logger'> {
 type Proof = 'own' | 'foreign' | 'unproved' | 'unread'
 
 const mostKept = 20_000
-/** All kept messages together, in base64. */
+/** Limit of all kept messages together, in base64. */
 const mostCharacters = 64 * 1024 * 1024
 /** Limits per call. A stranger may start many runs of one number. */
 const mostReads = 1_000
@@ -104,7 +104,7 @@ async function prove(deps: ProvedDeps, listed: ListedTransfer): Promise<{ readon
   } catch (thrown) {
     const error = toRelayerError(fromTemporal(thrown, {}))
     logger.debug('the message of a listed transfer cannot be proved', { id, error: error.message })
-    // If this is wrong, the message is only fetched once more.
+    // A wrong guess only costs another fetch of the message.
     return { proof: error.retriable && error.code !== 'INTERNAL' ? 'unread' : 'foreign' }
   }
 }

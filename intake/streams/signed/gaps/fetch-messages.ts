@@ -99,7 +99,7 @@ function read(bridge: Deps['bridge'], number: string, vaa: Uint8Array): Omit<Cop
 
 type Settled = FetchOutcome | { readonly refusedAs: ErrorCode }
 
-/** The target checks the signatures, because it could be read just now. */
+/** Verifies the signatures at the target, whose nodes have just answered. */
 async function proveDelivered({ bridge, source }: Deps, { vaa, transfer }: Copy): Promise<Settled> {
   const targetChain = transfer?.targetChain ?? source.sourceChain
   try {

@@ -41,7 +41,7 @@ export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20
     return above.length > 0 && numbers.every((number) => above.some((one) => one < number))
   }
 
-  /** Most nodes must agree, because the result is kept. False: they disagree. */
+  /** Most nodes must agree, because the result is kept. Returns false if they disagree. */
   async function readRange(fromBlock: number, toBlock: number): Promise<boolean> {
     try {
       for (const { number, height } of await source.published({ fromBlock, toBlock }, () => false, 'majority')) heights.set(number, height)
