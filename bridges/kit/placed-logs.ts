@@ -73,9 +73,13 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
     return all.filter(({ transfer }) => options.starts?.(transfer) ?? true)
   }
 
-  // Simultaneous checks of a block share one read, whose answer is not kept.
+  // Simultaneous checks of a block or a transaction share one read, whose answer is not kept.
   const sharing = { lasting: () => false }
   const blocks = keptReads((height: number) => placesIn({ fromBlock: height, toBlock: height }, 'agreed'), sharing)
+  const transactions = keptReads(async (key: string) => {
+    const [transaction, height] = key.split(' ')
+    return (await placesIn({ fromBlock: Number(height), toBlock: Number(height), transaction }, 'agreed')).all()
+  }, sharing)
 
   const source: PlacedSource = {
     kind: 'placed',
@@ -99,7 +103,7 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
     /** The transfers of a transaction in a final block. Throws PLACE_NOT_FINAL and read errors. */
     async inTransaction(txHash: string, height: number): Promise<readonly PlacedTransfer[]> {
       demandFinal(chain, height)
-      return (await placesIn({ fromBlock: height, toBlock: height, transaction: txHash }, 'agreed')).all()
+      return transactions.get(`${txHash} ${height}`)
     },
     /**
      * Checks that most nodes show the message in a final block. Asks a chain's only node twice. Remembers a verified

@@ -20,7 +20,7 @@ const balanceOfSelector = '0x70a08231'
 
 /**
  * Reads made at the same time share one HTTP request. Contract reads share a second request, and one `eth_call` per
- * block.
+ * block. Reads of logs share a third request.
  */
 export interface BridgeReads {
   /** Returns bytes, 0x, lower case. Throws NODE_REFUSED for a revert, NODE_UNAVAILABLE, NODES_DISAGREE (see `At`). */

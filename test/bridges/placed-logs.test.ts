@@ -138,3 +138,13 @@ test('the transfers of a transaction are read from its receipt, once its block i
   expect(asked).toEqual([expect.objectContaining({ transaction: hash, fromBlock: 7, toBlock: 7, at: 'agreed' })])
   await expect(inTransaction(hash, 10)).rejects.toMatchObject({ code: 'PLACE_NOT_FINAL' })
 })
+
+test('requests of one transaction that are read at once share its logs and their transfers', async () => {
+  const { inTransaction, asked, decoded } = placed(Array.from({ length: 30 }, (_, index) => logAt(7, index)))
+  const found = await Promise.all(Array.from({ length: 10 }, () => inTransaction(`0x${'70'.repeat(32)}`, 7)))
+  expect(found.map(({ length }) => length)).toEqual(Array.from({ length: 10 }, () => 30))
+  expect([asked.length, decoded.length]).toEqual([1, 30])
+  await inTransaction(`0x${'71'.repeat(32)}`, 7)
+  await inTransaction(`0x${'70'.repeat(32)}`, 7)
+  expect(asked).toHaveLength(3)
+})

@@ -98,6 +98,14 @@ describe('a block whose logs are longer than any answer may be', { timeout: 120_
     expect(warnings()).toMatchObject([{ code: 'RECEIPT_TOO_LONG', height: heights.long, txHash: sent[0] }])
   })
 
+  test('so it is if only its own logs are read, even if no node can send its receipt', async () => {
+    const { chain, behind, warnings } = await connected(3)
+    for (const one of behind) one.alter = longReceipt
+    const range = { address: contract, topics: [topic], fromBlock: heights.long, toBlock: heights.long, transaction: sent[0] }
+    expect(await chain.logs(range, 'agreed')).toEqual([])
+    expect(warnings()).toMatchObject([{ code: 'RECEIPT_TOO_LONG', height: heights.long, txHash: sent[0] }])
+  })
+
   test('the word of one node passes over no transaction', async () => {
     const { chain, first, warnings } = await connected(3)
     first.alter = longReceipt

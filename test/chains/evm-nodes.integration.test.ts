@@ -37,6 +37,26 @@ describe('nodes', () => {
     expect(node.requests).toHaveLength(2)
   })
 
+  test('receipts and logs, whose length strangers choose, have HTTP requests of their own', async () => {
+    const node = await proxy()
+    const nodes = testNodes(node.url)
+    await nodes.verify()
+    node.requests.length = 0
+    const read = () => undefined
+    await Promise.all([
+      nodes.request('eth_blockNumber', [], read),
+      nodes.request('eth_getTransactionReceipt', [unknownHash], read),
+      nodes.request('eth_getBlockByNumber', ['latest', false], read),
+      nodes.request('eth_getLogs', [{}], read),
+    ])
+    const apart = [
+      ['eth_blockNumber', 'eth_getBlockByNumber'],
+      ['eth_getTransactionReceipt', 'eth_getLogs'],
+    ]
+    expect(new Set(node.requests)).toEqual(new Set(apart))
+    nodes.close()
+  })
+
   test('a batch is bounded, and further calls go into the next one', async () => {
     const node = await proxy()
     const nodes = testNodes(node.url)

@@ -2,6 +2,7 @@ import { hexlify, randomBytes, toBeHex } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { head } from '../helpers/heads.ts'
+import type { RpcProxy } from '../helpers/rpc-proxy.ts'
 import { evmSetting } from './setting.ts'
 
 const { address: from } = devnetAccount(7)
@@ -35,6 +36,18 @@ describe('logs of a transaction', () => {
     expect(await chain.logs(range, 'agreed')).toHaveLength(2)
     expect(await chain.logs({ ...range, topics: [toBeHex(2, 32)] }, 'agreed')).toEqual([])
     expect(await chain.logs({ ...range, transaction: toBeHex(9, 32) }, 'agreed')).toEqual([])
+  })
+
+  test('reads of one transaction share one read of its receipt, whatever logs they ask for', async () => {
+    const { chain, behind, range } = await logged()
+    for (const node of behind) node.requests.length = 0
+    const other = hexlify(randomBytes(20))
+    const ranges = [range, range, { ...range, topics: [] }, { ...range, topics: [toBeHex(2, 32)] }, { ...range, address: other }]
+    const lengths = async () => (await Promise.all(ranges.map((one) => chain.logs(one, 'agreed')))).map(({ length }) => length)
+    expect(await lengths()).toEqual([2, 2, 2, 0, 0])
+    expect(await lengths()).toEqual([2, 2, 2, 0, 0])
+    const receiptsOf = ({ requests }: RpcProxy) => requests.flat().filter((method) => method === 'eth_getTransactionReceipt')
+    expect(behind.map((node) => receiptsOf(node).length)).toEqual([1, 1, 1])
   })
 
   test.each([

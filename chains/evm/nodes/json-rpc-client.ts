@@ -53,7 +53,7 @@ export interface NodeTarget {
   readonly authorization?: string | undefined
 }
 
-/** Calls that are made within a few ms share one request. Calls that execute contracts share another. */
+/** Calls of one kind that are made within a few ms share a request. */
 export function createJsonRpcClient(node: NodeTarget, timeoutMs: number, closing: AbortSignal, count: (method: string) => void) {
   const { origin, redact, post } = createPost(node, timeoutMs, closing)
   const batches = createBatchSize(() => performance.now())

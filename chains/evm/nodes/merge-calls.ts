@@ -1,3 +1,4 @@
+import { groupBy } from '../../../domain/group-by.ts'
 import { executesContracts, MalformedAnswer, RpcError, TransportError } from './node-errors.ts'
 
 export interface PendingCall {
@@ -20,6 +21,15 @@ interface ContractCall {
 
 const stallMs = 5
 
+/**
+ * A node answers a batch only as a whole, and strangers choose how long it executes a call and how long logs are. So
+ * each kind of calls has its own batches.
+ */
+function kindOf(method: string): 'executing' | 'logs' | 'other' {
+  if (executesContracts(method)) return 'executing'
+  return /Receipts?$|Logs$/.test(method) ? 'logs' : 'other'
+}
+
 type Send = (calls: readonly PendingCall[]) => void
 
 export function createCallQueue(send: Send, most: () => number, origin: string, closing: AbortSignal) {
@@ -32,10 +42,8 @@ export function createCallQueue(send: Send, most: () => number, origin: string, 
   function flush(): void {
     clearTimeout(stall)
     stall = undefined
-    // A contract decides how long a node executes a call, and a node answers a batch only as a whole.
     const calls = merged(queue.splice(0))
-    send(calls.filter(({ method }) => !executesContracts(method)))
-    send(calls.filter(({ method }) => executesContracts(method)))
+    for (const group of groupBy(calls, ({ method }) => kindOf(method)).values()) send(group)
   }
 
   closing.addEventListener('abort', () => {

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Logger } from '../../../observability/logger.ts'
+import { fingerprint } from '../../crypto/fingerprint.ts'
 import { boundedMap } from '../../../runtime/bounded-map.ts'
 import { mapLimited } from '../../../runtime/map-limited.ts'
 import type { Log, LogRange, PlacedLog } from '../../port.ts'
@@ -26,17 +27,27 @@ const tooLong = 'too long'
 type Answer = readonly PlacedLog[] | typeof tooLong
 
 const receiptsAtOnce = 20
-/** Number of blocks with long logs that stay in memory, because each verified transfer reads its block again. */
-const mostKept = 4
+/** Maximum characters of logs that stay in memory, because each transfer reads its block or transaction again. */
+const mostKept = 2 * mostCharacters
 const keepMs = 60_000
 const mostLogged = 1_000
+
+interface InReceipts extends Pick<LogRange, 'transaction'> {
+  readonly height: number
+  readonly at: LogsAt
+  /** Absent: all logs, so that requests of one transaction share them. */
+  readonly wanted?: Pick<LogRange, 'address' | 'topics'>
+}
 
 /**
  * If nodes refuse the logs of a single block, its receipts are read instead, because strangers choose how long a
  * block's logs are. The logs of a single transaction are always read from its receipt.
  */
 export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agree: Quorum, logger?: Pick<Logger, 'warn'>) {
-  const kept = new LRUCache<string, Promise<readonly PlacedLog[]>>({ max: mostKept, ttl: keepMs })
+  const kept = new LRUCache<string, readonly PlacedLog[], InReceipts>({
+    ...{ maxSize: mostKept, sizeCalculation: charactersOf, ttl: keepMs, ignoreFetchAbort: true },
+    fetchMethod: (_key, _before, { context }) => byReceipts(context),
+  })
   const logged = boundedMap<string, true>(mostLogged)
 
   function ask<T>(question: Omit<Question<T>, 'once' | 'refusable'>, at: LogsAt): Promise<T> {
@@ -56,16 +67,17 @@ export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agr
   }
 
   /** Reads a block by its receipts, so that one transaction's long logs hide no other logs. */
-  async function byReceipts({ address, topics, fromBlock: height, transaction }: LogRange, at: LogsAt): Promise<readonly PlacedLog[]> {
+  async function byReceipts({ height, at, transaction, wanted }: InReceipts): Promise<readonly PlacedLog[]> {
     const block = await ask(transactionsOf(height, transaction), at)
-    const isWanted = isOf({ address, topics })
+    const isWanted = wanted ? isOf(wanted) : () => true
     const found = await mapLimited(block.transactions, receiptsAtOnce, async (hash) => {
       const read = (value: unknown): Answer => {
         const logs = unlessTooLong(readLogsOf(value, { hash, block: block.hash }))
         return logs === tooLong ? logs : logs.filter(isWanted)
       }
-      const about = `logs of ${hash} ${address} ${topics.join()}`
-      const answer = await ask<Answer>({ about, method: 'eth_getTransactionReceipt', params: () => [hash], read, tooLong }, at)
+      const about = `logs of ${hash} ${JSON.stringify(wanted)}`
+      const key = (logs: Answer) => fingerprint(JSON.stringify(logs))
+      const answer = await ask<Answer>({ about, method: 'eth_getTransactionReceipt', params: () => [hash], read, key, tooLong }, at)
       if (answer !== tooLong) return answer
       if (!logged.has(hash))
         logger?.warn('a transaction has more logs than are read; its requests and messages are passed over', {
@@ -77,26 +89,20 @@ export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agr
     return found.flat()
   }
 
-  function keptByReceipts(range: LogRange, at: LogsAt): Promise<readonly PlacedLog[]> {
-    const key = JSON.stringify([range, at])
-    const known = kept.get(key)
-    if (known) return known
-    const reading = byReceipts(range, at)
-    kept.set(key, reading)
-    reading.catch(() => kept.get(key) === reading && kept.delete(key))
-    return reading
-  }
+  const keptByReceipts = (asked: InReceipts) => kept.forceFetch(JSON.stringify(asked), { context: asked })
 
   return async (range: LogRange, at?: LogsAt): Promise<readonly PlacedLog[]> => {
-    if (range.transaction !== undefined) return keptByReceipts(range, at ?? 'majority')
+    const { address, topics, fromBlock: height, transaction } = range
+    // Without `at`, the block may not be final, so nodes may know different blocks.
+    const asked = { height, at: at ?? 'majority' }
+    if (transaction !== undefined) return (await keptByReceipts({ ...asked, transaction })).filter(isOf(range))
     try {
       return await whole(range, at)
     } catch (error) {
       const isLimited = error instanceof RpcError && error.limited
       const isRefused = error instanceof RelayerError && error.code === 'NODE_REFUSED' && !isLimited
       if (!isRefused || range.fromBlock !== range.toBlock) throw error
-      // Without `at`, the block may not be final, so nodes may know different blocks.
-      return keptByReceipts(range, at ?? 'majority').catch((other: unknown) => {
+      return keptByReceipts({ ...asked, wanted: { address, topics } }).catch((other: unknown) => {
         throw at === undefined ? error : other
       })
     }
@@ -108,9 +114,12 @@ function isOf({ address, topics }: Pick<LogRange, 'address' | 'topics'>) {
     log.address.toLowerCase() === address.toLowerCase() && topics.every((topic, index) => log.topics[index]?.toLowerCase() === topic)
 }
 
+function charactersOf(logs: readonly PlacedLog[]): number {
+  return logs.reduce((sum, { topics, data }) => sum + perLog + perTopic * topics.length + data.length, perLog)
+}
+
 function unlessTooLong(logs: readonly PlacedLog[]): Answer {
-  const characters = logs.reduce((sum, { topics, data }) => sum + perLog + perTopic * topics.length + data.length, 0)
-  return characters > mostCharacters ? tooLong : logs
+  return charactersOf(logs) > mostCharacters ? tooLong : logs
 }
 
 /** @param only hash of the only transaction to read */
