@@ -68,6 +68,11 @@ export interface LogRange {
   readonly transaction?: string | undefined
 }
 
+export function isLogOf({ address, topics }: Pick<LogRange, 'address' | 'topics'>): (log: Log) => boolean {
+  const contract = address.toLowerCase()
+  return (log) => log.address.toLowerCase() === contract && topics.every((topic, index) => log.topics[index]?.toLowerCase() === topic)
+}
+
 export interface Receipt {
   readonly hash: string
   readonly status: 'success' | 'reverted'

@@ -1,5 +1,5 @@
 import type { Interface, Result } from 'ethers'
-import type { Heads, Log, LogRange, PlacedLog, Receipt } from '../../chains/port.ts'
+import { type Heads, isLogOf, type Log, type LogRange, type PlacedLog, type Receipt } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ContractReader } from './contract-reader.ts'
 import type { FoundDelivery } from '../port.ts'
@@ -13,11 +13,6 @@ export type LogsAt = 'agreed' | 'majority'
 export interface LogReader extends ContractReader {
   /** Throws NODE_REFUSED (the caller then splits a long range), NODE_UNAVAILABLE and, with `at`, NODES_DISAGREE. */
   logs(range: LogRange, at?: LogsAt): Promise<readonly PlacedLog[]>
-}
-
-export function isLogOf({ address, topics }: Pick<LogRange, 'address' | 'topics'>) {
-  return (log: Log): boolean =>
-    log.address.toLowerCase() === address && topics.every((topic, index) => log.topics[index]?.toLowerCase() === topic)
 }
 
 /** Throws the errors of `logs`, and NODE_REFUSED for a log outside the range. */

@@ -4,7 +4,7 @@ import type { Logger } from '../../../observability/logger.ts'
 import { fingerprint } from '../../crypto/fingerprint.ts'
 import { boundedMap } from '../../../runtime/bounded-map.ts'
 import { mapLimited } from '../../../runtime/map-limited.ts'
-import type { Log, LogRange, PlacedLog } from '../../port.ts'
+import { isLogOf, type LogRange, type PlacedLog } from '../../port.ts'
 import { blockCall, readBlockIfAny } from '../heads/blocks.ts'
 import { toHash, toList, toNumber, toQuantity, toRecord } from '../hex.ts'
 import { NotKnown, RpcError } from '../nodes/node-errors.ts'
@@ -69,7 +69,7 @@ export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agr
   /** Reads a block by its receipts, so that one transaction's long logs hide no other logs. */
   async function byReceipts({ height, at, transaction, wanted }: InReceipts): Promise<readonly PlacedLog[]> {
     const block = await ask(transactionsOf(height, transaction), at)
-    const isWanted = wanted ? isOf(wanted) : () => true
+    const isWanted = wanted ? isLogOf(wanted) : () => true
     const found = await mapLimited(block.transactions, receiptsAtOnce, async (hash) => {
       const read = (value: unknown): Answer => {
         const logs = unlessTooLong(readLogsOf(value, { hash, block: block.hash }))
@@ -95,7 +95,7 @@ export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agr
     const { address, topics, fromBlock: height, transaction } = range
     // Without `at`, the block may not be final, so nodes may know different blocks.
     const asked = { height, at: at ?? 'majority' }
-    if (transaction !== undefined) return (await keptByReceipts({ ...asked, transaction })).filter(isOf(range))
+    if (transaction !== undefined) return (await keptByReceipts({ ...asked, transaction })).filter(isLogOf(range))
     try {
       return await whole(range, at)
     } catch (error) {
@@ -107,11 +107,6 @@ export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agr
       })
     }
   }
-}
-
-function isOf({ address, topics }: Pick<LogRange, 'address' | 'topics'>) {
-  return (log: Log) =>
-    log.address.toLowerCase() === address.toLowerCase() && topics.every((topic, index) => log.topics[index]?.toLowerCase() === topic)
 }
 
 function charactersOf(logs: readonly PlacedLog[]): number {
