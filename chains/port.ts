@@ -107,10 +107,13 @@ export interface Account {
   readonly block: BlockRef
 }
 
-/** The best answer of all nodes. `known` is as good as `accepted`. */
+/**
+ * The best answer of all nodes. `known` is as good as `accepted`. `byMost`: of the nodes of the config that take
+ * transactions, more than half answered.
+ */
 export type SendOutcome =
   | { readonly kind: 'accepted' | 'known' }
-  | { readonly kind: 'refused'; readonly error: SendErrorClass; readonly message: string }
+  | { readonly kind: 'refused'; readonly error: SendErrorClass; readonly message: string; readonly byMost?: true }
 
 /** `data` is `0x` if the revert has no data. `reason` is the decoded text. */
 export interface Revert {

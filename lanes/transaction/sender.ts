@@ -1,3 +1,4 @@
+import type { SendOutcome } from '../../chains/port.ts'
 import type { SignedTransaction } from '../../chains/signing-port.ts'
 import type { SendErrorClass } from '../../domain/lane/send-errors.ts'
 import type { LaneDeps } from '../deps.ts'
@@ -8,7 +9,7 @@ const ordinary: ReadonlySet<SendErrorClass> = new Set(['nonce-too-low', 'own-non
 const resendAfterBlocks = 5
 /** Interval of repeated sends, ms, on chains where a higher fee replaces nothing (OpenZeppelin on Arbitrum: 20 s). */
 const resendAfterMs = 20_000
-/** A call is hopeless once all nodes have refused it for good at this number of blocks. */
+/** A call is hopeless once most nodes, and no other, have refused it for good at this number of blocks. */
 const agreedBlocks = 2
 /**
  * Like `agreedBlocks`, for a call that a node has accepted. A pool may drop such a call later, if it uses too many
@@ -37,8 +38,8 @@ export function createTransactionSender({ chain, logger }: LaneDeps, nonce: numb
       const outcome = await chain.send(raw, hash)
       const error = outcome.kind === 'refused' ? outcome.error : undefined
       const before = sent?.hash === hash ? sent : undefined
-      refusals = counted(refusals, error, height)
-      sent = { hash, taken: before?.taken || error === undefined, refusals: counted(before?.refusals, error, height) }
+      refusals = counted(refusals, outcome, height)
+      sent = { hash, taken: before?.taken || error === undefined, refusals: counted(before?.refusals, outcome, height) }
       sender.outpriced = error === 'replacement-underpriced'
       settled = error === undefined || error === 'underpriced' || error === 'replacement-underpriced'
       taken ||= error === undefined
@@ -52,21 +53,26 @@ export function createTransactionSender({ chain, logger }: LaneDeps, nonce: numb
       return error
     },
     /**
-     * Whether all nodes refused the call for good. Once a node has accepted the call, only `terminally-stuck` counts.
+     * Whether most nodes, and no other, refused the call for good. Once a node has accepted the call, only
+     * `terminally-stuck` counts.
      */
     isHopeless(): boolean {
       if (!refusals) return false
       const { error, blocks } = refusals
       return taken ? error === 'terminally-stuck' && blocks >= agreedBlocksOnceTaken : blocks >= agreedBlocks
     },
-    /** Whether, at two blocks, all nodes called the last transaction unminable, and no node has ever accepted it. */
+    /** Whether, at two blocks, most nodes called the last transaction unminable, and no node has ever accepted it. */
     isUnfit: () => sent !== undefined && !sent.taken && sent.refusals?.error === 'fatal' && sent.refusals.blocks >= agreedBlocks,
   }
   return sender
 }
 
-function counted(before: Refusals | undefined, error: SendErrorClass | undefined, height: number): Refusals | undefined {
+/** The word of too few nodes neither counts nor contradicts. */
+function counted(before: Refusals | undefined, outcome: SendOutcome, height: number): Refusals | undefined {
+  if (outcome.kind !== 'refused') return undefined
+  const { error, byMost } = outcome
   if (error !== 'fatal' && error !== 'terminally-stuck') return undefined
+  if (!byMost) return before
   if (before?.error !== error) return { error, blocks: 1, height }
   return before.height < height ? { error, blocks: before.blocks + 1, height } : before
 }

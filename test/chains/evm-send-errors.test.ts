@@ -4,7 +4,7 @@ import { RpcError } from '../../chains/evm/nodes/node-errors.ts'
 import type { NodeAnswer, Nodes } from '../../chains/evm/nodes/nodes.ts'
 
 type SendAll = (method: string, params: readonly unknown[], read: unknown, onAnswer: (answer: NodeAnswer<string>) => boolean) => unknown
-const sendBy = (sendAll: SendAll) => sendRaw({ sendAll } as unknown as Nodes, createClassifier(), '0x00')
+const sendBy = (sendAll: SendAll) => sendRaw({ sendAll, areMostSenders: () => true } as unknown as Nodes, createClassifier(), '0x00')
 const who = { node: 'http://a.node', name: 'a', ok: false } as const
 const fatal = { ...who, error: new RpcError('a', 'eth_sendRawTransaction', { message: 'invalid sender' }) } as const
 

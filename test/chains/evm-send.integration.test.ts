@@ -4,6 +4,7 @@ import { createSigner, type EvmChain } from '../../chains/evm/index.ts'
 import type { SendOutcome } from '../../chains/port.ts'
 import type { SendErrorClass } from '../../domain/lane/send-errors.ts'
 import type { Signer, UnsignedTransaction } from '../../chains/signing-port.ts'
+import { until } from '../../lab/devnet/until.ts'
 import { devnetSigner, payment, startManualAnvil, testChain } from '../helpers/evm.ts'
 import { inclusion } from '../helpers/inclusions.ts'
 import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
@@ -49,7 +50,7 @@ describe('answers of anvil to a send', () => {
   ]
   test.each(refusals)('%s: %s', async (error, message, nonce, changes) => {
     const { raw } = await signer.sign(payment(signer, nonce, changes))
-    expect(await chain.send(raw)).toEqual({ kind: 'refused', error, message })
+    expect(await chain.send(raw)).toEqual({ kind: 'refused', error, message, byMost: true })
   })
 
   test('the same bytes sent again are known', async () => {
@@ -111,6 +112,22 @@ describe('answers of anvil to a send', () => {
         expect(await sendBeside(message, 44, 'first')).toEqual({ kind: 'known' })
       },
     )
+
+    test('a refusal is by most nodes only if most nodes of the config answer, however few of them are up', async () => {
+      const nodes = await Promise.all([0, 1, 2].map(() => startRpcProxy(anvil.url)))
+      const three = testChain(nodes.map(({ url }) => url))
+      await three.connect()
+      const { raw } = await signer.sign(payment(signer, 2, { gasLimit: '20000' }))
+      const refused = { kind: 'refused', error: 'fatal', message: 'intrinsic gas too low' }
+      expect(await three.send(raw)).toEqual({ ...refused, byMost: true })
+      for (const [index, node] of nodes.slice(1).entries()) {
+        Object.assign(node, { mode: 429, retryAfter: '30' })
+        await until(async () => three.nodes()[index + 1]?.state === 'failing', { timeoutMs: 10_000, what: 'the node to rest' })
+        expect(await three.send(raw)).toEqual(index === 0 ? { ...refused, byMost: true } : refused)
+      }
+      three.close()
+      for (const node of nodes) node.stop()
+    })
 
     test("a chain's own texts decide first", async () => {
       const own = testChain(other.url, { errors: { 'pool-limit': ['come back tomorrow'] } })

@@ -53,6 +53,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   const enabled = () => [...set.configured, ...set.added].filter(({ disabled }) => !disabled)
   const readers = () => (voters.some(({ disabled }) => !disabled) ? enabled().filter(({ reads }) => reads) : [])
   const senders = () => enabled().filter(({ spec }) => sendUses.includes(spec.use))
+  const ofSends = set.configured.filter(({ spec }) => sendUses.includes(spec.use)).map(({ spec }) => spec.name)
   const needed = Math.floor(voters.length / 2) + 1
   const askOne = createAskOne(name, readers, timeoutMs, closing.signal)
 
@@ -90,6 +91,8 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       const up = all.filter((node) => node.up)
       return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), { method, params, read }, timeoutMs, onAnswer)
     },
+    /** Of the nodes of the config that take transactions, even disabled ones. */
+    areMostSenders: (names: readonly string[]) => ofSends.filter((one) => names.includes(one)).length * 2 > ofSends.length,
     /** Measures lags, for the choice of nodes. `known`: height of the tracked head. Never throws. */
     rank: (known?: number) => rank(readers(), voters, known),
     status: set.status,

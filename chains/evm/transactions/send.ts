@@ -34,12 +34,13 @@ export function createSend(nodes: Nodes, errors: ErrorTexts | undefined, accepte
 
 /** Returns when one node has taken the transaction, or when all have answered or timed out. Never throws. */
 export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Promise<SendOutcome> {
-  const outcomes: { outcome: SendOutcome; reached: boolean }[] = []
+  const outcomes: { outcome: SendOutcome; reached: boolean; by?: string }[] = []
   try {
     await nodes.sendAll('eth_sendRawTransaction', [raw], readSent, (answer) => {
       const outcome = readAnswer(answer, classify)
       // Only a TransportError can prove that a node did not get the transaction.
-      outcomes.push({ outcome, reached: answer.ok || answer.error instanceof RpcError || answer.error.maybeReceived !== false })
+      const reached = answer.ok || answer.error instanceof RpcError || answer.error.maybeReceived !== false
+      outcomes.push({ outcome, reached, by: answer.name })
       return outcome.kind !== 'refused'
     })
   } catch (error) {
@@ -50,7 +51,8 @@ export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Pr
   const reached = outcomes.filter((answer) => answer.reached)
   const said = (reached.length > 0 ? reached : outcomes).flatMap(({ outcome }) => (outcome.kind === 'refused' ? [outcome] : []))
   const [best] = said.toSorted((a, b) => order.indexOf(a.error) - order.indexOf(b.error))
-  return best ?? refused('ambiguous', 'No node of the chain took the transaction.')
+  if (!best) return refused('ambiguous', 'No node of the chain took the transaction.')
+  return nodes.areMostSenders(reached.flatMap(({ by = [] }) => by)) ? { ...best, byMost: true } : best
 }
 
 const readSent = (value: unknown) => toHash(value, 'transaction hash')
