@@ -88,6 +88,17 @@ describe('circuit breaker', () => {
     clock.now += 30_000
     expect(health).toMatchObject({ held: false, due: true })
   })
+
+  test('the answer to a probe from before a Retry-After does not end its pause', async () => {
+    const { clock, health, probe } = at()
+    await probe()
+    await probe(() => health.failed(4_000))
+    expect(health).toMatchObject({ state: 'failing', held: true, due: false })
+    clock.now += 4_000
+    expect(health).toMatchObject({ held: false, due: true })
+    await probe()
+    expect(health.state).toBe('up')
+  })
 })
 
 describe('rate limit', () => {

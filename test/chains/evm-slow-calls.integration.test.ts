@@ -53,6 +53,22 @@ test('a node that answers nothing fails, also if a call that it executes shows i
   await until(async () => chain.nodes()[0]?.state === 'failing', { timeoutMs: 10_000, what: 'the node to fail' })
 })
 
+test.each(['failing', 'disabled'] as const)('a late answer to a call is no reason to ask a node that is %s since', async (state) => {
+  const { chain, first } = await connectBehind(3, { timeoutMs: 1_000 })
+  first.delayMs = (methods) => (methods.includes('eth_estimateGas') ? 5_000 : 0)
+  const simulation = chain.simulate({ ...intent, value: '7' }, address)
+  await until(async () => first.requests.flat().includes('eth_estimateGas'), { timeoutMs: 5_000, what: 'the estimate' })
+  if (state === 'disabled') chain.adjustNodes([{ chain: 'test', name: 'node-1', disabled: true }])
+  else Object.assign(first, { mode: 429, retryAfter: '30' })
+  await until(async () => chain.nodes()[0]?.state === state, { timeoutMs: 900, what: `the node to be ${state}` })
+  Object.assign(first, { mode: 'pass' })
+  first.requests.length = 0
+  expect(await simulation).toMatchObject({ ok: true })
+  await chain.block(1, 'latest')
+  expect(first.requests).toEqual([])
+  expect(chain.nodes()[0]).toMatchObject({ state })
+})
+
 test.each([
   'failed with 3000000 gas: insufficient gas for floor data gas cost: have 3000000, want 3780000',
   'intrinsic gas too low',

@@ -218,7 +218,7 @@ export function createNodeHealth(now: () => number) {
         throw error
       })
       network = found === expected ? 'right' : 'wrong'
-      phase = 'well'
+      phase = now() < heldUntil ? 'failing' : 'well'
       return found
     },
     forgetNetwork: () => void (network = 'unknown'),

@@ -168,7 +168,7 @@ async function ask<T>(node: NodeClient, { method, params, read }: Call<T>): Prom
   const { name } = node.spec
   try {
     if (!node.up) await node.check()
-    if (!node.up) throw new TransportError(node.origin, 'of another network, or removed', false)
+    if (!node.up) throw new TransportError(node.origin, 'of another network, removed or paused', false)
     return { name, ok: true, result: await node.ask(method, params, read) }
   } catch (error) {
     return { name, ok: false, error: error as RpcError | TransportError }
