@@ -74,18 +74,20 @@ function problemOfCall<C>({ routes }: Plugin<C>, message: Message<C>) {
     const rules = routes.flatMap(({ calls }) => calls).filter((one) => one.contract === contract && one.function === signature)
     if (rules.length === 0) return 'a call that no route of it has'
     if (!Array.isArray(args)) return 'a call without args'
+    let data: string | undefined
+    const encoded = () => (data ??= encodeCall(answer))
     const problems = rules.map((rule) => {
       if (rule.proof === 'message') {
         const rest = rule.rest?.length ?? 0
         if (!isMessage(args[0], bytes)) return 'a call whose first argument is not the message'
         if (args.length !== 1 + rest) return `a call with ${args.length} instead of ${1 + rest} arguments`
-        const beyond = rest === 0 ? undefined : argumentBeyond(rule, encodeCall(answer), message)
+        const beyond = rest === 0 ? undefined : argumentBeyond(rule, encoded(), message)
         if (beyond !== undefined) return `a call whose argument ${beyond} is not the one that its rule allows`
       }
       return value === undefined ? undefined : problemOfValue(value, rule)
     })
     if (!problems.includes(undefined)) return problems[0]
-    encodeCall(answer)
+    encoded()
     return undefined
   }
 }
