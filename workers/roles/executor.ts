@@ -109,15 +109,17 @@ export function createRequestsOf({
 
   return async (txHash, only) => {
     const rows: KnownRequest[] = []
-    const asked = [...ofRequests].filter(([id, { name }]) => network.chains.has(name) && (only === undefined || id === only))
-    const receipts = await Promise.allSettled(asked.map(async ([, { name }]) => network.chains.get(name)?.receipt(txHash)))
-    const failed = receipts.find((one) => one.status === 'rejected')
+    const reads = [...ofRequests].map(async ([id, { name, contract: address }]) => {
+      const chain = only === undefined || id === only ? network.chains.get(name) : undefined
+      const receipt = await chain?.receipt(txHash)
+      return chain && receipt ? [{ id, chain, address, receipt }] : []
+    })
+    const answers = await Promise.allSettled(reads)
+    const found = answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+    const failed = answers.find((one) => one.status === 'rejected')
     // A chain that does not answer hides no request of another chain.
-    if (failed && !receipts.some((one) => one.status === 'fulfilled' && one.value)) throw failed.reason
-    for (const [index, [id, { name, contract: address }]] of asked.entries()) {
-      const [chain, read] = [network.chains.get(name), receipts[index]]
-      const receipt = read?.status === 'fulfilled' ? read.value : undefined
-      if (!chain || !receipt) continue
+    if (failed && found.length === 0) throw failed.reason
+    for (const { id, chain, address, receipt } of found) {
       const isOwn = isLogOf({ address, topics: requestTopics(quoter) })
       const places = receipt.logs.flatMap((log, place) => (isOwn(log) ? [place] : [])).slice(0, mostRequests - rows.length)
       const { timestamp = 0 } = (places.length > 0 && (await chain.block(receipt.block.height, 'latest'))) || {}
