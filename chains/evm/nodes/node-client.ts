@@ -95,6 +95,7 @@ function createSlowness(now: () => number) {
      */
     suspect(node: { readonly up: boolean; check(): Promise<string> }): void {
       until = now() + slowMs
+      // The node's health records an error of the probe.
       if (node.up) void node.check().catch(() => undefined)
     },
   }
