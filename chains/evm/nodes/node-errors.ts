@@ -42,13 +42,14 @@ const limits = /rate ?limit|too many requests|request (rate|limit)|requests per 
  * ExceptionalHaltReason (Besu).
  */
 const failures =
-  /revert|vm execution error|evm error|invalid opcode|(bad|invalid) ?instruction|stack underflow|stack limit|invalid ?jump|return ?data out of bounds|access ?violation|write protection|static ?call ?violation|gas uint64 overflow|max call depth|execution fails|out ?of ?gas|gas required exceeds|gas spent exceeded|floor data gas|intrinsic gas/i
+  /revert|vm execution error|evm error|invalid opcode|(bad|invalid) ?instruction|stack underflow|stack limit|invalid ?jump|return ?data out of bounds|access ?violation|write protection|static ?call ?violation|gas uint64 overflow|max call depth|execution fails/i
+export const outOfGas = /out ?of ?gas|gas required exceeds|gas spent exceeded|floor data gas|intrinsic gas/i
 const unpaid = /insufficient (funds|balance)|outoffunds/i
 
 /** Use only for errors of methods for which `quotesContracts` is true. Parts of such a text may be a contract's own. */
 export function isExecutionFailure(error: Pick<RpcError, 'rpcCode' | 'rpcMessage'>): boolean {
   // Code 3: go-ethereum. -32015: OpenEthereum, Nethermind. Error data proves nothing, because gateways send data too.
-  return error.rpcCode === 3 || error.rpcCode === -32015 || failures.test(error.rpcMessage)
+  return error.rpcCode === 3 || error.rpcCode === -32015 || [failures, outOfGas].some((words) => words.test(error.rpcMessage))
 }
 
 export function isUnpaid(error: RpcError): boolean {

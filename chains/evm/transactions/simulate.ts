@@ -9,7 +9,7 @@ import type { GasOptions, Revert, Simulation } from '../../port.ts'
 import { toNumber, toQuantity } from '../hex.ts'
 import { createPlausible } from '../plausible.ts'
 import { type Nodes, resultsOf } from '../nodes/nodes.ts'
-import { isExecutionFailure, isUnpaid, RpcError } from '../nodes/node-errors.ts'
+import { isExecutionFailure, isUnpaid, outOfGas, RpcError } from '../nodes/node-errors.ts'
 
 const solidity = new Interface([])
 
@@ -86,7 +86,7 @@ export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undef
  * revert.
  */
 function isOutOfGas({ data, reason, unsure }: Failure): boolean {
-  return !unsure && data === '0x' && /gas required exceeds|gas spent exceeded|out ?of ?gas|floor data gas|intrinsic gas/i.test(reason)
+  return !unsure && data === '0x' && outOfGas.test(reason)
 }
 
 interface Failure extends Revert {
