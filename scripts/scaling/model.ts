@@ -93,7 +93,7 @@ export interface Limit {
 /** All limits, in the order in which a growing rate reaches them. */
 export function limits(costs: Costs, chains: readonly ChainKind[]): Limit[] {
   const engine: Limit[] = [
-    { what: 'a history shard', carries: shardRate(costs), next: 'more shards, before the database is made' },
+    { what: 'a history shard', carries: shardRate(costs), next: 'more shards, chosen before the database is made' },
     { what: 'a core of PostgreSQL', carries: perCore(costs.databaseMs), next: 'more cores' },
     {
       what: `a PostgreSQL with ${assumptions.databaseCores} cores`,
