@@ -1,7 +1,7 @@
 /**
- * Runs one fault after another under a real Prometheus with the rules of deploy/prometheus, whose times it divides by
- * `--scale N` (60). Passes if each fault raises its own alert in time and no other, and the alert ends with the fault.
- * Options: `--only <fault>` (repeatable), `--list`, `--json`. Prints NOT RUN without Prometheus.
+ * Raises one fault after another under a real Prometheus. The times in the rules of deploy/prometheus are divided by
+ * `--scale N` (default: 60). Passes if each fault raises its own alert in time and no other alert, and if the alert
+ * ends with the fault. Options: `--only <fault>` (repeatable), `--list`, `--json`. Prints NOT RUN without Prometheus.
  */
 import { parseArgs } from 'node:util'
 import { findPrometheus } from './prometheus.ts'

@@ -12,7 +12,10 @@ import { until } from '../devnet/until.ts'
 export const cachedProgram = (name: 'prometheus' | 'promtool', env: NodeJS.ProcessEnv) =>
   join(programCache(env), '..', 'prometheus', 'usr', 'bin', name)
 
-/** Finds Prometheus in PROMETHEUS, PATH or the cache, or unpacks Debian's package into the cache. `why`: none works. */
+/**
+ * Finds Prometheus in PROMETHEUS, PATH or the cache, or unpacks Debian's package into the cache. `why`: the reason why
+ * Debian's package cannot be used either.
+ */
 export async function findPrometheus(env: NodeJS.ProcessEnv): Promise<{ readonly path: string } | { readonly why: string }> {
   const { PROMETHEUS, PATH = '' } = env
   if (PROMETHEUS) return { path: PROMETHEUS }
@@ -42,10 +45,10 @@ export interface ActiveAlert {
 
 export interface Prometheus {
   readonly version: string
-  /** Replaces the list of processes that Prometheus scrapes. Addresses: `host:port` of admin ports. */
+  /** Replaces the list of processes that Prometheus scrapes. `targets`: addresses of admin ports, `host:port`. */
   scrape(targets: readonly string[]): Promise<void>
   alerts(): Promise<readonly ActiveAlert[]>
-  /** Series that an expression has now. Throws Error if Prometheus refuses the expression. */
+  /** Number of series that an expression returns now. Throws Error if Prometheus refuses the expression. */
   count(expr: string): Promise<number>
   stop(): Promise<void>
 }

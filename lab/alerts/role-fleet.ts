@@ -7,14 +7,14 @@ export class RoleFleet {
   readonly #running = new Map<string, PortageProcess>()
   readonly #onChange: (adminAddresses: readonly string[]) => Promise<void>
 
-  /** @param onChange gets the addresses of all admin ports after each start and each end */
+  /** @param onChange gets the addresses of all admin ports after processes have started or one was killed */
   constructor(devnet: Devnet, configure: PortageOptions['configure'], onChange: (adminAddresses: readonly string[]) => Promise<void>) {
     this.#devnet = devnet
     this.#configure = configure
     this.#onChange = onChange
   }
 
-  /** Starts the processes that do not run. Throws Error if one does not become ready. */
+  /** Starts the processes that were killed or never started. Throws Error if one does not become ready. */
   async whole(): Promise<void> {
     const missing = [...this.#all()].filter(([name]) => !this.#running.has(name))
     await Promise.all(
@@ -27,7 +27,8 @@ export class RoleFleet {
   }
 
   /**
-   * Kills with SIGKILL. `name`: such as `ledger`, or `lane-` with the key's number. Throws Error for an unknown name.
+   * Kills a process with SIGKILL. `name`: such as `ledger`, or `lane-` followed by the key's number. Throws Error for
+   * an unknown name.
    */
   async kill(name: string): Promise<void> {
     const victim = this.#running.get(name)

@@ -21,12 +21,15 @@ export interface AlertRun {
 export interface FaultResult {
   readonly fault: string
   readonly alert: string
-  /** Seconds from the fault to the alert. Absent: the alert did not fire. */
+  /** Seconds from the fault to the alert. Undefined if the alert did not fire. */
   readonly firedAfterSeconds: number | undefined
-  /** Scaled time that the rule waits, seconds. The limit `withinSeconds` is `slackSeconds` longer. */
+  /**
+   * Time that the rule waits after its times were scaled, seconds. `withinSeconds` is `slackSeconds` longer, and limits
+   * `firedAfterSeconds`.
+   */
   readonly ruleSeconds: number
   readonly withinSeconds: number
-  /** Seconds from the end of the fault until no alert fired. Absent: an alert still fires. */
+  /** Seconds from the end of the fault until no alert fired. Undefined if an alert still fires. */
   readonly resolvedAfterSeconds: number | undefined
   readonly others: readonly string[]
   readonly consequences: readonly string[]
@@ -148,7 +151,7 @@ function startTraffic(devnet: Devnet): Traffic {
   let [on, stopped] = [true, false]
   const send = async () => {
     for (let index = 0; !stopped; index++) {
-      // Sending fails on a stalled chain, which does not matter, because this run judges alerts.
+      // Sending fails on a stalled chain. This does not matter, because the run judges only alerts.
       if (on)
         await sendWish(devnet, index % 2 === 0 ? 'ethereum' : 'bsc', wishOf('both', [index * 2, index * 2 + 1])).catch(() => undefined)
       await pause(3_000)

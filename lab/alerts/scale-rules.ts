@@ -20,7 +20,8 @@ function shorter(text: string, scale: number, atLeast: number): string {
 }
 
 /**
- * Divides ranges, offsets, and bounds of metrics in seconds. Bounds of buckets stay: transfers take their real time.
+ * Divides ranges, offsets, and the numbers with which metrics in seconds are compared. Bounds of histogram buckets do
+ * not change, because transfers take their real time.
  */
 export function scaleExpression(expr: string, scale: number): string {
   const changes: { from: number; to: number; text: string }[] = []

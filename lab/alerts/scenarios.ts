@@ -58,7 +58,7 @@ function missing(name: string): Scenario['inject'] {
   }
 }
 
-/** The end of the fault also orders `enable`, so that all waiting notifications are sent at once. */
+/** At the end of the fault, the order `enable` makes Portage send all waiting notifications immediately. */
 function receiverAnswers(status: number): Scenario['inject'] {
   return ({ client, receiver }) => {
     receiver.answer = status

@@ -5,7 +5,7 @@ import { pause } from '../../runtime/wait.ts'
 const everyMs = 500
 /** Time without pending or firing alerts before the next fault, ms. */
 const quietMs = 5_000
-/** Time that a watch goes on after the expected alert, to see further alerts of the same fault, ms. */
+/** Time for which a watch continues after the expected alert, to see further alerts of the same fault, ms. */
 const lingerMs = 8_000
 
 export type Firing = ReadonlyMap<string, ActiveAlert['labels']>
@@ -37,7 +37,10 @@ export interface Watched {
   readonly fired: readonly ActiveAlert['labels'][]
 }
 
-/** `linger`: goes on for `lingerMs` after the condition held. */
+/**
+ * Collects firing alerts until `holds` returns true, for at most `withinMs`. With `linger`, continues for another
+ * `lingerMs`.
+ */
 export async function watch(
   prometheus: Prometheus,
   holds: (firing: Firing, pending: number) => boolean,

@@ -46,7 +46,10 @@ export async function ordersOfDocument({ fleet }: AttackScene): Promise<Order[]>
   return one ? everyOrder(one).catch(() => []) : []
 }
 
-/** Records accepted orders as findings, because `headers` allow none. Returns the statuses, 0 for no answer. */
+/**
+ * Sends orders whose `headers` must not allow them, and records accepted orders as findings. Returns the statuses, 0
+ * for no answer.
+ */
 export async function answersTo(scene: AttackScene, orders: readonly Order[], headers: Record<string, string>): Promise<number[]> {
   const answers: number[] = []
   for (const { apiUrl } of scene.fleet.alive) {

@@ -6,7 +6,7 @@ import type { AttackKind } from './plan.ts'
 /** A defence of the product, the edits that remove the defence, and the attacks that then succeed. */
 interface Defence extends Change {
   readonly exposedBy: readonly AttackKind[]
-  /** Without the defence, at least one of these counts is not 0. */
+  /** Without the defence, at least one of these counts of the summary is not 0. */
   readonly shownBy: readonly (keyof AttackSummary)[]
 }
 
@@ -138,8 +138,8 @@ export const defences = {
 export type DefenceName = keyof typeof defences
 
 /**
- * Copies the sources without a defence, because a switch in the product would be a hole. Returns the copy's launcher.
- * Throws Error if an edit no longer fits the source.
+ * Copies the sources without a defence, because a switch in the product that disables a defence would itself be a hole.
+ * Returns the copy's launcher. Throws Error if an edit no longer fits the source.
  */
 export async function withoutDefence(name: DefenceName, dir: string): Promise<string> {
   await copyEdited(defences[name], dir, ['docs', 'lab', 'scripts', 'test', 'deploy'])

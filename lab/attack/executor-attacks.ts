@@ -16,8 +16,9 @@ interface Forgery extends Omit<ExecutorMessage, 'payload' | 'pay'> {
 const tooLittleGas = 30_000n
 
 /**
- * For real messages, requests deliveries that Portage must not make: at quotes that are forged, changed, or used for
- * more than the payment covers. One paid request has too little gas, and two more are paid for the same message.
+ * Sends real messages with requests that Portage must not fulfil: the quote is forged or changed, or the payment does
+ * not cover the request. One further request is paid but asks for too little gas, and two others pay for the same
+ * message.
  */
 export async function forgedRequests({ devnet, locks, thief }: AttackScene, { chain }: PlannedAttack): Promise<string> {
   const network = devnet.executor
@@ -61,8 +62,8 @@ export async function forgedRequests({ devnet, locks, thief }: AttackScene, { ch
 }
 
 /**
- * Requests another user's NTT transfer, burns that nobody sent, and unknown forms: at the right price, below it, and
- * with coins that the payment does not cover.
+ * Requests deliveries of an NTT transfer and of burns that the requesting transaction does not contain, and requests of
+ * unknown forms. Each is sent with the right payment, with a lower one, and with coins that the payment does not cover.
  */
 async function transfersOfOthers(
   network: ExecutorNetwork,
@@ -89,7 +90,7 @@ async function transfersOfOthers(
     concat(['0x45524e31', toBeHex(source.wormholeChainId, 2), `0x${toUniversal(ntt?.manager ?? executor)}`, toBeHex(1, 32)]),
     concat(['0x45524331', toBeHex(cctp?.domain ?? 0, 4), toBeHex(0, 8)]),
     '0x4552433201',
-    // Forms that Portage does not know.
+    // Forms of requests that Portage does not know.
     '0x4552433202',
     '0x45524331',
   ]
@@ -103,5 +104,5 @@ async function transfersOfOthers(
 
 const nobody = toBeHex(0, 32)
 
-/** Prices in a quote by which gas costs nothing, and both chains' coins have the same price. */
+/** Prices of a quote: gas costs nothing, and the coins of both chains have the same price. */
 const free = concat([toBeHex(0, 8), toBeHex(0, 8), toBeHex(1, 8), toBeHex(1, 8)])

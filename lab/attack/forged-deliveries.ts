@@ -15,7 +15,9 @@ type Chain = 'ethereum' | 'bsc'
 const executeAbi = new Interface(['function executeVAAv1(bytes message)'])
 const redeemAbi = new Interface(['function completeTransferWithPayload(bytes message)'])
 
-/** wei, below the config's limits of coins, so that only the proof can refuse them. */
+/**
+ * Coins of a forged delivery, wei. The amount is below the config's limits, so that only the proof can refuse the call.
+ */
 const coins = 10n ** 16n
 
 /** Payload 3 for the target's redeemer, which no user sent. */
@@ -27,15 +29,15 @@ export function inventedPayload3({ devnet }: AttackScene, target: Chain): { emit
   return { emitter: toUniversal(from.tokenBridge), payload }
 }
 
-/** A message for a route of `bridges.receivers` that its sender did not send. */
+/** A message for a route of `bridges.receivers`. The emitter that the route names did not send the message. */
 export function inventedMessage({ receivers }: AttackScene, target: Chain): { emitter: string; payload: string } {
   return { emitter: toUniversal(receivers[target].sender.address), payload: `${firstByte.listed}${hexlify(randomBytes(31)).slice(2)}` }
 }
 
 /**
- * Calls that deliver messages to contracts. The guardians have really signed most of the messages, and the contracts
- * would take them: but nobody paid for the delivery, or no route of the config lists the message. Several calls also
- * carry coins for the thief. The other messages are signed by no guardian.
+ * Calls that deliver messages to contracts. Guardians have really signed most of the messages, and the contracts would
+ * accept them, but nobody paid for the delivery, or no route of the config lists the message. No guardian has signed
+ * the remaining messages. Several calls also carry coins for the thief.
  */
 export async function forgedDeliveries(scene: AttackScene, target: Chain, dice: number): Promise<Intent[]> {
   const { devnet, receivers, thief } = scene

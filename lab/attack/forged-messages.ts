@@ -37,7 +37,7 @@ const requests: readonly unknown[] = [
     { by: 'a', reason: long, orders: [{ kind: 'halt', scope: {} }] },
     { by: 'a', reason: 'b', orders: [{ kind: 'setNode', change: null }] },
   ],
-  // Well-formed, but applying all of it would take longer than a task may.
+  // Well-formed requests. To apply all requests of one message would take longer than a workflow task may.
   { requests: Array.from({ length: 15_000 }, (_, number) => ({ kind: 'parked', number: String(number), code: 'X', waits: true })) },
   { requests: [{ kind: 'undone', numbers: Array.from({ length: 5_000 }, (_, number) => [String(2 * number), String(2 * number)]) }] },
   { requests: Array.from({ length: 15_000 }, (_, id) => ({ kind: 'find', id: String(id), intentId: 'x/1' })) },
@@ -65,9 +65,9 @@ export async function forgedMessages({ client, devnet }: AttackScene): Promise<s
 }
 
 /**
- * Starts 30 invented transfers: 10 with nonces of the native bridge, 10 with the next sequences of the token bridge, 10
- * whose sequence is no number. Only the first 10 run: no worker serves `strangersQueue`. Honest transfers must still
- * arrive.
+ * Starts 30 invented transfers: 10 with nonces of the native bridge, 10 with the next sequences of the token bridge,
+ * and 10 whose sequence is not a number. Only the first 10 run, because no worker serves `strangersQueue`. Honest
+ * transfers must still arrive.
  */
 export async function forgedMismatch(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const { tokenBridge, wormholeChainId, name } = scene.devnet.chains[attack.chain === 'ethereum' ? 'bsc' : 'ethereum']

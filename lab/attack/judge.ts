@@ -21,8 +21,8 @@ export interface AttackSummary {
   readonly lost: number
   readonly duplicateEffects: number
   /**
-   * Deliveries that nobody sent or paid for, or that no route lists, transactions of lanes to strangers, and balances
-   * of the thief above 0.
+   * Number of deliveries that nobody sent or paid for or that no route lists, plus transactions of lanes to strangers,
+   * plus balances of the thief above 0.
    */
   readonly stolen: number
   readonly paidTwice: number
@@ -145,7 +145,10 @@ async function bloatedOf({ fleet, say }: AttackScene): Promise<number> {
   return peaks.filter((kib) => kib > mostKib).length
 }
 
-/** Not strangers: bridge contracts, the treasury if a payment was ordered, and the lane itself in a no-op. */
+/**
+ * Bridge contracts, the treasury (for the payments that were ordered) and, in a no-op, the lane itself are not
+ * strangers.
+ */
 function isStranger({ devnet, payments, receivers }: AttackScene, { chain, from, to, value }: LaneTransaction): boolean {
   const name = chain as 'ethereum' | 'bsc'
   const { tokenBridge, redeemer } = devnet.chains[name]

@@ -76,7 +76,7 @@ export async function addNodes(scene: AttackScene, { chain, forMs, dice }: Plann
   }
   try {
     const adds = added.map((name) => ({ kind: 'setNode', change: { chain, name, url: liar.url, disabled: false, use: 'all' } }))
-    // Temporal may be away at this moment, so the order is repeated.
+    // Temporal may be unreachable at this moment, so the order is repeated.
     await until(async () => (await change(adds)) === 200, { timeoutMs: addedWithinMs, everyMs: 500, what: 'the API to add nodes' })
     for (const end = Date.now() + 2 * forMs; Date.now() < end; await scene.wait(1_000)) spyFalseSet(scene, { chain, dice })
     // 400 counts as removed: after a wipe of Temporal, the API does not know the added nodes.

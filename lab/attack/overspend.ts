@@ -12,14 +12,16 @@ const gwei = 10n ** 9n
 /** Gas prices, wei. A payment costs 0.3 coins at `steep`, above the limit of a transaction, and 0.07 at `spike`. */
 const [steep, spike] = [6_000n * gwei, 1_500n * gwei]
 const [pricedWithinMs, decidedWithinMs] = [30_000, 120_000]
-/** At `spike`, this number of payments costs up to about twice the lower limit of a key. */
+/** Number of payments from each lane. At `spike`, they cost up to about twice the lower limit of a key. */
 const payments = 25
-/** Amount in wei of the first payment. Each payment has another amount, so the chain shows how often each was made. */
+/**
+ * Amount in wei of the first payment. No two payments have the same amount, so the chain shows how often each was made.
+ */
 const firstAmount = 10n ** 6n
 
 /**
  * Raises the gas price of both chains. Then orders tiny payments from each lane to the treasury, as a client of
- * Temporal can: one above the limit of a transaction, then more than a key's limits allow.
+ * Temporal can: first one that exceeds the limit of a transaction, then more payments than a key's limits allow.
  */
 export async function overspend(scene: AttackScene): Promise<string> {
   const { lanes } = scene.devnet
@@ -48,7 +50,10 @@ export async function overspend(scene: AttackScene): Promise<string> {
   }
 }
 
-/** Waits until the lanes are idle, because an attacker's transfer with a lower nonce would block the payments. */
+/**
+ * Halts all transfers and waits until the lanes are idle, because an attacker's transfer with a lower nonce would block
+ * the payments.
+ */
 async function halt(scene: AttackScene): Promise<void> {
   const order = { by: 'dora', reason: 'prices rise', orders: [{ kind: 'halt', scope: {} } as const] }
   await changeSettings(scene.client, { bridges: [], nodes: {}, lanes: [] }, order)
@@ -72,8 +77,8 @@ async function pay({ client, devnet, payments: paid }: AttackScene, chain: Chain
 }
 
 /**
- * True when the payment is final or refused, false after `decidedWithinMs`. A payment that was refused in a second try
- * stays open while no-ops fill its nonces.
+ * Resolves with true once the payment is final or refused, and with false after `decidedWithinMs`. The detail is
+ * checked too, because a payment that was refused at its second try stays open while no-ops fill its nonces.
  */
 async function decided({ client }: AttackScene, { id }: Payment): Promise<boolean> {
   const isDecided = async () => {
@@ -92,7 +97,10 @@ function counts({ devnet: { lanes, chains } }: AttackScene): Promise<number[]> {
   return Promise.all(lanes.map(async ({ chain, address }) => Number(await count(chain as ChainKey, address))))
 }
 
-/** Waits for two blocks at this price on each chain, because after only one, Portage may still use the block before. */
+/**
+ * Waits for two blocks at this price on each chain, because after a single block, Portage may still use the block
+ * before.
+ */
 async function isDear({ devnet: { chains } }: AttackScene, price: bigint): Promise<void> {
   const twoBlocks = async ({ anvil }: (typeof chains)[ChainKey]) => {
     const dear = new Set<string>()
@@ -118,7 +126,7 @@ async function keepDear({ devnet, wait }: AttackScene, priceNow: () => bigint | 
   }
 }
 
-/** A run is shorter than an hour, so its sum is compared with the lower limit. */
+/** A run is shorter than an hour, so the sum of a key is compared with the lower of its limits. */
 export function overspentKeys({ devnet, say }: Pick<AttackScene, 'devnet' | 'say'>, signed: readonly LaneTransaction[]): number {
   const over = devnet.lanes.filter(({ chain, address }) => {
     const own = signed.filter((one) => one.chain === chain && one.from === address.toLowerCase())

@@ -34,7 +34,10 @@ export const spyKinds = ['spy-junk', 'spy-wrong-guardian', 'spy-one-guardian', '
 /** Attacks by users who only send transfers. */
 export const userKinds = ['dust', 'no-such-token', 'gas-burner', 'two-faced', 'look-alike', 'executor-requests'] as const
 export const operatorKinds = ['cancel', 'payment'] as const
-/** Comes once, after the last honest transfer: prices rise, and lanes pay until their keys refuse. */
+/**
+ * The last attack of a run, which comes once, after the last honest transfer: prices rise, and lanes pay until their
+ * keys refuse.
+ */
 export const lastKind = 'overspend'
 const plannedKinds = [...temporalKinds, ...apiKinds, ...nodeKinds, ...addedNodeKinds, ...spyKinds, ...userKinds, ...operatorKinds] as const
 export const attackKinds = [...plannedKinds, lastKind] as const

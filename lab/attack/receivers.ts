@@ -13,7 +13,9 @@ const coreAbi = new Interface(['function publishMessage(uint32 nonce, bytes payl
 const receivedAbi = new Interface(['event Received(bytes32 indexed digest, address indexed by, uint256 value, bytes payload)'])
 const chains = ['ethereum', 'bsc'] as const satisfies ChainKey[]
 
-/** First byte of a payload. The contract takes all messages of its sender, and the route only those with `listed`. */
+/**
+ * First byte of a payload. The contract accepts both values. The route delivers only payloads that begin with `listed`.
+ */
 export const firstByte = { listed: '0x01', unlisted: '0x02' } as const
 
 export async function deployReceivers({ chains: { ethereum, bsc } }: Pick<Devnet, 'chains'>): Promise<ReceiverEnds> {
@@ -41,7 +43,7 @@ export function receiverRoutes(ends: ReceiverEnds): NonNullable<ConfigInput['bri
   })
 }
 
-/** Publishes a message with this first byte. Resolves with the signed message. */
+/** Publishes a message whose payload begins with `first`. Resolves with the signed message. */
 export async function publish(
   { devnet, locks }: AttackScene,
   { source, sender }: ReceiverEnd,
@@ -76,7 +78,7 @@ export interface ReceiverVerdict {
   readonly honest: number
   readonly delivered: number
   readonly lost: number
-  /** Messages that no route lists, but that a contract has received. */
+  /** Messages that a contract has received although no route lists them. */
   readonly foreign: number
 }
 

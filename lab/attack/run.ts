@@ -32,7 +32,7 @@ export function planOf({ seed, durationMs, kinds }: Pick<AttackRun, 'seed' | 'du
   return planAttacks({ seed, durationMs, kinds })
 }
 
-/** As many transfers come for each message to a route. Each chain gets these messages. */
+/** For each such number of honest transfers, one honest message is sent to the receiver on each chain. */
 const messageEvery = 12
 
 export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: string) => void): Promise<AttackSummary> {
@@ -99,8 +99,8 @@ async function sendProbes({ devnet, sent, locks }: AttackScene): Promise<AnySent
 }
 
 /**
- * The config gets a treasury, spending limits, routes to the receivers, and the payment records, which no honest user
- * needs. The environment gets a canary that no config names.
+ * Adds to the config a treasury, spending limits, routes to the receivers, and the delivery records, which no honest
+ * user needs. Adds to the environment a canary that no config names.
  */
 function prepared(devnet: Devnet, canary: string, receivers: ReceiverEnds): Devnet {
   return {

@@ -28,12 +28,12 @@ export interface Payment {
   readonly id: string
 }
 
-/** A contract that takes the messages of one account. */
+/** A contract that accepts the messages of one account. */
 export interface ReceiverEnd {
   readonly source: ChainKey
   /** A contract on the target. 0x, lower case. */
   readonly contract: string
-  /** Account on the source whose messages the contract takes. */
+  /** Account on the source whose messages the contract accepts. */
   readonly sender: DevnetAccount
   /** Payloads of honest messages. */
   readonly sent: string[]

@@ -67,7 +67,10 @@ function concatBytes(head: Uint8Array, tail: Uint8Array): Uint8Array {
   return Buffer.concat([head, tail])
 }
 
-/** As many transfers of the token bridge, NTT transfers, payloads 3 and messages for a route to a contract. */
+/**
+ * Publishes invented transfers of the token bridge and of NTT, payloads 3, and messages for a route to a contract, in
+ * equal numbers.
+ */
 function publish(
   scene: AttackScene,
   { chain, dice }: Pick<PlannedAttack, 'chain' | 'dice'>,

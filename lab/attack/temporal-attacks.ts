@@ -15,9 +15,12 @@ import { forgedMessages, forgedMismatch } from './forged-messages.ts'
 import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
-/** wei per gas. A no-op then costs three times the limit of a transaction, but less than the hourly limit. */
+/**
+ * Highest fee, wei per gas. A no-op at this fee costs three times the limit of a transaction, but less than the hourly
+ * limit.
+ */
 const ruinous = String(12n * 10n ** 12n)
-/** wei per gas. Below the config's limit for tips. */
+/** Tip, wei per gas. It is below the config's limit for tips. */
 const tip = String(10n ** 9n)
 
 /** Attacks by somebody who reaches Temporal with a client and workers of his own. */
@@ -107,7 +110,7 @@ async function forgedStep(scene: AttackScene, attack: PlannedAttack, nonce: bigi
   return `three steps on ${lane}, four on the queue of its chain`
 }
 
-/** The nonce of an honest native transfer. The forged step gives it another recipient and amount. */
+/** The nonce of an honest native transfer. The forged step gives this transfer a false recipient and amount. */
 async function existingNonce({ sent, devnet }: AttackScene, { chain }: PlannedAttack): Promise<bigint> {
   const find = async () => {
     const one = sent.filter(isNative).find(({ source }) => source !== chain)

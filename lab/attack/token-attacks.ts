@@ -9,7 +9,10 @@ import type { AttackScene } from './scene.ts'
 const revokedWithinMs = 60_000
 const refusedWithinMs = 20_000
 
-/** Sends orders with tokens that Portage signed for something else: lower level, other chain, or expired. */
+/**
+ * Sends orders with tokens that Portage signed, but that do not allow the order: the level is too low, the scope has
+ * only the other chain, or the token has expired.
+ */
 export async function weakTokens(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const other = attack.chain === 'ethereum' ? 'bsc' : 'ethereum'
   const tokens = await Promise.all([
@@ -21,7 +24,7 @@ export async function weakTokens(scene: AttackScene, attack: PlannedAttack): Pro
   return `answers: ${[...new Set(answers.flat())].toSorted((a, b) => a - b).join(', ')}`
 }
 
-/** Revokes a stolen admin token. Every process must refuse the token, also after Temporal was wiped. */
+/** Revokes a stolen admin token. Every process must refuse the token, even after Temporal was wiped. */
 export async function revokedToken(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const { token: stolen, principal } = await signedToken(dataOf(scene), { name: `carol-${Math.floor(attack.dice * 1e9)}` })
   await revoke(scene, principal)
@@ -44,11 +47,14 @@ export async function replayRevoked(scene: AttackScene, attack: Pick<PlannedAtta
   return [...new Set(answers.flat())].toSorted((a, b) => a - b)
 }
 
-/** As `portage token revoke --stolen` does. The REST API refuses an unlisted id, and a wipe deletes the list. */
+/**
+ * Revokes a token as `portage token revoke --stolen` does, because the REST API refuses to revoke an id that is not
+ * listed, and a wipe deletes the list.
+ */
 async function revoke({ client }: AttackScene, token: Principal): Promise<void> {
   const orders = [{ kind: 'addToken', token } as const, { kind: 'revokeToken', jti: token.jti } as const]
   const change = () => changeSettings(client, { bridges: [], nodes: {}, lanes: [] }, { by: 'dora', reason: 'a stolen token', orders })
-  // Temporal may be away or have been wiped, so the change is repeated, as an operator would.
+  // Temporal may be unreachable, or may have been wiped, so the change is repeated, as an operator would.
   await until(() => change().then(Boolean), { timeoutMs: revokedWithinMs, everyMs: 500, what: 'the revocation' })
 }
 

@@ -3,7 +3,10 @@ import { fileURLToPath } from 'node:url'
 import { defences } from './defences.ts'
 
 const perTurn = 3
-/** A run takes about three minutes. One that never ends must fail, or it holds up a CI server until its own limit. */
+/**
+ * Time limit of a run, ms. A run takes about three minutes. A run that never ends must fail, because it would otherwise
+ * block a CI server until the server's own limit.
+ */
 const longestRunMs = 15 * 60_000
 
 /**

@@ -42,7 +42,10 @@ export function gasBurner(scene: AttackScene, attack: PlannedAttack): Promise<st
   return coinsHomeTo(scene, attack, '0x5b600056', 'that loops')
 }
 
-/** Sends a coin home to a contract that accepts coins in a simulation (gas price 0) and reverts in a block. */
+/**
+ * Sends a coin back to its own chain, to a contract that accepts coins in a simulation (gas price 0) and reverts in a
+ * block.
+ */
 export function twoFaced(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   // Bytecode that stops if GASPRICE is 0 and reverts otherwise.
   return coinsHomeTo(scene, attack, '0x3a15600957600080fd5b00', 'that reverts in a block')
@@ -72,7 +75,10 @@ function deploying(runtime: string): string {
   return concat([toBeHex(0x5f + size, 1), runtime, '0x600052', '0x60', toBeHex(size, 1), '0x60', toBeHex(32 - size, 1), '0xf3'])
 }
 
-/** Logs BridgeTransferInitiated from another contract. The target would pay, so Portage must notice the contract. */
+/**
+ * Logs BridgeTransferInitiated from a contract that is not the bridge's. The target's contract would pay, so Portage
+ * must check which contract logged the event.
+ */
 export async function lookAlike(scene: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
   const { devnet, locks } = scene
   const target = chain === 'ethereum' ? 'bsc' : 'ethereum'

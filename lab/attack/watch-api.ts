@@ -2,7 +2,7 @@ import { get } from 'node:http'
 import type { PortageProcess } from '../devnet/portage-process.ts'
 import type { AttackScene } from './scene.ts'
 
-/** A request that takes longer counts as shut out, ms. */
+/** Longest time of a request, ms. A slower request counts as shut out. */
 const answeredWithinMs = 10_000
 const everyMs = 500
 

@@ -13,7 +13,10 @@ export interface Closed {
 /** Pause between two counts, ms. Counting makes the server read all matches of the query. */
 const everyMs = 500
 
-/** Throws Error after half an hour, or with the reason that `giveUp` returns. */
+/**
+ * Resolves with the closed workflows of the query once there are `count` of them. Throws Error after half an hour, or
+ * with the reason that `giveUp` returns.
+ */
 export async function allClosed(client: Client, query: string, count: number, giveUp?: () => string | undefined): Promise<Closed[]> {
   const closed = `${query} AND ExecutionStatus != 'Running'`
   const counted = async () => (await client.workflow.count(closed)).count >= count

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client'
 import { round } from './statistics.ts'
 
-/** Average number of events in a history, by type. A local activity is one `markerRecorded`. */
+/** Average number of events in a history, by type. A local activity counts as one `markerRecorded`. */
 export type Shape = Readonly<Record<string, number>>
 
 export async function historyShape(client: Client, workflowIds: readonly string[]): Promise<Shape> {

@@ -38,11 +38,11 @@ export interface IdleResult {
   readonly machine: Machine
 }
 
-/** Time in which a new process finishes the work of its start, ms. */
+/** Time that a new process needs for the work of its start, ms. */
 const settleMs = 20_000
 /** Shorter than the default of 5 minutes, so that two minutes contain an audit of each stream. */
 const auditMinutes = 2
-/** Longest measurement without other sources, s. */
+/** Longest measurement of a process with streams of the devnet's two chains only, s. */
 const aloneSeconds = 60
 
 /** A transfer (payload 1 of the token bridge) to chain 65,000, which does not exist. */

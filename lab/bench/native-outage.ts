@@ -26,9 +26,12 @@ export interface OutageResult extends OutageOptions, Verdict {
   /** Time from the start of the process until both streams have proved all numbers. */
   readonly seconds: number
   readonly transfersPerSecond: number
-  /** JSON-RPC calls. `perTransfer`: of the whole run. `perQuietBlock`: of the idle process, per block of one chain. */
+  /**
+   * JSON-RPC calls. `perTransfer`: all calls of the run, per transfer. `perQuietBlock`: calls of the idle process, per
+   * block of one chain.
+   */
   readonly rpcCalls: { readonly perTransfer: number; readonly perQuietBlock: number }
-  /** State transitions of the transfer's own workflow, and of all workflows, with lanes, streams and batches. */
+  /** State transitions of the transfer's own workflow, and of all workflows including lanes, streams and batches. */
   readonly stateTransitionsPerTransfer: number
   readonly allStateTransitionsPerTransfer: number
   readonly historyEventsPerTransfer: number

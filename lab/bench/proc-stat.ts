@@ -13,7 +13,7 @@ const [msPerTick, pageBytes] = [10, 4096]
 /** Parses /proc/<pid>/stat or /proc/<pid>/task/<tid>/stat. Throws Error for other text. */
 export function parseStat(line: string): Stat {
   const [open, close] = [line.indexOf('('), line.lastIndexOf(')')]
-  // Fields from the third on, because the name in field 2 may contain spaces: state is 3, utime 14, stime 15, rss 24.
+  // All fields after the name, which may contain spaces and is field 2: state is 3, utime 14, stime 15, rss 24.
   const fields = line
     .slice(close + 2)
     .trim()
@@ -24,7 +24,7 @@ export function parseStat(line: string): Stat {
   return { name: line.slice(open + 1, close), cpuMs: (user + kernel) * msPerTick, rss: pages * pageBytes }
 }
 
-/** Threads of a Node process. workflow: Node's workers. core: Temporal's Rust. gcJit: V8. pool: libuv. */
+/** Threads of a Node process. workflow: Node's workers. core: Temporal's Rust threads. gcJit: V8. pool: libuv. */
 export const threadGroups = ['main', 'workflow', 'core', 'gcJit', 'pool'] as const
 export type ThreadGroup = (typeof threadGroups)[number]
 

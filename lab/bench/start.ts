@@ -50,7 +50,7 @@ export async function startTimes(rounds: number, say: (line: string) => void): P
   }
 }
 
-/** After this time a process has stored V8's compiled code for later processes, ms. */
+/** Time after which a process has stored V8's compiled code for later processes, ms. */
 const settledMs = 12_000
 
 async function portageStarts(rounds: number, say: (line: string) => void) {

@@ -8,7 +8,7 @@ export interface Used {
   readonly seconds: number
   readonly blocks: number
   readonly usage: Readonly<Record<string, ProcessUsage>>
-  /** JSON-RPC calls. `perBlock`: calls that come once per block. */
+  /** JSON-RPC calls. `perBlock`: calls that a process repeats at each block. */
   readonly calls: { readonly perBlock: number; readonly others: number }
 }
 

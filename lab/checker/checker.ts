@@ -28,7 +28,10 @@ export interface TransferFinding {
   readonly redeemedBy: readonly string[]
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
-  /** Time from the block of the user's transaction to the block of the redemption, ms. Blocks have whole seconds. */
+  /**
+   * Time from the block of the user's transaction to the block of the redemption, ms. Times of blocks are whole
+   * seconds.
+   */
   readonly latencyMs: number | undefined
   /** `balance`: tokens of the recipient. `expected`: amount − fee of this transfer alone. */
   readonly balance: bigint
@@ -40,11 +43,14 @@ export interface CheckResult {
   readonly transfers: number
   /** Transfers with exactly one delivery and the right balance. */
   readonly delivered: number
-  /** Transfers without a delivery, also native ones that only the source's contract shows. */
+  /** Transfers without a delivery. Includes native transfers that only the source's contract shows. */
   readonly lost: number
   /** Transfers with several deliveries. Includes native transfers that no user reported. */
   readonly duplicates: number
-  /** Includes NTT messages that are not executed, unused CCTP nonces, and requests that are not fulfilled in full. */
+  /**
+   * Delivered transfers whose recipient has a wrong balance. Includes NTT messages that are not executed, unused CCTP
+   * nonces, and requests that are not fulfilled in full.
+   */
   readonly wrongBalances: number
   /** Completions, payments and mints without a user's transfer, and deliveries that were not paid in full. */
   readonly foreignCompletions: number

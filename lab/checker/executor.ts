@@ -37,7 +37,10 @@ export interface ExecutionFinding {
   readonly expected: bigint
   /** Whether the request's event shows the user's payment and the payee received the sum of all payments. */
   readonly paid: boolean
-  /** Whether the paid transfer arrived in full, with no more gas and coins than paid. True for a message. */
+  /**
+   * Whether the paid transfer arrived in full, with no more gas and coins than paid. Always true if the request paid
+   * for a message.
+   */
   readonly whole: boolean
 }
 
@@ -59,7 +62,7 @@ interface Request {
   /** Payload of the requested message. Empty if the message is unknown. */
   readonly payload: string
   readonly payee: string
-  /** Paid gas units and wei. Undefined if the payment is too low or another quoter signed. */
+  /** Gas units and wei that the payment covers. Undefined if the payment is too low or another quoter signed. */
   readonly bought: { readonly gas: bigint; readonly coins: bigint } | undefined
 }
 

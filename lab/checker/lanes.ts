@@ -39,7 +39,7 @@ export async function checkLane(node: RpcNode, chain: string, address: string): 
   const mined = blocks.flatMap((block) => block.transactions.filter(({ from }) => from.toLowerCase() === own))
   const receipts = await Promise.all(mined.map(({ hash }) => receiptOf(node, hash)))
   const reverted = receipts.filter(({ status }) => status !== 1)
-  // Up to the head that was read: nonces of newer blocks would look like holes.
+  // Counts only up to `head`, because nonces of newer blocks would look like holes.
   const used = await node.getTransactionCount(own, head)
   const inPool = await poolHoles(node, own)
   const [latest, pending] = await Promise.all([node.getTransactionCount(own, 'latest'), node.getTransactionCount(own, 'pending')])
@@ -60,7 +60,7 @@ export async function checkLane(node: RpcNode, chain: string, address: string): 
   }
 }
 
-/** A node may show a block earlier than its receipts, so this repeats the request. Throws Error after 30 s. */
+/** Repeats the request, because a node may show a block earlier than the block's receipts. Throws Error after 30 s. */
 function receiptOf(node: RpcNode, hash: string): Promise<TransactionReceipt> {
   const look = async () => (await node.getTransactionReceipt(hash)) ?? undefined
   return until(look, { timeoutMs: 30_000, everyMs: 100, what: `the receipt of ${hash}, which is in a block` })

@@ -80,7 +80,8 @@ async function initiations({ ends }: NativeCheckInput, chain: string, providers:
   const logs = await events(node(providers, chain), ends[chain]?.bridge ?? '', 'BridgeTransferInitiated')
   return logs.map((log) => {
     const [id, initiator, recipient, amount, nonce] = argumentsOf(log)
-    // The initiating event has 20 + 32 bytes for initiator and recipient, the completing event 32 + 20.
+    // In the initiating event, initiator and recipient have 20 and 32 bytes. In the completing event, they have 32 and
+    // 20.
     return keyOf(chain, [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce])
   })
 }

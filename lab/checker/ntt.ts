@@ -23,7 +23,7 @@ export interface NttFinding {
 
 export interface NttVerdict {
   readonly findings: readonly NttFinding[]
-  /** Number of digests that a manager paid and no manager sent. */
+  /** Number of digests for which a manager paid although no manager sent such a message. */
   readonly foreign: number
   /** Hashes of the source transactions of all payments. */
   readonly sources: readonly string[]

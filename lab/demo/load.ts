@@ -46,9 +46,9 @@ export function partsOf(bridge: BridgeChoice): Pick<DevnetOptions, 'wormhole' | 
 const burst = 200
 
 /**
- * Sends users' transfers from both chains in turn, all to new recipients. ERC20s pay a fee, because the fee table
- * demands it. Every fourth NTT transfer exceeds the inbound limit. Plain requests to the Executor come with an
- * underpaid copy, which must have no effect.
+ * Sends users' transfers from both chains in turn, all to new recipients. ERC20s pay the fee that the fee table
+ * demands. Every fourth NTT transfer exceeds the inbound limit. Plain requests to the Executor come with an underpaid
+ * copy, which must have no effect.
  */
 export async function sendTransfers(
   devnet: Devnet,
@@ -83,7 +83,10 @@ export function indexesOf(source: Source, transfers: number): number[] {
   return Array.from({ length: transfers }, (_, index) => index).filter((index) => index % 2 === sources.indexOf(source))
 }
 
-/** Two successive indexes have the same product, because one chain has the even indexes, the other the odd ones. */
+/**
+ * Two successive indexes have the same product, because one chain has the even indexes, and the other chain has the odd
+ * ones.
+ */
 export function wishOf(bridge: BridgeChoice, indexes: readonly number[]): Wish {
   const chosen = products[bridge]
   const over = (product: keyof Wish) => indexes.filter((index) => chosen[Math.floor(index / 2) % chosen.length] === product)

@@ -13,7 +13,7 @@ interface View {
   readonly elapsedMs: number
 }
 
-/** The live view on stderr. Redraws itself on a terminal, and elsewhere prints a line per change. */
+/** The live view on stderr. On a terminal, redraws itself. Elsewhere, prints a line per change. */
 export class Screen {
   readonly #live = createLiveText(process.stderr)
   #lastNews = ''

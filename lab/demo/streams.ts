@@ -5,11 +5,11 @@ import { isBurn, isExecution, isNative, isNtt, type AnySent } from '../devnet/se
 /** State of a stream, with MIP-61's names. */
 export interface Watermark {
   readonly stream: string
-  /** All numbers up to this one are resolved. Undefined if the first one is not. */
+  /** All numbers up to this number are resolved. Undefined if the stream's first number is not resolved. */
   readonly completedNonceHeight: string | undefined
   readonly completedBlockHeight: number | undefined
   readonly open: number
-  /** How many numbers are in gaps, decimal. */
+  /** Count of the numbers in gaps, decimal. */
   readonly gaps: string
   readonly alarms: readonly string[]
 }

@@ -23,7 +23,7 @@ export interface Summary {
   /** From the block of the user's transaction to the block of the delivery. */
   readonly latencyMs: { readonly p50: number; readonly p95: number }
   readonly maxPerLanePerBlock: number
-  /** Means over the run. `rpcCalls`: all calls on all chains, with polls for new heads. */
+  /** Means over the run. `rpcCalls`: all calls on all chains, including polls for new heads. */
   readonly perTransfer: { readonly stateTransitions: number; readonly historyEvents: number; readonly rpcCalls: number }
   readonly deliveredBy: Readonly<Record<string, number>>
   readonly deliveredOn: Readonly<Record<string, number>>
