@@ -14,7 +14,7 @@ export async function makeToken(home: TokenHome, request: Partial<TokenRequest> 
   return (await signedToken(home, request)).token
 }
 
-/** Returns the token and the principal that the settings list for it. */
+/** Returns a signed token, and the principal with which the settings list this token. */
 export async function signedToken(
   { dataFolder, temporal: { namespace = 'default' } = {} }: TokenHome,
   request: Partial<TokenRequest> = {},

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { Socket } from 'node:net'
 
-/** A server process of the devnet. Ends with this process, even if this process is killed. */
+/** A server process of the devnet. Ends when the process that started it ends, even by SIGKILL. */
 export interface Child {
   readonly pid: number
   readonly ended: string | undefined
@@ -24,7 +24,7 @@ const tailLength = 4_000
 const running = new Set<ChildProcess>()
 let exitHook = false
 
-/** Starts a process in its own group, so that Ctrl-C reaches only this process, which stops the child in order. */
+/** Starts a child in a process group of its own. Ctrl-C then reaches only the parent, which shuts the child down. */
 export async function startChild(command: string, args: readonly string[], options: ChildOptions = {}): Promise<Child> {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env: options.env ?? process.env })
   await new Promise<void>((resolve, reject) => {
@@ -50,7 +50,7 @@ export async function startChild(command: string, args: readonly string[], optio
     get ended() {
       return ended
     },
-    // The caller waits for the end, so from now on the child keeps the event loop alive.
+    // The caller waits for the end of the child, so the child must keep the event loop alive until then.
     get exited() {
       child.ref()
       return exited
@@ -61,7 +61,7 @@ export async function startChild(command: string, args: readonly string[], optio
   }
 }
 
-/** A script that forgot to stop its children can end nevertheless, and its end kills them. */
+/** Children do not keep the script alive. When the script ends, they are killed. */
 function unreference(child: ChildProcess): void {
   child.unref()
   for (const stream of [child.stdin, child.stdout, child.stderr]) if (stream instanceof Socket) stream.unref()
@@ -77,7 +77,7 @@ async function stop(child: ChildProcess, exited: Promise<void>, graceMs: number)
   clearTimeout(timer)
 }
 
-/** The end of this process, even by SIGKILL, ends the shell's input, and the shell then ends the child. */
+/** When this process ends, even by SIGKILL, the shell's input ends, and the shell then ends the child. */
 function startGuard(pid: number): ChildProcess {
   const script = 'read -r _; kill -TERM "$0" 2>/dev/null && sleep 2 && kill -KILL "$0" 2>/dev/null'
   const guard = spawn('/bin/sh', ['-c', script, String(pid)], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })

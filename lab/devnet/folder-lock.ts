@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run } from './run.ts'
 
-/** A process. Systems reuse process ids, so the start time belongs to the identity. */
+/** A process, identified by its id and its start time, because systems reuse process ids. */
 interface Owner {
   readonly pid: number
   readonly startedAt: string
@@ -51,7 +51,7 @@ async function isRunning({ pid, startedAt }: Owner): Promise<boolean> {
   return (await startOf(pid)) === startedAt
 }
 
-/** Start time by `ps`. Empty without `ps`, so that only the id decides. */
+/** Start time by `ps`. Empty without `ps`, so that the id alone identifies the process. */
 async function startOf(pid: number): Promise<string> {
   const { stdout } = await run('ps', ['-o', 'lstart=', '-p', String(pid)], { env: { ...process.env, TZ: 'UTC', LC_ALL: 'C' } })
   return stdout.trim()

@@ -47,7 +47,10 @@ export interface DevnetOptions {
   readonly wormhole?: boolean
   /** Whether relayerConfig() has routes for payload 3 to each chain's redeemer. Default false. */
   readonly receivers?: boolean
-  /** Deploys an NTT token. With an Executor, also a second one whose transfers need requests. Default: none. */
+  /**
+   * Deploys an NTT token. With an Executor, also deploys a second NTT token, whose transfers need requests. Default:
+   * none.
+   */
   readonly ntt?: NttOptions | undefined
   /** Deploys an Executor on both chains, and adds a quoter's key to `env`. Default false. */
   readonly executor?: boolean
@@ -169,7 +172,8 @@ async function startChains(
   const lanes = laneKeys(options.keysPerChain ?? 1)
   const chains = { ethereum, bsc }
   const { native: variant = false, batch, maxOpen } = options
-  // One after another, because the first start compiles contracts, which delays timers of other starts.
+  // The networks start one after another, because the first start compiles contracts, which delays timers of other
+  // starts.
   const cctp = options.cctp && (await started.keep(startCctpNetwork(chains, { log, paid: options.executor, ...options.cctp })))
   const native = variant === false ? undefined : await startNativeNetwork(chains, { variant, lanes, batch, maxOpen })
   const ntt = options.ntt && (await deployNtt(chains, options.ntt))

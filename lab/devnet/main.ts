@@ -91,7 +91,7 @@ async function keepUp(
   }
 }
 
-/** Resolves at the first Ctrl-C or SIGTERM, also during the start. The second signal ends the process at once. */
+/** Resolves at the first Ctrl-C or SIGTERM, even during the start. The second signal ends the process immediately. */
 function interrupted(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())

@@ -33,7 +33,10 @@ export interface PortageOptions {
   readonly name?: string
 }
 
-/** Resolves when the process is ready. Throws Error after two minutes, or with its last lines if it ends before. */
+/**
+ * Resolves when the process is ready. Throws Error after two minutes or, with the process's last lines, if the process
+ * ends before it is ready.
+ */
 export async function startPortage(devnet: Devnet, options: PortageOptions = {}): Promise<PortageProcess> {
   const { role = 'all', name = 'portage', args = [], launcher = ownLauncher } = options
   const [port, adminPort] = [await freePort(), await freePort()]
@@ -44,7 +47,7 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
   await writeFile(configPath, stringify(configured))
   const { dataFolder = 'portage-data', temporal } = configured
   const admin = bearer(await makeToken({ dataFolder: resolve(devnet.dir, dataFolder), temporal }))
-  // Only lines after this size count, because the log may have lines of an earlier process with this name.
+  // Only lines after this size count, because the log may begin with lines of an earlier process of the same name.
   const written = await stat(logFile).then(
     ({ size }) => size,
     () => 0,

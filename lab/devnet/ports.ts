@@ -6,15 +6,15 @@ interface PortRange {
 }
 
 /**
- * Below the range for outgoing connections (Linux: 32768 and up), because such a connection could take a port before
- * its server listens. Above 10080, the highest "bad port" of the Fetch standard below 32000.
+ * These ports are below the range for outgoing connections (Linux: 32768 and up), because such a connection could take
+ * a port before its server listens. They are above 10080, the highest "bad port" of the Fetch standard below 32000.
  */
 const usual: PortRange = { from: 10_100, to: 32_000 }
 const tries = 100
 
 /**
- * On Linux, `freePort` of another process does not return this port until this process ends. Throws Error if no port
- * was found.
+ * Returns a free port. On Linux, `freePort` of another process does not return this port until this process ends.
+ * Throws Error if no port was found.
  */
 export async function freePort({ from, to }: PortRange = usual): Promise<number> {
   for (let count = 0; count < tries; count++) {

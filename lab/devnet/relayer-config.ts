@@ -49,7 +49,9 @@ export interface RelayerConfigInput {
 /** For tests that wait for a takeover. Shorter times fail on a machine with a load of 8. */
 export const quickTakeover = { stickySeconds: 1, workflowTaskSeconds: 5, heartbeatSeconds: 5 } as const satisfies ConfigInput['worker']
 
-/** Minimum fee of ERC20s, in the VAA's 8 decimals: 0.0001. Coins have none, and are delivered without a fee. */
+/**
+ * Minimum fee of ERC20s, in the VAA's 8 decimals: 0.0001. Coins have no minimum fee, so they are delivered for free.
+ */
 export const devnetTokenFee = 10_000n
 /** `devnetTokenFee` with 18 decimals, as users state fees. */
 export const devnetTokenFeeWei = devnetTokenFee * 10n ** 10n
@@ -90,7 +92,8 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
     ),
     bridges: bridgesOf(input),
     ...(transferAuditMinutes !== undefined && { audit: { everyMinutes: transferAuditMinutes } }),
-    // The quarantine is short, so that recipients need not wait the default minute after a revert by a test or a fault.
+    // The quarantine is short, so that recipients do not wait the default minute after a revert that a test or a fault
+    // caused.
     transfers: { quarantineSeconds: 1 },
     streams: {
       ...(auditMinutes !== undefined && { auditMinutes }),

@@ -41,7 +41,7 @@ const burn: Send = async (source, target, { amount, count }) => {
   )
 }
 
-/** A message that pays for its delivery, at the price of the Portage process that runs. */
+/** Sends a message that pays for its delivery, at the price that the running Portage process quotes. */
 const request: Send = async (source, target, { count }) => {
   const [from, to] = both('Executor', source.executor, target.executor)
   const lines: string[] = []
@@ -60,7 +60,7 @@ const request: Send = async (source, target, { count }) => {
 
 const sends: Readonly<Record<string, Send>> = { native, ntt, burn, request }
 
-/** For what users send besides transfers of the token bridge. `kind`: as in `--kind`. */
+/** The function for this `--kind`. Undefined for transfers of the token bridge and for unknown kinds. */
 export function sendOf(kind: string): Send | undefined {
   return Object.hasOwn(sends, kind) ? sends[kind] : undefined
 }

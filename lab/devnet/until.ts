@@ -3,7 +3,8 @@ export interface UntilOptions {
   readonly timeoutMs: number
   readonly everyMs?: number
   /**
-   * The pause grows to a tenth of the elapsed time, but not above this, ms. Default: 250, or no growth with `everyMs`.
+   * Longest pause, ms. Pauses grow with the wait, to a tenth of the elapsed time. Default: 250, or `everyMs` if set, so
+   * that pauses do not grow.
    */
   readonly growingToMs?: number
   /** Text for the error, such as "anvil to answer". */

@@ -41,7 +41,7 @@ export async function setSpareLane({ devnet }: DrillScene, mode: 'pause' | 'acti
   await portage(devnet, ['lane', mode, spareLane(devnet, chain), ...because])
 }
 
-/** Orders a payment from the spare lane to the treasury. `when`: see `Payment`. */
+/** Orders a payment from the spare lane to the treasury. `when`: as in `Payment`. */
 export async function pay({ devnet, payments }: DrillScene, chain: ChainKey, when: string): Promise<void> {
   const amount = 10n ** 12n + BigInt(payments.length)
   await portage(devnet, ['lane', 'send', spareLane(devnet, chain), '--to', treasury, '--value', String(amount), ...because])

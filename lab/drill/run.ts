@@ -20,7 +20,7 @@ export const drillDevnet = { keysPerChain: 2, blockTimeSeconds: 1, native: 'fixe
 
 const both: readonly ChainKey[] = ['ethereum', 'bsc']
 const parts = 6
-/** Most signed transactions for which the drill waits: far below a lane's window. */
+/** The drill waits for at most this number of signed transactions, which is far below a lane's window. */
 const mostAwaited = 16
 
 /** Runs one drill on a devnet whose Temporal has no namespace yet. Leaves the devnet running. */
@@ -81,7 +81,8 @@ async function beforeLoss(scene: DrillScene, send: Send, seconds: DrillTimes): P
   await untilPaid(scene)
   say('The first transfers are delivered.')
 
-  // Both payments wait in the dump. Later, ethereum's is mined, and bsc's is in the pool when the database is lost.
+  // Both payments wait in the dump. Later, the payment on ethereum is mined, and the payment on bsc is in the pool when
+  // the database is lost.
   for (const chain of both) await setSpareLane(scene, 'pause', chain)
   await stopBlocks(devnet, 'bsc')
   await pay(scene, 'ethereum', 'waiting in the dump, made after it')
@@ -156,7 +157,7 @@ async function untilPaid(scene: DrillScene): Promise<void> {
   await until(() => allPaid(scene), { timeoutMs: 60_000, everyMs: 500, what: 'the payments to be made' })
 }
 
-/** Waits for the end of all operator transactions. Returns those without an end. */
+/** Waits until all operator transactions have ended. Returns those that have not. */
 async function untilOrdersEnd({ client }: DrillScene): Promise<string[]> {
   const left = async () => {
     const ids: string[] = []

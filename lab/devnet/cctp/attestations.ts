@@ -3,8 +3,8 @@ import type { DevnetAccount } from '../chain/accounts.ts'
 import type { Level, WatchedLog } from '../chain/watch-logs.ts'
 
 /**
- * attest: as the sender asks, but at finality if the fee of a fast attestation exceeds the sender's limit. finalize: at
- * finality. hold: pending until the treatment changes. miss: the attesters do not see the message.
+ * attest: as the sender asks, but at finality if the fee of a fast attestation exceeds the sender's limit. finalize:
+ * always at finality. hold: pending until the treatment changes. miss: the attesters do not see the message.
  */
 export type IrisTreatment = 'attest' | 'finalize' | 'hold' | 'miss'
 
@@ -51,7 +51,7 @@ export function createAttestations(first: readonly DevnetAccount[], terms: FastT
     return message
   }
 
-  /** Runs at each request, so that a new treatment also applies to pending messages. */
+  /** Runs at each request to the API, so that a new treatment also applies to pending messages. */
   function decide(one: SeenMessage): void {
     const how = treatment(one.logged)
     const isFinal = one.level === 'finalized'

@@ -44,7 +44,7 @@ export type CctpSide = Omit<CctpEnd, 'anvil'> & { readonly anvil: AnvilNode }
 
 export type CctpUsers = ReturnType<typeof startCctpUsers>
 
-/** Users of one direction. They wait for the chain's own blocks. */
+/** Users of one direction. They mine no blocks, but wait for the blocks that the chain makes. */
 export function startCctpUsers(source: CctpSide, target: CctpSide) {
   const sendCalls = createSender(source.anvil, source.user, 400_000n)
   return {

@@ -18,7 +18,10 @@ export interface CctpNetwork {
 export interface CctpNetworkOptions extends FastTerms {
   readonly port?: number
   readonly log?: (line: string) => void
-  /** If true, Portage delivers users' burns for free, and other burns after a request. Default: all are free. */
+  /**
+   * If true, Portage delivers the burns of `users` for free, and other burns only if a request pays for them. Default:
+   * all burns are free.
+   */
   readonly paid?: boolean | undefined
 }
 

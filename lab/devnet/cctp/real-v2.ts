@@ -28,7 +28,10 @@ export function realV2(): RealV2 | undefined {
   return compiled
 }
 
-/** The clone has the submodules of the repository, and the npm package `solc` of the version that the sources name. */
+/**
+ * The clone must have the submodules of the repository, and the npm package `solc` in the version that the sources
+ * name.
+ */
 function compile(folder: string): RealV2 {
   const solc = createRequire(join(folder, 'package.json'))('solc') as { compile(input: string, callbacks: object): string }
   const read = (path: string) => ({ contents: readFileSync(join(folder, path), 'utf8') })
@@ -63,7 +66,7 @@ export interface RealV2Options {
 }
 
 /**
- * Deploys the contracts behind proxies, as Circle does. `owner` has all roles but that of the proxies' administrator.
+ * Deploys the contracts behind proxies, as Circle does. `owner` has all roles except the administrator of the proxies.
  */
 export function deployRealV2(
   script: Script,

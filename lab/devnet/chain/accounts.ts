@@ -26,7 +26,7 @@ export const accountIndex = {
   nativeDeployer: 8,
   /** First lane of the first chain. The lanes of the second chain follow those of the first. */
   lane: 10,
-  /** From here on, indexes are above all lanes, and anvil does not fund the accounts. */
+  /** This index and all following ones are above the indexes of lanes. Anvil does not fund these accounts. */
   nttUser: 10_000,
   nttDeployer: 10_002,
   executorUser: 10_004,

@@ -69,7 +69,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     chainId: options.chainId,
     blockTimeSeconds: options.blockTimeSeconds,
     rpc,
-    // A node without a state file writes nothing at its end, so it is killed at once.
+    // A node without a state file writes nothing at its end, so it is killed without a grace period.
     stop: () => child.stop(options.statePath === undefined ? 0 : 10_000),
     kill: (signal = 'SIGKILL') => child.kill(signal),
   }
@@ -86,7 +86,10 @@ function flags(options: AnvilOptions, port: number): string[] {
   ]
 }
 
-/** The package's `bin.mjs` would start a child that survives a SIGKILL of `bin.mjs`. Throws SETUP_INCOMPLETE. */
+/**
+ * Path of anvil's own binary, because the package's `bin.mjs` would start a child that survives a SIGKILL of `bin.mjs`.
+ * Throws SETUP_INCOMPLETE if the package or the binary is missing.
+ */
 export function anvilBinary(): string {
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch
   const platformPackage = `@foundry-rs/anvil-${process.platform}-${architecture}`

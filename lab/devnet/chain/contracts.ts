@@ -12,7 +12,7 @@ export interface Artifact {
 const factories = '@certusone/wormhole-sdk/lib/cjs/ethers-contracts/factories'
 const load = createRequire(import.meta.url)
 
-/** A contract of @certusone/wormhole-sdk, loaded by its path, because the entry point does not load. */
+/** A contract of @certusone/wormhole-sdk, loaded by its path, because the package's entry point does not load. */
 export function artifact(name: string): Artifact {
   const module = load(`${factories}/${name}__factory`) as Record<string, { abi: InterfaceAbi; bytecode: string }>
   const factory = module[`${name}__factory`]
@@ -64,8 +64,8 @@ interface RawReceipt {
 }
 
 /**
- * Mines transactions of one account together. Addresses, nonces and gas limits are known beforehand, so a whole
- * deployment takes two or three blocks.
+ * Mines several transactions of one account in the same block. Addresses, nonces and gas limits are known beforehand,
+ * so a whole deployment takes two or three blocks.
  */
 export class Script {
   private readonly anvil: AnvilNode
@@ -83,7 +83,10 @@ export class Script {
     return new Script(anvil, account, Number(await anvil.rpc<string>('eth_getTransactionCount', [account.address, 'latest'])))
   }
 
-  /** Returns the address of the future contract. Without an artifact, `name` is a contract of Wormhole. */
+  /**
+   * Prepares a deployment, and returns the address of the future contract. Without an artifact, `name` is a contract of
+   * Wormhole.
+   */
   deploy(name: string, args: readonly unknown[] = [], { abi, bytecode }: Artifact = artifact(name)): string {
     const to = getCreateAddress({ from: this.wallet.address, nonce: this.nonce }).toLowerCase()
     this.add(`deploy ${name}`, { data: concat([bytecode, abi.encodeDeploy(args)]), gasLimit: 8_000_000n })
@@ -94,7 +97,7 @@ export class Script {
     this.add(method, { to, data: abi.encodeFunctionData(method, args), value, gasLimit: 2_000_000n })
   }
 
-  /** Sends the prepared transactions and mines them at once. Throws Error with the name of the first that reverted. */
+  /** Sends the prepared transactions and mines them. Throws Error with the name of the first that reverted. */
   async mine(): Promise<Mined[]> {
     const batch = this.raw
     this.raw = []

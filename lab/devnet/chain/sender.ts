@@ -15,8 +15,8 @@ export interface Call {
 const fees = { type: 2, maxFeePerGas: 200_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n } as const
 
 /**
- * Returns a function that sends calls of one account in as few blocks as possible, and waits for the chain's own
- * blocks. A call that reverted has no logs in the result. `gasLimit` is that of each call.
+ * Returns a function that sends calls of one account in as few blocks as possible, and waits for the blocks that the
+ * chain makes. A call that reverted has no logs in the result. `gasLimit`: gas limit of each call.
  */
 export function createSender(
   anvil: AnvilNode,

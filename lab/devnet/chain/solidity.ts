@@ -64,7 +64,7 @@ async function compileFiles(path: string, names: readonly string[], wanted = nam
     .map(([name, { abi, evm }]) => [name, { abi: new Interface(abi), bytecode: `0x${evm.bytecode.object}` }])
 }
 
-/** The compiler's output is cached, because compiling takes 10 s of CPU on a busy machine. */
+/** Caches the compiler's output if the folder is writable, because compiling takes 10 s of CPU on a busy machine. */
 async function kept(input: string): Promise<string> {
   const { version } = load('solc/package.json') as { version: string }
   const key = createHash('sha256').update(`${version}\n${input}`).digest('hex').slice(0, 32)
@@ -77,7 +77,7 @@ async function kept(input: string): Promise<string> {
   return output
 }
 
-/** Renames a complete file, so that other processes never read a part. Nothing is stored in a read-only folder. */
+/** Stores a file. Renames the complete file, so that other processes never read a part of it. */
 async function store(folder: string, file: string, output: string): Promise<void> {
   const draft = `${file}.${randomUUID()}`
   await mkdir(folder, { recursive: true })

@@ -21,7 +21,7 @@ export type RawLog = Mined['logs'][number] & { blockHash: string; transactionHas
 export type WatchedLog = RawLog & { readonly timestamp: number }
 
 export interface Watcher {
-  /** Resolves after the present poll. */
+  /** Resolves after the current poll. */
   stop(): Promise<void>
 }
 
@@ -32,9 +32,9 @@ interface Watched {
 }
 
 /**
- * Watches the logs of one contract from the first block on. Reports each log three times: when its block is latest,
- * safe and finalized. After a reorg, reports it again. Each level reads only its own blocks, so a reorg of newer blocks
- * cannot produce a false log.
+ * Watches the logs of one contract, starting with the first block. Reports each log three times: when its block is
+ * latest, safe and finalized. Reports a log again after a reorg. Each level reads only its own blocks, so a reorg of
+ * newer blocks cannot produce a false log.
  */
 export function watchLogs(
   watched: Watched,

@@ -26,7 +26,10 @@ const forms = {
 export type ExecutionForm = keyof typeof forms
 const executionForms = Object.keys(forms) as ExecutionForm[]
 
-/** `underpaid`: the payment is one wei too low, so Portage must not deliver. `paidFor`: absent for a message. */
+/**
+ * `underpaid`: the payment is one wei too low, so Portage must not deliver. `paidFor`: undefined if the request pays
+ * for a message.
+ */
 export interface ExecutionWish {
   readonly form: ExecutionForm
   readonly underpaid?: boolean
@@ -58,7 +61,10 @@ export interface SentExecution {
 }
 
 export interface ExecutorUsers {
-  /** Waits until all are final, because a fork may move a request to another place. Returns the fully paid ones. */
+  /**
+   * Sends requests and waits until all are final, because a fork may move a request to another place. Returns the fully
+   * paid requests.
+   */
   send(wishes: readonly ExecutionWish[]): Promise<SentExecution[]>
 }
 

@@ -14,7 +14,7 @@ export type NodeFault =
   | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly forward: boolean }
   /** Call: the answer is this number of blocks old. A probability below 1 models a stale cache. */
   | { readonly kind: 'behind'; readonly blocks: number }
-  /** Batch: one answer is missing, one comes twice, or all come in another order. */
+  /** Batch: one answer is missing, one answer comes twice, or all answers come in another order. */
   | { readonly kind: 'batch'; readonly how: 'drop' | 'duplicate' | 'reorder' }
   /** Receipt: missing, with the opposite status, or in another block. */
   | { readonly kind: 'receipt'; readonly lie: 'null' | 'status' | 'block' }

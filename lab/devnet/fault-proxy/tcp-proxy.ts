@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 export interface TcpProxy {
   readonly port: number
   readonly connections: number
-  /** Resets all connections, and each new connection at once. */
+  /** Resets all connections, and from then on each new connection. */
   cut(): void
   /** Stops all bytes without closing connections, like an unplugged cable. New connections stay silent. */
   stall(): void
@@ -13,7 +13,10 @@ export interface TcpProxy {
   stop(): Promise<void>
 }
 
-/** `inner`: to the client. `outer`: to the server, absent if the connection began during a stall. */
+/**
+ * `inner`: the connection to the client. `outer`: the connection to the server, undefined if `inner` began during a
+ * stall.
+ */
 interface Pair {
   readonly inner: Socket
   outer?: Socket

@@ -10,7 +10,7 @@ export type NativeBridgeVariant = 'strict' | 'fixed'
 export interface NativeBridgePlan {
   readonly name: string
   readonly anvil: Anvil
-  /** Deploys the bridge, and is its admin and maintainer. */
+  /** Account that deploys the bridge, and is the bridge's admin and maintainer. */
   readonly deployer: DevnetAccount
   readonly user: DevnetAccount
   /** Accounts that may complete transfers: the chain's lanes. At least one. */
@@ -91,8 +91,9 @@ export function initiatedIn({ logs, blockNumber }: Mined, bridge: string, abi: I
 }
 
 /**
- * Arguments for the target's contract. The id is a hash over initiator and recipient: 20 + 32 bytes at the source, 32 +
- * 20 at the target. So the target's initiator takes the recipient's first 12 bytes, which are zeros.
+ * Arguments for the target's contract. The id is a hash over initiator and recipient, which have 20 and 32 bytes at the
+ * source, but 32 and 20 bytes at the target. So the recipient's first 12 bytes, which are zeros, move to the end of the
+ * initiator.
  */
 export function completionOf({ id, initiator, recipient, amount, nonce }: InitiatedTransfer): Completion {
   return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12, 32), amount, nonce]

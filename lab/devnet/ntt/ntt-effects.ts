@@ -13,11 +13,11 @@ export interface QueuedTransfer {
   readonly recipient: string
 }
 
-/** Reads the state of an end at the latest block. `digest`: of the manager's message. */
+/** Reads the state of an end at the latest block. `digest`: digest of the manager's message. */
 export interface NttEffects {
   isVaaConsumed(vaaDigest: string, transceiver?: number): Promise<boolean>
   attestations(digest: string): Promise<number>
-  /** Also true for a queued transfer, before and after its completion. */
+  /** True also for a queued transfer, both before and after its completion. */
   isMessageExecuted(digest: string): Promise<boolean>
   queued(digest: string): Promise<QueuedTransfer | undefined>
   balanceOf(owner: string): Promise<bigint>

@@ -37,7 +37,7 @@ export interface NttUsers {
   send(transfers: readonly NttUserTransfer[]): Promise<SentNttTransfer[]>
 }
 
-/** Gas limit. Locking costs 166,000 gas, burning 193,000, and a second transceiver 70,000. */
+/** Gas limit. To lock costs 166,000 gas, to burn 193,000 gas, and a second transceiver costs another 70,000 gas. */
 const gasLimit = 500_000n
 
 export function startNttUsers(source: NttEnd, target: NttEnd): NttUsers {

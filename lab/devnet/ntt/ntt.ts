@@ -83,7 +83,10 @@ async function deployEnd(
   return { name, wormholeChainId, anvil, core, deployer, user, token, decimals, manager, transceivers }
 }
 
-/** Each setWormholePeer and each initialize() of a transceiver publishes a message. */
+/**
+ * Connects an end to its peer. Each setWormholePeer and each initialize() of a transceiver publishes a
+ * message.
+ */
 async function connect(end: NttEnd, peer: NttEnd, { threshold = end.transceivers.length, inboundLimit }: NttOptions): Promise<void> {
   const { anvil, deployer, user, manager, token, decimals } = end
   const script = await Script.of(anvil, deployer)

@@ -26,7 +26,7 @@ export function toDer({ r, s }: { r: bigint; s: bigint }): Buffer {
   return Buffer.concat([Buffer.from([0x30, body.length]), body])
 }
 
-/** The shortest DER integer. A leading zero byte keeps a number with the first bit set positive. */
+/** The shortest DER integer. A number whose first bit is set gets a leading zero byte, which keeps it positive. */
 function integer(value: bigint): Buffer {
   const hex = value.toString(16)
   const bytes = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex')

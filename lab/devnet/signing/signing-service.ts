@@ -8,7 +8,7 @@ export interface SigningService {
   readonly url: string
   mode: ServiceMode
   readonly signatures: number
-  /** Number of requests that failed because of `mode`: they got no answer, or its status. */
+  /** Number of requests that failed because of `mode`: they got no answer, or an answer with the status in `mode`. */
   readonly refusals: number
   stop(): Promise<void>
 }

@@ -30,7 +30,7 @@ export interface TemporalDump {
 export interface TemporalOnPostgres {
   readonly temporal: SecuredTemporal
   readonly postgres: Postgres
-  /** Dumps each database at one moment, while the server works. Throws Error with the output of pg_dump. */
+  /** Dumps each database as of one moment, while the server works. Throws Error with the output of pg_dump. */
   dump(folder: string): Promise<TemporalDump>
   /** Ends the Temporal server and starts it again on the same databases. The address changes unless `port` is given. */
   restart(): Promise<void>
@@ -45,7 +45,7 @@ const databases = [
 /** Values of the server's own example config for PostgreSQL (config/development-postgres12.yaml). */
 const [shards, connections] = [4, 20] as const
 
-/** Finds the parts on this machine. `why` names the first missing part. */
+/** Finds the programs on this machine. `why` names the first missing one. */
 export async function postgresServerParts(): Promise<PostgresServerParts | { readonly why: string }> {
   const path = knownTemporalServer()
   if (path === undefined) return { why: 'the server is not built: npx tsx lab/devnet/temporal/find-temporal-server.ts, or TEMPORAL_SERVER' }
@@ -57,7 +57,10 @@ export async function postgresServerParts(): Promise<PostgresServerParts | { rea
   return { path, programs, schema }
 }
 
-/** Four history shards. Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE, or Error with the output of psql. */
+/**
+ * Starts a server with four history shards. Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE, or Error with the output of
+ * psql.
+ */
 export async function startTemporalOnPostgres(options: TemporalOnPostgresOptions): Promise<TemporalOnPostgres> {
   const { parts, synchronousCommit, from, postgresDir = `${options.dir}-postgres`, ...secured } = options
   const { path, programs, schema } = parts

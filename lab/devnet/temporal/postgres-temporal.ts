@@ -12,8 +12,8 @@ export interface PostgresTemporalOptions {
 
 /**
  * A TemporalServer on PostgreSQL, open to every user of this machine. `copy` dumps both databases under load.
- * `restartFrom` starts PostgreSQL and the server with new databases. Without a dump, `portage setup temporal` must make
- * the namespace. Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE.
+ * `restartFrom` starts PostgreSQL and the server with new databases. Without a dump, `portage setup temporal` must then
+ * create the namespace. Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE.
  */
 export async function startPostgresTemporal({ parts, dir }: PostgresTemporalOptions): Promise<TemporalServer> {
   const port = await freePort()

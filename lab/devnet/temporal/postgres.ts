@@ -30,11 +30,11 @@ export interface Postgres {
   /** Pid of the main process, which changes at `restart`. */
   readonly pid: number
   readonly user: string
-  /** Makes a database, and runs a file of SQL and then `statements` in it. Throws Error with the output of psql. */
+  /** Creates a database, and runs a file of SQL and then `statements` in it. Throws Error with the output of psql. */
   createDatabase(name: string, file: string, statements?: string): Promise<void>
   /** Rows as lines, columns separated by |. Throws Error with the output of psql. */
   query(database: string, statement: string): Promise<string>
-  /** Dumps one moment, even while others write. Throws Error with the output of pg_dump. */
+  /** Dumps the database as of one moment, even while others write. Throws Error with the output of pg_dump. */
   dump(name: string, file: string): Promise<void>
   /** Ends PostgreSQL like a crash: cuts connections and writes nothing more. The next start recovers from the log. */
   crash(): Promise<void>
@@ -45,10 +45,13 @@ export interface Postgres {
 
 const user = 'temporal'
 const names = ['initdb', 'postgres', 'psql', 'pg_dump'] as const
-/** Folder of Debian's packages, which is not on the PATH. */
+/** Folder of the programs in Debian's packages. It is not on the PATH. */
 const debianFolder = '/usr/lib/postgresql'
 
-/** Undefined if programs are missing or do not run, or if their user may not enter `folder`, the place of the data. */
+/**
+ * Finds PostgreSQL's programs. Undefined if a program is missing or does not run, or if the user that runs the programs
+ * may not enter `folder`, in which the data will be.
+ */
 export async function findPostgres(
   env: NodeJS.ProcessEnv = process.env,
   packages = debianFolder,
@@ -78,7 +81,7 @@ export async function startPostgres({ programs, dir, synchronousCommit }: Postgr
   const [setUser = [], port] = [as?.prefix, await freePort()]
   const data = join(dir, 'data')
   const owner = ['--pgdata', data, '--username', user, '--auth', 'trust', '--no-sync']
-  // Always this locale, because the machine may not have the one that the environment names.
+  // The locale is always C, because the machine may not have the locale that the environment names.
   const [command, ...args] = [...setUser, programs.initdb, ...owner, '--locale=C', '--encoding=UTF8']
   const made = await run(command, args, { timeoutMs: 120_000 })
   if (made.code !== 0) throw new RelayerError('SETUP_INCOMPLETE', { detail: `initdb: ${made.stderr.trim().slice(-500)}` })

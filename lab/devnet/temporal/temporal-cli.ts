@@ -129,7 +129,7 @@ function incomplete(tried: readonly string[]): RelayerError {
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   try {
-    // The path goes to stdout alone, because the command after the set-up prints the line about the CLI.
+    // Prints only the path, because the command that runs after the set-up prints the line about the CLI.
     process.stdout.write(`${(await findTemporalCli({ announce: false })).path}\n`)
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)

@@ -36,9 +36,9 @@ export interface SecuredTemporalOptions {
   readonly keySet?: string
   /** Further dynamic config, key → JSON value. Overrides the values of this file. */
   readonly dynamicConfig?: Readonly<Record<string, string>>
-  /** Namespaces that `admin` makes, with their search attributes. */
+  /** Namespaces that `admin` creates, with their search attributes. */
   readonly namespaces: readonly string[]
-  /** Time for which the namespaces keep closed workflows. Default: a day. The server's least: an hour. */
+  /** Time for which the namespaces keep closed workflows. Default: a day. The server's minimum: an hour. */
   readonly retentionSeconds?: number | undefined
   readonly admin: Omit<TemporalAccess, 'address' | 'namespace'>
 }
@@ -75,10 +75,15 @@ function sqlite() {
   }
 }
 
-/** The server's own workers use the internal frontend, which needs no token and starts only if it is named. */
+/**
+ * The server's own workers use the internal frontend, which needs no token, and which starts only if it is named here.
+ */
 const services = ['frontend', 'internal-frontend', 'matching', 'history', 'worker'] as const
 
-/** Throws TEMPORAL_UNAVAILABLE with the server's last lines if it does not start. */
+/**
+ * Starts the server and creates the namespaces. Throws TEMPORAL_UNAVAILABLE with the server's last lines if it does not
+ * start.
+ */
 export async function startSecuredTemporal(options: SecuredTemporalOptions): Promise<SecuredTemporal> {
   const { path, dir, keySet, namespaces, admin } = options
   await mkdir(dir, { recursive: true })
@@ -94,7 +99,7 @@ export async function startSecuredTemporal(options: SecuredTemporalOptions): Pro
   const { config, port } = await serverConfig(options)
   await writeFile(join(dir, 'server.yaml'), stringify(config))
   const logFile = join(dir, 'server.log')
-  // By name, because Node warns about TLS servers that are called by an IP address.
+  // The address has a name, because Node warns about TLS servers that are called by an IP address.
   const address = `localhost:${port}`
   const start = async (ready: (started: Child, access: TemporalAccess) => Promise<void>) => {
     const args = ['--config-file', join(dir, 'server.yaml'), 'start', ...services.flatMap((name) => ['--service', name])]
@@ -211,7 +216,7 @@ async function makeNamespaces(
         workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: { seconds: retentionSeconds as never } })
       await until(() => register().then(() => true), { ...options, what: `the server to make the namespace ${namespace}` })
       const add = () => operatorService.addSearchAttributes({ namespace, searchAttributes: attributes })
-      // The frontend's list of namespaces may be a few seconds old, so this is repeated.
+      // The frontend's list of namespaces may be a few seconds old, so the request is repeated.
       await until(() => add().then(() => true), { ...options, what: `the server to add search attributes to ${namespace}` })
     }
   } finally {

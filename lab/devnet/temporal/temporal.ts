@@ -51,8 +51,8 @@ export interface DatabaseCopy {
 }
 
 /**
- * One partition per queue, so that polls find their task without forwarding; no database reads for search attributes
- * and Nexus; high limits. docs/develop/devnet.md has the reasons.
+ * Each queue has one partition, so that polls find their task without forwarding. Search attributes and Nexus cause no
+ * database reads. Limits are high. docs/develop/devnet.md has the reasons.
  */
 export const devServerDynamicConfig: Readonly<Record<string, string>> = {
   'matching.numTaskqueueReadPartitions': '1',
@@ -72,7 +72,10 @@ export const devServerDynamicConfig: Readonly<Record<string, string>> = {
 /** Chosen by measurements of lab/bench/sqlite-pragmas.ts. docs/develop/devnet.md has the figures. */
 export const devServerPragmas: Readonly<Record<string, string>> = { journal_mode: 'WAL', synchronous: 'NORMAL' }
 
-/** Resolves when the namespace has all search attributes. Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE. */
+/**
+ * Starts a server. Resolves when the namespace has all search attributes. Throws SETUP_INCOMPLETE,
+ * TEMPORAL_UNAVAILABLE.
+ */
 export async function startTemporal(options: TemporalOptions = {}): Promise<TemporalServer> {
   const cliPath = options.cliPath ?? (await findTemporalCli({ log: options.log })).path
   const inMemory = options.inMemory ?? options.dir === undefined

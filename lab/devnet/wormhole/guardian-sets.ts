@@ -4,7 +4,7 @@ import { artifact, Script } from '../chain/contracts.ts'
 import { governance, signVaa } from './vaa.ts'
 import type { WormholeChain } from './wormhole.ts'
 
-/** A replaced set may sign for this time, seconds (Setters.sol, expireGuardianSet). */
+/** Seconds for which the contracts still accept a replaced guardian set (Setters.sol, expireGuardianSet). */
 const expiryS = 86_400
 
 /** Governance payload of a new guardian set, for every chain (Governance.sol, parseGuardianSetUpgrade). */
@@ -14,8 +14,8 @@ function upgradePayload(setIndex: number, guardians: readonly DevnetAccount[]): 
 }
 
 /**
- * The previous set signs the upgrade. The chain's clock moves forward by a day, so that the previous set expires at
- * once.
+ * Replaces the guardian set of a chain. The previous set signs the upgrade. The chain's clock moves forward by a day,
+ * so that the previous set expires immediately.
  */
 export async function upgradeGuardians(chain: WormholeChain, guardians: readonly DevnetAccount[], setIndex: number): Promise<void> {
   const message = {

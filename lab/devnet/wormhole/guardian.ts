@@ -27,10 +27,10 @@ export interface Guardian {
   readonly apiUrl: string
   /** Has all signed messages, like `api`. */
   readonly wormholescan: VaaServer
-  /** Treats a message of a chain outside this devnet like an observed message. */
+  /** Treats a message of a chain outside this devnet as if a watcher had observed it. */
   observe(message: Message): void
   treat(how: (message: Message) => Treatment): void
-  /** Signs with a new index and the same keys from now on. The servers then have all messages signed again. */
+  /** Signs again all messages that the servers have, and signs later messages, with a new index and the same keys. */
   renew(setIndex: number): void
   /** Makes the Governor release all held messages, or only the first `most`. */
   release(most?: number): void
@@ -46,7 +46,7 @@ export interface Guardian {
   stop(): Promise<void>
 }
 
-/** The servers have the messages of the deployment, but the spy does not gossip them. */
+/** Starts the guardians. The servers have the messages of the deployment, but the spy does not gossip them. */
 export async function startGuardian(chains: readonly WormholeChain[], options: GuardianOptions): Promise<Guardian> {
   const { guardians } = options
   const spy = await startSpy({ port: options.spyPort, sendTimeoutMs: options.sendTimeoutMs })

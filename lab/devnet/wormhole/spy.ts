@@ -3,7 +3,7 @@ import { Server, ServerCredentials, type ServerWritableStream, type ServiceDefin
 import { loadSync } from '@grpc/proto-loader'
 import { freePort } from '../ports.ts'
 
-/** A guardian spy like the real one (node/cmd/spy). Sends signed VAAs over gRPC as they come, without replay. */
+/** A guardian spy like the real one (node/cmd/spy). Sends VAAs over gRPC as soon as they are signed, without replay. */
 export interface Spy {
   /** host:port. `stop` and `start` do not change the address. */
   readonly address: string
@@ -18,7 +18,7 @@ export interface Spy {
 
 export interface SpyOptions {
   readonly port?: number
-  /** A subscriber that takes no message for this time is dropped, ms. Default 5,000, as in the real spy. */
+  /** Time after which a subscriber that takes no message is dropped, ms. Default 5,000, as in the real spy. */
   readonly sendTimeoutMs?: number
 }
 

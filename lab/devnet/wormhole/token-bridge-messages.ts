@@ -3,7 +3,10 @@ import { createTokenBridge, type TokenBridgeOptions, type TokenBridgeTarget } fr
 
 const nowhere = `0x${'0'.repeat(40)}`
 
-/** `given`: settings by target. For calls, a target needs the address of its real contract. */
+/**
+ * The token bridge's plug-in, without a chain. `given`: settings by target. To make or prove calls, the settings of a
+ * target must have the address of its real contract.
+ */
 export function tokenBridgeMessages(
   chainNames: ReadonlyMap<number, string>,
   given: Readonly<Record<string, Partial<TokenBridgeTarget>>> = {},

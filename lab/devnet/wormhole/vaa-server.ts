@@ -25,7 +25,7 @@ export interface Trouble {
 
 export interface VaaServer {
   readonly url: string
-  /** Paths of all requests in order, with those of refused requests. */
+  /** Paths of all requests in order, including refused requests. */
   readonly requests: readonly string[]
   /** Requests that ignored a Retry-After or came during a block, except those under way at the refusal. */
   readonly early: number
@@ -34,7 +34,10 @@ export interface VaaServer {
   stop(): Promise<void>
 }
 
-/** Time in which requests that were sent before a refusal may still arrive, ms: long, because cores are busy. */
+/**
+ * Time in which requests that were sent before a refusal may still arrive, ms. The time is long, because cores are
+ * busy.
+ */
 const onTheWayMs = 1_000
 
 export async function startVaaServer(

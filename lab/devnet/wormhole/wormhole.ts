@@ -48,7 +48,9 @@ export function chainPlan(name: string, wormholeChainId: number, anvil: Anvil, p
   return { name, wormholeChainId, anvil, deployer: account(accountIndex.deployer), user: account(accountIndex.user) }
 }
 
-/** Deploys core, token bridge, WETH and an ERC20. Seed transfers create the wrappers on the other chain. */
+/**
+ * Deploys core, token bridge, WETH and an ERC20 on both chains. Seed transfers create the wrappers on the other chain.
+ */
 export async function deployWormhole(
   plans: readonly [ChainPlan, ChainPlan],
   options: DeployOptions,
