@@ -2,8 +2,8 @@ import { defineConfig } from 'vitest/config'
 import LongestFirst from './scripts/longest-first.ts'
 
 /**
- * Tests that count calls or state transitions. Transfers cost more polls on a busy machine, so these tests run without
- * others: by `npm run test:costs`, and in CI after `npm test`.
+ * Tests that count calls or state transitions. Transfers cost more polls on a busy machine, so `npm run test:costs`
+ * runs these tests alone. In CI, it runs after `npm test`.
  */
 const costs = ['test/e2e/{rpc-cost,budget,budget-slow-blocks}.test.ts']
 
@@ -11,8 +11,8 @@ const costs = ['test/e2e/{rpc-cost,budget,budget-slow-blocks}.test.ts']
 const integration = ['test/{contract,lab/devnet,e2e,replay}/**/*.test.ts', 'test/lab/*.test.ts', 'test/**/*.integration.test.ts']
 
 /**
- * Fault runs, suites that lose Temporal, and the longest suites. `npm run test:faults` runs them apart, so that `npm
- * test` takes at most ten minutes on two cores. CI runs them after the other tests.
+ * Fault runs, suites that lose Temporal, and the longest suites. `npm run test:faults` runs them separately, so that
+ * `npm test` takes at most ten minutes on two cores. CI runs them after the other tests.
  */
 const faults = [
   'test/faults/**/*.test.ts',
@@ -41,7 +41,7 @@ const common = {
 
 export default defineConfig({
   test: {
-    // Transformed modules are kept between runs.
+    // Keeps transformed modules between runs.
     experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest' },
     reporters: ['default', './scripts/closing-line.ts'],
     sequence: { sequencer: LongestFirst },

@@ -1,6 +1,7 @@
 /**
- * Runs the commands of docker-compose.temporal.yml without Docker, twice, as a second `up` would. PostgreSQL is this
- * machine's, and Go builds the programs in the same versions. Prints NOT RUN where that is not possible.
+ * Runs the commands of docker-compose.temporal.yml twice, because a second `docker compose up` repeats them. Needs no
+ * Docker: PostgreSQL is this machine's, and Go builds the programs in the same versions. Prints NOT RUN where that is
+ * not possible.
  */
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
@@ -36,7 +37,7 @@ interface Programs {
   readonly cli: string
 }
 
-/** Finds or builds the programs of the images. `why`: the reason, if one of them cannot be had. */
+/** Finds or builds the programs of the images. `why`: the reason why a program is missing. */
 async function programs(): Promise<Programs | { readonly why: string }> {
   const server = knownTemporalServer()
   if (server === undefined) return { why: 'the Temporal server is not built: npm run setup -- --tests' }

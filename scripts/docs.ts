@@ -75,7 +75,10 @@ function whole(text: string): string {
 /** A paragraph of Markdown. Tables, headings, lists, HTML and indented lines are not paragraphs. */
 const paragraph = /^(?![|#<\s-]).+(?:\n(?![|#<\s-]).+)*/gm
 
-/** The text with a new part between the marks. Throws if a mark is missing: the part would grow stale unnoticed. */
+/**
+ * The text with a new part between the marks. Throws if a mark is missing, because the part would otherwise become
+ * outdated unnoticed.
+ */
 export function between(text: string, part: string): string {
   const begin = text.indexOf(marks.begin)
   const end = text.indexOf(marks.end)

@@ -1,6 +1,7 @@
 /**
- * Prints what a day of each griefing attack costs under Portage's own limits: `npx tsx scripts/griefing.ts`. The
- * attacker always has another transfer to deliver. The class `Losses` decides which calls Portage sends.
+ * Prints what a day of each griefing attack costs the operator and the attacker under Portage's own limits: `npx tsx
+ * scripts/griefing.ts`. The attacker never runs out of transfers that Portage could deliver. The class `Losses` decides
+ * which calls Portage sends.
  */
 import { fileURLToPath } from 'node:url'
 import { budgetsPerChain, Losses } from '../activities/checks/losses.ts'
@@ -13,7 +14,7 @@ const minutesPerDay = 24 * 60
 /** Gas of one transaction, and prices in wei per gas. */
 const gas = { send: 120_000n, deliver: 200_000n, outrun: 90_000n } as const
 const prices = { source: 1_000_000_000n, target: 10_000_000_000n } as const
-/** Portage's calls that are pending at the same time: a lane's window. */
+/** Number of Portage's calls that are pending at the same time: a lane's window. */
 const pendingCalls = 16
 const { transfers } = configSchema.parse({ chains: {}, bridges: {} })
 const budget = BigInt(transfers.maxLossPerTokenPerHourWei)
@@ -62,7 +63,10 @@ export interface Day {
   readonly waits: { readonly accounts: number; readonly contracts: number }
 }
 
-/** A day of an attack. Each minute, Portage sends up to `pendingCalls` calls, whose losses count only afterwards. */
+/**
+ * Simulates a day of an attack. Each minute, Portage sends up to `pendingCalls` calls. The losses of these calls count
+ * only after all calls of the minute are sent.
+ */
 export function dayOf({ target, isContract = false, unwraps, outruns, price }: Attack): Day {
   const losses = new Losses(transfers.quarantineSeconds * 1_000, budget)
   const parties = (given: Pick<Parties, 'recipient' | 'token'>): Parties => ({ bridge: 'b', targetChain: 'target', ...given })

@@ -15,7 +15,10 @@ async function installFromNpm(version: string, folder: string): Promise<void> {
   await npm(['install', ...quiet, `${packageName}@${version}`], folder, timeoutMs)
 }
 
-/** The binary of another Node (24, 20.3.0), from `folder` or else npm. Throws Error if npm has none that runs here. */
+/**
+ * The binary of another Node, such as version 24 or 20.3.0, from `folder` or else npm. Throws Error if npm has no
+ * binary that runs here.
+ */
 export async function nodeBinary(version: string, folder: string, install = installFromNpm): Promise<string> {
   const binary = join(folder, place)
   if ((await problemOf(binary, version)) === undefined) return binary

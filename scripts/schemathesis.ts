@@ -28,7 +28,7 @@ expected-statuses = ["2xx", "3xx", "4xx", "503"]
 
 const caps = { maxGasLimit: 10n ** 6n, maxMsgValue: 10n ** 18n, maxGasDropOff: 10n ** 17n }
 const payee = `0x${'a'.repeat(40)}`
-/** Two chains, with the lowest and the highest number, because the generated requests name these. */
+/** Two chains, with the lowest and the highest chain id, because the generated requests name these ids. */
 const executor: ProviderOptions = {
   ...{ quoter: payee, expirySeconds: 3_600, marginPercent: 10 },
   chains: new Map([1, 65_535].map((id) => [id, { name: `chain-${id}`, payee, baseFee: 0n, caps, prefixes: ['ERV1' as const] }])),
@@ -66,7 +66,7 @@ async function main(): Promise<number> {
     await writeFile(settingsFile, settings)
     const argv = [
       ...['--config-file', settingsFile, 'run', `http://127.0.0.1:${port}/v1/openapi.json`],
-      // No test of `/v1/events`, because its answer does not end.
+      // `/v1/events` is not tested, because its answer does not end.
       ...['--exclude-path', '/v1/events'],
       ...['--header', `Authorization: Bearer ${await setting.token()}`, '--max-time', values.seconds],
       ...['--checks', 'not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,ignored_auth'],

@@ -13,14 +13,17 @@ type DrainTargets = Pick<FaultTargets, 'devnet' | 'client' | 'sent' | 'say' | 'w
 const lookEveryMs = 1000
 
 export interface Remains {
-  /** Workflow ids with their last state. For transfers without a workflow, their keys. */
+  /** Workflow ids with their last state, or the keys of transfers that have no workflow. */
   readonly transfers: readonly string[]
   /** Lanes with a nonce that is not mined yet, or whose ledger does not answer. */
   readonly lanes: readonly string[]
   readonly streams: readonly string[]
 }
 
-/** Waits until no work is left, or until it has not shrunk for `stuckAfterMs`. `streams`: whether streams count. */
+/**
+ * Waits until no work is left, or until the work has not become less for `stuckAfterMs`. `streams`: whether streams
+ * count as work.
+ */
 export async function drain(targets: DrainTargets, stuckAfterMs: number, { streams = true } = {}): Promise<Remains> {
   let least = Infinity
   let movedAt = Date.now()

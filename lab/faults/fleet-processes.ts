@@ -18,7 +18,10 @@ export function laneProcess({ chain, address }: LaneKey, devnet: Devnet, number:
   return `portage-lane-${chain}-${String.fromCodePoint(97 + place)}-${number}`
 }
 
-/** `each`: processes for each role and each key. The role api has one. Each process has its own folder and proxies. */
+/**
+ * `each`: number of processes for each role and each key, except the role api, which has one process. Each process has
+ * its own folder and proxies.
+ */
 export function fleetProcesses(devnet: Devnet, server: FleetServer, each: number, linksOf: () => Promise<Links>): Promise<FleetProcesses> {
   const numbers = Array.from({ length: each }, (_, index) => index + 1)
   const roles = (['chain', 'ledger', 'intake'] as const).flatMap((role) =>

@@ -31,13 +31,16 @@ export interface FleetServer {
   stop(): Promise<void>
 }
 
-/** Programs that start the server. `why`: names the missing ones. */
+/** Finds the programs that start the server. `why`: names a missing program. */
 export async function fleetServerParts(): Promise<PostgresServerParts | { readonly why: string }> {
   if (!(await hasOpenssl())) return { why: 'openssl is not installed' }
   return postgresServerParts()
 }
 
-/** A new folder outside `dir`, because PostgreSQL runs as another user. Throws like `startTemporalOnPostgres`. */
+/**
+ * Starts the server in a new folder outside `dir`, because PostgreSQL runs as another user. Throws like
+ * `startTemporalOnPostgres`.
+ */
 export async function startFleetServer(parts: PostgresServerParts, dir: string, retentionSeconds?: number): Promise<FleetServer> {
   const folder = await mkdtemp(join(tmpdir(), 'portage-fleet-'))
   const ca = await createTestCa(join(dir, 'ca'), 'ca')

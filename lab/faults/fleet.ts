@@ -16,22 +16,22 @@ export interface Fleet {
   readonly byPid: ReadonlyMap<number, string>
   /** Whether `kill` and `freeze` leave the process alone. */
   isSpared(name: string): boolean
-  /** Kills a random running process (SIGKILL) and starts it again after `forMs`. Returns false if none runs. */
+  /** Kills a random running process (SIGKILL) and starts it again after `forMs`. Returns false if no process runs. */
   kill(dice: number, forMs: number): Promise<boolean>
   /** Kills the named process. Returns the time of its end, ms since the epoch, or undefined if it did not run. */
   killOne(name: string, forMs: number): Promise<number | undefined>
   /** Restarts the process with failpoints that kill it. After its death, starts it without failpoints. */
   doom(name: string, failpoints: string): Promise<{ readonly died: Promise<number> }>
-  /** Freezes a random process (SIGSTOP) for `forMs`. Returns false if none runs. */
+  /** Freezes a random process (SIGSTOP) for `forMs`. Returns false if no process runs. */
   freeze(dice: number, forMs: number): Promise<boolean>
-  /** Restarts the processes one after another (SIGTERM). Returns those that did not end in time with code 0. */
+  /** Restarts the processes one after another (SIGTERM). Returns the processes that did not end in time with code 0. */
   restartEach(): Promise<string[]>
   /** Resolves when all processes run. Throws the error of a process that failed to start in 20 tries. */
   whole(): Promise<void>
   stop(): Promise<void>
 }
 
-/** A process may end at its start if nodes or Temporal are away, so the supervisor tries again. */
+/** A process may end at its start if nodes or Temporal are unreachable, so the supervisor tries again. */
 const tries = 20
 const betweenTriesMs = 1000
 /** `terminationGracePeriodSeconds` of the Helm chart: the longest time that a process may need to end. */
@@ -54,7 +54,9 @@ export async function startFleet(
   }
 }
 
-/** Every second process broadcasts only through the lanes' queues, so that each lane has both forms. */
+/**
+ * Every second process broadcasts only through the lanes' queues, so that both forms of broadcast occur on each lane.
+ */
 export function allRoles(count: number): FleetProcess[] {
   return Array.from({ length: count }, (_, index) => ({
     name: `portage-${index + 1}`,
@@ -198,7 +200,8 @@ class SupervisedFleet implements Fleet {
         const started = await this.#launch(index)
         this.#started[index] = started
         void started.exited.then(() => {
-          // A process that `#kill` or `#end` has ended is no longer in the list, and is started again elsewhere.
+          // If `#kill` or `#end` has ended a process, the process is no longer in the list, and their callers start it
+          // again.
           if (this.#stopping || this.#started[index] !== started) return
           this.restarts += 1
           this.#bringBack(index, betweenTriesMs)

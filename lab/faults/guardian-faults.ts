@@ -2,7 +2,10 @@ import type { CctpNetwork } from '../devnet/cctp/network.ts'
 import type { Guardian } from '../devnet/wormhole/guardian.ts'
 import type { GuardianKind, PlannedFault } from './plan.ts'
 
-/** Circle's API also answers 5xx, but not 429, because Portage would then send Circle no requests for 5 minutes. */
+/**
+ * In `guardian-5xx`, Circle's API fails too, but not in `guardian-429`, because Portage would then send Circle no
+ * requests for 5 minutes.
+ */
 export async function breakGuardian(
   { spy, api }: Guardian,
   iris: CctpNetwork['iris'] | undefined,

@@ -63,7 +63,7 @@ export async function runFaults(
   run: FaultRun,
   say: (line: string) => void,
   ground: Ground = oneKindOfProcess,
-  /** Begins before the faults. `stop` is called when they are over. */
+  /** Called before the faults begin. `stop` of the result is called when the faults are over. */
   watch?: (targets: FaultTargets) => { stop(): Promise<void> },
 ): Promise<FaultSummary> {
   const connection = await ground.connect(devnet)
@@ -130,7 +130,7 @@ async function startQuotes({ devnet, fleet }: FaultTargets): Promise<() => Promi
   }
 }
 
-/** Most of the time is a pause, because a long run has many transfers to list. */
+/** Lists the transfers, then pauses for most of the time, because a long run has many transfers to list. */
 async function tellProgress({ client, sent, say, wait }: FaultTargets, started: number): Promise<void> {
   const asked = Date.now()
   const seen = await newestRuns(client)

@@ -39,7 +39,7 @@ export interface FloodSummary extends FloodOptions {
 
 /** Highest ratio of a clean run. */
 export const mostRatio = 1.5
-/** Memory may grow by this between the halves of a flood without a leak, MiB. */
+/** Growth of the memory from one half of the flood to the other that does not yet count as a leak, MiB. */
 const mostGrowth = 100
 /** Memory limit of an API process in deploy/helm, MiB. */
 const mostMemory = 768

@@ -63,7 +63,10 @@ function placesOf(value: unknown, path: readonly string[] = []): (readonly strin
   return [path, ...Object.entries(value).flatMap(([name, child]) => placesOf(child, [...path, name]))]
 }
 
-/** Does nothing if an earlier change has removed the place. */
+/**
+ * Replaces the value at `path`, or removes it if `value` is undefined. Does nothing if an earlier change has removed
+ * the place.
+ */
 function replace(root: unknown, path: readonly string[], value: unknown): void {
   const [name, ...rest] = path
   if (typeof root !== 'object' || root === null || name === undefined || !Object.hasOwn(root, name)) return
@@ -75,7 +78,7 @@ function replace(root: unknown, path: readonly string[], value: unknown): void {
 
 /** Limits of Portage's readers, characters: URLs, ids, failures, tokens, log lines, answers, bodies, requests. */
 const limits = [300, 1_000, 4_000, 4_096, 32_768, 65_536, 262_144, 1_048_576] as const
-/** Repeated texts that are slow to match for a pattern without an anchor. */
+/** Texts whose repetition is slow to match for a pattern without an anchor. */
 const units = [' ', ')', '=', '0', 'a', '/', '-', ',', '\n', '0x', '${', 'data: ', '[', '{', '"', '\\', '\u00e9', '\ud800'] as const
 
 /** The given text, or sometimes a text whose length is a limit, or one character less or more. */

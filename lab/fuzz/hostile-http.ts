@@ -16,7 +16,7 @@ export interface HttpAct {
   readonly end: 'whole' | 'cut' | 'slow' | 'silent'
 }
 
-/** Time limit for slow and silent answers, ms. Others get more time, because the machine may be busy. */
+/** Time limit for slow and silent answers, ms. Other answers get more time, because the machine may be busy. */
 const slowTimeoutMs = 250
 const timeoutMs = 15_000
 const trickleMs = 20

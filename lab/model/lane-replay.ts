@@ -15,8 +15,8 @@ import { type ModelStep, numberOf, numbersOf, textOf } from './trace.ts'
 import type { TlaValue } from './value.ts'
 
 /**
- * For these reasons, the ledger fills a nonce only after some blocks, but the model may fill it at once. So the replay
- * does not demand that the ledger has the order already.
+ * For these reasons, the ledger orders to fill a nonce only after some blocks, but the model may fill the nonce
+ * immediately. So the replay does not demand that the ledger has already given the order.
  */
 const timed: readonly FillReason[] = ['released', 'inherited']
 /** Longer than `withoutWorkerMs`, so that an intent may abandon its nonce, ms. */

@@ -95,7 +95,7 @@ async function checkMutant({ jar, folder, say }: Checker, { name, model, config,
   const changed = withChanges(new Map(names.map((file, index) => [file, texts[index] ?? ''])), changes)
   for (const [file, text] of changed) await writeFile(join(own, file), text)
   const bounds = await readFile(join(folder, config), 'utf8')
-  // Checks only this invariant, because another one may fail in fewer steps.
+  // Checks only this invariant, because another invariant may fail in fewer steps.
   await writeFile(join(own, config), bounds.replace(/^(INVARIANTS|PROPERTIES) .*$/m, `$1 ${violates}`))
   const { verdict, seconds } = await runTlc(jar, { folder: own, module: modules[model], config, workers: 1 })
   const isFound = verdict.kind === 'violated' && (verdict.name === violates || verdict.name === 'Temporal properties')

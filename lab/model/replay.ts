@@ -35,7 +35,7 @@ export async function replayFolder(folder: string, variable: string, begin: () =
   return { runs: files.length, actions }
 }
 
-/** Undefined if the reducer's state equals the model's state after every step. */
+/** Repeats the steps with the reducer. Undefined if the reducer's state equals the model's state after every step. */
 export function driftOf(steps: readonly ModelStep[], variable: string, reducer: Replay): Omit<Drift, 'run'> | undefined {
   for (const [index, step] of steps.entries()) {
     const found = differencesAfter(step, variable, reducer)

@@ -45,7 +45,10 @@ export async function tryForgeries(
   }
 }
 
-/** Each further argument is the only one that its bound allows, or 0. */
+/**
+ * A call of the rule. Each argument after the message has the only value that its bound allows, or 0 if the bound is a
+ * maximum.
+ */
 const callOf = ({ contract, function: signature, rest = [] }: CallRule, message: SignedMessage, bytes = message.bytes): Call => {
   const words = rest.map((bound) => {
     if ('atMost' in bound) return toBeHex(0, 32)
@@ -55,7 +58,7 @@ const callOf = ({ contract, function: signature, rest = [] }: CallRule, message:
   return { to: contract, data: encodeMessageCall(signature, bytes, words.map((one) => one.slice(2)).join('')), value: '0' }
 }
 
-/** Changes the last further argument to a value above its bound, or to another value. */
+/** Changes the last argument after the message to a value above its maximum, or to a wrong value. */
 function argumentForgeries(call: Call, { rest = [] }: CallRule): Readonly<Record<string, Call>> {
   const last = rest.at(-1)
   if (!last) return {}
@@ -102,7 +105,7 @@ function forgeriesOf({ guardian }: Devnet, { message, vaa, route }: Sent, rule: 
   }
 }
 
-/** The message is delivered. */
+/** Calls with too many coins. The message is already delivered, so even one wei is too much. */
 function coinForgeries(call: Call, { coins }: CallRule): Readonly<Record<string, Call>> {
   if (!coins) return { 'a call that carries coins': { ...call, value: '1' } }
   return {

@@ -32,7 +32,9 @@ export async function fuzzPlugin(plugin: Plugin<unknown>, messages: Messages, se
   }
 }
 
-/** The message, or how the plug-in fails to read it. Undefined: it is not a message of the plug-in. */
+/**
+ * The message, or the reason why the plug-in cannot read it. Undefined if the bytes are not a message of the plug-in.
+ */
 function messageOf(messages: Messages, bytes: Uint8Array): Message<unknown> | string | undefined {
   try {
     return messages.readBytes(bytes).message
@@ -53,7 +55,10 @@ function problemWith(plugin: Plugin<unknown>, message: Message<unknown>): string
   }
 }
 
-/** `next` may pass on an error of a node. Its times follow from the random answers, so they may be too far ahead. */
+/**
+ * `next` may pass on an error of a node. Times that `next` returns depend on the random answers, so they may be too far
+ * ahead.
+ */
 async function problemWithNext({ next }: Plugin<unknown>, message: Message<unknown>, random: Random): Promise<string | undefined> {
   const read: Target['read'] = async ({ returns }) => {
     if (random(8) === 0) throw new RelayerError('NODE_UNAVAILABLE')

@@ -24,7 +24,7 @@ const waitMs = 120_000
 
 /** Tests the plug-in on a devnet of its own. Throws errors of the author's functions. */
 export async function testPlugin(module: string, author: Author, log: (line: string) => void): Promise<Result[]> {
-  // On a busy machine, the many questions of this suite would take the share of time that a process has for a plug-in.
+  // On a busy machine, the many requests of this suite would use up the share of time that a process grants a plug-in.
   const file = await readPlugin(module, undefined, { ...threadLimits, restMs: threadLimits.answerMs })
   const { name, version } = file.definition
   log(`${name} ${version}: starting a devnet…`)

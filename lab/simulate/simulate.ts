@@ -191,7 +191,10 @@ export class Simulation {
     }
   }
 
-  /** 10 s later every message is submitted again, as streams do when they read their sources again. */
+  /**
+   * Sets Temporal back with `act`. 10 s later, submits every message again, as streams do when they read their sources
+   * again.
+   */
   #reset(act: () => void): void {
     act()
     this.#resets += 1
@@ -210,7 +213,7 @@ export class Simulation {
     for (const message of this.#sent.values()) void this.#submit(message)
   }
 
-  /** Records a transfer whose workflow ended too early, because a fork could still change the outcome. */
+  /** Records a transfer whose workflow ended although a block or a fork could still change the outcome. */
   #onEnd({ workflowId, type }: RunInfo, result: string): void {
     const message = this.#sent.get(workflowId)
     if (type !== 'transfer' || !message) return
@@ -246,7 +249,7 @@ export class Simulation {
     return result === undefined ? undefined : (JSON.parse(result) as TransferStatus)
   }
 
-  /** Nonces that a ledger granted and no final block has used. */
+  /** Nonces that a ledger has granted, but that no final block has used. */
   async #holes(): Promise<string[]> {
     const holes: string[] = []
     for (const [index, { lanes }] of this.#plan.chains.entries()) {

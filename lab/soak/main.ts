@@ -33,11 +33,13 @@ const kinds = fleetFaultKinds.filter((kind) => kind !== 'rolling-restart')
 /** The last tenth of the faults strikes after the users' last transfer (`runFaults`). */
 const sendingPart = 0.9
 /**
- * A third of the run, but at least the ten minutes that V8 and the caches need, and at most half an hour. A run of less
- * than ten minutes judges no growth.
+ * Warm-up, seconds: a third of the run, but at least the ten minutes that V8 and the caches need, and at most half an
+ * hour. A run of less than ten minutes judges no growth.
  */
 const warmUpOf = (seconds: number) => Math.min(1_800, Math.max(600, seconds / 3))
-/** Slower than in fault runs, because the calls of each process for each block would use most of the machine. */
+/**
+ * Blocks are slower than in fault runs, because the calls of each process for each block would use most of the machine.
+ */
 const blockTimeSeconds = 3
 
 const help = `
@@ -82,7 +84,7 @@ async function soak(options: SoakOptions, parts: PostgresServerParts): Promise<n
   const dir = join(process.cwd(), '.portage', 'soak', `${seed}-${Date.now()}`)
   await mkdir(dir, { recursive: true })
   const log = createWriteStream(join(dir, 'soak.log'))
-  // A run that is broken off leaves its readings.
+  // The readings remain if a run is interrupted.
   const readings = createWriteStream(join(dir, 'readings.jsonl'))
   const say = (line: string) => {
     log.write(`${line}\n`)
@@ -150,7 +152,7 @@ function describe(summary: FaultSummary, judged: readonly Judged[], passed: bool
   ].join('\n')
 }
 
-/** Each line in percent of its own median, because the units differ. */
+/** Each line is in percent of its own median, because the units differ. */
 function chartOf(series: readonly Series[], everyS: number): string {
   const of = (prefix: string) => series.filter(({ name }) => name.startsWith(prefix))
   const lines = [

@@ -4,7 +4,10 @@ export interface Sample {
   readonly value: number
 }
 
-/** Most that a series may grow in the judged time: a part of its median, but at least `least`, in the series' unit. */
+/**
+ * Highest growth of a series in the judged time: a part of the series' median, but at least `least`, in the series'
+ * unit.
+ */
 export interface Limit {
   readonly part: number
   readonly least: number
@@ -23,7 +26,7 @@ export interface Trend {
 /** Fewest readings that show a trend. */
 const fewest = 8
 
-/** Judges the readings after `warmUpS` seconds. Undefined: there are too few of them. */
+/** Judges the readings after `warmUpS` seconds. Undefined if there are too few such readings. */
 export function trendOf(samples: readonly Sample[], warmUpS: number, { part, least }: Limit): Trend | undefined {
   const judged = samples.filter(({ at }) => at >= warmUpS)
   const [first, last] = [judged[0], judged.at(-1)]

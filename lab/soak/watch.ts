@@ -22,7 +22,7 @@ const limits = {
 } as const satisfies Record<string, Limit>
 type Kind = keyof typeof limits
 
-/** Reads everything at once every `everyMs`. A part that cannot be read, because a fault strikes it, is left out. */
+/** Reads all series every `everyMs`. Leaves out a series that cannot be read because a fault strikes. */
 export function startWatch({ client, fleet, ground, devnet }: FaultTargets, everyMs: number, keep: (reading: object) => void) {
   const series: Series[] = []
   const started = Date.now()

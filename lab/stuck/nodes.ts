@@ -15,7 +15,10 @@ function fault({ devnet }: StuckScene, chain: ChainKey, rule: FaultRule, ...inde
 
 const cut: FaultRule = { fault: { kind: 'cut' } }
 
-/** All nodes fail at gas estimates only. Sends a transfer, and resolves when one of its steps has had three tries. */
+/**
+ * Makes all nodes fail, but only at gas estimates. Sends a transfer, and resolves when one of its steps has had three
+ * tries.
+ */
 async function withoutEstimates(scene: StuckScene, broken: NodeFault) {
   const mend = fault(scene, 'bsc', { fault: broken, methods: ['eth_estimateGas'] }, 0, 1, 2)
   const id = await oneIsStarted(scene)

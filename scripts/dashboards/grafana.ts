@@ -60,7 +60,7 @@ const datasourceVariable = {
   regex: '',
 }
 
-/** Without a choice, a filter lets all series through, also those that do not have the label yet. */
+/** Without a choice, a filter lets all series through, including those that do not have the label yet. */
 function variables(filters: Dashboard['filters']): object[] {
   const ready = 'portage_process_ready'
   const all: [label: string, query: string][] = [

@@ -11,7 +11,10 @@ export type Filter = 'chain' | 'lane' | 'stream' | 'task_queue'
 
 const window = '$__rate_interval'
 
-/** Builds a dashboard's expressions. Selectors get its filters, except those whose label the metric lacks. */
+/**
+ * Builds a dashboard's expressions. Selectors get the dashboard's filters, except filters by a label that the metric
+ * lacks.
+ */
 export function queries(...filters: readonly Filter[]) {
   /**
    * Throws Error for an unknown metric or label.

@@ -14,7 +14,9 @@ const webhookFolder = '/run/secrets/portage/notifications'
 const payloadFolder = '/run/secrets/portage/payload-keys'
 const checkpointRoles = ['intake', 'api']
 
-/** The rendered `portage.yaml`, read as by a process. Throws CONFIG_INVALID, or Error without a `portage.yaml`. */
+/**
+ * The rendered `portage.yaml`, read as a process reads it. Throws CONFIG_INVALID, or Error without a `portage.yaml`.
+ */
 export function configOf(documents: readonly Document[]): Config {
   const text = configText(documents)
   if (text === undefined) throw new Error('no ConfigMap has portage.yaml')

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { run } from '../../lab/devnet/run.ts'
 import { programCache } from '../../lab/devnet/temporal/temporal-cli.ts'
 
-/** Version of the npm package `node`, whose parts have Node's binaries. */
+/** Version of the npm package `node`. Its platform packages have Node's binaries. */
 const nodeVersion = '24.21.0'
 const architectures: Readonly<Record<string, string>> = { x64: 'linux-x64', arm64: 'linux-arm64' }
 

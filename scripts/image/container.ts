@@ -9,7 +9,7 @@ export interface ImageConfig {
 }
 
 interface Mount {
-  /** On this machine. */
+  /** Path on this machine. */
   readonly source: string
   /** Mount point in the image. */
   readonly target: string

@@ -1,7 +1,7 @@
 import { readdir, readFile, lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Contents of an image, with those that an intruder could use. */
+/** Contents of an image, including those that an intruder could use. */
 export interface Contents {
   readonly bytes: number
   readonly files: number

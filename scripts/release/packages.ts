@@ -27,7 +27,9 @@ export function packagesOf(files: readonly string[]): PackageAt[] {
   return [...folders].map(packageAt).toSorted(byName)
 }
 
-/** These packages with all their dependencies, as installed here. Throws Error if one is missing and not optional. */
+/**
+ * These packages with all their dependencies, as installed here. Throws Error if a package is missing and not optional.
+ */
 export function withDependencies(names: readonly string[], from: string): PackageAt[] {
   const found = new Map<string, PackageAt>()
   const add = (name: string, near: string, optional: boolean) => {

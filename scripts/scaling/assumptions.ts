@@ -2,7 +2,7 @@
 export const assumptions = {
   /** Planned share of a core, a shard or a rate limit. The rest is for peaks and for the time after an outage. */
   plannedShare: 0.6,
-  /** A transition commits its events, then the shard (service/history, common/persistence/sql/execution.go). */
+  /** A transition commits its events, then its shard (service/history, common/persistence/sql/execution.go). */
   commitsPerTransition: 2,
   /** Time of a commit (ms) of a PostgreSQL with a network disk or a synchronous standby. With local NVMe: 0.1 to 1. */
   commitMs: 2,
@@ -35,7 +35,7 @@ export interface ChainKind {
   readonly finalitySeconds: number
 }
 
-/** Example chains. Gas limits change: a chain's blocks show the present one (`gasLimit`). */
+/** Example chains. Gas limits change. A chain's newest blocks show its current limit (`gasLimit`). */
 export const exampleChains: readonly ChainKind[] = [
   { name: 'Ethereum', blockMs: 12_000, blockGas: 60_000_000, finalitySeconds: 900 },
   { name: 'rollup on Ethereum', blockMs: 2_000, blockGas: 100_000_000, finalitySeconds: 1_200 },

@@ -3,7 +3,10 @@ import { assumptions } from './assumptions.ts'
 import type { Figures } from './figures.ts'
 
 export interface Costs {
-  /** State transitions per transfer. `allTransitions`: with its share of those of lanes and streams. */
+  /**
+   * State transitions per transfer. `allTransitions` includes a transfer's share of the transitions of lanes and
+   * streams.
+   */
   readonly transitions: number
   readonly allTransitions: number
   readonly historyEvents: number
@@ -67,7 +70,10 @@ function gasOf({ gasPerTransaction }: Figures['outage']): number {
   return gasPerTransaction
 }
 
-/** The measured batches were smaller, so each further transfer is assumed to add as much gas as one in those. */
+/**
+ * The measured batches are not full, so each further transfer is assumed to add as much gas as a transfer of a measured
+ * batch.
+ */
 function gasInFullBatch(alone: number, batched: Figures['batched']): number {
   const members = batched.transfers / batched.deliveringTransactions
   if (members <= 1) throw new Error('the figures of batches have none with two transfers')

@@ -67,8 +67,8 @@ function partOf(json: unknown): Part {
 }
 
 /**
- * Merges new figures into the kept ones. Throws Error for a file that the bench did not write, and if a part is
- * missing. `commit`: of the code that the new figures measured.
+ * Merges new figures into the kept ones. `commit`: commit of the code that the new figures measured. Throws Error for a
+ * file that the bench did not write, or if a part is missing.
  */
 export function mergeFigures(kept: unknown, added: readonly unknown[], commit?: string): Figures {
   const merged: Record<string, unknown> = { ...(kept as object | undefined) }

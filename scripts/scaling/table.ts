@@ -122,7 +122,10 @@ function limitsTable(all: readonly Limit[]): string {
   )
 }
 
-/** Rounds to two decimals, from 10 on to one, and from 100 on to none, because the model is not more exact. */
+/**
+ * Rounds values below 10 to two decimals, values below 100 to one, and higher values to none, because the model is not
+ * more exact.
+ */
 function tell(value: number): string {
   const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2
   return Number(value.toFixed(digits)).toLocaleString('en-US')

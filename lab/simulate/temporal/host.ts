@@ -18,7 +18,7 @@ export interface Host {
   travelMs(): number
   loses(what: Losable): boolean
   workflowOf(type: string): WorkflowFunction
-  /** A living process that polls the queue: mostly `preferred`, if it polls, else any. Undefined if none polls. */
+  /** A living process that polls the queue: usually `preferred` if it polls, otherwise any. Undefined if none polls. */
   pollerOf(queue: string, kind: 'workflow' | 'activity', preferred?: Worker): Worker | undefined
   begin(info: RunInfo): unknown
   ended(info: RunInfo, result: string): void

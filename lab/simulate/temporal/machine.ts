@@ -19,7 +19,7 @@ type Options = ConstructorParameters<typeof Activator>[0]
 export type Job = coresdk.workflow_activation.IWorkflowActivationJob & { readonly variant?: string }
 export type Command = coresdk.workflow_commands.IWorkflowCommand
 
-/** Jobs that a workflow got at once, with the wall time. A replay gives the same jobs again. */
+/** Jobs that a workflow got together, with the wall time. A replay gives the same jobs again. */
 export interface Activation {
   readonly wall: number
   readonly jobs: readonly Job[]
@@ -106,7 +106,7 @@ export class WorkflowMachine {
     }
   }
 
-  /** Throws if the workflow gives another number of commands than recorded. */
+  /** Throws if the number of the workflow's commands differs from the recorded number. */
   async replay(history: readonly Activation[]): Promise<void> {
     for (const { wall, jobs, events, commands } of history) {
       world.clock.replayed = wall

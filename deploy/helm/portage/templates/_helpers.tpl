@@ -2,7 +2,7 @@
 {{- if contains "portage" .Release.Name -}}{{ .Release.Name | trunc 40 | trimSuffix "-" }}{{- else -}}{{ printf "%s-portage" .Release.Name | trunc 40 | trimSuffix "-" }}{{- end -}}
 {{- end -}}
 
-{{/* dict: root, component. Those that a selector may have: they never change. */}}
+{{/* dict: root, component. Labels that a selector may use, because they never change. */}}
 {{- define "portage.selector" -}}
 app.kubernetes.io/name: portage
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -22,7 +22,7 @@ portage/role: {{ .role }}
 {{- else -}}{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{- end -}}
 {{- end -}}
 
-{{/* portage.yaml: `config`, and what follows from the other values. */}}
+{{/* portage.yaml: `config`, with the fields that the chart sets from the other values. */}}
 {{- define "portage.config" -}}
 {{- $credentials := "/run/secrets/portage/temporal" -}}
 {{- $temporal := dict "address" .Values.temporal.address "namespace" .Values.temporal.namespace "useEnvironment" false -}}
@@ -308,7 +308,7 @@ spec:
 {{- end }}
 {{- end -}}
 
-{{/* Stops with one sentence for what would start and not work. */}}
+{{/* Refuses, with one sentence each, values with which Portage would start but not work. */}}
 {{- define "portage.validate" -}}
 {{- $chains := .Values.config.chains | default dict -}}
 {{- if not $chains }}{{ fail "config.chains is empty: config is portage.yaml (docs/reference/config.md)" }}{{- end -}}
