@@ -1,7 +1,7 @@
 /**
  * Renders the Helm chart with each file of deploy/helm/values, and with its defaults, which the chart must refuse.
- * Checks the documents against the API schemas of the oldest and the newest Kubernetes, those of KEDA, and the code.
- * Prints NOT RUN without Helm or the validator.
+ * Checks the documents against the code, and against the API schemas of the oldest Kubernetes, the newest Kubernetes
+ * and KEDA. Prints NOT RUN without Helm or the validator.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'

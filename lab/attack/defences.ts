@@ -65,7 +65,8 @@ export const defences = {
         'readProved(prove, getBytes(argument as BytesLike), routes, chainNames)',
         'readProved(prove, getBytes(argument as BytesLike), [...routes, ...routes.map((one) => ({ ...one, where: {} }))], chainNames)',
       ],
-      // A message that no route lists has no content, so its parties would be missing.
+      // A message that no route lists has no content. Its parties become empty, because the call would otherwise be
+      // refused.
       ['  if (content === undefined) throw ofNobody(signed)\n', "  if (content === undefined) return { recipient: '', token: '' }\n"],
     ],
     exposedBy: ['forged-operator-transaction'],

@@ -11,7 +11,7 @@ import { signVaa, toUniversal } from '../devnet/wormhole/vaa.ts'
 import { devnetAccount } from '../devnet/chain/accounts.ts'
 import type { AttackScene } from './scene.ts'
 
-/** Index of an account that signs like a guardian but is no guardian. */
+/** Index of an account that signs like a guardian, but is not a guardian. */
 export const falseGuardian = 99
 
 /** Amount of an invented transfer, below the bridge's daily limit. */
@@ -72,7 +72,7 @@ export function forgedNtt(scene: AttackScene, target: Chain, dice: number): Inte
   ]
 }
 
-/** Mints of CCTP v1 and v2 to the thief, without a burn. The signers are no attesters. */
+/** Mints of CCTP v1 and v2 to the thief, without a burn. The signers are not attesters. */
 export async function forgedMints({ devnet, thief }: AttackScene, target: Chain, dice: number): Promise<Intent[]> {
   const ends = devnet.cctp?.ends
   if (!ends) throw new Error('The devnet was started without CCTP')

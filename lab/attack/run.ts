@@ -32,7 +32,7 @@ export function planOf({ seed, durationMs, kinds }: Pick<AttackRun, 'seed' | 'du
   return planAttacks({ seed, durationMs, kinds })
 }
 
-/** For each such number of honest transfers, one honest message is sent to the receiver on each chain. */
+/** Number of honest transfers per honest message that the receiver on each chain gets. */
 const messageEvery = 12
 
 export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: string) => void): Promise<AttackSummary> {

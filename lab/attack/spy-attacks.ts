@@ -42,7 +42,7 @@ export async function spyForeignEmitter(scene: AttackScene, attack: PlannedAttac
   return publish(scene, attack, (message) => signVaa({ ...message, emitter }, guardians).bytes, 50)
 }
 
-/** Sends bytes that are no protobuf, cut protobuf, wrong lengths, and messages whose VAA is missing or has 5 MB. */
+/** Sends bytes that are not protobuf, cut protobuf, wrong lengths, and messages whose VAA is missing or has 5 MB. */
 export async function spyMalformed({ devnet, wait }: AttackScene, { forMs }: PlannedAttack): Promise<string> {
   const forms = [
     randomBytes(200),

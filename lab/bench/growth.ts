@@ -17,7 +17,7 @@ import { startUseMeter, type Used } from './use-meter.ts'
 import { verdictOf, type Verdict } from './verdict.ts'
 
 export interface GrowthOptions {
-  /** Numbers of transfers that reach Portage at once. Each number is measured on a devnet of its own. */
+  /** Numbers of transfers that reach Portage at the same time. Each number is measured on a devnet of its own. */
   readonly inFlight: readonly number[]
   readonly keys: number
   readonly form: Form
@@ -32,7 +32,7 @@ export interface GrowthRow extends Verdict {
   readonly inFlight: number
   /** Number of repetitions. Small sizes are repeated until enough transfers were measured. */
   readonly rounds: number
-  /** Highest number of open transfers. Below `inFlight` if the first transfers end while the last ones start. */
+  /** Highest number of open transfers. It is below `inFlight` if the first transfers end while the last ones start. */
   readonly openPeak: number
   readonly seconds: number
   readonly perSecond: number
@@ -83,7 +83,7 @@ async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlig
     const held = new Set<string>()
     const { firstSequence, tokenBridge } = devnet.chains.ethereum
     devnet.guardian.treat(({ emitter, sequence }) => {
-      // Late messages of the deployment are signed at once.
+      // Late messages of the deployment are signed immediately.
       if (emitter !== toUniversal(tokenBridge) || sequence < firstSequence) return 'sign'
       held.add(`${emitter}/${sequence}`)
       return 'hold'

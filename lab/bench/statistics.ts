@@ -19,7 +19,7 @@ export interface Rates {
   readonly sustainedPerSecond: number
 }
 
-/** Times in ms since the epoch. Throws Error for fewer than 10 closes, or if all came at once. */
+/** Times in ms since the epoch. Throws Error for fewer than 10 closes, or if all closes have the same time. */
 export function ratesOf(closes: readonly number[], begin: number): Rates {
   const sorted = [...closes].sort((a, b) => a - b)
   const count = sorted.length

@@ -3,7 +3,7 @@ import type { SentBurn } from '../devnet/cctp/cctp-users.ts'
 
 export interface CctpCheckInput {
   readonly transfers: readonly SentBurn[]
-  /** Ends by chain name. `transmitters`: first that of version 1, then that of version 2. */
+  /** Ends by chain name. `transmitters`: the transmitter of version 1, then the transmitter of version 2. */
   readonly ends: Readonly<
     Record<string, { readonly domain: number; readonly transmitters: readonly [string, string]; readonly token: string }>
   >

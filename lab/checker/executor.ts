@@ -208,7 +208,10 @@ async function requestsOn(
   })
 }
 
-/** Gas and coins that the payment covers. Undefined if the bytes are no quote or no instructions. */
+/**
+ * Gas and coins that the request asks for. Undefined if the payment does not cover them, another quoter signed, or the
+ * bytes cannot be read.
+ */
 function boughtBy(
   quote: string,
   instructions: string,

@@ -9,7 +9,9 @@ export interface NttCheckInput {
 
 export interface NttFinding {
   readonly transfer: SentNttTransfer
-  /** TransferRedeemed events with the transfer's digest. They come with the payment. Correct: 1. */
+  /**
+   * Number of TransferRedeemed events with the transfer's digest. The manager emits the event when it pays. Correct: 1.
+   */
   readonly redeemed: number
   readonly redeemedBy: readonly string[]
   readonly txHashes: readonly string[]

@@ -42,7 +42,7 @@ export function partsOf(bridge: BridgeChoice): Pick<DevnetOptions, 'wormhole' | 
   }
 }
 
-/** Most transfers that users of one chain send at once, over all bridges. They fit into a few blocks. */
+/** Most transfers that users of one chain send together, over all bridges. They fit into a few blocks. */
 const burst = 200
 
 /**
@@ -132,7 +132,7 @@ function nttTransfer(index: number): NttUserTransfer {
   return { amount: (isQueued ? queuedAbove * 10n ** 8n : 0n) + 1_000n + BigInt(index) }
 }
 
-/** One request. If it is plain, also an underpaid copy, which must have no effect. */
+/** One request. A plain request comes with an underpaid copy, which must have no effect. */
 function executionsOf(index: number): ExecutionWish[] {
   const wishes: readonly ExecutionWish[] = [
     { form: 'plain' },

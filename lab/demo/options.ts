@@ -3,7 +3,7 @@ import { type BridgeChoice, bridgeChoices } from './load.ts'
 
 export interface DemoOptions {
   readonly transfers: number
-  /** Transfers per second. 0: all at once. */
+  /** Transfers per second. 0: all transfers are sent without pauses. */
   readonly rate: number
   readonly bridge: BridgeChoice
   readonly batch?: number

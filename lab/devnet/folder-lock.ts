@@ -8,7 +8,7 @@ interface Owner {
   readonly startedAt: string
 }
 
-/** Locks the folder until the process ends or the returned function is called. Throws Error if it is locked. */
+/** Locks the folder until the process ends or the returned function is called. Throws Error if the folder is locked. */
 export async function lockFolder(dir: string): Promise<() => Promise<void>> {
   await mkdir(dir, { recursive: true })
   const file = join(dir, 'running.json')

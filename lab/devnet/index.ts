@@ -37,7 +37,10 @@ export interface DevnetOptions {
   readonly guardians?: number
   /** Consistency level of the token bridges' messages: 1 finalized (default), 201 safe, 200 instant. */
   readonly consistencyLevel?: number
-  /** Fault proxies that relayerConfig() names as a chain's nodes. All forward to its one anvil. Default: none. */
+  /**
+   * Number of fault proxies that relayerConfig() names as nodes of each chain. They forward to the chain's only anvil.
+   * Default: none.
+   */
   readonly nodesPerChain?: number
   readonly keysPerChain?: number
   /** Most nonces of a lane in flight, in relayerConfig(). Default 64. */

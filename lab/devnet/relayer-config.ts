@@ -35,7 +35,7 @@ export interface RelayerConfigInput {
   readonly wormhole?: boolean | undefined
   readonly receivers?: boolean | undefined
   readonly ntt?: NttNetwork['ends'] | undefined
-  /** Ends of an NTT token whose transfers need a request to the Executor. Absent: none. */
+  /** Ends of an NTT token whose transfers need a request to the Executor. Undefined if there is no such token. */
   readonly paidNtt?: NttNetwork['ends'] | undefined
   readonly executor?: NonNullable<ConfigInput['bridges']>['executor']
   readonly cctp?: ConfigInput['bridges']['cctp']

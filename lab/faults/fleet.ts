@@ -2,7 +2,7 @@ import type { Devnet } from '../devnet/index.ts'
 import { type PortageOptions, type PortageProcess, startPortage } from '../devnet/portage-process.ts'
 import { withBroadcast } from '../devnet/relayer-config.ts'
 
-/** Parameters of a process. The name begins with `portage-`, because `logs.ts` reads only such logs. */
+/** Parameters of a process. The name begins with `portage-`, because `logs.ts` reads only logs with this prefix. */
 export type FleetProcess = PortageOptions & { readonly name: string }
 
 /** Several Portage processes. Killed processes are started again, as by a supervisor. */
@@ -149,7 +149,7 @@ class SupervisedFleet implements Fleet {
   }
 
   async whole(): Promise<void> {
-    // Processes may end while others are started, so the wait is repeated.
+    // Further processes may end while others are started, so the wait is repeated.
     while (this.#returning.size > 0) await Promise.all(this.#returning)
   }
 

@@ -25,8 +25,8 @@ export async function reorganize(anvil: Anvil, { depth, lost }: ForkOptions): Pr
 }
 
 /**
- * Goes back to a snapshot that is `depth` blocks old (evm_revert). With `longer`, the new chain is at once one block
- * longer than the old one. Resolves at the old height, because another fork at a lower height could remove final
+ * Goes back to a snapshot that is `depth` blocks old (evm_revert). With `longer`, the new chain is immediately one
+ * block longer than the old one. Resolves at the old height, because another fork at a lower height could remove final
  * blocks.
  */
 export async function forkFromSnapshot(

@@ -1,7 +1,7 @@
 import { indexesOf, sendWish, wishOf, type BridgeChoice } from '../demo/load.ts'
 import type { ChainKey, FaultTargets } from './fault-targets.ts'
 
-/** Most transfers that one direction sends at once. They fit into a few blocks. */
+/** Most transfers that are sent together in one direction. They fit into a few blocks. */
 const burst = 60
 const sources: readonly ChainKey[] = ['ethereum', 'bsc']
 

@@ -27,7 +27,10 @@ export function takeoversOf(transfers: number): number {
   return Math.floor(transfers / 2 / takeoverLoad.transfersEach)
 }
 
-/** Waits after each kill until the other process of the key delivers. Throws Error if it does not. */
+/**
+ * Waits after each kill until the other process of the key delivers. Throws Error if the other process does not
+ * deliver.
+ */
 export async function measureTakeovers(
   targets: FaultTargets,
   bridge: BridgeChoice,

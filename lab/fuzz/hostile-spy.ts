@@ -230,8 +230,8 @@ function varint(value: number): number[] {
 }
 
 /**
- * A gRPC server without a gRPC library, which could not send invalid frames. `always` answers every stream. Without it,
- * the act of `play` answers the next stream, and others are answered honestly.
+ * A gRPC server without a gRPC library, because a library could not send invalid frames. `always` answers every stream.
+ * Without `always`, the act of `play` answers the next stream, and all other streams get honest answers.
  */
 async function listen(always?: (stream: ServerHttp2Stream) => void) {
   const server: Http2Server = createServer()

@@ -14,7 +14,7 @@ export interface TlaRecord {
 
 const tokens = /\s*(<<|>>|:>|@@|\|->|\/\\|[[\](){},=]|"(?:[^"\\]|\\.)*"|-?\d+|\w+)/y
 
-/** Reads values as TLC prints them. Throws Error with the rest of a text of another form. */
+/** Reads values as TLC prints them. Throws Error with the rest of the text if this rest has no such form. */
 export class TlaReader {
   readonly #text: string
   #at = 0

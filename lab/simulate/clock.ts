@@ -105,7 +105,10 @@ function isBefore(a: Scheduled, b: Scheduled): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order)
 }
 
-/** Resolves when all microtasks have run. Call it from a microtask: only then do all of them run before `nextTick`. */
+/**
+ * Resolves when all microtasks have run. Must be called from a microtask, because only then do all microtasks run
+ * before `nextTick`.
+ */
 export function microtasks(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve))
 }

@@ -1,4 +1,4 @@
-/** One reading. `at`: seconds since the start of the run. */
+/** One reading of a series. `at`: seconds since the start of the run. */
 export interface Sample {
   readonly at: number
   readonly value: number

@@ -19,10 +19,10 @@ export interface CaseResult {
   readonly name: string
   readonly fault: string
   readonly code: string
-  /** Seconds until `portage stuck` and the API show the row. Undefined: the row did not come. */
+  /** Seconds until `portage stuck` and the API show the row. Undefined if the row did not appear. */
   readonly command: number | undefined
   readonly api: number | undefined
-  /** Seconds from the end of the fault until neither shows the row. Undefined: the row stayed. */
+  /** Seconds from the end of the fault until neither shows the row. Undefined if the row stayed. */
   readonly gone: number | undefined
 }
 

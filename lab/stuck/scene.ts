@@ -38,7 +38,7 @@ export interface StuckScene {
 }
 
 export interface Fault {
-  /** Id of the place that the row names. Absent: any place. */
+  /** Id of the place that the row names. Undefined if any place is right. */
   readonly where?: string
   mend(): Promise<unknown>
 }

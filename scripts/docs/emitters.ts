@@ -60,7 +60,9 @@ function hash(algorithm: string, ...parts: readonly Uint8Array[]): Buffer {
   return createHash(algorithm).update(Buffer.concat(parts)).digest()
 }
 
-/** Solana's Pubkey::find_program_address: the first hash, with bumps from 255 down, that is no point of the curve. */
+/**
+ * Solana's Pubkey::find_program_address: the first hash, with bumps from 255 down, that is not a point of the curve.
+ */
 function programAddress(program: Uint8Array, seed: string): Uint8Array {
   for (let bump = 255; bump >= 0; bump--) {
     const address = hash('sha256', Buffer.from(seed), Uint8Array.of(bump), program, Buffer.from('ProgramDerivedAddress'))

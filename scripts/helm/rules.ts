@@ -6,8 +6,8 @@ import { roles } from '../../workers/roles/roles.ts'
 import { type Document, type Labels, type Workload, workloadsOf } from './documents.ts'
 
 /**
- * Mount points of Secrets. A lane's Secret is only in the lane's pods, those of webhooks only in the ledger's pods,
- * those with payload keys in all pods.
+ * Mount points of Secrets. Only a lane's pods have the lane's Secret, only the ledger's pods have the Secret of
+ * webhooks, and all pods have the Secret with payload keys.
  */
 const laneFolder = '/run/secrets/portage/lane'
 const webhookFolder = '/run/secrets/portage/notifications'

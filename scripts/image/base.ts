@@ -8,8 +8,8 @@ const nodeVersion = '24.21.0'
 const architectures: Readonly<Record<string, string>> = { x64: 'linux-x64', arm64: 'linux-arm64' }
 
 /**
- * A tar of a Debian with node and npm in /usr/local, like the public base. Debian comes from this machine's mirror,
- * Node from npm's registry. The tar is made once. Throws an Error that names the missing part.
+ * A tar of a Debian with node and npm in /usr/local, like the public base. Debian comes from this machine's mirror, and
+ * Node from npm's registry. The tar is made only once. Throws an Error that names the missing part.
  */
 export async function baseImageTar(log: (line: string) => void): Promise<string> {
   const release = Object.fromEntries((await readFile('/etc/os-release', 'utf8')).split('\n').map((line) => line.split('=')))

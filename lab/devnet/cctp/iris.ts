@@ -6,7 +6,7 @@ import { asksForFast, type Attestations, createAttestations, type FastTerms, typ
 import { cctpAbis, type CctpEnd } from './cctp.ts'
 
 export interface IrisOptions extends FastTerms {
-  /** Attesters in ascending order of their addresses. All sign. */
+  /** Attesters in ascending order of their addresses. All of them sign. */
   readonly attesters: readonly DevnetAccount[]
   readonly port?: number
   /** Gets errors of the watchers, which continue after errors. Default: errors are ignored. */

@@ -15,7 +15,7 @@ import type { NttNetwork } from '../ntt/ntt.ts'
 import { deployPaid, paidCall, type PaidEnd, type PaidNetworks, paidOutcome, type PaidWish } from './paid.ts'
 import { askQuote, type ExecutorMessage, instructionsOf, type Quoted } from './users.ts'
 
-/** wei that a request pays out. `msgValue`: to the receiver. `dropOff`: to another recipient. */
+/** wei that a request pays out. `msgValue`: wei for the receiver. `dropOff`: wei for another recipient. */
 const forms = {
   plain: { msgValue: 0n, dropOff: 0n },
   value: { msgValue: 10n ** 12n, dropOff: 0n },

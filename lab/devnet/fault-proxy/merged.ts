@@ -4,7 +4,8 @@ import type { RpcCall } from './behind.ts'
 type Answer = { readonly result?: unknown; readonly error?: unknown }
 
 /**
- * Splits merged reads (chains/evm/nodes/merge-calls.ts), so that each has its own faults. `combine` merges the answers.
+ * Splits merged reads (chains/evm/nodes/merge-calls.ts), so that each read has its own faults. `combine` merges the
+ * answers.
  */
 export function withoutMerges<Given extends RpcCall>(asked: readonly Given[]) {
   const parts = asked.map((call): readonly Given[] => {

@@ -22,9 +22,9 @@ export type NodeFault =
   | { readonly kind: 'answer'; readonly result: unknown }
   /** Logs: the first is missing, or all have foreign blocks and other amounts. Strikes only answers with logs. */
   | { readonly kind: 'logs'; readonly how: 'one-less' | 'forked' }
-  /** Logs: a range of more blocks than this is refused, as nodes with a limit do. */
+  /** Logs: a range of more than `blocks` blocks is refused, as nodes with a limit do. */
   | { readonly kind: 'log-range'; readonly blocks: number; readonly code: number; readonly message: string }
-  /** Call: `finalized` and `safe` lag by this number of blocks, and the head does not. */
+  /** Call: `finalized` and `safe` lag by this number of blocks, but the head does not. */
   | { readonly kind: 'finality-behind'; readonly blocks: number }
   /** Transaction: the answer is the hash, but the node never gets the transaction. */
   | { readonly kind: 'swallow' }
@@ -36,7 +36,7 @@ export type NodeFault =
 
 export interface FaultRule {
   readonly fault: NodeFault
-  /** JSON-RPC methods that can be struck. `eth_call 0x…` names a selector. Absent: every method. */
+  /** JSON-RPC methods that can be struck. `eth_call 0x…` names a selector. Undefined if every method can be struck. */
   readonly methods?: readonly string[]
   readonly probability?: number
   /** The fault ends after this number of strikes. */

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 export interface TcpProxy {
   readonly port: number
   readonly connections: number
-  /** Resets all connections, and from then on each new connection. */
+  /** Resets all connections and, until `heal`, each new connection. */
   cut(): void
   /** Stops all bytes without closing connections, like an unplugged cable. New connections stay silent. */
   stall(): void

@@ -4,7 +4,7 @@ import { signWithRandom, toDer } from './ecdsa.ts'
 import { type Answer, type SigningService, startSigningService } from './signing-service.ts'
 
 interface Faults {
-  /** Replaces the signature by other numbers, or by bytes that are no signature. */
+  /** Replaces the signature by other numbers, or by bytes that are not a signature. */
   alter?: ((signature: { r: bigint; s: bigint }) => { r: bigint; s: bigint } | Buffer) | undefined
   /** If set, every answer is this exception. */
   exception?: string | undefined

@@ -16,7 +16,7 @@ export interface TemporalOnPostgresOptions extends Omit<SecuredTemporalOptions, 
   readonly parts: PostgresServerParts
   /** Whether a commit waits for the disk. */
   readonly synchronousCommit: boolean
-  /** Dump to restore, with its namespaces. Absent: empty databases. */
+  /** Dump to restore, with its namespaces. Undefined if the databases start empty. */
   readonly from?: TemporalDump | undefined
   /** PostgreSQL's data folder, which PostgreSQL's user must be able to enter. Default: next to `dir`. */
   readonly postgresDir?: string
@@ -107,7 +107,7 @@ function storeOf({ address, user }: Postgres, databaseName: string): Record<stri
   return { pluginName: 'postgres12', databaseName, connectAddr: address, connectProtocol: 'tcp', user, password: 'none', ...pool }
 }
 
-/** The server refuses a schema version that is too low. 1.99 is above any version that it asks for. */
+/** The server refuses a schema version that is too low. 1.99 is above any version that the server demands. */
 function versionTable(database: string): string {
   return [
     `CREATE TABLE schema_version(version_partition INT NOT NULL, db_name VARCHAR(255) NOT NULL, creation_time TIMESTAMP,

@@ -26,13 +26,13 @@ export interface SecuredTemporalOptions {
   readonly store?: TemporalStore
   /** Number of history shards, which cannot change for a database. Default 1, as in the dev server. */
   readonly historyShards?: number
-  /** Absent: plain text. */
+  /** Certificates of the server. Undefined if connections are plain text. */
   readonly tls?: {
     readonly server: CertificateFiles
-    /** PEM files of CAs. Absent: clients need no certificate. */
+    /** PEM files of CAs. Undefined if clients need no certificate. */
     readonly clientCas?: readonly string[]
   }
-  /** JSON Web Key Set that verifies tokens. Absent: everybody may do everything. */
+  /** JSON Web Key Set that verifies tokens. Undefined if everybody may do everything. */
   readonly keySet?: string
   /** Further dynamic config, key → JSON value. Overrides the values of this file. */
   readonly dynamicConfig?: Readonly<Record<string, string>>

@@ -42,7 +42,7 @@ export interface TemporalServer {
   restart(): Promise<void>
   /** Kills the server and starts it on an empty database or on a copy. Newer data is lost. */
   restartFrom(copy: 'nothing' | DatabaseCopy): Promise<void>
-  /** Copies the database. The dev server is paused (SIGSTOP) during the copy. PostgreSQL is dumped while it works. */
+  /** Copies the database. The dev server is paused (SIGSTOP) during the copy. A PostgreSQL is dumped while it works. */
   copy(): Promise<DatabaseCopy>
 }
 
@@ -88,7 +88,7 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
   const start = () => launch(cliPath, flags({ ...options, port, uiPort, dbFile }), port, logFile)
   let child = await start()
   let copies = 0
-  // A database in memory has nothing to close, so its server is killed at once.
+  // A database in memory has nothing to close, so its server is killed without a grace period.
   const stop = () => child.stop(dbFile === undefined ? 0 : 5_000)
   return {
     address: `127.0.0.1:${port}`,

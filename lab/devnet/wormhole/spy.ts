@@ -10,7 +10,7 @@ export interface Spy {
   readonly subscribers: number
   /** Sends a VAA once per matching filter, or once without filters. Without a subscriber the VAA is lost. */
   publish(vaa: Uint8Array, emitterChain: number, emitter: string): void
-  /** Writes bytes that are no protocol message to every stream, like a hostile spy. */
+  /** Writes bytes that are not a protocol message to every stream, like a hostile spy. */
   publishRaw(bytes: Uint8Array): void
   start(): Promise<void>
   stop(): Promise<void>
@@ -107,7 +107,7 @@ function parseFilters(entries: readonly FilterEntry[]): { filters: Filter[] } | 
   return { filters }
 }
 
-/** Writes one message at a time. Ends the stream if a message is not taken in time. */
+/** Writes one message at a time. Ends the stream if the subscriber does not take a message in time. */
 function subscriberOf(stream: Stream, filters: readonly Filter[], sendTimeoutMs: number): Subscriber {
   const queue: Answer[] = []
   let sending = false

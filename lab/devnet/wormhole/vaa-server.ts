@@ -27,7 +27,10 @@ export interface VaaServer {
   readonly url: string
   /** Paths of all requests in order, including refused requests. */
   readonly requests: readonly string[]
-  /** Requests that ignored a Retry-After or came during a block, except those under way at the refusal. */
+  /**
+   * Number of requests that ignored a Retry-After or came during a block. Requests that were sent before the refusal do
+   * not count.
+   */
   readonly early: number
   /** Sets the faults. Without an argument, the server is healthy again. */
   trouble(trouble?: Trouble): void

@@ -9,7 +9,7 @@ const transferGas = 21_000
 
 export interface ViewOptions {
   readonly failures: number
-  /** Probability that a transaction is not sent, or that the answer to a sent one is lost. */
+  /** Probability that a transaction is not sent, or that the answer to a sent transaction is lost. */
   readonly silence: number
   /** Whether nodes may answer with the state of an older block. */
   readonly lags: boolean

@@ -60,7 +60,9 @@ export class ActivityTask {
     this.#times = timesOf(scheduled)
   }
 
-  /** @param eager the process that completed the workflow task; takes the activity at once if it polls the queue */
+  /**
+   * @param eager the process that completed the workflow task. It takes the activity immediately if it polls the queue.
+   */
   enqueue(eager?: Worker): void {
     const { clock } = world
     const { scheduleToStartMs } = this.#times

@@ -78,7 +78,10 @@ export class WorkflowMachine {
     }
   }
 
-  /** Throws errors of the workflow that are no failures. A real worker then fails the workflow task and tries again. */
+  /**
+   * Throws errors of the workflow that are not Temporal failures. A real worker then fails the workflow task and tries
+   * again.
+   */
   async activate(jobs: readonly Job[], events: number): Promise<Command[]> {
     const activator = this.#activator
     setActivator(activator)

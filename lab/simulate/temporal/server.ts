@@ -140,7 +140,7 @@ export class Server implements Host {
     this.#snapshot = this.#all.map((run) => ({ run, recorded: run.recorded.length }))
   }
 
-  /** Sets all runs back to the backup. Time does not go back, so timers that are due fire at once. */
+  /** Sets all runs back to the backup. Time does not go back, so timers that are due fire immediately. */
   restore(): void {
     const snapshot = this.#snapshot ?? []
     this.wipe()
