@@ -112,7 +112,7 @@ interface Stack {
   readonly cli: string
 }
 
-/** Does what `docker compose up` does, and stops everything. Throws Error with the output of a service. */
+/** Does what `docker compose up` does, then stops everything. Throws Error with the output of a service. */
 async function once(time: string, { shell, frontend, port, cli }: Stack): Promise<void> {
   await complete('schema', shell('schema'))
   const names = ['FRONTEND', 'MATCHING', 'HISTORY', 'WORKER'].flatMap((one) => [`${one}_GRPC_PORT`, `${one}_MEMBERSHIP_PORT`])

@@ -24,10 +24,10 @@ interface Attack {
   /** Parties of the attacker's transfer with this index. */
   readonly target: (index: number) => Pick<Parties, 'recipient' | 'token'>
   readonly isContract?: boolean
-  /** The token unwraps to coins. Honest transfers of such a token never wait. */
+  /** Whether the token unwraps to coins. Honest transfers of such a token never wait. */
   readonly unwraps?: boolean
   readonly isOwnToken?: boolean
-  /** The attacker delivers the transfer before Portage does. */
+  /** Whether the attacker delivers the transfer before Portage does. */
   readonly outruns?: boolean
   /** wei that each transfer costs the attacker. */
   readonly price: bigint

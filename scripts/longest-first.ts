@@ -1,6 +1,9 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Unit tests first, then the others, each part from slow to fast. Fixed, because a fresh clone has no times. */
+/**
+ * Unit tests first, then all other tests, each part from slow to fast. The list is fixed, because a fresh clone has no
+ * measured times.
+ */
 const longest = [
   'domain/lane.property',
   'chains/evm-answer-memory',

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { run } from '../lab/devnet/run.ts'
 import { npm } from './release/stage.ts'
 
-/** The npm package with the binary. Not the package `node`, which would run a script to get the binary. */
+/** The npm package with the binary. The package `node` is not used, because it would run a script to get the binary. */
 const packageName = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
 const place = join('node_modules', packageName, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
 /** Maximum time (ms) of the download of 40 MB: a gate should not wait longer for a registry that does not answer. */

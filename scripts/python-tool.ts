@@ -9,7 +9,10 @@ const run = promisify(execFile)
 
 export type PythonTool = { readonly bin: string } | { readonly why: string }
 
-/** Installs a Python package into the cache if it is missing or its Python is gone. Needs Python 3.10. Never throws. */
+/**
+ * Installs a Python package into the cache if it is missing, or if the Python that it used is gone. Needs Python 3.10.
+ * Never throws.
+ */
 export async function pythonTool(name: string, version: string): Promise<PythonTool> {
   const folder = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'portage', `${name}-${version}`)
   const bin = join(folder, 'bin')

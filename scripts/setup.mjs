@@ -51,7 +51,10 @@ function wantedStamp() {
   return hash.update(`${process.platform} ${process.arch} ${process.versions.modules}`).digest('hex')
 }
 
-/** The part of package.json that decides about installed packages: a new script must not cause another installation. */
+/**
+ * The part of package.json that decides which packages are installed. A new script is not in this part, so it causes no
+ * new installation.
+ */
 function dependenciesOf(text) {
   const { dependencies, devDependencies, optionalDependencies, overrides } = JSON.parse(text)
   return JSON.stringify([dependencies, devDependencies, optionalDependencies, overrides])
@@ -68,7 +71,7 @@ function checkNode() {
 }
 
 function installPackages(force) {
-  // npm ci empties the folder first. If it is a link, the folder belongs to another clone.
+  // npm ci empties node_modules first. If node_modules is a link, the folder belongs to another clone.
   if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) {
     console.error('set-up: node_modules is a link: its packages are those of another clone, and are left as they are')
     return false

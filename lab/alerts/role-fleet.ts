@@ -28,7 +28,7 @@ export class RoleFleet {
 
   /**
    * Kills a process with SIGKILL. `name`: such as `ledger`, or `lane-` followed by the key's number. Throws Error for
-   * an unknown name.
+   * an unknown name or a process that was killed before.
    */
   async kill(name: string): Promise<void> {
     const victim = this.#running.get(name)

@@ -20,7 +20,7 @@ const redeemAbi = new Interface(['function completeTransferWithPayload(bytes mes
  */
 const coins = 10n ** 16n
 
-/** Payload 3 for the target's redeemer, which no user sent. */
+/** A payload 3 that no user sent, for the target's redeemer. */
 export function inventedPayload3({ devnet }: AttackScene, target: Chain): { emitter: string; payload: string } {
   const [from, to] = target === 'ethereum' ? [devnet.chains.bsc, devnet.chains.ethereum] : [devnet.chains.ethereum, devnet.chains.bsc]
   const token = [`0x${toUniversal(from.weth)}`, toBeHex(from.wormholeChainId, 2)]

@@ -35,7 +35,9 @@ export function spyFalseSet(scene: AttackScene, { chain: target, dice }: Pick<Pl
   publish(scene, { chain, dice }, (message) => signVaa(message, [devnetAccount(falseGuardian)], [0], falseSetIndex).bytes, 50)
 }
 
-/** The emitter is the attacker's own. Anybody can have guardians sign such messages. */
+/**
+ * Publishes signed messages of an emitter that belongs to the attacker. Anybody can have guardians sign such messages.
+ */
 export async function spyForeignEmitter(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const emitter = toUniversal(scene.devnet.outsiders[attack.chain].address)
   const guardians = devnetGuardians(attackDevnet.guardians)

@@ -19,7 +19,7 @@ export interface IdleRow {
   readonly cpuMsPerSecond: Readonly<Record<string, number>>
   /** Actions that Temporal Cloud would bill, except those of schedules. */
   readonly actionsPerHour: number
-  /** Calls to Temporal by name, the most frequent first. Without long polls. */
+  /** Calls to Temporal by name, except long polls. The most frequent name comes first. */
   readonly callsPerHour: Readonly<Record<string, number>>
   readonly pollsPerHour: number
   readonly httpPerHour: number

@@ -226,7 +226,7 @@ function boughtBy(
   }
 }
 
-/** Price in wei of the source chain. Both coins have 18 decimals, the quote's numbers have 10. */
+/** Price in wei of the source chain. Both coins have 18 decimals, and the quote's numbers have 10. */
 function priceOf(quote: string, { gas, coins }: NonNullable<Request['bought']>): bigint {
   const [baseFee, gasPrice, sourcePrice, targetPrice] = [68, 76, 84, 92].map((at) => numberIn(quote, at, 8)) as [
     bigint,

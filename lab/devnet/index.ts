@@ -62,7 +62,7 @@ export interface DevnetOptions {
   readonly native?: NativeBridgeVariant | false
   readonly batch?: number | undefined
   readonly maxOpen?: number | undefined
-  /** Audit interval of streams. Default: 0.1 with a native bridge, else the config's default. */
+  /** Audit interval of streams. Default: 0.1 with a native bridge, otherwise the config's default. */
   readonly auditMinutes?: number
   readonly transferAuditMinutes?: number | undefined
   /** Times after which the work of a dead process is taken over. Default: the config's default. */

@@ -46,7 +46,10 @@ export interface RelayerConfigInput {
   readonly worker?: ConfigInput['worker'] | undefined
 }
 
-/** For tests that wait for a takeover. Shorter times fail on a machine with a load of 8. */
+/**
+ * Times after which another process takes over, for tests that wait for a takeover. Shorter times fail on a machine
+ * with a load of 8.
+ */
 export const quickTakeover = { stickySeconds: 1, workflowTaskSeconds: 5, heartbeatSeconds: 5 } as const satisfies ConfigInput['worker']
 
 /**
@@ -79,7 +82,8 @@ export function relayerConfig(input: RelayerConfigInput): ConfigInput {
           finality: { kind: 'tag' as const },
           blockTimeMs: Math.max(50, Math.round(anvil.blockTimeSeconds * 1000)),
           contracts: { core, tokenBridge },
-          // High limits, because a run has the traffic of days and spikes of the base fee within minutes.
+          // The limits are high, because a run has the traffic of days and many spikes of the base fee within a few
+          // minutes.
           signing: { maxSpendingPerHourWei: coins(500n), maxSpendingPerDayWei: coins(1_000n) },
           lanes: lanes
             .filter((lane) => lane.chain === name)

@@ -140,7 +140,7 @@ function senderOf({ devnet, sent }: DrillScene, transfers: number): Send {
   }
 }
 
-/** Two processes: `auto` makes local broadcasts where possible, `queue` uses only the lane's queue. */
+/** Starts two processes: one makes local broadcasts where possible (`auto`), the other uses only the lane's queue. */
 function startAll(devnet: Devnet): Promise<PortageProcess[]> {
   const forms = ['auto', 'queue'] as const
   const start = (form: (typeof forms)[number], index: number) =>

@@ -200,8 +200,8 @@ class SupervisedFleet implements Fleet {
         const started = await this.#launch(index)
         this.#started[index] = started
         void started.exited.then(() => {
-          // If `#kill` or `#end` has ended a process, the process is no longer in the list, and their callers start it
-          // again.
+          // A process that `#kill` or `#end` has ended is no longer in the list. The caller of `#kill` or `#end` starts
+          // it again.
           if (this.#stopping || this.#started[index] !== started) return
           this.restarts += 1
           this.#bringBack(index, betweenTriesMs)

@@ -14,7 +14,7 @@ export async function breakGuardian(
 ): Promise<void> {
   switch (kind) {
     case 'spy-drop':
-      // The spy replays nothing, so subscribers miss the messages of this time.
+      // The spy replays nothing, so subscribers miss the messages that are published meanwhile.
       await spy.stop()
       await wait(forMs)
       return spy.start()

@@ -15,7 +15,10 @@ export interface Takeover {
   readonly ms: number
 }
 
-/** Users' load during the kills. `perSecond`: over both directions. `transfersEach`: per kill, roughly. */
+/**
+ * Users' load during the kills. `perSecond`: transfers per second in both directions together. `transfersEach`: rough
+ * number of transfers per kill.
+ */
 const takeoverLoad = { perSecond: 2, transfersEach: 30 } as const
 /** Every third kill strikes while a granted nonce has no signature. */
 const owedEvery = 3

@@ -30,7 +30,10 @@ export interface FloodSummary extends FloodOptions {
   readonly flooded: Times
   /** Slowest transfer of the flood, divided by the slowest transfer without the flood. */
   readonly ratio: number
-  /** Resident memory, MiB. The halves are minima, because garbage hides a leak for minutes. */
+  /**
+   * Resident memory, MiB. `firstHalf`, `secondHalf`: lowest values in the halves of the flood, because garbage hides a
+   * leak for minutes.
+   */
   readonly memory: { readonly before: number; readonly firstHalf: number; readonly secondHalf: number; readonly most: number }
   readonly strangers: unknown
   /** Whether the process answered `GET /health` within a second, in every second of the flood. */

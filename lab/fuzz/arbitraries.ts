@@ -76,7 +76,9 @@ function replace(root: unknown, path: readonly string[], value: unknown): void {
   else parent[name] = structuredClone(value)
 }
 
-/** Limits of Portage's readers, characters: URLs, ids, failures, tokens, log lines, answers, bodies, requests. */
+/**
+ * Highest lengths that Portage reads, characters: of URLs, ids, failures, tokens, log lines, answers, bodies, requests.
+ */
 const limits = [300, 1_000, 4_000, 4_096, 32_768, 65_536, 262_144, 1_048_576] as const
 /** Texts whose repetition is slow to match for a pattern without an anchor. */
 const units = [' ', ')', '=', '0', 'a', '/', '-', ',', '\n', '0x', '${', 'data: ', '[', '{', '"', '\\', '\u00e9', '\ud800'] as const
@@ -98,7 +100,7 @@ export function orLong(text: fc.Arbitrary<string>, good = ''): fc.Arbitrary<stri
   return fc.oneof({ arbitrary: text, weight: 20 }, { arbitrary: long, weight: 1 })
 }
 
-/** Hex digits of the given bytes, or sometimes of bytes whose number is a limit, or one more. */
+/** Hex digits of the given bytes, or sometimes of bytes whose number is a limit or exceeds a limit by one. */
 export function orLongBytes(hex: fc.Arbitrary<string>, good: Uint8Array): fc.Arbitrary<string> {
   const long = fc.tuple(fc.constantFrom(...limits), fc.constantFrom(0, 1, 0x20, 0x29, 0xff), fc.nat(1)).map(([limit, byte, more]) =>
     Buffer.concat([good, Buffer.alloc(limit + more, byte)])

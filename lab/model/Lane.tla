@@ -168,7 +168,7 @@ NextRound(t) ==
     /\ Set(t, "round", transfer[t].round + 1) /\ act' = <<"NextRound", t>>
     /\ UNCHANGED <<ledger, net, mem, reported, signed, old, world, backup, left>>
 
-\* The lane is forbidden or unserved (LaneIntent.leave, .abandon): the next round may choose another lane.
+\* The lane is forbidden or has no worker (LaneIntent.leave, .abandon): the next round may choose another lane.
 Withdraw(t, how) == LET free == Free(ledger, Intent(t), how) IN
     /\ transfer[t].state = "open" /\ ~transfer[t].cancel /\ transfer[t].round < Rounds
     /\ ledger' = AfterWithdraw(ledger, Intent(t), how)

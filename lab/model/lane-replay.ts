@@ -19,7 +19,9 @@ import type { TlaValue } from './value.ts'
  * immediately. So the replay does not demand that the ledger has already given the order.
  */
 const timed: readonly FillReason[] = ['released', 'inherited']
-/** Longer than `withoutWorkerMs`, so that an intent may abandon its nonce, ms. */
+/**
+ * Time in which no process reports, ms. It is longer than `withoutWorkerMs`, so that an intent may abandon its nonce.
+ */
 const silenceMs = 40_000
 const attempt = { gasLimit: '21000', maxFee: '100', tip: '1' } as const
 const balance = '1000000000000000000'

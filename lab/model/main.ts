@@ -55,7 +55,7 @@ async function check({ only, traces, seed, json }: ModelOptions): Promise<number
     const checker = { jar: tlc.jar, folder, say }
     const summary = {
       scopes: await mapLimited(scopes.filter(isChosen), 1, (scope) => checkScope(checker, scope)),
-      // Each mutant uses one core, mostly for the start of Java, so all cores check mutants at once.
+      // Each mutant uses one core, mostly for the start of Java, so all cores check mutants in parallel.
       mutants: await mapLimited(mutants.filter(isChosen), cpus().length, (mutant) => checkMutant(checker, mutant)),
       replays: await mapLimited(
         modelNames.filter((model) => isChosen({ model })),

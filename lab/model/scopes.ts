@@ -23,7 +23,7 @@ export const scopes: readonly Scope[] = [
   { model: 'stream', config: 'stream-ends.cfg' },
 ]
 
-/** Equal to the bounds in lane-runs.cfg. Larger than those of the exhaustive checks. */
+/** These bounds equal those in lane-runs.cfg, and are larger than those of the exhaustive checks. */
 export const laneRuns: LaneScope = { nonces: 4, window: 3, rounds: 3, transfers: ['t1', 't2', 't3'] }
 /** These bounds equal those in stream-runs.cfg. */
 export const streamRuns: StreamScope = { numbers: 5, maxOpen: 3, scans: true }

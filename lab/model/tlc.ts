@@ -8,7 +8,7 @@ export interface TlcRun {
   readonly folder: string
   readonly module: string
   readonly config: string
-  /** Writes random runs to files whose names begin with `file`, and checks nothing. */
+  /** If set, TLC writes random runs to files whose names begin with `file`, and checks nothing. */
   readonly simulate?: { readonly file: string; readonly runs: number; readonly depth: number; readonly seed: number }
   readonly workers?: number
   readonly timeoutMs?: number

@@ -1,4 +1,7 @@
-/** A value of TLA+. Tuples become arrays, records objects, functions Maps, and the model value `Nil` null. */
+/**
+ * A value of TLA+. Tuples become arrays, records become objects, functions become Maps, and the model value `Nil`
+ * becomes null.
+ */
 export type TlaValue =
   | null
   | boolean
@@ -14,7 +17,7 @@ export interface TlaRecord {
 
 const tokens = /\s*(<<|>>|:>|@@|\|->|\/\\|[[\](){},=]|"(?:[^"\\]|\\.)*"|-?\d+|\w+)/y
 
-/** Reads values as TLC prints them. Throws Error with the rest of the text if this rest has no such form. */
+/** Reads values as TLC prints them. For other text, throws Error with the rest of the text. */
 export class TlaReader {
   readonly #text: string
   #at = 0

@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
-/** Only unit tests, because Stryker runs every test that reaches a mutant. PORTAGE_MUTANT_TESTS has their patterns. */
+/**
+ * Runs only unit tests, because Stryker runs every test that reaches a mutant. PORTAGE_MUTANT_TESTS has their patterns.
+ */
 export default defineConfig({
   test: {
     setupFiles: ['test/helpers/setup.ts', 'lab/mutants/no-shrinking.ts'],

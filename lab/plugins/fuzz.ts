@@ -73,7 +73,7 @@ async function problemWithNext({ next }: Plugin<unknown>, message: Message<unkno
   }
 }
 
-/** A value in the form that ethers gives to values of the type. Numbers are small, as times and amounts are. */
+/** A value in the form that ethers gives to values of this type. Numbers are small, like times and amounts. */
 function randomAnswer({ baseType, type, components, arrayChildren, arrayLength }: ParamType, random: Random): unknown {
   if (arrayChildren) {
     const length = arrayLength === null || arrayLength < 0 ? random(4) : arrayLength

@@ -181,7 +181,10 @@ export class Simulation {
     }
   }
 
-  /** If Temporal was set back in the meantime, a transfer may be delivered that the backup shows as cancelled. */
+  /**
+   * Returns a function that restores the backup. If Temporal was set back since this call, a transfer that the backup
+   * shows as cancelled may be delivered.
+   */
   #restoring(): () => void {
     const before = this.#resets
     return () => {

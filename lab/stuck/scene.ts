@@ -54,7 +54,7 @@ export interface StuckCase {
 
 /**
  * Sends a user's coins with a unique amount. Resolves when the guardians have signed (treatments `sign` and `mute`),
- * else when the transfer is final. `to` is absent for a fresh address.
+ * otherwise when the transfer is final. Without `to`, the recipient is a fresh address.
  */
 export async function sendCoin(
   { devnet, treatments }: StuckScene,

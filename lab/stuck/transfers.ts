@@ -21,7 +21,7 @@ async function startBroken({ client }: StuckScene, sequence: string, broken: { r
   return { id, mend: () => client.workflow.getHandle(id).terminate('the scenario is over') }
 }
 
-/** Adds a line that no process wrote to the records of spending of all keys of bsc. */
+/** Adds an invalid line to the spending records of all keys of bsc. No process wrote this line. */
 async function spoilSpending({ devnet: { dir, lanes } }: StuckScene): Promise<() => Promise<unknown>> {
   const hourMs = 3_600_000
   const files = lanes.flatMap(({ chain, address }) => {

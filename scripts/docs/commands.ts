@@ -37,7 +37,10 @@ function subcommands(command: Command, path: string, inner: Commands, level: num
   return Object.entries(inner).map(([name, spec]) => sectionOf(childOf(command, name), `${path} ${name}`, spec, level + 1))
 }
 
-/** Options that select transfers have rows only at `transfer list`, to which commands with all these options refer. */
+/**
+ * A table of the arguments and options of a command. If a command has all options that select transfers, one row refers
+ * to their rows in the table of `transfer list`.
+ */
 function optionTable(command: Command, path = ''): string {
   const given = command.registeredArguments.map((one) => [`\`${one.required ? `<${one.name()}>` : `[${one.name()}]`}\``, one.description])
   const shown = command.options.filter(({ hidden }) => !hidden)

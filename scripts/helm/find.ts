@@ -10,7 +10,8 @@ const helmVersion = '3.22.0'
 const [oldestMinor, newestMinor] = [18, 22]
 
 /**
- * Finds Helm in HELM (any version), in PATH or in an earlier build, or builds it with Go. `why`: none of these works.
+ * Finds Helm in HELM (any version), in PATH or in an earlier build, or builds it with Go. `why`: the reason why none of
+ * these works.
  */
 export async function findHelm(env: NodeJS.ProcessEnv): Promise<{ helm?: string; why?: string }> {
   const { HELM, PATH = '' } = env

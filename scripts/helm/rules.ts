@@ -28,7 +28,10 @@ function configText(documents: readonly Document[]): string | undefined {
   return documents.find(({ kind, data }) => kind === 'ConfigMap' && data?.['portage.yaml'] !== undefined)?.data?.['portage.yaml']
 }
 
-/** Differences between the documents and the code, and broken promises of the chart. Throws CONFIG_INVALID. */
+/**
+ * Differences between the documents and the code, and rules of this file that the documents break. Throws
+ * CONFIG_INVALID.
+ */
 export function problemsOf(documents: readonly Document[]): string[] {
   const config = configOf(documents)
   const workloads = workloadsOf(documents)

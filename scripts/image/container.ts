@@ -50,7 +50,7 @@ exec setpriv --no-new-privs chroot --userspec="$user" "$root" "$@"
 `
 
 export interface Container {
-  /** The process that started the container. Both end in the same way. */
+  /** The process that started the container. The process and the container end in the same way. */
   readonly child: Child
   /** Pid of the container's process on this machine. */
   readonly pid: number

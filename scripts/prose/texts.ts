@@ -82,7 +82,9 @@ function isTestCall(callee: unknown): boolean {
   return callee['type'] === 'MemberExpression' && isTestCall(callee['object'])
 }
 
-/** Paragraphs, list items, headings and cells outside code fences. Inline code becomes `X`, a link its text. */
+/**
+ * Paragraphs, list items, headings and cells outside code fences. Inline code becomes `X`, and a link becomes its text.
+ */
 function markdownTexts(content: string): Text[] {
   const texts: { kind: 'markdown'; line: number; text: string }[] = []
   let open = ''

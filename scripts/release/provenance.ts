@@ -1,7 +1,7 @@
 export interface Build {
   readonly version: string
   readonly commit: string
-  /** The work tree had changes that are not in the commit. */
+  /** Whether the work tree had changes that are not in the commit. */
   readonly changed: boolean
   /** SHA-256 of package-lock.json. */
   readonly lock: string

@@ -40,7 +40,10 @@ function withVersion(file: string, text: string, version: string): string {
   }, text)
 }
 
-/** Unchanged if the version is the current one, the changelog has its changes, and nothing was added since. */
+/**
+ * The changelog with its unreleased part moved under the version. Unchanged if the version is the current one, the
+ * changelog already has the changes of this version, and nothing was added since.
+ */
 function changes(text: string, version: string, day: string, current: string): string {
   const isRepeated = version === current && changesOf(text, version) !== '' && changesOf(text, 'Unreleased') === ''
   return isRepeated ? text : released(text, version, day)

@@ -17,7 +17,8 @@ export const assumptions = {
   /** Temporal's default requests per second, for a host and for a namespace (frontend.rps, frontend.namespaceRPS). */
   frontendRequests: 2_400,
   /**
-   * Per transfer: its start, two workflow tasks, one step (polled and answered), and its share of a ledger's update.
+   * Requests for a transfer: its start, two workflow tasks, one step (polled and answered), and its share of a ledger's
+   * update.
    */
   requestsPerTransfer: 8,
   /** The retention of docs/operate/deploy/overview.md: `portage setup temporal --retention 72`. */

@@ -50,13 +50,15 @@ export interface ChainNeeds {
   readonly chain: string
   /** Share of each block's gas, by kind of delivery. A share above 1 is more gas than the chain has. */
   readonly gasShare: Costs['gas']
-  /** Number of keys, with one transaction per transfer. `keysBatched`: with full batches. */
+  /**
+   * Number of keys if each transaction delivers one transfer. `keysBatched`: number of keys if all batches are full.
+   */
   readonly keys: number
   readonly keysBatched: number
   readonly rpcPerSecond: number
   /** Transfers that wait for the chain's finality. */
   readonly waiting: number
-  /** A route has one stream, which has a maximum of open transfers. */
+  /** Number of native routes. Each route has one stream, which limits the number of the route's open transfers. */
   readonly nativeRoutes: number
 }
 

@@ -13,7 +13,7 @@ export interface AnvilOptions {
   readonly chainId: number
   /** Seconds between blocks, fractions allowed. Empty blocks are mined too. */
   readonly blockTimeSeconds: number
-  /** `safe` lags the head by this number of blocks, `finalized` by twice the number (measured). Default 1. */
+  /** `safe` lags the head by this number of blocks, and `finalized` lags by twice this number (measured). Default 1. */
   readonly slotsInAnEpoch?: number
   readonly port?: number
   /** Default: the devnet mnemonic. Its accounts are funded in the first block. */

@@ -12,7 +12,7 @@ export interface ExecutorEnd {
   readonly executor: string
   readonly sender: string
   readonly receiver: string
-  /** Delivers a signed message or an NTT transfer and pays a drop-off in the same call. */
+  /** Contract that delivers a signed message or an NTT transfer and pays a drop-off in the same call. */
   readonly dropOff: string
   readonly record: string
   readonly payee: string

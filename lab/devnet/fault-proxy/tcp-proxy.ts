@@ -90,7 +90,7 @@ function reset({ inner, outer }: Pair): void {
   for (const socket of [inner, outer]) if (socket && !socket.destroyed) socket.resetAndDestroy()
 }
 
-/** Ends the other socket with a reset after an error, else after the remaining bytes. */
+/** Ends the other socket: after an error with a reset, otherwise after the remaining bytes. */
 function endOther({ inner, outer }: Pair, ended: Socket, hadError: boolean): void {
   const other = ended === inner ? outer : inner
   if (hadError) other?.resetAndDestroy()

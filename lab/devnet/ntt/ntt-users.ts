@@ -33,7 +33,7 @@ export interface SentNttTransfer {
 }
 
 export interface NttUsers {
-  /** Sends in as few blocks as possible. Resolves when all are mined. Throws Error if one reverted. */
+  /** Sends the transfers in as few blocks as possible. Resolves when all are mined. Throws Error if one reverted. */
   send(transfers: readonly NttUserTransfer[]): Promise<SentNttTransfer[]>
 }
 

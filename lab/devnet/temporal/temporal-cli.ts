@@ -97,7 +97,10 @@ async function probe(path: string, origin: CliOrigin, tried: string[]): Promise<
   return undefined
 }
 
-/** A separate process, because the SDK's runtime can be set up only once per process, and the download may hang. */
+/**
+ * Downloads in a separate process, because the SDK's runtime can be set up only once per process, and the download may
+ * hang.
+ */
 async function download(dir: string, timeoutMs: number, log: (line: string) => void, tried: string[]): Promise<boolean> {
   log(`Temporal CLI: neither TEMPORAL_CLI nor PATH has one; asking the SDK to download it (at most ${timeoutMs / 1000} s)…`)
   const script = `

@@ -47,7 +47,7 @@ export type UserSide = Omit<WormholeChain, 'anvil' | 'deployer' | 'firstSequence
 
 /** Users who send from one chain to the other, all with the devnet's user account. */
 export interface Users {
-  /** Sends in as few blocks as possible. Resolves when all are mined. Throws Error if one reverted. */
+  /** Sends the transfers in as few blocks as possible. Resolves when all are mined. Throws Error if one reverted. */
   send(transfers: readonly UserTransfer[]): Promise<SentTransfer[]>
 }
 
