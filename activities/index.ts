@@ -10,14 +10,16 @@ import { type BroadcastDeps, createBroadcast, createBroadcastLocally, createExpe
 import { createGetLaneStatus } from './transfer/choose-lane.ts'
 import { createConfirmEnd, createRefuse, type EndDeps } from './transfer/confirm-end.ts'
 import { createConfirm } from './transfer/confirm.ts'
+import { createWaitIfFailing } from './transfer/failing-step.ts'
 
 export function createChainSteps(deps: EndDeps & AuditDeps): KeylessSteps & LocalBroadcastSteps & AuditSteps {
   const refuse = createRefuse(deps)
+  const waitIfFailing = createWaitIfFailing(deps)
   return guarded({
     admit: createAdmit(deps, refuse),
-    validate: createValidate(deps, refuse),
-    checkDelivered: createCheckDelivered(deps),
-    prepare: createPrepare(deps),
+    validate: waitIfFailing(createValidate(deps, refuse), true),
+    checkDelivered: waitIfFailing(createCheckDelivered(deps)),
+    prepare: waitIfFailing(createPrepare(deps)),
     confirm: createConfirm(deps),
     getLaneStatus: createGetLaneStatus(deps),
     withdraw: deps.withdraw,

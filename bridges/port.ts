@@ -128,6 +128,8 @@ export interface Endpoint {
    * GUARDIAN_SET_* and read errors.
    */
   demandSigned?(transfer: Transfer): Promise<void>
+  /** Hears of an operator's last order (ms since the epoch) to try the transfer again. May be called many times. */
+  retry?(transfer: Transfer, orderedAt: number): void
   /** Checks all conditions of a delivery, including `verify`. */
   validate(transfer: Transfer): Promise<Verdict>
   delivered(transfer: Transfer, at: At): Promise<boolean>

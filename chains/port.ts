@@ -131,7 +131,7 @@ export interface GasOptions {
   readonly gasFactor?: number
   /**
    * Highest gas that a node executes, decimal. Without a limit, a stranger's contract could use the gas of a whole
-   * block at each step of an estimate. Absent: the node's own limit.
+   * block at each step of an estimate. Besu ignores the limit. Absent: the node's own limit.
    */
   readonly atMost?: string | undefined
 }

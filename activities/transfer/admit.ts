@@ -25,7 +25,7 @@ const fastFinalityMs = 10_000
 /** Does steps 1 to 3 in one local activity, whose reads go out together. */
 export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit'] {
   return (input) =>
-    admissionStep(deps, input.transfer, async (target) => {
+    admissionStep(deps, input, async (target) => {
       const { transfer } = input
       const delivery = await validate(deps, refuse, target.endpoint, transfer)
       if ('kind' in delivery) return delivery
@@ -43,22 +43,23 @@ const goingOn: ReadonlySet<string> = new Set<(Admission | Passed)['kind']>(['pas
 
 async function admissionStep<T extends Admission | Passed>(
   deps: StepDeps,
-  transfer: Transfer,
+  { transfer, retriedAt }: AdmitInput,
   step: (target: Target) => Promise<T>,
 ): Promise<T | Waiting> {
   const isServed = deps.bridges.get(transfer.bridge)?.endpoints.get(transfer.targetChain) !== undefined
   const older = isServed ? undefined : underOlderConfig(deps, transfer)
   if (older) return older(`the bridge ${transfer.bridge} to ${transfer.targetChain} is not in the config`)
   const target = { endpoint: endpointOf(deps, transfer), chain: chainOf(deps, transfer), lanes: lanesOf(deps, transfer) }
+  if (retriedAt !== undefined) target.endpoint.retry?.(transfer, retriedAt)
   const result = haltedBy(deps, transfer) ?? (await step(target))
   if (!goingOn.has(result.kind)) target.endpoint.release?.(transfer)
   return result
 }
 
 export function createValidate(deps: StepDeps, refuse: Refuse): KeylessSteps['validate'] {
-  return ({ transfer }) =>
-    admissionStep(deps, transfer, async ({ endpoint }) => {
-      const validated = await validate(deps, refuse, endpoint, transfer)
+  return (input) =>
+    admissionStep(deps, input, async ({ endpoint }) => {
+      const validated = await validate(deps, refuse, endpoint, input.transfer)
       return 'kind' in validated ? validated : { kind: 'passed' }
     })
 }
@@ -82,15 +83,17 @@ async function validate(deps: StepDeps, refuse: Refuse, endpoint: Endpoint, tran
 }
 
 export function createCheckDelivered(deps: StepDeps): KeylessSteps['checkDelivered'] {
-  return ({ transfer, disputed }) =>
-    admissionStep(deps, transfer, async () =>
+  return (input) => {
+    const { transfer, disputed } = input
+    return admissionStep(deps, input, async () =>
       (await showsEffect(deps, transfer, disputed)) ? settled(deps, transfer) : { kind: 'passed' },
     )
+  }
 }
 
 export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
   return (input) =>
-    admissionStep(deps, input.transfer, async (target) => {
+    admissionStep(deps, input, async (target) => {
       // Another process may have validated the transfer.
       await target.endpoint.demandSigned?.(input.transfer)
       const prepared = await prepareUnless(async () => false, deps, input, target, target.endpoint.delivery(input.transfer))

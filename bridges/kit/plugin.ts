@@ -149,6 +149,8 @@ export interface Plugin<C> {
    * more than the fee is worth. Absent: the config must say `free: true`.
    */
   earned?(message: Message<C>): bigint
+  /** Hears of an operator's order (ms since the epoch) to try a message again. */
+  retry?(digest: string, orderedAt: number): void
   /** Size of a content in memory, bytes. Absent: contents are small. */
   bytesOf?(content: C): number
 }
@@ -167,7 +169,10 @@ export interface PluginPackage<S, C> {
   /** A schema of zod, or any other object with `parse`. */
   readonly settings: { parse(settings: unknown): S }
   /** Without `parties`, the first contract of the route is the recipient, and the emitter is the token. */
-  create(settings: S, context: PluginContext): Omit<Plugin<C>, 'name' | 'parties' | 'bytesOf'> & Partial<Pick<Plugin<C>, 'parties'>>
+  create(
+    settings: S,
+    context: PluginContext,
+  ): Omit<Plugin<C>, 'name' | 'parties' | 'retry' | 'bytesOf'> & Partial<Pick<Plugin<C>, 'parties'>>
 }
 
 /** Gives the definition its types. */

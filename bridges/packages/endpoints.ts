@@ -16,7 +16,7 @@ import type { Endpoint, Verdict } from '../port.ts'
 
 /** The endpoint of a process that runs the plug-in. This endpoint also plans calls for processes that do not run it. */
 export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMessages<C>, options: PluginEndpointOptions): Endpoint {
-  const { policy, earned, ...product } = plugin
+  const { policy, earned, retry, ...product } = plugin
   const endpoint = createPluginEndpoint(product, messages, options)
   const { stages } = endpoint
   const { chain, chainNames, verify } = options
@@ -25,6 +25,7 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
   return {
     ...endpoint,
     plan,
+    ...(retry && { retry: ({ digest }: Transfer, orderedAt: number) => retry(digest, orderedAt) }),
     // If the plug-in fails, the transfer starts, and waits for the plug-in.
     accept: async (message) => void (await unless(Promise.resolve(endpoint.accept?.(message)), isPluginFailure)),
     // `product` is absent, so that no code of the plug-in runs.

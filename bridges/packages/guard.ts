@@ -15,7 +15,7 @@ const address = /^0x[0-9a-f]{40}$/
  * throws the errors of the given `next`. Throws an Error if the meaning of a revert is wrong.
  */
 export function guarded<C>(plugin: Plugin<C>): Plugin<C> {
-  const { name, routes, decode, stages, next, delivered, reverts, parties, policy, earned, bytesOf } = plugin
+  const { name, routes, decode, stages, next, delivered, reverts, parties, policy, earned, retry, bytesOf } = plugin
   const ask = createAsk(name)
   const guardedStage = (stage: string, { call, effect, revertsOnceDone }: Stage<C>): Stage<C> => ({
     call: (message) => ask(`stages.${stage}.call`, () => call(message), problemOfCall(plugin, message)),
@@ -38,6 +38,7 @@ export function guarded<C>(plugin: Plugin<C>): Plugin<C> {
     parties: (message) => ask('parties', () => parties(message), problemOfParties),
     ...(policy && { policy: (message: Message<C>) => ask('policy', () => policy(message), problemOfPolicy) }),
     ...(earned && { earned: (message: Message<C>) => ask('earned', () => earned(message), problemOfEarned) }),
+    ...(retry && { retry }),
     ...(bytesOf && { bytesOf }),
   }
 }

@@ -102,6 +102,7 @@ export function remotePlugin(name: string, made: Made, routes: readonly Route[],
     },
     ...(made.policy === 'function' && { policy: (message) => now('policy', message) as Policy }),
     ...(made.earned === 'function' && { earned: (message) => now('earned', message) as bigint }),
+    retry: (digest, orderedAt) => thread.retry(digest, orderedAt),
     bytesOf: (content) =>
       [...(content as Described).answers.values()].reduce((sum, one) => sum + ('bytes' in one ? one.bytes.length : one.failed.length), 0),
   }

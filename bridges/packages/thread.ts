@@ -30,6 +30,8 @@ interface Hang {
   /** Earlier hangs on the same message. */
   readonly before: number
   readonly at: number
+  /** Time of the last order to retry. */
+  readonly orderedAt?: number
 }
 
 /** Longest time of an answer that does not count as slow, ms. */
@@ -45,6 +47,8 @@ export interface PluginThread {
   describe(message: SignedMessage, route: number): ReadonlyMap<string, Answer>
   /** Throws Error, and the errors of `target.read`. */
   next(message: SignedMessage, route: number, target: Target): Promise<unknown>
+  /** Ends the pause of a message on which the plug-in hung, once for each order. */
+  retry(digest: string, orderedAt: number): void
   close(): void
 }
 
@@ -59,13 +63,12 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
   let why = 'it is closed'
   let isClosed = false
   const inShare = createShare(limits)
-  /** By digest of the message on which the plug-in hung. */
-  const hung = new LRUCache<string, Hang>({ max: mostHung })
+  const hangs = createHangs()
   let created: Created | undefined
 
   async function begin(): Promise<unknown> {
     const one = new ThreadRun(limits.answerMs, (reason, digest) => {
-      if (digest !== undefined) hung.set(digest, { reason, before: (hung.get(digest)?.before ?? -1) + 1, at: performance.now() })
+      if (digest !== undefined) hangs.add(digest, reason)
       if (run === one) rest(reason)
     })
     try {
@@ -91,10 +94,8 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
 
   function running(digest = ''): ThreadRun {
     if (!run) throw new Error(`it rests until it is started again, because ${why}`)
-    const hang = hung.get(digest)
-    const hours = hungHours[hang?.before ?? 0] ?? hungHours[2]
-    if (!hang || performance.now() - hang.at > hours * 3_600_000) return run
-    throw new Error(`it hung on this message, and gets it again after ${hours} h: ${hang.reason}`)
+    hangs.demandOver(digest)
+    return run
   }
 
   return {
@@ -111,9 +112,33 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
       const { digest } = message
       return running(digest).run('next', { question: questionOf(message, route), now: target.now }, limits.nextMs, { digest, target })
     },
+    retry: hangs.retry,
     close() {
       isClosed = true
       run?.end('it is closed')
+    },
+  }
+}
+
+/** Remembers the messages, by digest, on which the plug-in hung. */
+function createHangs() {
+  const hung = new LRUCache<string, Hang>({ max: mostHung })
+  return {
+    add(digest: string, reason: string): void {
+      const last = hung.get(digest)
+      hung.set(digest, { ...last, reason, before: (last?.before ?? -1) + 1, at: performance.now() })
+    },
+    /** Throws Error while the plug-in does not get the message. */
+    demandOver(digest: string): void {
+      const hang = hung.get(digest)
+      const hours = hungHours[hang?.before ?? 0] ?? hungHours[2]
+      if (!hang || performance.now() - hang.at > hours * 3_600_000) return
+      throw new Error(`it hung on this message, and gets it again after ${hours} h: ${hang.reason}`)
+    },
+    /** See `PluginThread.retry`. */
+    retry(digest: string, orderedAt: number): void {
+      const hang = hung.get(digest)
+      if (hang && hang.orderedAt !== orderedAt) hung.set(digest, { ...hang, at: -Infinity, orderedAt })
     },
   }
 }

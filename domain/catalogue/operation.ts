@@ -1,8 +1,8 @@
-import { cause, commands, outage, retry, type CatalogueRow, row, fatal } from './row.ts'
+import { cause, commands, outage, retry, retryAlone, type CatalogueRow, row, fatal } from './row.ts'
 
 export const operationRows = {
   INTERNAL: {
-    ...retry('Something unexpected happened.', 'Read the reason and report it. Retry a parked transfer once the reason is gone.'),
+    ...retryAlone('Something unexpected happened.', 'Read the reason and report it. Retry a parked transfer once the reason is gone.'),
     severity: 'transfers',
     does: 'Portage retries a failing step less and less often. Portage watches parked transfers, but does not retry them.',
     next: [commands.show, commands.retry],

@@ -53,8 +53,8 @@ export function retryAlone(title: string, remedy: string): ErrorRow {
   return retry(title, remedy, { waitsForItself: true })
 }
 
-export function outage(title: string, remedy: string): ErrorRow {
-  return retry(title, remedy, { isOutage: true })
+export function outage(title: string, remedy: string, facts: Pick<ErrorRow, 'waitsForItself'> = {}): ErrorRow {
+  return retry(title, remedy, { ...facts, isOutage: true })
 }
 
 /** An error that no retry can cure, so it may park the transfer. */

@@ -9,7 +9,7 @@ import type { ChainName, Delivery, ParkLimits, Transfer } from '../../domain/tra
 export interface KeylessSteps {
   /** Does the work of `validate`, `checkDelivered` and `prepare` in one local activity. */
   admit(input: AdmitInput): Promise<Admission>
-  validate(input: { transfer: Transfer }): Promise<Passed | Stopped>
+  validate(input: AdmitInput): Promise<Passed | Stopped>
   checkDelivered(input: AdmitInput): Promise<Passed | Stopped>
   prepare(input: AdmitInput): Promise<Ready | Stopped>
   /** Reads the target's finalized state. Waits up to `waitMs` until the block of `landed` is final. */

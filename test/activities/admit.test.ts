@@ -30,6 +30,7 @@ interface Scene {
   readonly gasLimit?: string
   readonly balances?: Readonly<Record<string, string | undefined>>
   readonly step?: typeof createAdmit | typeof createPrepare
+  readonly retriedAt?: number
 }
 
 const noNode = new Error('no node')
@@ -48,6 +49,7 @@ async function admit({
   gasLimit,
   balances = {},
   step: create = createAdmit,
+  retriedAt,
 }: Scene) {
   const read: At[] = []
   const endpoint = fakeEndpoint({
@@ -78,7 +80,7 @@ async function admit({
     parkAfter: parkAfterOf(configSchema.parse({ chains: {}, bridges: {}, transfers })),
   }
   const step = create(deps as never, undefined as never)
-  return { answer: await step({ transfer: nativeTransfer(), avoid: [], ...(reverted !== 'unknown' && { reverted }) }), read }
+  return { answer: await step({ transfer: nativeTransfer(), avoid: [], retriedAt, ...(reverted !== 'unknown' && { reverted }) }), read }
 }
 
 test('a simulation that succeeds shows that the effect is missing: no other read is made', async () => {
@@ -91,6 +93,22 @@ test('the effect is read before any revert is explained: a spent budget hides it
   expect([there.answer.kind, there.read]).toEqual(['unsettled', ['latest', 'finalized']])
   const absent = await admit({ simulation: reverts })
   expect([absent.answer, absent.read]).toEqual([expect.objectContaining({ kind: 'waiting', code: 'BRIDGE_BUDGET' }), ['latest']])
+})
+
+test.each([
+  ['admit', createAdmit],
+  ['prepare', createPrepare],
+] as const)('the bridge hears of the last retry by an operator before %s asks it about the transfer', async (_, step) => {
+  const heard: unknown[] = []
+  const endpoint: Scene['endpoint'] = {
+    retry: ({ sequence }, at) => heard.push([sequence, at]),
+    demandSigned: async () => void heard.push('asked'),
+  }
+  await admit({ endpoint, step, retriedAt: 5 })
+  expect(heard[0]).toEqual(['1', 5])
+  heard.length = 0
+  await admit({ endpoint, step })
+  expect(heard).not.toContainEqual(['1', 5])
 })
 
 describe('A revert that says that the transfer is delivered', () => {

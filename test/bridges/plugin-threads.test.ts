@@ -136,6 +136,26 @@ describe('A plug-in cannot hold up the process:', () => {
     expect(hangs).toEqual([0, 1.1, 25.2, 193.3, 361.4])
   })
 
+  test('each retry by an operator passes once by the memory of a hang, and makes no later wait shorter', async () => {
+    const text = source({ decode: `({ payload }) => { while (payload[1] === 4); return {} }` })
+    const loaded = await loadAll(text, limits)
+    const plugins = options({ mine: entry(await write(folder, text)) })
+    const bridge = createBridges(plugins, new Map([['bsc', coreChain('bsc') as never]]), ['bsc'], { loaded }).get('mine')!
+    const endpoint = bridge.endpoints.get('bsc')!
+    const transfer = bridge.decode(bytesOf('0x0104'))
+    const hears = (reason: string) =>
+      expect.poll(() => endpoint.validate(transfer)).toMatchObject({ kind: 'wait', reason: expect.stringContaining(reason) })
+    await hears('it hung on this message, and gets it again after 1 h')
+    endpoint.retry?.(transfer, 5)
+    expect(await endpoint.validate(transfer)).toMatchObject({ reason: expect.stringContaining(`mine: decode ${late}`) })
+    await hears('it hung on this message, and gets it again after 24 h')
+    endpoint.retry?.(transfer, 5)
+    await hears('after 24 h')
+    endpoint.retry?.(transfer, 6)
+    expect(await endpoint.validate(transfer)).toMatchObject({ reason: expect.stringContaining(`mine: decode ${late}`) })
+    await hears('it hung on this message, and gets it again after 168 h')
+  })
+
   test('a thread that ends while it starts again is not used, however busy the process is', async () => {
     const end = Date.now() + 3_000
     const parties = `(Date.now() < ${end} && setTimeout(() => process.exit(0)), () => ({ recipient: contract, token: 'mine' }))`

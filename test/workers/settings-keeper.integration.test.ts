@@ -126,6 +126,20 @@ describe('Settings that are kept outside Temporal', () => {
     expect(new Set((await readSettings(client())).halts.map(({ scope }) => scope.chain))).toEqual(new Set(['bsc', 'ethereum']))
   })
 
+  test('a kept halt is ordered again if Temporal has other settings with the same version number', async () => {
+    const before = await start('k')
+    await before.change(halt('bsc'))
+    await until(async () => (await kept('k')).settings?.version === 1, { timeoutMs, what: 'the file' })
+    await before.stop()
+    await wipe()
+    const { change, stop } = await start('l')
+    await change(halt('ethereum'))
+    await stop()
+    await start('k', 'ledger')
+    await expect.poll(async () => (await readSettings(client())).halts.map(({ scope }) => scope.chain)).toEqual(['ethereum', 'bsc'])
+    await expect.poll(async () => (await kept('k')).settings?.halts).toHaveLength(2)
+  })
+
   test('settings begin anew if the operator removed the file, or keeps none', async () => {
     const first = await start('e')
     await first.change(halt('bsc'))

@@ -18,6 +18,7 @@ import type {
   ConfirmInput,
   Confirmation,
   EndConfirmation,
+  KeylessSteps,
   Landed,
   LaneStatusAnswer,
   WithdrawInput,
@@ -28,6 +29,7 @@ import type { TracedRun } from '../../workflows/trace-headers.ts'
 import { type Temporal } from '../../workers/process/temporal.ts'
 import { connectTestTemporal } from '../helpers/temporal.ts'
 import { recordingLogger } from '../helpers/recording-logger.ts'
+import { unused } from '../helpers/unused.ts'
 
 export const lanes = ['evm-1:0xa', 'evm-1:0xb'] as const
 export const transfer: Transfer = {
@@ -51,6 +53,8 @@ export interface Script {
   confirmEnd(input: ConfirmEndInput): EndConfirmation
   getLaneStatus(): LaneStatusAnswer
   withdraw(input: WithdrawInput): Withdrawal | Promise<Withdrawal>
+  /** Runs after a failure of `admit`. */
+  readonly prepare: KeylessSteps['prepare']
 }
 
 export const ready = (input: AdmitInput): Admission => {
@@ -66,6 +70,7 @@ export const sound: Script = {
   confirmEnd: () => ({ kind: 'free' }),
   getLaneStatus: () => ({ lane: { lane: lanes[0], open: true }, others: 1, abandonAfterMs: 0 }),
   withdraw: () => ({ kind: 'free' }),
+  prepare: unused('prepare'),
 }
 
 /** The steps answer by a script. */
@@ -129,6 +134,9 @@ export function scriptedTransfers(tracing = false): Scripted {
     const { connection } = temporal
     const activities = {
       admit: async (input: AdmitInput) => (asked.admit.push(input), on.script.admit(input)),
+      validate: async () => ({ kind: 'passed' }),
+      checkDelivered: async () => ({ kind: 'passed' }),
+      prepare: async (input: AdmitInput) => on.script.prepare(input),
       broadcastLocally: async (input: BroadcastInput) => (asked.broadcastLocally.push(input), on.script.broadcastLocally(input)),
       broadcast: async (input: BroadcastInput) => (asked.broadcast.push(input), on.script.broadcast(input)),
       confirm: async (input: ConfirmInput) => (asked.confirm.push(input), on.script.confirm(input)),

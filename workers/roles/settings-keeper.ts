@@ -13,7 +13,7 @@ import type { Logger } from '../../observability/logger.ts'
 import { createCheckpointFiles } from '../../intake/streams/checkpoints.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { changeSettings, readSettings, restoreSettings } from '../../temporal/client/settings/settings.ts'
-import type { SettingsWatch } from '../../temporal/client/settings/settings-watch.ts'
+import { isSameSettings, type SettingsWatch } from '../../temporal/client/settings/settings-watch.ts'
 import { type Service, within } from '../../runtime/wait.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { type Role, serves } from './roles.ts'
@@ -60,13 +60,14 @@ export async function keepSettings(options: SettingsKeeperOptions): Promise<Serv
 
   async function follow(settings: Settings): Promise<void> {
     if (stopped) return
-    if (kept && kept.settings.version > settings.version) {
+    if (kept && isSameSettings(kept.settings, settings)) return
+    if (kept && kept.settings.version >= settings.version) {
       if (settings.version === 0) await restore(options, kept)
       else if (merges) {
         await merge(options, kept)
         await write(await readSettings(client))
       }
-    } else if (settings.version > 0 && settings.version !== kept?.settings.version) await write(settings)
+    } else if (settings.version > 0) await write(settings)
   }
 
   function enqueue(settings: Settings): void {
@@ -74,7 +75,7 @@ export async function keepSettings(options: SettingsKeeperOptions): Promise<Serv
       follow(settings).catch((error: unknown) => {
         if (stopped) return
         logger.warn('the settings and their checkpoint cannot be compared now', { ...problemOf(error) })
-        setTimeout(() => !stopped && watch.current().version === settings.version && enqueue(settings), againMs).unref()
+        setTimeout(() => !stopped && watch.current() === settings && enqueue(settings), againMs).unref()
       })
     work = work.then(next)
   }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { noSettings, type Settings } from '../../../domain/settings/settings.ts'
 import type { Logger } from '../../../observability/logger.ts'
 import type { TemporalClient } from '../connection/client.ts'
@@ -22,6 +23,11 @@ export function isUnread(settings: Settings): boolean {
   return settings === unread
 }
 
+/** After a set-back of Temporal, other orders may get the same version number. A restore loses only the audit. */
+export function isSameSettings(one: Settings, other: Settings): boolean {
+  return isDeepStrictEqual({ ...one, audit: [] }, { ...other, audit: [] })
+}
+
 export async function watchSettings({ client, logger }: { client: TemporalClient; logger: Logger }) {
   const startedAt = Date.now()
   let known: Settings | undefined
@@ -40,8 +46,8 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
   const take = (next: Settings) => {
     if (warned) logger.info('the settings are read again', { version: next.version })
     warned = false
-    if (known && next.version === known.version) return
-    if (known && next.version < known.version)
+    if (known && isSameSettings(known, next)) return
+    if (known && next.version <= known.version)
       logger.warn('the settings are older than before, or missing: Temporal was wiped or restored', {
         code: 'SETTINGS_OLDER',
         had: known.version,

@@ -1,0 +1,31 @@
+import type { Client } from '@temporalio/client'
+import { expect, test, vi } from 'vitest'
+import { noSettings, type Settings } from '../../domain/settings/settings.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { watchSettings } from '../../temporal/client/settings/settings-watch.ts'
+import { fakeTime } from '../helpers/fake-time.ts'
+
+fakeTime(Date.parse('2026-11-21T12:00:00Z'))
+
+const halt = { scope: {}, by: 'night-shift', reason: 'a test', at: 5 }
+
+test('after a set-back of Temporal, a process learns an order whose version number it knows already', async () => {
+  let answer: Settings = { ...noSettings, version: 10 }
+  const client = {
+    withDeadline: (_: number, work: () => unknown) => work(),
+    workflow: { getHandle: () => ({ query: async () => structuredClone(answer) }) },
+  } as unknown as Client
+  const warned: unknown[] = []
+  const logger = { ...silentLogger(), warn: (_: string, fields?: object) => warned.push(fields) }
+  const watch = await watchSettings({ client, logger })
+  const seen: number[] = []
+  watch.subscribe(({ halts }) => seen.push(halts.length))
+  answer = { ...answer, audit: [{ version: 10, by: 'me', reason: 'the same', at: 1, order: { kind: 'unhalt', scope: {} } }] }
+  await vi.advanceTimersByTimeAsync(2_500)
+  expect([seen, warned]).toEqual([[0], []])
+  answer = { ...answer, halts: [halt] }
+  await vi.advanceTimersByTimeAsync(2_500)
+  expect(watch.current().halts).toEqual([halt])
+  expect([seen, warned]).toEqual([[0, 1], [expect.objectContaining({ code: 'SETTINGS_OLDER', had: 10, version: 10 })]])
+  await watch.stop()
+})

@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest'
+import { createChainSteps } from '../../activities/index.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
+import { cancelSignal } from '../../temporal/contracts/transfer.ts'
+import { bridgesWith, fakeEndpoint } from '../activities/fake-bridge.ts'
+import { scriptedTransfers, transfer } from './scripted.ts'
+
+/** On a real chain, a call that no node executes in time does this. */
+describe('A transfer whose preparation fails again and again while its chain makes blocks', () => {
+  const on = scriptedTransfers()
+  const fails = () => Promise.reject(new RelayerError('NODE_REFUSED', { detail: 'missing trie node' }))
+  const heads = {
+    current: { time: 1 },
+    subscribe: (listen: (head: { time: number }) => void) => setInterval(() => listen({ time: Date.now() }), 200).unref(),
+  }
+  const { prepare } = createChainSteps({
+    bridges: bridgesWith(fakeEndpoint({ demandSigned: fails })),
+    chains: new Map([['bsc', { heads }]]),
+    lanes: new Map([['bsc', {}]]),
+    settings: () => noSettings,
+  } as never)
+  /** The fake bridge has this name. */
+  const failing = (input: Parameters<typeof prepare>[0]) => prepare({ ...input, transfer: { ...transfer, bridge: 'native-bridge' } })
+
+  test('waits with the code of the failure, so that a cancel ends it', async () => {
+    Object.assign(on.script, { admit: fails, prepare: failing })
+    const handle = await on.start()
+    await on.reaches(handle, ({ state, code }) => state === 'waiting' && code === 'NODE_REFUSED', 'the transfer to wait')
+    expect((await on.status(handle)).reason).toContain('missing trie node')
+    await handle.signal(cancelSignal, { order: { by: 'night-shift', reason: 'a test' } })
+    expect(await handle.result()).toMatchObject({ state: 'cancelled' })
+  })
+
+  test('is parked after its deadline', async () => {
+    Object.assign(on.script, { admit: fails, prepare: failing })
+    const handle = await on.start({ deadline: Date.now() + 2_000 })
+    await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
+    expect(await on.status(handle)).toMatchObject({ code: 'DEADLINE_PASSED' })
+    await handle.terminate()
+  })
+})
