@@ -1,14 +1,13 @@
 import type { Bridge, Endpoint, Parties } from '../bridges/port.ts'
 import type { Chain } from '../chains/port.ts'
 import { laneAddress, type LaneId } from '../domain/lane/lane.ts'
-import { denialOf, haltOf } from '../domain/settings/settings.ts'
+import { denialOf, haltedMs, haltOf } from '../domain/settings/settings.ts'
 import { type ChainName, ofChain, type Transfer, type TransferRoute } from '../domain/transfer/transfer.ts'
 import type { LaneStatusCache } from '../lanes/ledger/open-lanes.ts'
 import type { BroadcastResult, Waiting } from '../temporal/contracts/transfer-steps.ts'
 import { quarantineOf } from './checks/losses.ts'
 import type { RoundCall, StepDeps } from './deps.ts'
 
-const haltedMs = 5_000
 const olderConfigMs = 5 * 60_000
 const olderConfigDays = 1
 

@@ -75,6 +75,7 @@ async function validate(deps: StepDeps, refuse: Refuse, endpoint: Endpoint, tran
   if (verdict.kind === 'valid') {
     const { delivery = endpoint.delivery(transfer) } = verdict
     const denial = denialOf(deps.settings(), delivery.parties)
+    if (denial?.kind === 'waiting') return denial
     return denial ? refuse(transfer, denial) : delivery
   }
   const { kind, code, reason, awaitNewSignatures, unverified } = verdict

@@ -6,7 +6,8 @@ export function demandSize({ length: bytes }: { readonly length: number }, most 
   if (bytes > most) throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes, most } })
 }
 
-const fields = ['bridge', 'sourceChain', 'sourceId', 'targetChain', 'emitter', 'sequence', 'digest'] as const
+/** Without `sourceChain`: the transfer keeps the source's name of its start, and a config may rename the chain. */
+const fields = ['bridge', 'sourceId', 'targetChain', 'emitter', 'sequence', 'digest'] as const
 
 /** Throws MESSAGE_MISMATCH if an identifying field differs from `expected`, which the message decodes to. */
 export function demandSame(transfer: Transfer, expected: Transfer): void {

@@ -11,7 +11,7 @@ import type { CliContext } from '../context.ts'
 import { demandOwnMessages } from '../../bridges/configured-emitters.ts'
 import { bridgeNames } from '../../config/chains.ts'
 import { configJsonSchema } from '../../config/schema/fields.ts'
-import { checkNodeCounts } from '../doctor/chains.ts'
+import { checkNodeCounts, checkNodeNames } from '../doctor/chains.ts'
 import { checkBaseFees } from '../doctor/executor.ts'
 import { checkSmallestAmounts } from '../doctor/services.ts'
 import { temporalText } from '../doctor/temporal.ts'
@@ -131,9 +131,9 @@ export const configCommand: CommandSpec = {
         const temporal = temporalOf(loaded).settings
         const lanes = Object.values(chains).reduce((count, chain) => count + chain.lanes.length, 0)
         const found = { chains: Object.keys(chains), lanes, bridges: bridgeNames(bridges) }
-        const warnings = [...checkNodeCounts(loaded), ...checkSmallestAmounts(loaded), ...checkBaseFees(loaded)].map(
-          ({ area, detail, remedy }) => `${area}: ${detail}. ${remedy}`,
-        )
+        const warnings = [checkNodeCounts, checkNodeNames, checkSmallestAmounts, checkBaseFees]
+          .flatMap((check) => check(loaded))
+          .map(({ area, detail, remedy }) => `${area}: ${detail}. ${remedy}`)
         const text = facts({
           config: 'valid',
           chains: found.chains.join(', '),

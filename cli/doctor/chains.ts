@@ -31,6 +31,15 @@ export function checkNodeCounts({ chains, bridges }: Pick<Config, 'chains' | 'br
   })
 }
 
+export function checkNodeNames({ chains }: Pick<Config, 'chains'>): Check[] {
+  return Object.entries(chains).flatMap(([name, { nodes }]) => {
+    const unnamed = nodes.flatMap((node, index) => (node.name === undefined ? [`node-${index + 1}`] : []))
+    if (nodes.length < 2 || unnamed.length === 0) return []
+    const what = `nodes without a name: ${unnamed.join(', ')}. An order that disables one names its place, where another node may be later`
+    return [checkOf(`chain ${name}`, 'names of nodes', warn(what, 'Give each node a `name`.'))]
+  })
+}
+
 async function checkChain(name: string, chain: ChainConfig, coin: string | undefined): Promise<Check[]> {
   const area = `chain ${name}`
   const readers = chain.nodes.map((node, index) => {

@@ -138,6 +138,17 @@ export const settingsRows = {
     does: 'The denied transfers have ended as declined. `portage transfer retry` checks the deny-list again.',
     next: ['portage settings', `portage allow <kind> <party> ${reason}`, commands.retry],
   },
+  ORDER_NAME_UNKNOWN: {
+    ...row(
+      'Orders in force name a chain, bridge, lane or node that the config lacks.',
+      'If the config has another name for it, give each order again under this name. Then end the old order (run `portage unhalt`, `portage allow`, `portage fees clear`, `portage tariff`, `portage node enable` or `portage node remove`).',
+    ),
+    ...cause(
+      'note',
+      'A halt without its chain or bridge holds for every chain or bridge. A denial without its chain holds back transfers to the recipient on every chain. Other such orders have no effect.',
+      ['portage settings'],
+    ),
+  },
   SETTINGS_UNREACHABLE: outage('The settings workflow did not answer.', 'Check that a worker serves the queue `ledger`.'),
   SETTINGS_OLDER: row(
     'The settings are older than before, or gone: Temporal was wiped or restored.',

@@ -21,10 +21,15 @@ export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownN
   for (const [index, order] of orders.entries()) {
     // A token that is listed only to be revoked may name chains and lanes that the config no longer has.
     if (order.kind === 'addToken' && revoked.has(order.token.jti)) continue
-    const removes = order.kind === 'unhalt' || order.kind === 'allow' || order.kind === 'clearNode'
     const author = { by: 'x', reason: 'x', orders: [order] }
-    if (!removes || applySettingsOrders(settings, author, 0) === settings) assertOrder(order, `orders[${index}]`, known, settings)
+    if (!removes(order) || applySettingsOrders(settings, author, 0) === settings) assertOrder(order, `orders[${index}]`, known, settings)
   }
+}
+
+function removes(order: SettingsOrder): boolean {
+  if (order.kind === 'setFees') return Object.keys(order.policy).length === 0
+  if (order.kind === 'setTariff') return Object.keys(order.tariff).length === 0
+  return order.kind === 'unhalt' || order.kind === 'allow' || order.kind === 'clearNode'
 }
 
 /** Only listed tokens may be revoked, because made-up ids would fill the list and stay in it for a year. */

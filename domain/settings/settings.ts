@@ -29,6 +29,8 @@ export interface DenyRule extends Given {
    * digits>`. Token of a native bridge: `<network id>/<64 hex digits of its contract>`.
    */
   readonly value: string
+  /** Set by `inForce` if the config lacks the chain: transfers to the recipient then wait, and are not declined. */
+  readonly waits?: true
 }
 
 export interface NodeChange {
@@ -100,6 +102,9 @@ export interface DenySubject {
   readonly bytes?: string
 }
 
+/** Halted transfers look again after this time, ms. */
+export const haltedMs = 5_000
+
 /** The transfer is declined, not rejected, because an operator may lift the rule. */
 export function denialOf(
   { denied }: Pick<Settings, 'denied'>,
@@ -111,9 +116,10 @@ export function denialOf(
   const names = (one: DenyRule) => (one.kind === 'token' ? one.value === token.toLowerCase() : recipients.includes(one.value))
   const rule = denied.find((one) => names(one) || isAmong(searched, one, targetChain))
   if (!rule) return undefined
-  const { kind, value, by, reason } = rule
-  const code = kind === 'token' ? 'TOKEN_DENIED' : 'RECIPIENT_DENIED'
-  return { kind: 'declined', code, reason: `${kind} ${value} was denied by ${by}: ${reason}` } as const
+  const { kind, value, by, waits } = rule
+  const reason = `${kind} ${value} was denied by ${by}: ${rule.reason}`
+  if (waits) return { kind: 'waiting', code: 'HALTED', reason, retryInMs: haltedMs } as const
+  return { kind: 'declined', code: kind === 'token' ? 'TOKEN_DENIED' : 'RECIPIENT_DENIED', reason } as const
 }
 
 /**

@@ -1,3 +1,4 @@
+import { changeSettings } from '../../temporal/client/settings/settings.ts'
 import { freshAddress } from '../devnet/chain/accounts.ts'
 import { reason, sendCoin, type StuckCase } from './scene.ts'
 
@@ -27,6 +28,17 @@ export const orderCases: readonly StuckCase[] = [
       await scene.cli('deny', 'recipient', party, ...reason)
       await sendCoin(scene, 'bsc', 'sign', party)
       return { where: 'deny recipient', mend: () => scene.cli('allow', 'recipient', party, ...reason) }
+    },
+  },
+  {
+    ...{ name: 'order-name-unknown', fault: 'a fee limit of a chain that the config does not have', code: 'ORDER_NAME_UNKNOWN' },
+    async make({ client, cli }) {
+      const scope = { kind: 'chain', chain: 'former' } as const
+      // The config of the time at which the order was given had the chain.
+      const known = { bridges: [], lanes: [], nodes: { former: [] } }
+      const orders = [{ kind: 'setFees', scope, policy: { maxTip: '1' } } as const]
+      await changeSettings(client, known, { by: 'night-shift', reason: 'a scenario', orders })
+      return { where: 'names', mend: () => cli('fees', 'clear', '--scope', 'chain:former', ...reason) }
     },
   },
   {

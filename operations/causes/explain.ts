@@ -1,9 +1,12 @@
 import { configuredStreams } from '../../bridges/configured-emitters.ts'
 import type { Cause } from '../../domain/catalogue/cause.ts'
+import { namesOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
-import { haltOf, type HaltScope } from '../../domain/settings/settings.ts'
+import { inForce, unfitting } from '../../domain/settings/in-force.ts'
+import type { KnownNames } from '../../domain/settings/known-names.ts'
+import { haltOf, type HaltScope, noSettings } from '../../domain/settings/settings.ts'
 import { shortStream } from '../../domain/text/short-id.ts'
-import { haltScopeText } from '../orders/scope-text.ts'
+import { haltScopeText, unfittingText } from '../orders/scope-text.ts'
 import { explainChains } from './explain-chains.ts'
 import { explainIntake } from './explain-intake.ts'
 import { explainLanes } from './explain-lanes.ts'
@@ -20,6 +23,7 @@ const holdsChain: ReadonlySet<string> = new Set(['CHAIN_UNREACHABLE', 'CHAIN_WIT
 export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges' | 'streams'>): Cause[] {
   const { transfers } = facts
   const configured = configuredStreams(config)
+  const names = namesOf(config)
   const ofChains = explainChains(facts)
   const held = new Set([...ofChains.filter(({ row }) => holdsChain.has(row)).map(({ where }) => where.id), ...failingChains(transfers)])
   const { silent, found } = explainIntake(facts, config, configured, held)
@@ -27,7 +31,7 @@ export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges' 
   const known = [
     ...explainTemporal(facts),
     ...explainWorkers(facts),
-    ...explainHalts(facts),
+    ...explainHalts(facts, names),
     ...ofChains,
     ...explainLanes(facts, held),
     ...found,
@@ -38,6 +42,7 @@ export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges' 
     ...explainQuotes(facts),
     ...explainUnread(facts),
     ...explainVersion(facts),
+    ...explainNames(facts, names),
   ]
   const isExplained = (transfer: TransferFacts) => known.some(({ holds }) => holds?.(transfer))
   return ranked(joined([...known, ...explainTransfers(facts, isExplained, config)]), transfers)
@@ -78,15 +83,21 @@ function explainQueue(
   return [{ ...of, what, where: { kind: 'worker', id }, since: polledAt, asOf: queue.asOf || at }]
 }
 
-function explainHalts({ settings }: Facts): Finding[] {
-  const { halts = [] } = valueOf(settings) ?? {}
-  return halts.map((halt): Finding => {
-    const holds = (transfer: TransferFacts) =>
-      goesOn(transfer) && mayWaitForHalt(transfer) && haltOf({ halts: [halt] }, transfer) !== undefined
-    const what = `Halted by ${halt.by} (${haltScopeText(halt.scope)}): ${halt.reason}`
+function explainHalts({ settings }: Facts, names: KnownNames): Finding[] {
+  const known = valueOf(settings) ?? noSettings
+  const applied = inForce(known, names).halts
+  return known.halts.map((halt, index): Finding => {
+    const halts = applied.slice(index, index + 1)
+    const holds = (transfer: TransferFacts) => goesOn(transfer) && mayWaitForHalt(transfer) && haltOf({ halts }, transfer) !== undefined
+    const what = `Halted by ${halt.by} (${haltScopeText(halt.scope)}): ${halts[0]?.reason}`
     const values = { scope: scopeOptions(halt.scope) }
     return { row: 'HALTED', what, since: halt.at, asOf: settings.asOf, where: { kind: 'settings', id: values.scope }, values, holds }
   })
+}
+
+function explainNames({ settings }: Facts, names: KnownNames): Finding[] {
+  const what = unfittingText(unfitting(valueOf(settings) ?? noSettings, names))
+  return what === undefined ? [] : [{ row: 'ORDER_NAME_UNKNOWN', what, where: { kind: 'settings', id: 'names' }, asOf: settings.asOf }]
 }
 
 /** A halt does not stop signed transactions. */

@@ -14,14 +14,14 @@ import { ledgerWorkflows } from '../../temporal/contracts/names.ts'
 import { type FailingWorkflow, type LaneFacts, type StreamFacts, type ReceiverFacts, valueOf } from './facts.ts'
 import { failingOf, limits, pendingWork, read } from './read.ts'
 
-const most = { lanes: 100, streams: 100, workflows: 100, atOnce: 20 } as const
+const mostAtOnce = 50
 
 export function readLanes(
   client: TemporalClient,
   config: Pick<Config, 'chains'>,
   queueOf: (lane: LaneId) => Promise<LaneFacts['queue']>,
 ): Promise<LaneFacts[]> {
-  return mapLimited(lanesOf(config).slice(0, most.lanes), most.atOnce, async ({ id: lane, chain }): Promise<LaneFacts> => {
+  return mapLimited(lanesOf(config), mostAtOnce, async ({ id: lane, chain }): Promise<LaneFacts> => {
     const [ledger, queue] = await Promise.all([read(limits.temporalMs + 500, () => ledgerOf(client, lane)), queueOf(lane)])
     return { lane, chain, ledger, queue }
   })
@@ -37,7 +37,7 @@ function ledgerOf(client: TemporalClient, lane: LaneId): Promise<LaneState | und
 /** Throws the errors of the client. */
 export async function readStreams(client: TemporalClient): Promise<StreamFacts[]> {
   const names = await within(client, limits.temporalMs, () => listStreamNames(client))
-  const facts = await mapLimited(names.toSorted().slice(0, most.streams), most.atOnce, async (stream): Promise<StreamFacts[]> => {
+  const facts = await mapLimited(names.toSorted(), mostAtOnce, async (stream): Promise<StreamFacts[]> => {
     const state = await read(limits.temporalMs, () => within(client, limits.temporalMs, () => queryStream(client, stream)))
     if ('error' in state) {
       // `read` reports a time-out as INTERNAL, but here a time-out shows that no worker answered.
@@ -53,8 +53,8 @@ export async function readStreams(client: TemporalClient): Promise<StreamFacts[]
 export async function readFailing(client: TemporalClient): Promise<FailingWorkflow[]> {
   const types = `(${ledgerWorkflows.map((type) => `'${type}'`).join(', ')})`
   const query = `WorkflowType IN ${types} AND ExecutionStatus = 'Running'`
-  const runs = await within(client, limits.temporalMs, () => listWorkflows(client, query, { most: most.workflows }))
-  const found = await mapLimited(runs, most.atOnce, async (run) => failingOf(run.workflowId, await pendingWork(client, run)) ?? [])
+  const runs = await within(client, limits.temporalMs, () => listWorkflows(client, query))
+  const found = await mapLimited(runs, mostAtOnce, async (run) => failingOf(run.workflowId, await pendingWork(client, run)) ?? [])
   return found.flat()
 }
 
@@ -64,7 +64,7 @@ type Receivers = Config['notifications']
 export function readReceivers(client: TemporalClient, receivers: Receivers, queue: () => Promise<ReceiverFacts['queue']>) {
   if (receivers.length === 0) return Promise.resolve([])
   const polled = queue()
-  return mapLimited(receivers, most.atOnce, async ({ name: receiver, ...filter }): Promise<ReceiverFacts> => {
+  return mapLimited(receivers, mostAtOnce, async ({ name: receiver, ...filter }): Promise<ReceiverFacts> => {
     const notifier = await read(limits.temporalMs + 500, () => readNotifier(client, receiver))
     const state = valueOf(notifier)
     const isHeld = state !== undefined && silentSince(state, Date.now()) !== undefined

@@ -35,7 +35,10 @@ export async function temporalProblem(client: TemporalClient): Promise<RelayerEr
   return error instanceof RelayerError && error.code !== 'INTERNAL' ? error : new RelayerError('TEMPORAL_UNAVAILABLE', { cause: error })
 }
 
-/** Takes at most twice `limits.temporalMs`. Never throws. `settings` may still be loading. */
+/**
+ * Takes at most twice `limits.temporalMs`, or longer if more than 50 lanes do not answer. Never throws. `settings` may
+ * still be loading.
+ */
 export async function readTemporal(
   client: TemporalClient,
   config: Pick<Config, 'bridges' | 'chains' | 'notifications' | 'worker'>,

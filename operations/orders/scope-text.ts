@@ -1,5 +1,5 @@
 import type { FeeScope } from '../../domain/fees/fees.ts'
-import type { HaltScope } from '../../domain/settings/settings.ts'
+import type { HaltScope, SettingsOrder } from '../../domain/settings/settings.ts'
 import type { Tariff, TariffScope } from '../../domain/settings/tariff.ts'
 
 /** `global`, `chain:bsc`, `call:bsc/0x…` or `call:bsc/0x…/0x12345678`, `lane:evm-56:0x…`, `transfer:<id>` */
@@ -48,4 +48,38 @@ export function haltScopeText({ bridge, chain, sourceChain, targetChain }: HaltS
     targetChain && `to ${targetChain}`,
   ]
   return parts.filter(Boolean).join(', ') || 'everything'
+}
+
+/** `halt from ethereum`, `fees of chain:bsc`, `node bsc/node-2` */
+export function orderName(order: SettingsOrder): string {
+  switch (order.kind) {
+    case 'halt':
+    case 'unhalt':
+      return `${order.kind} ${haltScopeText(order.scope)}`
+    case 'deny':
+    case 'allow':
+      return `${order.kind} ${order.what} ${order.value}`
+    case 'setFees':
+      return `fees of ${feeScopeText(order.scope)}`
+    case 'setTariff':
+      return tariffScopeText(order.scope)
+    case 'setNode':
+      return `node ${order.change.chain}/${order.change.name}`
+    case 'clearNode':
+      return `node ${order.chain}/${order.name}`
+    case 'addToken':
+      return `token ${order.token.jti}`
+    case 'revokeToken':
+      return `token ${order.jti}`
+  }
+}
+
+const mostNamed = 20
+
+/** Undefined if no order is given. */
+export function unfittingText(orders: readonly { readonly order: SettingsOrder; readonly why: string }[]): string | undefined {
+  if (orders.length === 0) return undefined
+  const named = orders.slice(0, mostNamed).map(({ order, why }) => `${orderName(order)} (${why})`)
+  const more = orders.length > mostNamed ? ` and ${orders.length - mostNamed} more` : ''
+  return `The config lacks names of ${orders.length} orders in force: ${named.join(', ')}${more}`
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { chainOf, namesOf } from '../../config/chains.ts'
+import { namesOf } from '../../config/chains.ts'
 import { orderedFeePolicySchema } from '../../config/schema/lane-schema.ts'
 import { majorityWarnings } from '../../domain/settings/known-names.ts'
 import type { Settings, SettingsOrder } from '../../domain/settings/settings.ts'
@@ -214,7 +214,7 @@ not answer, and does not count in any majority.`,
     examples: ['portage node remove bsc spare --reason "contract ended"'],
     fields: nodeFields('of a node that was added'),
     orders: async ({ chain, name: node }, read, { config }) => {
-      const configured = namesOf({ ...config, chains: { [chain]: chainOf(config, chain) } }).nodes[chain]?.includes(node)
+      const configured = Object.hasOwn(config.chains, chain) && namesOf(config).nodes[chain]?.includes(node)
       if (configured)
         throw invalid(`${chain}/${node} is in the config: portage node disable takes it out, and portage node enable back in.`)
       if (!changeOf(await read(), chain, node)) throw invalid(`there is no added node ${chain}/${node}`)

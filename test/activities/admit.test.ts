@@ -5,7 +5,7 @@ import type { Endpoint, NextStage } from '../../bridges/port.ts'
 import type { At, Simulation } from '../../chains/port.ts'
 import { type Config, configSchema } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { noSettings } from '../../domain/settings/settings.ts'
+import { noSettings, type Settings } from '../../domain/settings/settings.ts'
 import { callHash } from '../../lanes/deps.ts'
 import type { AdmitInput } from '../../temporal/contracts/transfer-steps.ts'
 import { parkAfterOf } from '../../workers/roles/chain.ts'
@@ -23,6 +23,7 @@ interface Scene {
   readonly transfers?: Partial<Config['transfers']>
   readonly endpoint?: Partial<Endpoint>
   readonly halted?: boolean
+  readonly denied?: Settings['denied']
   /** `unknown`: an older version runs the workflow. */
   readonly reverted?: AdmitInput['reverted'] | 'unknown'
   readonly dataFee?: string
@@ -44,6 +45,7 @@ async function admit({
   transfers,
   endpoint: own,
   halted = false,
+  denied = [],
   reverted = { calls: 0, gas: 0 },
   dataFee = '0',
   gasLimit,
@@ -74,7 +76,7 @@ async function admit({
     bridges: bridgesWith(endpoint),
     chains: new Map([['bsc', chain]]),
     lanes: new Map([['bsc', { statuses: async () => statuses, open: async () => lanes, lanes }]]),
-    settings: () => (halted ? { ...noSettings, halts: [{ scope: {}, by: 'me', reason: 'a test', at: 0 }] } : noSettings),
+    settings: () => ({ ...noSettings, denied, halts: halted ? [{ scope: {}, by: 'me', reason: 'a test', at: 0 }] : [] }),
     fees: () => ({ gasLimit }),
     abandonAfterMs: 0,
     parkAfter: parkAfterOf(configSchema.parse({ chains: {}, bridges: {}, transfers })),
@@ -109,6 +111,11 @@ test.each([
   heard.length = 0
   await admit({ endpoint, step })
   expect(heard).not.toContainEqual(['1', 5])
+})
+
+test('a recipient whose denial names a chain that the config lacks waits, and is not declined', async () => {
+  const rule = { kind: 'recipient', value: '0x1', waits: true, by: 'me', reason: 'a test', at: 0 } as const
+  expect((await admit({ denied: [rule] })).answer).toMatchObject({ kind: 'waiting', code: 'HALTED', retryInMs: 5_000 })
 })
 
 describe('A revert that says that the transfer is delivered', () => {

@@ -259,6 +259,13 @@ describe('A message is checked', () => {
       expect(await endpoint.validate({ ...transfer, ...change })).toMatchObject({ kind: 'rejected', code: 'MESSAGE_MISMATCH' })
   })
 
+  test('a burn that was started under another name of its source is valid', async () => {
+    const { see, endpoint } = await network()
+    see({ bytes: loggedV2() })
+    const whole = await attested(endpoint, transferOf(loggedV2()))
+    expect(await endpoint.validate({ ...whole, sourceChain: 'former-name' })).toMatchObject({ kind: 'valid' })
+  })
+
   test('a message shows its effect in the log of the target, by nonce and source', async () => {
     const { see, endpoint } = await network()
     see({ bytes: loggedV2() })

@@ -287,6 +287,7 @@ describe('The check of a request', () => {
   test('the check of a request accepts it, and refuses a transfer that claims another place', async () => {
     const transfer = transferOf(message())
     expect(await endpointOf().validate(transfer)).toEqual({ kind: 'valid' })
+    expect(await endpointOf().validate({ ...transfer, sourceChain: 'former-name' })).toEqual({ kind: 'valid' })
     expect(await endpointOf().validate({ ...transfer, sequence: '9000004' })).toMatchObject({ code: 'MESSAGE_MISMATCH' })
   })
 

@@ -163,6 +163,10 @@ describe('The check of a transfer', () => {
     expect(await endpointWith().validate(transfer)).toMatchObject({ kind: 'valid' })
   })
 
+  test('a transfer of a product that was started under another name of its source is valid', async () => {
+    expect(await endpointWith().validate({ ...transfer, sourceChain: 'former-name' })).toMatchObject({ kind: 'valid' })
+  })
+
   test.each([
     ['another digest', { digest: `0x${'00'.repeat(32)}` }],
     ['another sequence', { sequence: '8' }],

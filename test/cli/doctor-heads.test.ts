@@ -1,4 +1,4 @@
-import { checkChains, checkNodeCounts } from '../../cli/doctor/chains.ts'
+import { checkChains, checkNodeCounts, checkNodeNames } from '../../cli/doctor/chains.ts'
 import { startBlockNode } from '../helpers/block-node.ts'
 import { expect, test } from 'vitest'
 
@@ -28,5 +28,22 @@ test('a single node that reads is a warning, which says what it decides for a na
   expect(found.map(({ area, status, detail }) => [area, status, detail])).toEqual([
     ['chain ethereum', 'warn', expect.stringContaining('deliver transfers that nobody made')],
     ['chain bsc', 'warn', expect.stringContaining('nothing outvotes it')],
+  ])
+})
+
+test('a node without a name among several is a warning, because an order would name its place', () => {
+  const url = 'http://127.0.0.1:9'
+  const chains = {
+    ethereum: { nodes: [{ url }] },
+    bsc: { nodes: [{ url, name: 'one' }, { url }, { url }] },
+    base: {
+      nodes: [
+        { url, name: 'one' },
+        { url, name: 'two' },
+      ],
+    },
+  }
+  expect(checkNodeNames({ chains } as never).map(({ area, status, detail }) => [area, status, detail])).toEqual([
+    ['chain bsc', 'warn', expect.stringContaining('node-2, node-3')],
   ])
 })

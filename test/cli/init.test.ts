@@ -57,6 +57,7 @@ describe('portage init', () => {
     expect(chains['bsc']).toMatchObject({
       networkId: 56,
       wormholeChainId: 4,
+      nodes: [{ name: 'main', url: 'https://node.example' }],
       finality: { kind: 'depth', blocks: 50 },
       contracts: { core: '0x98f3c9e6e3face36baad05fe09d375ef1464288b', tokenBridge: '0xb6f6d86a8f9879a9c87f643768d9efc38c1da6e7' },
     })

@@ -103,6 +103,16 @@ describe('config check', () => {
     expect(all.out).not.toContain('! route')
   })
 
+  test('config check warns of nodes without a name', async () => {
+    const file = await writeDeadConfig()
+    const config = parse(await readFile(file, 'utf8')) as { chains: { ethereum: { nodes: object[] } } }
+    const [node] = config.chains.ethereum.nodes
+    config.chains.ethereum.nodes = [{ ...node, name: 'main' }, node!]
+    await writeFile(file, stringify(config))
+    const { code, out } = await runCli(['config', 'check', '--config', file])
+    expect([code, out]).toEqual([0, expect.stringContaining('! chain ethereum: nodes without a name: node-2')])
+  })
+
   test('config check warns of a chain whose requests pay only for their gas', async () => {
     const address = (digit: string) => `0x${digit.repeat(40)}`
     const file = await writeDeadConfig()

@@ -101,6 +101,10 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       }
     })
 
+    test('a transfer that was started under another name of its source is valid', async () => {
+      expect(await endpoint.validate({ ...next(), sourceChain: 'former-name' })).toMatchObject({ kind: 'valid' })
+    })
+
     test('a bridge adapter names one call per transfer, which carries no coins by itself', async () => {
       const transfer = next()
       const intent = await endpoint.delivery(transfer).call()

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import { until } from '../../lab/devnet/until.ts'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
+import { changeSettings } from '../../temporal/client/settings/settings.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { inPool, startMining, stopMining } from '../helpers/e2e-chain.ts'
 import { expectDelivered, expectNotDelivered } from '../helpers/e2e-judge.ts'
@@ -115,6 +116,20 @@ describe('Settings that operators change at run time', () => {
     expect(await stage.reaches(held.id, 'waiting')).toMatchObject({ code: 'HALTED' })
     await expectNotDelivered(stage, [held])
     await change('unhalt', '--source', 'ethereum', '--target', 'bsc')
+    await stage.outcomes([held])
+    await expectDelivered(stage)
+  })
+
+  test('a halt of a chain that the config lacks holds every transfer until it is ended', async () => {
+    const former = { bridges: [], lanes: [], nodes: { former: [] } }
+    const orders: SettingsOrder[] = [{ kind: 'halt', scope: { sourceChain: 'former' } }]
+    const { after } = await changeSettings(stage.client, former, { by: 'night-shift', reason: 'an exercise', orders })
+    const seen = async () => (await Promise.all([portage, other].map(versionIn))).every((one) => one === after.version)
+    await until(seen, { timeoutMs: 60_000, everyMs: 100, what: 'both processes to work by the change' })
+    const held = await send()
+    expect(await stage.reaches(held.id, 'waiting')).toMatchObject({ code: 'HALTED', reason: expect.stringContaining('the chain former') })
+    await expectNotDelivered(stage, [held])
+    await change('unhalt', '--source', 'former')
     await stage.outcomes([held])
     await expectDelivered(stage)
   })

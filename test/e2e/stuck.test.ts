@@ -115,7 +115,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   })
 
   test('portage stuck names a fault of a whole chain or stream', async () => {
-    const { mend } = await madeAtOnce('lane-forbidden', 'stream-paused', 'fee-ceiling', 'denied')
+    const { mend } = await madeAtOnce('lane-forbidden', 'stream-paused', 'fee-ceiling', 'denied', 'order-name-unknown')
     await mend()
     // `no-majority` comes alone, because a stream without a majority notices no missing messages.
     const { mend: again } = await madeAtOnce('no-majority')

@@ -3,11 +3,14 @@ import { withPolicy } from '../../chains/evm/signers/policy.ts'
 import type { ProvedSource } from '../../bridges/port.ts'
 import type { SignedTransaction } from '../../chains/signing-port.ts'
 import { signingLimitsSchema } from '../../config/schema/lane-schema.ts'
+import type { Config } from '../../config/schema/schema.ts'
 import { type DenyRule, type HaltScope, noSettings, type Settings } from '../../domain/settings/settings.ts'
 import { unread } from '../../temporal/client/settings/settings-watch.ts'
 import { signingPolicy } from '../../workers/roles/signer.ts'
+import { settingsInForce } from '../../workers/roles/settings-in-force.ts'
 import { self } from '../helpers/limited-key.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
+import { silentLogger } from '../../observability/logger.ts'
 
 const contract = `0x${'a1'.repeat(20)}`
 const [fromEthereum, fromBase, fromBoth, toAlice] = ['0x11111111', '0x22222222', '0x33333333', '0x44444444'] as const
@@ -20,9 +23,16 @@ const sources: Record<string, readonly ProvedSource[]> = {
   [toAlice]: ['base', { sourceChain: 'ethereum', parties: { recipient: alice, payee, token } }],
 }
 
+const chainOf = (wormholeChainId: number) => ({ wormholeChainId, nodes: [], lanes: [] })
+const config = {
+  chains: { bsc: chainOf(4), ethereum: chainOf(2), base: chainOf(30), polygon: chainOf(5) },
+  bridges: { ntt: {}, cctp: {}, receivers: {} },
+} as unknown as Pick<Config, 'bridges' | 'chains'>
+
 /** A key of bsc, and a bridge. `sources` has the sources that the bridge proves for each call. */
 function setting() {
   const now: { settings: Settings } = { settings: noSettings }
+  const watch = { current: () => now.settings, subscribe: () => () => true }
   const policy = signingPolicy({
     chainName: 'bsc',
     chain: { family: 'evm', networkId: 56, lanes: [], signing: signingLimitsSchema.parse({}) },
@@ -30,7 +40,7 @@ function setting() {
     dataFee: async () => '0',
     finalNonce: async () => 0,
     bridges: [{ bridge: 'ntt', calls: { [contract]: Object.keys(sources) }, proveCall: async ({ data }) => sources[data] ?? [] }],
-    settings: () => now.settings,
+    settings: settingsInForce(watch, { config, logger: silentLogger() }),
     spendingFolder: temporaryFolder(),
   })
   const key = { address: self, sign: () => Promise.resolve({ raw: '0x' } as SignedTransaction) }
@@ -64,6 +74,13 @@ test.each<[HaltScope, ...string[]]>([
   [{ chain: 'polygon' }, 'signed', 'signed', 'HALTED'],
   [{ bridge: 'ntt', sourceChain: 'polygon' }, 'signed', 'signed', 'signed'],
   [{}, 'HALTED', 'HALTED', 'HALTED'],
+  // Names from before the chains got a node, or another name.
+  [{ sourceChain: 'wormhole-30' }, 'signed', 'HALTED', 'HALTED'],
+  [{ bridge: 'cctp', chain: 'wormhole-5' }, 'signed', 'signed', 'HALTED'],
+  [{ sourceChain: 'mainnet' }, 'HALTED', 'HALTED', 'HALTED'],
+  [{ bridge: 'cctp', sourceChain: 'matic' }, 'signed', 'signed', 'HALTED'],
+  [{ bridge: 'former-plugin', targetChain: 'bsc' }, 'HALTED', 'HALTED', 'HALTED'],
+  [{ bridge: 'former-plugin', targetChain: 'base' }, 'signed', 'signed', 'signed'],
 ])('a key judges the halt %o by the call that it signs', async (scope, ...wanted) => {
   const { sign, halt } = setting()
   halt(scope)
@@ -94,6 +111,8 @@ test.each([
   ['recipient', payee, 'RECIPIENT_DENIED'],
   ['token', token, 'TOKEN_DENIED'],
   ['recipient', `base/${alice}`, 'passed'],
+  ['recipient', `bnb/${alice}`, 'HALTED'],
+  ['recipient', `bnb/${contract}`, 'passed'],
   ['recipient', contract, 'passed'],
 ] as const)('a key judges the denied %s %s by the parties that the proof of the call names: %s', async (kind, value, wanted) => {
   const { sign, check, deny } = setting()

@@ -15,6 +15,7 @@ import { auditHere, startIntake } from '../roles/intake.ts'
 import { createLaneWorker, signingLanes } from '../roles/lane.ts'
 import { createNotificationWork } from '../roles/notifications.ts'
 import { watchPolls } from './poll-watch.ts'
+import { settingsInForce } from '../roles/settings-in-force.ts'
 import { keepSettings } from '../roles/settings-keeper.ts'
 import { applyNodeChanges } from '../roles/network.ts'
 import { processMetrics } from '../telemetry/process-metrics.ts'
@@ -100,7 +101,7 @@ async function startRole(
     services.push(...started.services)
   }
   applyNodeChanges(watch, network.chains, logger)
-  const settings = watch.current
+  const settings = settingsInForce(watch, { config, logger })
   const metrics = processMetrics(network, agents, settings, options.metrics)
   const context = createContext({ config, client: temporal.client, network, settings, logger, metrics })
   const hosting = { temporal, tuning: tuningFrom(config, options.env), tracing: options.tracing, deployment: deploymentOf(config) }

@@ -9,7 +9,7 @@ import { giveOrder, type OrderOptions, orderText } from '../../orders.ts'
 import { list, type Part, section, type Text, verbatim } from '../../output/output.ts'
 import { limitText } from './fees.ts'
 import type { FeePolicy } from '../../../domain/fees/fees.ts'
-import { feeScopeText, haltScopeText, tariffScopeText, tariffText } from '../../../operations/orders/scope-text.ts'
+import { feeScopeText, haltScopeText, orderName, tariffScopeText, tariffText } from '../../../operations/orders/scope-text.ts'
 
 export const settingsCommand: CommandSpec = {
   description:
@@ -98,25 +98,22 @@ function auditText(audit: readonly SettingsChange[]): Text {
 }
 
 function changeText(one: SettingsOrder): string {
+  const name = orderName(one)
   switch (one.kind) {
-    case 'halt':
-    case 'unhalt':
-      return `${one.kind} ${haltScopeText(one.scope)}`
-    case 'deny':
-    case 'allow':
-      return `${one.kind} ${one.what} ${one.value}`
     case 'setFees':
-      return `fees of ${feeScopeText(one.scope)}: ${policyText(one.policy)}`
+      return `${name}: ${policyText(one.policy)}`
     case 'setTariff':
-      return `${tariffScopeText(one.scope)}: ${tariffText(one.tariff)}`
+      return `${name}: ${tariffText(one.tariff)}`
     case 'setNode':
-      return `node ${one.change.chain}/${one.change.name}: ${nodeText(one.change)}`
+      return `${name}: ${nodeText(one.change)}`
     case 'clearNode':
-      return `node ${one.chain}/${one.name}: change taken back`
+      return `${name}: change taken back`
     case 'addToken':
-      return `token ${one.token.jti} made for ${one.token.name}, level ${one.token.level}`
+      return `${name} made for ${one.token.name}, level ${one.token.level}`
     case 'revokeToken':
-      return `token ${one.jti} revoked`
+      return `${name} revoked`
+    default:
+      return name
   }
 }
 

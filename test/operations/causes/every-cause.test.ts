@@ -134,6 +134,9 @@ const shown: Readonly<Record<CauseCode, Partial<Facts>>> = {
   SHADOW_MODE: waiting('SHADOW_MODE'),
   UNREAD: { unread: [{ what: 'the transfers', asOf: at, error: away.error }] },
   VERSION_INACTIVE: { version: read({ buildId: 'v2', status: 'inactive', current: 'v1' }) },
+  ORDER_NAME_UNKNOWN: {
+    settings: read({ ...noSettings, fees: [{ scope: { kind: 'chain', chain: 'former' }, policy: { maxTip: '1' } }] }),
+  },
   DENIED: {
     settings: read({ ...noSettings, denied: [{ kind: 'recipient', value: '0xab', ...order }] }),
     declined: [transfer('a', { state: 'declined', code: 'RECIPIENT_DENIED' })],

@@ -50,7 +50,7 @@ test('causes are sorted by harm, then by the number of transfers that they hold 
     { from: '3', to: '4', state: 'held', at: at - 60_000 } as const,
   ]
   const rows = causes({
-    settings: read({ ...noSettings, halts: [halt({ chain: 'ethereum' }), halt({ targetChain: 'bsc' })] }),
+    settings: read({ ...noSettings, halts: [halt({ chain: 'wormhole-2' }), halt({ targetChain: 'bsc' })] }),
     lanes: [laneFacts({ ledger: read(ledger({ paused })) })],
     streams: streamState({ gaps: [gap], next: '5' }),
     spies: [{ address: '127.0.0.1:7073', bridge, asOf: at, problem: 'ECONNREFUSED', kept: 0, unknownSets: 0 }],

@@ -13,7 +13,7 @@ const address = '0x52908400098527886e0f7030069857d2e4169ee7'
 export const config = {
   chains: {
     bsc: {
-      ...{ family: 'evm', networkId: 1397, lanes: [{ address }] },
+      ...{ family: 'evm', networkId: 1397, lanes: [{ address }], nodes: [] },
       ...{ wormholeChainId: 4, contracts: { core: address, tokenBridge: address } },
     },
   },

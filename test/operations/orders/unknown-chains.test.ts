@@ -7,12 +7,22 @@ import { orderOf } from '../../../operations/orders/orders.ts'
 test.each(['__proto__', 'constructor', 'toString', 'valueOf'])(
   'a node of the chain %s, a name of JavaScript, is not found',
   async (chain) => {
-    const context = { config: { bridges: {}, chains: {} }, client: {}, allow: () => ({ by: 'dora', reason: 'a test' }) }
+    const client = { withDeadline: async () => noSettings }
+    const context = { config: { bridges: {}, chains: {} }, client, allow: () => ({ by: 'dora', reason: 'a test' }) }
     await expect(orderOf('node remove').run?.(context as never, '', { chain, name: 'a' } as never)).rejects.toMatchObject({
       code: 'INPUT_INVALID',
     })
   },
 )
+
+test('a node that was added to a chain which the config no longer has can be removed', async () => {
+  const added = { ...noSettings, version: 1, nodes: [{ chain: 'former', name: 'spare', disabled: false, url: 'http://127.0.0.1:9' }] }
+  const client = { withDeadline: async () => added }
+  const context = { config: { bridges: {}, chains: {} }, client, allow: () => ({ by: 'dora', reason: 'a test' }) }
+  const remove = (name: string) => orderOf('node remove').run?.(context as never, '', { chain: 'former', name } as never)
+  await expect(remove('spare')).resolves.toMatchObject({ json: { version: 1 } })
+  await expect(remove('other')).rejects.toMatchObject({ code: 'INPUT_INVALID' })
+})
 
 test('a token of a chain that no bridge has cannot be denied', () => {
   const deny = (chain: number) => [{ kind: 'deny', what: 'token', value: `${chain}/${'0'.repeat(64)}` } as const]
