@@ -9,7 +9,7 @@ import { asData, type ConfiguredPlugin, createPlugin, noFee, type PluginFile, re
 import { parseConfig } from '../../config/load/load.ts'
 import { editYaml, readYaml } from '../../config/load/yaml.ts'
 import type { Config } from '../../config/schema/schema.ts'
-import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { invalid, textOfFile, writing } from '../arguments/options.ts'
 import { facts, list, type Outcome, verbatim } from '../output/output.ts'
@@ -85,12 +85,16 @@ async function addFile({ context, configFile, options }: AddCall, config: Config
   const isFree = options.free ?? before?.free ?? false
   const settings =
     options.settings === undefined
-      ? (before?.settings ?? {})
+      ? before?.settings
       : readYaml(await textOfFile(context, options.settings, 'The settings cannot be read.'), options.settings)
-  const { plugin, routes } = await createPlugin(file, settings, pluginContext(config))
+  const { plugin, routes } = await createPlugin(file, settings ?? {}, pluginContext(config)).catch((error: unknown) => {
+    const { about } = toRelayerError(error)
+    if (settings !== undefined || !about.startsWith('Its settings are refused')) throw error
+    throw invalid(`The plug-in needs settings: name their file with --settings <file>. ${about}`, {}, error)
+  })
   if (!plugin.earned && !isFree) throw invalid(`The plug-in ${noFee}. Add --free to accept that.`, { plugin: name })
   const entry = {
-    ...{ module: relative(dirname(configFile), path), sha256: file.sha256, settings: asData(settings) },
+    ...{ module: relative(dirname(configFile), path), sha256: file.sha256, settings: asData(settings ?? {}) },
     ...(isFree && { free: true }),
     routes,
   }
@@ -145,8 +149,14 @@ async function listPlugins({ config }: Call): Promise<Outcome> {
 async function testPlugin({ context, options }: Call<{ with?: string }>, module: string): Promise<Outcome> {
   if (!existsSync(suite))
     throw new RelayerError('SETUP_INCOMPLETE', { detail: 'This release has no devnet: run the command from the repository of Portage.' })
-  const path = resolve(context.cwd(), module)
-  const functions = options.with === undefined ? path.replace(/\.(m?js)$/, '.test.$1') : resolve(context.cwd(), options.with)
+  const existing = (file: string, missing: string) => {
+    const path = resolve(context.cwd(), file)
+    if (existsSync(path)) return path
+    throw invalid(missing, { file })
+  }
+  const path = existing(module, 'The file of the plug-in is missing.')
+  const missing = 'The file with deploy and send is missing. Write it, or name it with --with.'
+  const functions = existing(options.with ?? module.replace(/\.(m?js)$/, '.test.$1'), missing)
   const root = join(dirname(suite), '../..')
   const child = spawn(process.execPath, ['--import', 'tsx', suite, 'test', path, '--with', functions], {
     cwd: root,

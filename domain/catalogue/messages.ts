@@ -49,8 +49,8 @@ export const messageRows = {
   ),
   PLUGIN_INVALID: {
     ...retry(
-      'A plug-in cannot be loaded: its file is missing, or it is not a plug-in for this version of Portage.',
-      'Correct the file that the reason names, then run `portage plugin add` again and start the processes again.',
+      'A plug-in is refused: its file, its settings or its routes do not fit this version of Portage and this config.',
+      'Correct the part that the reason names, then run `portage plugin add` again and start the processes again.',
       { isOutage: true, waitsForItself: true },
     ),
     ...cause('transfers', 'Only the messages of this plug-in wait.', inspect),

@@ -34,6 +34,13 @@ test('a plug-in is made, added to the config with all that its keys may sign, an
   expect(await portage('plugin new mine')).toMatchObject({ code: 0, err: '' })
   expect((await portage('plugin new mine')).err).toContain('exists already')
 
+  expect((await portage('plugin add mine/plugin.mjs --free')).err).toContain(
+    'The plug-in needs settings: name their file with --settings <file>',
+  )
+  await writeFile(join(cwd, 'wrong.json'), '{}')
+  const { err } = await portage('plugin add mine/plugin.mjs --settings wrong.json')
+  expect(err).toContain('Its settings are refused: source: Invalid input')
+  expect(err).not.toMatch(/unexpected|parked/)
   const refused = await portage('plugin add mine/plugin.mjs --settings settings.json')
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('Add --free to accept that.') as string })
   expect(await readFile(file, 'utf8')).toBe(config)
@@ -69,7 +76,7 @@ test('a plug-in whose routes lead to no chain of the config leaves the config as
   const { code, err } = await portage('plugin add mine/plugin.mjs --settings settings.json')
   expect(code).toBe(1)
   expect(err).toContain('CONFIG_INVALID')
-  expect(err).toContain('routes[0].to is not a chain of this config')
+  expect(err).toContain('- bridges.plugins.my-plugin.routes[0].to is not a chain of this config')
   expect(await readFile(file, 'utf8')).toBe(before)
 })
 
@@ -83,6 +90,12 @@ test('a plug-in that would claim messages of the token bridge, if it failed, is 
   await writeFile(file, before.replaceAll('ee'.repeat(20), 'bb'.repeat(20)))
   expect((await portage('config check')).err).toContain('fits messages that fit a route of wormhole-token-bridge')
   await writeFile(file, before)
+})
+
+test('portage plugin test names the file that is missing', async () => {
+  expect((await portage('plugin test mine/nope.mjs')).err).toContain('The file of the plug-in is missing. (file=mine/nope.mjs)')
+  const { err } = await portage('plugin test mine/plugin.mjs --with mine/nope.mjs')
+  expect(err).toContain('The file with deploy and send is missing. Write it, or name it with --with. (file=mine/nope.mjs)')
 })
 
 test('a process with keys refuses to run plug-ins', async () => {
