@@ -6,8 +6,11 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { demandOwnMessages, pluginContext } from '../../bridges/configured-emitters.ts'
 import { asData, type ConfiguredPlugin, createPlugin, noFee, type PluginFile, readPlugin } from '../../bridges/packages/load.ts'
+import type { ArgumentBound } from '../../bridges/kit/plugin.ts'
 import { parseConfig } from '../../config/load/load.ts'
 import { editYaml, readYaml } from '../../config/load/yaml.ts'
+import { typesOf } from '../../config/schema/bridge-schema.ts'
+import { pluginName } from '../../config/schema/plugin-schema.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Call, CommandSpec } from '../command.ts'
@@ -23,12 +26,19 @@ export const pluginCommand: CommandSpec = {
   commands: {
     new: {
       description: 'Write a plug-in to begin with, its test and a README into a new folder.',
-      options: (command) => command.argument('<folder>', 'a folder that does not exist yet'),
+      options: (command) => command.argument('<folder>', 'a folder that does not exist yet; its name is the name of the plug-in'),
       examples: ['portage plugin new my-plugin'],
       run: async ({ context }: Call, folder: string): Promise<Outcome> => {
         const to = resolve(context.cwd(), folder)
+        const name = basename(to)
+        const { error } = pluginName.safeParse(name)
+        if (error) throw invalid(`The folder names the plug-in: it ${error.issues[0]?.message ?? ''}.`, { folder })
         if (existsSync(to)) throw invalid('The folder exists already; nothing is overwritten.', { folder })
-        await writing(folder, 'The folder exists already; nothing is overwritten.', () => cp(template, to, { recursive: true }))
+        await writing(folder, 'The folder exists already; nothing is overwritten.', async () => {
+          await cp(template, to, { recursive: true })
+          const file = join(to, 'plugin.mjs')
+          await writeFile(file, (await readFile(file, 'utf8')).replace(`name: 'my-plugin'`, `name: '${name}'`))
+        })
         const next = [`portage plugin test ${folder}/plugin.mjs`, `portage plugin add ${folder}/plugin.mjs --settings <file> --free`]
         return {
           json: { folder: to, next },
@@ -116,9 +126,17 @@ function routeText({ from, where = {}, to, calls }: ConfiguredPlugin['routes'][n
     ),
     ...calls.map(({ contract, function: signature, proof, rest, coins }) => {
       const why = proof === 'message' ? 'with a signed message' : `if ${proof.view} is not ${JSON.stringify(proof.isNot)}`
-      return `    to ${to}, ${contract} ${signature} ${why}${rest ? `, and further arguments ${JSON.stringify(rest)}` : ''}${coins ? `, and at most ${coins.atMost} wei` : ''}`
+      const types = typesOf(signature).slice(1)
+      const bounds = rest?.map((bound, index) => `${types[index] ?? ''}: ${boundText(bound)}`)
+      return `    to ${to}, ${contract} ${signature} ${why}${bounds ? `, and further arguments (${bounds.join('; ')})` : ''}${coins ? `, and at most ${coins.atMost} wei` : ''}`
     }),
   ].join('\n')
+}
+
+function boundText(bound: ArgumentBound): string {
+  if ('atMost' in bound) return `at most ${bound.atMost}`
+  if ('payload' in bound) return `bytes ${bound.payload[0]} to ${bound.payload[1] - 1} of the payload`
+  return bound.is.startsWith('$') ? `${bound.is.slice(1)} of the message` : bound.is
 }
 
 /** Renames a finished draft, so that no reader sees half of the file. */

@@ -75,7 +75,7 @@ async function viewsText({ chains }: Devnet, plugin: Plugin<unknown>, { message,
 
 async function readReport({ apiUrl, admin }: PortageProcess, id: string): Promise<Report> {
   const answer = await fetch(`${apiUrl}/v1/transfers/${encodeURIComponent(id)}`, { headers: admin })
-  return answer.ok ? ((await answer.json()) as Report) : {}
+  return (await answer.json()) as Report
 }
 
 /** Throws Error if a second submission of a message causes a transaction. */
