@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { cp, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
@@ -14,6 +13,7 @@ import { pluginName } from '../../config/schema/plugin-schema.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Call, CommandSpec } from '../command.ts'
+import { stateOfFile } from '../doctor/plugins.ts'
 import { invalid, textOfFile, writing } from '../arguments/options.ts'
 import { facts, list, type Outcome, verbatim } from '../output/output.ts'
 
@@ -150,9 +150,9 @@ async function replaceFile(file: string, text: string): Promise<void> {
 async function listPlugins({ config }: Call): Promise<Outcome> {
   const { plugins = {} } = (await config()).bridges
   const rows = await Promise.all(
-    Object.entries(plugins).map(async ([name, { module, sha256, routes }]) => {
-      const bytes = await readFile(module).catch(() => undefined)
-      const file = bytes === undefined ? 'missing' : createHash('sha256').update(bytes).digest('hex') === sha256 ? 'as added' : 'changed'
+    Object.entries(plugins).map(async ([name, plugin]) => {
+      const { module, sha256, routes } = plugin
+      const file = await stateOfFile(plugin)
       return { name, file, routes: routes.length, sha256: { full: sha256, short: sha256.slice(0, 12) }, module }
     }),
   )
