@@ -41,7 +41,7 @@ export const messageRows = {
   ),
   PAYLOAD_KIND: fatal(
     'No bridge of the config delivers this payload.',
-    'Portage delivers payloads 1 and 3 of the token bridge, and the messages of bridges.receivers and of plug-ins: add a route for this emitter.',
+    'Portage delivers payloads 1 and 3 of the token bridge, and the messages of bridges.receivers and of plug-ins. If no route has this emitter, add one. If the route of a plug-in has it, give the message to the author of the plug-in.',
   ),
   PAYLOAD_LENGTH: fatal(
     'The payload has the wrong length for its kind.',
