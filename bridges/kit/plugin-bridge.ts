@@ -9,7 +9,7 @@ import { callsOf, createProveCall, encodeCall, paidCallsOf } from './calls.ts'
 import { type ContractReader, unless } from './contract-reader.ts'
 import { demandSize } from './demands.ts'
 import { type DeliveryLog, type DeliveryReader, findDelivery, hasLog } from './logs.ts'
-import type { Call, Message, Plugin, Shown, SignedMessage, Stage } from './plugin.ts'
+import type { Call, Message, Plugin, Route, Shown, SignedMessage, Stage } from './plugin.ts'
 import type { Decode } from './published.ts'
 import { type ChainNames, createProve, ofNobody, readRouted, type Routed, signedRefusals, type Verify } from './signed-messages.ts'
 import { type Refusals, toVerdict } from './verdict.ts'
@@ -32,7 +32,7 @@ export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts' | 'poli
   readonly stages: Readonly<Record<string, ProductStage<C>>>
   readonly reverts?: Plugin<C>['reverts'] | ((revert: Revert, content?: C) => RevertMeaning)
   /** Returns the error for a message without a route. Absent: PAYLOAD_KIND. */
-  unrouted?(message: SignedMessage): RelayerError
+  unrouted?(message: SignedMessage, route?: Route): RelayerError
   /** Applies the operator's policy. Throws a code of `refusals`. */
   admit?(message: Message<C>): void | Promise<void>
   first?(message: Message<C>): string | undefined
@@ -68,7 +68,7 @@ export function createPluginMessages<C>(
   function readOwned(bytes: Uint8Array): Owned<C> {
     const { vaa, signed, route: own } = route(bytes)
     const content = decode(signed, own)
-    if (content === undefined) throw unrouted(signed)
+    if (content === undefined) throw unrouted(signed, own)
     const message = { ...signed, content }
     return { vaa, signed, route: own, message, parties: parties(message) }
   }

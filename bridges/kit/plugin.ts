@@ -188,6 +188,12 @@ interface DevnetChain {
   readonly tokenBridge: string
 }
 
+/** Answer of `send`. */
+export interface Expected {
+  /** Payloads (0x) of the messages that `policy` must decline. All other messages must be delivered. */
+  readonly declined?: readonly string[]
+}
+
 /** Argument of `deploy` and `send`. Each method resolves once its transaction is mined, and throws if it reverts. */
 export interface AuthorDevnet {
   readonly chains: { readonly ethereum: DevnetChain; readonly bsc: DevnetChain }

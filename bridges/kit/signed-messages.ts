@@ -49,8 +49,10 @@ export function digestOf({ body }: { readonly body: BytesLike }): string {
   return keccak256(keccak256(body))
 }
 
-export function ofNobody({ emitterChain, emitter }: SignedMessage): RelayerError {
-  return new RelayerError('PAYLOAD_KIND', { facts: { emitterChain, emitter } })
+/** `route`: the route that fits the message, if its product does not read the message. */
+export function ofNobody({ emitterChain, emitter }: SignedMessage, route?: Route): RelayerError {
+  const detail = route && 'A route fits this message, but its bridge does not read it (`decode`).'
+  return new RelayerError('PAYLOAD_KIND', { detail, facts: { emitterChain, emitter } })
 }
 
 export interface Routed {

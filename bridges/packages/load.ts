@@ -25,6 +25,8 @@ const packageSchema = z.object({
   create: z.literal('function'),
 })
 
+const madeSchema = z.object({ routes: pluginRoutesSchema })
+
 export const noFee = 'does not say what its fees are worth (earned), so your lanes would pay the gas for everyone'
 
 export interface PluginFile {
@@ -49,7 +51,7 @@ export async function readPlugin(file: string, expected?: string, limits?: Threa
   if (!['.js', '.mjs'].includes(extname(file)))
     throw broken('PLUGIN_INVALID', 'It must be one JavaScript module (.mjs or .js): compile and bundle it first.', about)
   const thread = await startThread(bytes, limits).catch((cause: unknown) => {
-    throw broken('PLUGIN_INVALID', `It cannot be imported: ${firstLine(toRelayerError(cause), 300)}`, about, cause)
+    throw broken('PLUGIN_INVALID', `It cannot be imported: ${firstLine(cause, 300)}`, about, cause)
   })
   const { success, data, error } = packageSchema.safeParse(thread.definition)
   if (success) return { definition: data, sha256, thread }
@@ -65,12 +67,12 @@ export async function createPlugin(
 ): Promise<{ readonly plugin: Plugin<unknown>; readonly routes: ConfiguredPlugin['routes'] }> {
   const refuse = (what: string, cause: unknown): never => {
     thread.close()
-    const text = cause instanceof z.ZodError ? problemsOf(cause) : firstLine(toRelayerError(cause), 300)
+    const text = cause instanceof z.ZodError ? problemsOf(cause) : firstLine(cause, 300)
     throw broken('PLUGIN_INVALID', `${what}${text}`, { plugin: name }, cause)
   }
   const made = (await thread.create(settings, context).catch((cause: unknown) => refuse('', cause))) as Made
   try {
-    const routes = pluginRoutesSchema.parse(asData(made.routes))
+    const { routes } = madeSchema.parse(asData(made))
     demandParts(made)
     return { plugin: guarded(remotePlugin(name, made, routes, thread)), routes }
   } catch (cause) {

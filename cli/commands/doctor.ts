@@ -9,6 +9,7 @@ import { checkCctp } from '../doctor/cctp.ts'
 import { checkExecutor } from '../doctor/executor.ts'
 import { checkArchive, checkNativeRoutes, checkReceiverRoutes, checkServices, checkSources } from '../doctor/services.ts'
 import { checkTokens } from '../doctor/ntt.ts'
+import { checkPlugins } from '../doctor/plugins.ts'
 import { checkReceivers } from '../doctor/receivers.ts'
 import { checkTemporal } from '../doctor/temporal.ts'
 
@@ -19,6 +20,7 @@ const checkers = [
   checkSources,
   checkNativeRoutes,
   checkReceiverRoutes,
+  checkPlugins,
   checkTokens,
   checkExecutor,
   checkCctp,
@@ -36,9 +38,10 @@ export const doctorCommand: CommandSpec = {
 attributes. For each node it checks the network, the head and finality; for each chain, whether only one node reads. For each lane it
 checks the balance, the nonces that wait for finality, and the key, which signs a no-op that is not sent. For Wormhole it checks the
 contracts, the guardian set, the guardian spy, the guardian APIs, the fees of tokens, and the token bridges of sources without a node. For
-native bridges it checks the contracts, pause, budget and roles; for NTT the contracts, peers, threshold and pause; for the Executor the
-contracts and the quoter's key; for CCTP the contracts, domains, pause, attesters and Circle's APIs. The command also checks whether the streams
-run with the values of the config, whether the config has the names in the orders in force, the keys of access tokens and whether a valid token exists, the delay of the archive, and the
+native bridges it checks the contracts, pause, budget and roles; for plug-ins the files and the contracts; for NTT the contracts, peers, threshold and
+pause; for the Executor the contracts and the quoter's key; for CCTP the contracts, domains, pause, attesters and Circle's APIs. The command also
+checks whether the streams run with the values of the config, whether the config has the names in the orders in force, the keys of access tokens
+and whether a valid token exists, the delay of the archive, and the
 permissions of the config, the data folder and key files. For each receiver of notifications it checks whether the host can be reached,
 the form of the secrets, and whether the receiver accepts notifications. Only --send-test sends each receiver a signed
 notification.test. The exit code is 1 if a check failed.`,

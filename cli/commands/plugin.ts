@@ -1,16 +1,19 @@
 import { spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { cp, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { demandOwnMessages, pluginContext } from '../../bridges/configured-emitters.ts'
 import { asData, type ConfiguredPlugin, createPlugin, noFee, type PluginFile, readPlugin } from '../../bridges/packages/load.ts'
+import type { ArgumentBound } from '../../bridges/kit/plugin.ts'
 import { parseConfig } from '../../config/load/load.ts'
 import { editYaml, readYaml } from '../../config/load/yaml.ts'
+import { typesOf } from '../../config/schema/bridge-schema.ts'
+import { pluginName } from '../../config/schema/plugin-schema.ts'
 import type { Config } from '../../config/schema/schema.ts'
-import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Call, CommandSpec } from '../command.ts'
+import { stateOfFile } from '../doctor/plugins.ts'
 import { invalid, textOfFile, writing } from '../arguments/options.ts'
 import { facts, list, type Outcome, verbatim } from '../output/output.ts'
 
@@ -23,12 +26,19 @@ export const pluginCommand: CommandSpec = {
   commands: {
     new: {
       description: 'Write a plug-in to begin with, its test and a README into a new folder.',
-      options: (command) => command.argument('<folder>', 'a folder that does not exist yet'),
+      options: (command) => command.argument('<folder>', 'a folder that does not exist yet; its name is the name of the plug-in'),
       examples: ['portage plugin new my-plugin'],
       run: async ({ context }: Call, folder: string): Promise<Outcome> => {
         const to = resolve(context.cwd(), folder)
+        const name = basename(to)
+        const { error } = pluginName.safeParse(name)
+        if (error) throw invalid(`The folder names the plug-in: it ${error.issues[0]?.message ?? ''}.`, { folder })
         if (existsSync(to)) throw invalid('The folder exists already; nothing is overwritten.', { folder })
-        await writing(folder, 'The folder exists already; nothing is overwritten.', () => cp(template, to, { recursive: true }))
+        await writing(folder, 'The folder exists already; nothing is overwritten.', async () => {
+          await cp(template, to, { recursive: true })
+          const file = join(to, 'plugin.mjs')
+          await writeFile(file, (await readFile(file, 'utf8')).replace(`name: 'my-plugin'`, `name: '${name}'`))
+        })
         const next = [`portage plugin test ${folder}/plugin.mjs`, `portage plugin add ${folder}/plugin.mjs --settings <file> --free`]
         return {
           json: { folder: to, next },
@@ -85,12 +95,16 @@ async function addFile({ context, configFile, options }: AddCall, config: Config
   const isFree = options.free ?? before?.free ?? false
   const settings =
     options.settings === undefined
-      ? (before?.settings ?? {})
+      ? before?.settings
       : readYaml(await textOfFile(context, options.settings, 'The settings cannot be read.'), options.settings)
-  const { plugin, routes } = await createPlugin(file, settings, pluginContext(config))
+  const { plugin, routes } = await createPlugin(file, settings ?? {}, pluginContext(config)).catch((error: unknown) => {
+    const { about } = toRelayerError(error)
+    if (settings !== undefined || !about.startsWith('Its settings are refused')) throw error
+    throw invalid(`The plug-in needs settings: name their file with --settings <file>. ${about}`, {}, error)
+  })
   if (!plugin.earned && !isFree) throw invalid(`The plug-in ${noFee}. Add --free to accept that.`, { plugin: name })
   const entry = {
-    ...{ module: relative(dirname(configFile), path), sha256: file.sha256, settings: asData(settings) },
+    ...{ module: relative(dirname(configFile), path), sha256: file.sha256, settings: asData(settings ?? {}) },
     ...(isFree && { free: true }),
     routes,
   }
@@ -112,9 +126,17 @@ function routeText({ from, where = {}, to, calls }: ConfiguredPlugin['routes'][n
     ),
     ...calls.map(({ contract, function: signature, proof, rest, coins }) => {
       const why = proof === 'message' ? 'with a signed message' : `if ${proof.view} is not ${JSON.stringify(proof.isNot)}`
-      return `    to ${to}, ${contract} ${signature} ${why}${rest ? `, and further arguments ${JSON.stringify(rest)}` : ''}${coins ? `, and at most ${coins.atMost} wei` : ''}`
+      const types = typesOf(signature).slice(1)
+      const bounds = rest?.map((bound, index) => `${types[index] ?? ''}: ${boundText(bound)}`)
+      return `    to ${to}, ${contract} ${signature} ${why}${bounds ? `, and further arguments (${bounds.join('; ')})` : ''}${coins ? `, and at most ${coins.atMost} wei` : ''}`
     }),
   ].join('\n')
+}
+
+function boundText(bound: ArgumentBound): string {
+  if ('atMost' in bound) return `at most ${bound.atMost}`
+  if ('payload' in bound) return `bytes ${bound.payload[0]} to ${bound.payload[1] - 1} of the payload`
+  return bound.is.startsWith('$') ? `${bound.is.slice(1)} of the message` : bound.is
 }
 
 /** Renames a finished draft, so that no reader sees half of the file. */
@@ -128,9 +150,9 @@ async function replaceFile(file: string, text: string): Promise<void> {
 async function listPlugins({ config }: Call): Promise<Outcome> {
   const { plugins = {} } = (await config()).bridges
   const rows = await Promise.all(
-    Object.entries(plugins).map(async ([name, { module, sha256, routes }]) => {
-      const bytes = await readFile(module).catch(() => undefined)
-      const file = bytes === undefined ? 'missing' : createHash('sha256').update(bytes).digest('hex') === sha256 ? 'as added' : 'changed'
+    Object.entries(plugins).map(async ([name, plugin]) => {
+      const { module, sha256, routes } = plugin
+      const file = await stateOfFile(plugin)
       return { name, file, routes: routes.length, sha256: { full: sha256, short: sha256.slice(0, 12) }, module }
     }),
   )
@@ -145,8 +167,14 @@ async function listPlugins({ config }: Call): Promise<Outcome> {
 async function testPlugin({ context, options }: Call<{ with?: string }>, module: string): Promise<Outcome> {
   if (!existsSync(suite))
     throw new RelayerError('SETUP_INCOMPLETE', { detail: 'This release has no devnet: run the command from the repository of Portage.' })
-  const path = resolve(context.cwd(), module)
-  const functions = options.with === undefined ? path.replace(/\.(m?js)$/, '.test.$1') : resolve(context.cwd(), options.with)
+  const existing = (file: string, missing: string) => {
+    const path = resolve(context.cwd(), file)
+    if (existsSync(path)) return path
+    throw invalid(missing, { file })
+  }
+  const path = existing(module, 'The file of the plug-in is missing.')
+  const missing = 'The file with deploy and send is missing. Write it, or name it with --with.'
+  const functions = existing(options.with ?? module.replace(/\.(m?js)$/, '.test.$1'), missing)
   const root = join(dirname(suite), '../..')
   const child = spawn(process.execPath, ['--import', 'tsx', suite, 'test', path, '--with', functions], {
     cwd: root,

@@ -138,7 +138,7 @@ function checkWormhole(fields: Fields, chains: Chains): Problem[] {
         `Remove it: chains.${name}.contracts has its token bridge.`,
       ),
     ),
-    ...Object.keys(map(streams)).flatMap((source) => checkSource(pathText([path, 'streams', source]), source, fields, chains)),
+    ...Object.keys(map(streams)).flatMap((source) => checkSource(`${path}.${pathText(['streams', source])}`, source, fields, chains)),
     ...maps(freeRoutes).flatMap((route, index) => checkEnds(`${path}.freeRoutes[${index}]`, route, chains, fields)),
   ]
 }
@@ -160,7 +160,7 @@ function checkNoFeed({ minimumFees, prices }: Fields): Problem[] {
 
 function checkPriceFeed({ sources, expected }: Fields, chains: Chains): Problem[] {
   const names = (path: string, table: unknown) =>
-    Object.keys(map(table)).flatMap((name) => (name.includes('/') ? [] : checkChain(pathText([path, name]), name, chains)))
+    Object.keys(map(table)).flatMap((name) => (name.includes('/') ? [] : checkChain(`${path}.${pathText([name])}`, name, chains)))
   return [
     ...names('priceFeed.expected', expected),
     ...maps(sources).flatMap(({ chain, feeds }, index) => {
@@ -189,7 +189,9 @@ function checkTokenPeers(tokens: readonly Fields[], { wormhole, executor }: Fiel
       unless(free !== undefined || executor !== undefined, `${path}.tokens[${index}]`, 'delivers no transfer', remedy),
     ),
     ...tokens.flatMap(({ peers }, index) =>
-      Object.keys(map(peers)).flatMap((chain) => checkSource(pathText([path, 'tokens', index, 'peers', chain]), chain, anySource, chains)),
+      Object.keys(map(peers)).flatMap((chain) =>
+        checkSource(`${path}.tokens[${index}].peers.${pathText([chain])}`, chain, anySource, chains),
+      ),
     ),
   ]
 }
@@ -198,11 +200,11 @@ function checkPlugins(plugins: Fields, wormhole: unknown, chains: Chains): Probl
   const path = 'bridges.plugins'
   const ofRoutes = Object.entries(plugins).flatMap(([name, plugin]) =>
     maps(map(plugin)['routes']).flatMap(({ from, to, calls }, index) => {
-      const route = [path, name, 'routes', index]
+      const route = `${path}.${pathText([name, 'routes', index])}`
       return [
-        ...maps(from).flatMap(({ source }, place) => checkSource(pathText([...route, 'from', place, 'source']), source, anySource, chains)),
-        ...checkChain(pathText([...route, 'to']), to, chains),
-        ...maps(calls).flatMap((call, place) => checkCoins(pathText([...route, 'calls', place]), call, to, chains)),
+        ...maps(from).flatMap(({ source }, place) => checkSource(`${route}.from[${place}].source`, source, anySource, chains)),
+        ...checkChain(`${route}.to`, to, chains),
+        ...maps(calls).flatMap((call, place) => checkCoins(`${route}.calls[${place}]`, call, to, chains)),
       ]
     }),
   )

@@ -51,8 +51,9 @@ export function toProblems(issue: z.core.$ZodIssue, raw: unknown): Problem[] {
     case 'invalid_value':
       return [{ path, problem: 'has an unknown value', remedy: oneOf(issue.values) }]
     case 'invalid_union': {
-      const { options = [] } = issue as { options?: readonly unknown[] }
-      return [{ path, problem: value === undefined ? 'is missing' : 'has an unknown value', remedy: oneOf(options) }]
+      const { options } = issue as { options?: readonly unknown[] }
+      const problem = value === undefined ? 'is missing' : options ? 'has an unknown value' : issue.message
+      return [{ path, problem, remedy: options ? oneOf(options) : `Correct it.${meaning}` }]
     }
     case 'too_small':
     case 'too_big':

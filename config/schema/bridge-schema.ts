@@ -103,9 +103,11 @@ const payloadBytes = text(/^(0x)?([0-9a-fA-F]{2}){1,64}$/, 'must be 1 to 64 byte
   value.toLowerCase().replace('0x', ''),
 )
 const literal = /^(true|false|[0-9]{1,78}|0x([0-9a-fA-F]{2}){1,32})$/
-const oneWord = text(literal, 'must be true, false, a decimal number or 0x hex')
-  .refine((value) => !/^[0-9]+$/.test(value) || BigInt(value) < 2n ** 256n, 'must be below 2^256')
-  .describe('true, false, a decimal number, or 0x hex.')
+const wordOr = (others: string) =>
+  text(literal, `must be true, false, a decimal number${others}`)
+    .refine((value) => !/^[0-9]+$/.test(value) || BigInt(value) < 2n ** 256n, 'must be below 2^256')
+    .describe('true, false, a decimal number, or 0x hex.')
+const oneWord = wordOr(' or 0x hex')
 export const wordType = /^(bool|address|bytes32|u?int(8|16|32|64|128|160|256))$/
 const viewOfWords = text(/^[A-Za-z_$][\w$]*\([a-z0-9,]*\)$/, 'must be a view: name(bytes32,uint64)').refine(
   (value) => typesOf(value).every((type) => wordType.test(type)),
@@ -138,7 +140,10 @@ export function fitsType(arg: string, type: string): boolean {
 }
 
 /** A value of a message, or a literal of one word. */
-export const messageWord = z.union([z.enum(['$digest', '$emitter', '$emitterChain', '$sequence']), oneWord])
+export const messageWord = z.union([
+  z.enum(['$digest', '$emitter', '$emitterChain', '$sequence']),
+  wordOr(', 0x hex, $digest, $emitter, $emitterChain or $sequence'),
+])
 
 export const deliveredViewSchema = z
   .strictObject({

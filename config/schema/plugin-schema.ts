@@ -9,7 +9,8 @@ const called = text(/^[A-Za-z_$][\w$]*\(\w+(,\w+){0,10}\)$/, 'must be a function
   return first === 'bytes' ? rest.every((type) => wordType.test(type)) : rest.length === 0 && wordType.test(first)
 }, 'must be name(bytes), name(bytes,<type>,…), or name(<type>), with types of one word')
 
-const boundSchema = z.union([
+const anyBound = "must be { is: '10' }, { is: '$digest' }, { atMost: '100' } or { payload: [from, to] }: values are texts in quotes"
+const bounds = [
   z.strictObject({ is: messageWord.describe('The argument: a literal, or a value of the message.') }),
   z.strictObject({ atMost: decimal.describe('The highest value of the argument, an unsigned number.') }),
   z.strictObject({
@@ -20,7 +21,8 @@ const boundSchema = z.union([
         'Offsets in the payload, in bytes: the argument is the bytes from the first one up to the second one, which is not included.',
       ),
   }),
-])
+] as const
+const boundSchema = z.union(bounds, anyBound)
 
 /** As a word, a negative number is large, so an upper limit (`atMost`) fits only unsigned types. */
 function fits(bound: z.output<typeof boundSchema>, type: string): boolean {
@@ -82,7 +84,10 @@ export const pluginRouteSchema = z.strictObject({
     1_000,
   ).describe('Emitters of the messages.'),
   where: z
-    .record(text(/^(0|[1-9][0-9]{0,5})$/, 'must be an offset in bytes'), text(/^([0-9a-f]{2}){1,64}$/, 'must be 1 to 64 bytes in hex'))
+    .record(
+      text(/^(0|[1-9][0-9]{0,5})$/, 'must be an offset in bytes'),
+      text(/^([0-9a-f]{2}){1,64}$/, 'must be 1 to 64 bytes in hex: lower case, without 0x'),
+    )
     .optional()
     .describe('Offset in the payload, in bytes → the bytes at this offset. All pairs must match.'),
   to: chainName.describe('Target chain.'),
@@ -91,7 +96,7 @@ export const pluginRouteSchema = z.strictObject({
 
 export const pluginRoutesSchema = listOf(pluginRouteSchema, 1, 1_000)
 
-export const pluginName = text(/^[a-z][a-z0-9-]{1,39}$/, 'must be lower-case letters, digits and -').refine(
+export const pluginName = text(/^[a-z][a-z0-9-]{1,39}$/, 'must be 2 to 40 lower-case letters, digits and -, and begin with a letter').refine(
   (name) => !['wormhole', 'wormhole-token-bridge', 'native-bridge', 'receivers', 'ntt', 'executor', 'cctp', 'plugins'].includes(name),
   'is the name of a part of Portage',
 )

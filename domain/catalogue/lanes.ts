@@ -129,7 +129,7 @@ export const laneRows = {
   },
   SIGNER_OFFLINE: {
     ...outage(
-      'The signer of this lane cannot be reached, refuses to sign, or gives a wrong signature.',
+      'The signer of a lane or of Executor quotes cannot be reached, refuses to sign, or gives a wrong signature.',
       'Do nothing if the signer works again by itself; otherwise check the remote signer or AWS KMS, and that this process may use the key: run `portage doctor`.',
     ),
     ...cause('transfers', does.keeps, [doctor, show]),

@@ -41,7 +41,7 @@ export const messageRows = {
   ),
   PAYLOAD_KIND: fatal(
     'No bridge of the config delivers this payload.',
-    'Portage delivers payloads 1 and 3 of the token bridge, and the messages of bridges.receivers and of plug-ins: add a route for this emitter.',
+    'Portage delivers payloads 1 and 3 of the token bridge, and the messages of bridges.receivers and of plug-ins. If no route has this emitter, add one. If the route of a plug-in has it, give the message to the author of the plug-in.',
   ),
   PAYLOAD_LENGTH: fatal(
     'The payload has the wrong length for its kind.',
@@ -49,8 +49,8 @@ export const messageRows = {
   ),
   PLUGIN_INVALID: {
     ...retry(
-      'A plug-in cannot be loaded: its file is missing, or it is not a plug-in for this version of Portage.',
-      'Correct the file that the reason names, then run `portage plugin add` again and start the processes again.',
+      'A plug-in is refused: its file, its settings or its routes do not fit this version of Portage and this config.',
+      'Correct the part that the reason names, then run `portage plugin add` again and start the processes again.',
       { isOutage: true, waitsForItself: true },
     ),
     ...cause('transfers', 'Only the messages of this plug-in wait.', inspect),

@@ -99,9 +99,11 @@ export interface SpyFacts {
   readonly unknownSets: number
 }
 
-/** Prices of the coins of the Executor's chains. */
+/** Prices of the coins of the Executor's chains, and the service that signs quotes. */
 export interface QuoteFacts {
   readonly asOf: number
+  /** Why the key's signing service is away. */
+  readonly offline?: string | undefined
   readonly missing: readonly { readonly name: ChainName; readonly why: string }[]
 }
 
@@ -127,7 +129,7 @@ export interface Facts {
   readonly streams: readonly StreamFacts[]
   readonly receivers: readonly ReceiverFacts[]
   readonly spies: readonly SpyFacts[]
-  /** Absent if this config gives no quotes, or has no price feed. */
+  /** Absent if this config gives no quotes. */
   readonly quotes?: QuoteFacts | undefined
   readonly transfers: readonly TransferFacts[]
   readonly declined: readonly TransferFacts[]

@@ -1,5 +1,5 @@
 import type { PriceOf } from '../../bridges/port.ts'
-import { createConfiguredChain } from '../../chains/registry.ts'
+import { createConfiguredChain, createQuoteSigner } from '../../chains/registry.ts'
 import { nodeVariables } from '../../config/chains.ts'
 import { expectedPrices } from '../../config/prices.ts'
 import type { Config } from '../../config/schema/schema.ts'
@@ -14,22 +14,35 @@ interface QuoteProbe {
   readonly priceOf?: PriceOf | undefined
 }
 
-/** Undefined if this config quotes no prices, or has no feed of them. Never throws. */
-export async function probeQuotes({ config, environment, priceOf }: QuoteProbe): Promise<QuoteFacts | undefined> {
-  const { executor } = config.bridges
-  if (!config.priceFeed || !executor?.quoter.signer) return undefined
+/** Undefined if this config gives no quotes. Never throws. */
+export async function probeQuotes(options: QuoteProbe): Promise<QuoteFacts | undefined> {
+  const { executor } = options.config.bridges
+  if (!executor?.quoter.signer) return undefined
+  const [missing, offline] = await Promise.all([missingPrices(Object.keys(executor.chains), options), problemOfSigner(executor.quoter)])
+  return { asOf: Date.now(), missing, offline }
+}
+
+async function missingPrices(names: readonly string[], { config, environment, priceOf }: QuoteProbe): Promise<QuoteFacts['missing']> {
+  if (!config.priceFeed) return []
   const feed = priceOf ? { priceOf, close: () => {} } : openFeed(config.priceFeed, config, environment)
   try {
     const missing = await Promise.all(
-      Object.keys(executor.chains).map(async (name) => {
+      names.map(async (name) => {
         const error = errorOf(await read(limits.chainMs, () => feed.priceOf(name, 'source')))
         return error?.code === 'PRICE_MISSING' ? [{ name, why: error.about }] : []
       }),
     )
-    return { asOf: Date.now(), missing: missing.flat() }
+    return missing.flat()
   } finally {
     feed.close()
   }
+}
+
+/** Asks a signing service for its key, and signs nothing. A local key cannot be away. */
+async function problemOfSigner({ signer, address }: NonNullable<Config['bridges']['executor']>['quoter']): Promise<string | undefined> {
+  if (signer?.kind !== 'remote' && signer?.kind !== 'aws-kms') return undefined
+  const error = errorOf(await read(limits.chainMs, () => createQuoteSigner(signer, address)))
+  return error && ['SIGNER_OFFLINE', 'INTERNAL'].includes(error.code) ? error.about : undefined
 }
 
 function openFeed(

@@ -234,6 +234,8 @@ describe('A message of a plug-in', () => {
     expect(bridge.content(bytesOf('0x0102'))).toEqual({ recipient: contract, token: 'mine' })
     const isOfNobody = expect.objectContaining({ code: 'PAYLOAD_KIND' }) as Error
     await expect(accept(bridge, '0x0109')).rejects.toThrow(isOfNobody)
+    await expect(accept(bridge, '0x0109')).rejects.toThrow('A route fits this message, but its bridge does not read it (`decode`).')
+    await expect(accept(bridge, '0x02')).rejects.not.toThrow('A route fits')
     expect(() => bridge.decode(bytesOf('0x02'))).toThrow(isOfNobody)
   })
 

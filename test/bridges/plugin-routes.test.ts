@@ -69,3 +69,17 @@ test.each<[string, string, object]>([
 ])('a route is refused if its call has %s', (_, signature, more) => {
   expect(givenBy(signature, more)).toMatchObject({ success: false })
 })
+
+const bound = "must be { is: '10' }, { is: '$digest' }, { atMost: '100' } or { payload: [from, to] }: values are texts in quotes"
+const word = 'must be true, false, a decimal number, 0x hex, $digest, $emitter, $emitterChain or $sequence'
+const call = { contract, function: 'give(bytes,uint16)', proof: 'message', rest: [{ atMost: '9' }] }
+test.each<[string, object, readonly (string | number)[], string]>([
+  ['a bound that is a number', { calls: [{ ...call, rest: [{ is: 10 }] }] }, ['calls', 0, 'rest', 0], bound],
+  ['an upper limit that is a number', { calls: [{ ...call, rest: [{ atMost: 10 }] }] }, ['calls', 0, 'rest', 0], bound],
+  ['offsets by name', { calls: [{ ...call, rest: [{ payload: { from: 1, to: 2 } }] }] }, ['calls', 0, 'rest', 0], bound],
+  ['a misspelt value', { calls: [{ ...call, rest: [{ is: '$emitterchain' }] }] }, ['calls', 0, 'rest', 0, 'is'], word],
+  ['bytes with 0x', { where: { 0: '0x07' } }, ['where', '0'], 'must be 1 to 64 bytes in hex: lower case, without 0x'],
+])('a refused route names the place, and says what is allowed: %s', (_, parts, path, message) => {
+  const { error } = pluginRoutesSchema.safeParse([{ from: emitterOf, to: 'bsc', calls: [call], ...parts }])
+  expect(error?.issues).toContainEqual(expect.objectContaining({ path: [0, ...path], message }))
+})

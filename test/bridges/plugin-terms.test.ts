@@ -95,7 +95,7 @@ describe('Coins of the call of a plug-in', () => {
   ])('a plug-in is refused if its rule has coins %s', async (_, coins, field) => {
     await expect(made({ routes: paying(coins) })).rejects.toMatchObject({
       code: 'PLUGIN_INVALID',
-      message: expect.stringContaining(`coins.${field}`) as string,
+      message: expect.stringContaining(`routes.0.calls.0.coins.${field}`) as string,
     })
   })
 

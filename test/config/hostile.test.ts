@@ -44,7 +44,11 @@ describe('errors of the YAML', () => {
   })
 
   test.each<[string, string]>([
-    ['streams.etherum is not a chain', good.replace('bridge: {}', 'bridge: { streams: { etherum: {} } }')],
+    ['- bridges.wormhole-token-bridge.streams.etherum is not a chain', good.replace('bridge: {}', 'bridge: { streams: { etherum: {} } }')],
+    [
+      'emitter must be an emitter (64 hex digits) or the address of an emitting contract',
+      good.replace('bridge: {}', 'bridge: {}\n  receivers: { routes: [{ emitter: 12 }] }'),
+    ],
     ['streams.wormhole-2 is the chain ethereum', good.replace('bridge: {}', 'bridge: { streams: { wormhole-2: {} } }')],
     ['streams.wormhole-5 is no source', good.replace('bridge: {}', 'bridge: { streams: { wormhole-5: {} } }')],
     ['freeRoutes[0].source is not a chain', good.replace('bridge: {}', 'bridge: { freeRoutes: [{ source: bsc, target: ethereum }] }')],

@@ -94,7 +94,7 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
       await run(process.execPath, ['-e', `import(${JSON.stringify(plugin)}).then((one) => console.log(one.default.name))`]),
     ).toMatchObject({
       code: 0,
-      stdout: 'my-plugin\n',
+      stdout: 'mine\n',
     })
   })
 

@@ -19,7 +19,8 @@ export async function deploy(devnet) {
 }
 
 /**
- * Sends one or more messages.
+ * Sends one or more messages. With `return { declined: ['0x02'] }`, the messages with these payloads must be declined
+ * by `policy`.
  * @param {import('portage/plugin').AuthorDevnet} devnet
  */
 export async function send(devnet) {

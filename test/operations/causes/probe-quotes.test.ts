@@ -1,5 +1,8 @@
 import { rename, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { computeAddress, SigningKey } from 'ethers'
 import { expect, test } from 'vitest'
 import type { Config } from '../../../config/schema/schema.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
@@ -40,6 +43,43 @@ test('a process that quotes reports the prices of its own feed', async () => {
 
 test('a config without a quoter’s key gives no quotes, so none are missing', async () => {
   expect(await probeQuotes({ config: configWith(undefined, ['bsc']), environment: {} })).toBeUndefined()
+})
+
+test('the signing service of the quoter is asked for its keys, and an outage is shown', async () => {
+  const key = new SigningKey(`0x${'17'.repeat(32)}`)
+  let keys: readonly string[] | undefined = [key.publicKey]
+  const server = createServer((_, answer) => void answer.writeHead(keys ? 200 : 503).end(JSON.stringify(keys)))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const quoter = {
+    address: computeAddress(key).toLowerCase(),
+    signer: { kind: 'remote', url: `http://127.0.0.1:${port}`, timeoutMs: 1_000 },
+  }
+  const config = { chains: {}, bridges: { executor: { quoter, chains: { bsc: {} } } } } as unknown as Config
+  const probe = async () => (await probeQuotes({ config, environment: {} }))?.offline
+  try {
+    expect(await probe()).toBeUndefined()
+    // Another machine may have no access to the key.
+    keys = []
+    expect(await probe()).toBeUndefined()
+    keys = undefined
+    expect(await probe()).toContain('The remote signer answered with 503.')
+  } finally {
+    server.close()
+  }
+  expect(await probe()).toContain('The remote signer cannot be reached.')
+})
+
+test('a quoter whose signing service is away is a cause of its own', () => {
+  const offline = 'The remote signer cannot be reached.'
+  expect(explain(facts({ quotes: { asOf: at, missing: [], offline } }), explained)).toMatchObject([
+    {
+      code: 'SIGNER_OFFLINE',
+      where: { kind: 'worker', id: 'executor' },
+      what: 'The Executor provider gives no quotes, because its key cannot sign: The remote signer cannot be reached.',
+      next: ['portage doctor'],
+    },
+  ])
 })
 
 test('missing prices are a cause of their own, with the chains for which there are no quotes', () => {

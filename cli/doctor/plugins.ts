@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { ConfiguredPlugin } from '../../bridges/packages/load.ts'
+import type { ConfiguredChain as Reader } from '../../chains/registry.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import { errorCatalogue } from '../../domain/catalogue/errors.ts'
+import { withChains } from '../arguments/subjects.ts'
+import { type Check, fail, type Finding, look, lookOn, warn } from './check.ts'
+
+export function checkPlugins(config: Config): Promise<Check[]> {
+  return withChains(config, (readers) =>
+    Promise.all(
+      Object.entries(config.bridges.plugins ?? {}).flatMap(([name, plugin]) => {
+        const area = `plug-in ${name}`
+        const ofRoutes = plugin.routes.map((route, index) => {
+          const reader = readers.get(route.to)!
+          return lookOn(reader, area, `route ${index}`, () => routeFinding(reader, route))
+        })
+        return [look(area, 'file', () => fileFinding(plugin)), ...ofRoutes]
+      }),
+    ),
+  )
+}
+
+type Pinned = Pick<ConfiguredPlugin, 'module' | 'sha256'>
+
+export async function stateOfFile({ module, sha256 }: Pinned): Promise<'as added' | 'changed' | 'missing'> {
+  const bytes = await readFile(module).catch(() => undefined)
+  if (bytes === undefined) return 'missing'
+  return createHash('sha256').update(bytes).digest('hex') === sha256 ? 'as added' : 'changed'
+}
+
+export async function fileFinding({ module, sha256 }: Pinned): Promise<Finding> {
+  const state = await stateOfFile({ module, sha256 })
+  if (state === 'as added') return `${module}, as added`
+  if (state === 'changed') return fail(`${module} has changed since it was added`, errorCatalogue.PLUGIN_CHANGED.remedy)
+  return warn(
+    `${module} cannot be read here`,
+    'Bring the file to each machine whose processes run without keys. Other processes do not need it.',
+  )
+}
+
+export async function routeFinding(reader: Pick<Reader, 'hasCode'>, { to, calls }: ConfiguredPlugin['routes'][number]): Promise<Finding> {
+  const contracts = [...new Set(calls.flatMap(({ contract, coins }) => [contract, coins?.delivered.contract ?? contract]))]
+  const remedy = 'Correct the settings of the plug-in, and run `portage plugin add` again.'
+  for (const contract of contracts) if (!(await reader.hasCode(contract))) return fail(`${contract} has no code on this network`, remedy)
+  return `${contracts.join(', ')} on ${to}`
+}
