@@ -31,8 +31,8 @@ SDK knows on the mainnet: CPU, calls to Temporal, requests to guardians, RPC cal
 
 With --peers: Portage in turns with relayer-engine (from npm, with Redis; as its documents show, and tuned) and with a
 sender that keeps no state. Each run has a network of its own, where all messages come at once through the spy. Prints
-the deliveries per second and the relayer's own CPU time, and what each loses when SIGKILL ends it after half of the
-deliveries and it starts again. Programs that are missing are installed into the cache, and Redis by apt-get. Use at
+the deliveries per second and the relayer's own CPU time, and what each loses when SIGKILL ends it after a quarter of
+the deliveries and it starts again. Programs that are missing are installed into the cache, and Redis by apt-get. Use at
 least 800 transfers, because two blocks hold fewer.
 
 Exit code: 0 if the run of Portage was clean; 1 if transfers were lost or delivered twice; 2 for bad usage; 3 if a

@@ -21,7 +21,7 @@ export interface Store {
 
 export interface Contender {
   readonly name: string
-  /** Part of the transfers that it gets, because it would need a quarter of an hour for all. */
+  /** Part of the transfers that it gets, because it would need many minutes for all. */
   readonly share: number
   open(devnet: Devnet): Promise<Store>
 }
@@ -76,7 +76,6 @@ export interface EnginePrograms {
 }
 
 export function relayerEngine(form: EngineForm, { folder, redis }: EnginePrograms): Contender {
-  const mostKeys = form === 'documented' ? 1 : Infinity
   return {
     name: `relayer-engine, ${form}`,
     share: form === 'documented' ? 0.1 : 1,
@@ -91,7 +90,7 @@ export function relayerEngine(form: EngineForm, { folder, redis }: EngineProgram
         await server.stop()
         throw error
       }
-      const settings = { ...settingsOf(devnet, mostKeys), engine: { folder, redisPort, form } }
+      const settings = { ...settingsOf(devnet), engine: { folder, redisPort, form } }
       return {
         pids: [server.pid],
         start: () => startApp(settings, [engineApp]),

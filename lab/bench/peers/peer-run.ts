@@ -65,7 +65,9 @@ export async function peerRun(contender: Contender, options: PeerOptions, log: (
   })
 }
 
-/** Kills the relayer with SIGKILL after half of the deliveries, and starts it again. No message comes in between. */
+/**
+ * Kills the relayer with SIGKILL after a quarter of the deliveries, and starts it again. No message comes in between.
+ */
 export async function killRun(contender: Contender, options: PeerOptions, log: (line: string) => void): Promise<KillRun> {
   const transfers = shareOf(contender, options.transfers)
   return onDevnet(contender, options.keys, log, async (devnet, store) => {
@@ -77,15 +79,15 @@ export async function killRun(contender: Contender, options: PeerOptions, log: (
       const watch = await watchDeliveries(devnet.chains.bsc)
       try {
         devnet.guardian.release()
-        await untilDelivered(watch, Math.ceil(transfers / 2), relayer)
+        await untilDelivered(watch, Math.ceil(transfers / 4), relayer)
         relayer.kill('SIGKILL')
         await relayer.exited
         await new Promise((resolve) => setTimeout(resolve, downMs))
         const deliveredBefore = watch.count
-        relayer = await startRelayer(devnet, store)
         const restarted = Date.now()
+        relayer = await startRelayer(devnet, store)
         await untilDelivered(watch, transfers, relayer)
-        const seconds = watch.count > deliveredBefore ? Math.max(0, watch.lastAt - restarted) / 1_000 : undefined
+        const seconds = watch.count > deliveredBefore ? (watch.lastAt - restarted) / 1_000 : undefined
         const check = await devnet.check(sent)
         return { ...verdictOf(check, transfers), deliveredBefore, seconds, wastedTransactions: check.wastedTransactions }
       } finally {

@@ -17,8 +17,8 @@ const pinsFile = 'pins.json'
 const installMs = 900_000
 
 /**
- * Versions from the lock file of relayer-engine's own repository. Newer packages of Injective, which its SDK of Wormhole
- * loads, no longer fit the older ones among them, so that relayer-engine would not start.
+ * Versions from the lock file of relayer-engine's own repository. Newer packages of Injective, which its SDK of
+ * Wormhole loads, no longer fit the older ones among them, so that relayer-engine would not start.
  */
 const overrides = {
   elliptic: '6.6.1',

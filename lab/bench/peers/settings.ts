@@ -1,6 +1,6 @@
 import type { Devnet } from '../../devnet/index.ts'
 
-/** `documented`: the defaults, and a key that waits for each receipt. `tuned`: high concurrency, several keys. */
+/** `documented`: the defaults, and a key waits for each receipt. `tuned`: high concurrency, and only jobs wait. */
 export type EngineForm = 'documented' | 'tuned'
 
 /** The process of a peer reads these from the environment variable PEER_SETTINGS, as JSON. */
@@ -22,17 +22,14 @@ export interface PeerSettings {
 /** Window of Portage's lanes on a devnet, so that no contender has more in flight. */
 const window = 64
 
-export function settingsOf({ chains, guardian, lanes }: Devnet, mostKeys = Infinity): PeerSettings {
+export function settingsOf({ chains, guardian, lanes }: Devnet): PeerSettings {
   const { ethereum: source, bsc: target } = chains
   return {
     spy: guardian.spy.address,
     ...{ sourceChain: source.wormholeChainId, sourceBridge: source.tokenBridge },
     ...{ targetChain: target.wormholeChainId, targetBridge: target.tokenBridge },
     ...{ targetNetwork: target.anvil.chainId, targetUrl: target.anvil.url },
-    keys: lanes
-      .filter(({ chain }) => chain === target.name)
-      .slice(0, mostKeys)
-      .map(({ privateKey }) => privateKey),
+    keys: lanes.filter(({ chain }) => chain === target.name).map(({ privateKey }) => privateKey),
     window,
   }
 }
