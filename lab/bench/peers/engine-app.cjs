@@ -7,14 +7,13 @@ const { spy, sourceChain, sourceBridge, targetChain, targetBridge, targetUrl, ke
 const load = createRequire(join(engine.folder, 'package.json'))
 const { Environment, RelayerApp, RedisStorage, logging, providers, wallets } = load('@wormhole-foundation/relayer-engine')
 const { getIsTransferCompletedEth, redeemOnEth } = load('@certusone/wormhole-sdk')
-const { Contract } = load('ethers')
+const { Contract, providers: ofEthers } = load('ethers')
 const { createLogger, transports } = load('winston')
 
 const tuned = engine.form === 'tuned'
 const logger = createLogger({ level: 'error', transports: [new transports.Console()] })
 const abi = ['function completeTransfer(bytes vaa)']
-/** A tuned app polls once per block. The default of ethers is one poll per four seconds. */
-const pollingMs = 1_000
+const gasLimit = 400_000
 
 /** The wallet waits for the receipt before it takes the next action. */
 async function redeem(ctx) {
@@ -26,11 +25,20 @@ async function redeem(ctx) {
 /** The wallet only sends. The job waits for the receipt. */
 async function redeemTuned(ctx) {
   const [node] = ctx.providers.evm[targetChain]
-  node.pollingInterval = pollingMs
   if (await getIsTransferCompletedEth(targetBridge, node, ctx.vaaBytes)) return
-  const send = ({ wallet }) => new Contract(targetBridge, abi, wallet).completeTransfer(ctx.vaaBytes)
+  const send = ({ wallet }) => new Contract(targetBridge, abi, wallet).completeTransfer(ctx.vaaBytes, { gasLimit })
   const sent = await ctx.wallets.onEVM(targetChain, send)
   await sent.wait()
+}
+
+/** It asks for the chain's id once, not with each call, and polls once per block. The default is once per 4 s. */
+function useTunedNode() {
+  const node = new ofEthers.StaticJsonRpcProvider(targetUrl)
+  node.pollingInterval = 1_000
+  return (ctx, next) => {
+    ctx.providers.evm[targetChain] = [node]
+    return next()
+  }
 }
 
 async function main() {
@@ -44,6 +52,7 @@ async function main() {
   app.logger(logger)
   app.use(logging(logger))
   app.use(providers({ chains: { [targetChain]: { endpoints: [targetUrl] } } }, [String(targetChain)]))
+  if (tuned) app.use(useTunedNode())
   app.use(wallets(Environment.DEVNET, { logger, namespace, privateKeys: { [targetChain]: keys } }))
   app.chain(sourceChain).address(sourceBridge, tuned ? redeemTuned : redeem)
   await app.listen()

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readOptions } from '../../../lab/bench/options.ts'
-import { deliveryRates } from '../../../lab/bench/peers/deliveries.ts'
+import { deliveryRates, watchDeliveries } from '../../../lab/bench/peers/deliveries.ts'
 import type { KillRun, PeerRun } from '../../../lab/bench/peers/peer-run.ts'
 import { type PeersResult, portageIsClean } from '../../../lab/bench/peers/peers.ts'
 import { peersTable } from '../../../lab/bench/peers/peers-table.ts'
 import { engineVersion, findEngine, findRedis } from '../../../lab/bench/peers/programs.ts'
+import { until } from '../../../lab/devnet/until.ts'
+import type { WormholeChain } from '../../../lab/devnet/wormhole/wormhole.ts'
 
 let folder = ''
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'portage-peers-test-'))))
@@ -28,6 +30,23 @@ test('the sustained rate counts from the first block with a delivery to the last
 test('deliveries in a single block have no sustained rate', () => {
   expect(deliveryRates(blocks.slice(0, 1), 2_000)).toEqual({ perSecond: 100, sustainedPerSecond: undefined })
   expect(() => deliveryRates([], 0)).toThrow('Nothing was delivered')
+})
+
+test('deliveries count from the next block on, and once, also when a node fails in between', async () => {
+  const ranges: unknown[] = []
+  let [head, fails] = ['0xa', true]
+  const rpc = (method: string, params: readonly [{ fromBlock: string; toBlock: string }]) => {
+    if (method === 'eth_blockNumber') return Promise.resolve(head)
+    if (fails) return Promise.reject(new Error('busy')).finally(() => void (fails = false))
+    ranges.push([params[0].fromBlock, params[0].toBlock])
+    return Promise.resolve(['one', 'another'])
+  }
+  const watch = await watchDeliveries({ anvil: { rpc }, tokenBridge: '0x1' } as unknown as WormholeChain)
+  head = '0xc'
+  await until(() => watch.count > 0, { timeoutMs: 10_000, everyMs: 10, what: 'deliveries' })
+  await watch.stop()
+  expect(ranges).toEqual([['0xb', '0xc']])
+  expect(watch).toMatchObject({ count: 2, blocks: [{ at: watch.lastAt, deliveries: 2 }] })
 })
 
 const engineIn = (root: string) => join(root, 'node_modules/@wormhole-foundation/relayer-engine')
