@@ -78,7 +78,7 @@ export interface EnginePrograms {
 export function relayerEngine(form: EngineForm, { folder, redis }: EnginePrograms): Contender {
   return {
     name: `relayer-engine, ${form}`,
-    share: form === 'documented' ? 0.1 : 1,
+    share: form === 'documented' ? 0.05 : 1,
     async open(devnet) {
       const redisPort = await freePort()
       const place = ['--port', String(redisPort), '--bind', '127.0.0.1', '--dir', devnet.dir]

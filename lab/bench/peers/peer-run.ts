@@ -30,8 +30,11 @@ export interface PeerOptions {
 
 /** Transfers before the measurement, so that V8 has compiled the code: a quarter, but not more than this. */
 const mostWarm = 200
-/** A relayer without a delivery for this time delivers nothing more, ms. The queue takes a dead job up after 60 s. */
-const quietMs = 100_000
+/**
+ * A relayer without a delivery for this time delivers nothing more, ms. Redis's queue takes a dead job up after 60 s. A
+ * relayer without a store has nothing to take up.
+ */
+const [quietMs, quietWithoutStoreMs] = [100_000, 20_000]
 const downMs = 2_000
 
 /** Delivers transfers whose messages come all at once. Throws Error if nothing is delivered. */
@@ -86,7 +89,7 @@ export async function killRun(contender: Contender, options: PeerOptions, log: (
         const deliveredBefore = watch.count
         const restarted = Date.now()
         relayer = await startRelayer(devnet, store)
-        await untilDelivered(watch, transfers, relayer)
+        await untilDelivered(watch, transfers, relayer, store.pids.length > 0 ? quietMs : quietWithoutStoreMs)
         const seconds = watch.count > deliveredBefore ? (watch.lastAt - restarted) / 1_000 : undefined
         const check = await devnet.check(sent)
         return { ...verdictOf(check, transfers), deliveredBefore, seconds, wastedTransactions: check.wastedTransactions }
@@ -147,10 +150,10 @@ async function deliver(devnet: Devnet, relayer: Child, count: number): Promise<D
   return watch
 }
 
-/** Resolves when `count` are delivered, or when no delivery came for `quietMs`. */
-async function untilDelivered(watch: DeliveryWatch, count: number, relayer: Child): Promise<void> {
+/** Resolves when `count` are delivered, or when no delivery came for `quiet` ms. */
+async function untilDelivered(watch: DeliveryWatch, count: number, relayer: Child, quiet = quietMs): Promise<void> {
   const began = Date.now()
-  const isOver = () => watch.count >= count || Date.now() - Math.max(began, watch.lastAt) > quietMs
+  const isOver = () => watch.count >= count || Date.now() - Math.max(began, watch.lastAt) > quiet
   const giveUp = () => relayer.ended && `the relayer ${relayer.ended}: ${relayer.tail()}`
   await until(isOver, { timeoutMs: 1_800_000, everyMs: 50, what: `${count} deliveries`, giveUp })
 }

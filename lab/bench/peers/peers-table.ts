@@ -18,7 +18,7 @@ const columns = [
 export function peersTable({ peers, transfers, keys, rounds, machine }: PeersResult): string {
   return [
     textTable([['median (least–most)', ...columns], ...peers.map(rowOf)]),
-    `  ${transfers} transfers (relayer-engine as documented: a tenth), ${keys} keys, ${rounds} rounds; ${tellMachine(machine)}`,
+    `  ${transfers} transfers (relayer-engine as documented: a twentieth), ${keys} keys, ${rounds} rounds; ${tellMachine(machine)}`,
   ].join('\n')
 }
 
