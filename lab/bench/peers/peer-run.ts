@@ -5,6 +5,7 @@ import type { SentTransfer } from '../../devnet/wormhole/users.ts'
 import { type ProcessUsage, startCpuMeter } from '../cpu-meter.ts'
 import { holdMessages } from '../held.ts'
 import { sendTokens } from '../send-tokens.ts'
+import { round } from '../statistics.ts'
 import { verdictOf, type Verdict } from '../verdict.ts'
 import type { Contender, Store } from './contenders.ts'
 import { type DeliveryRates, deliveryRates, type DeliveryWatch, watchDeliveries } from './deliveries.ts'
@@ -59,7 +60,7 @@ export async function peerRun(contender: Contender, options: PeerOptions, log: (
       return {
         ...deliveryRates(blocks, begin),
         ...verdictOf(check, warm.length + transfers),
-        cpuMs: each(usage, ({ cpuMs }) => cpuMs / transfers),
+        cpuMs: each(usage, ({ cpuMs }) => round(cpuMs / transfers)),
         rssPeakMiB: each(usage, ({ rssPeakMiB }) => rssPeakMiB),
       }
     } finally {
@@ -90,7 +91,7 @@ export async function killRun(contender: Contender, options: PeerOptions, log: (
         const restarted = Date.now()
         relayer = await startRelayer(devnet, store)
         await untilDelivered(watch, transfers, relayer, store.pids.length > 0 ? quietMs : quietWithoutStoreMs)
-        const seconds = watch.count > deliveredBefore ? (watch.lastAt - restarted) / 1_000 : undefined
+        const seconds = watch.count > deliveredBefore ? round((watch.lastAt - restarted) / 1_000) : undefined
         const check = await devnet.check(sent)
         return { ...verdictOf(check, transfers), deliveredBefore, seconds, wastedTransactions: check.wastedTransactions }
       } finally {

@@ -45,9 +45,15 @@ async function inTurns(contenders: readonly Contender[], options: PeersOptions, 
     for (const [index, contender] of contenders.entries()) {
       load.push(loadavg()[0] ?? 0)
       const run = await peerRun(contender, options, () => {})
-      say(`round ${number}, ${contender.name}: ${run.sustainedPerSecond ?? run.perSecond}/s. ${tellVerdict(run)}`)
+      const { relayer, store } = run.cpuMs
+      say(
+        `round ${number}, ${contender.name}: ${run.perSecond}/s, sustained ${run.sustainedPerSecond ?? '-'}, CPU ${relayer} + ${store} ms`,
+      )
+      say(`  ${tellVerdict(run)}`)
       const kill = await killRun(contender, options, () => {})
-      say(`round ${number}, ${contender.name}, killed after ${kill.deliveredBefore}: ${tellVerdict(kill)}`)
+      say(
+        `round ${number}, ${contender.name}, killed after ${kill.deliveredBefore}, last after ${kill.seconds ?? '-'} s: ${tellVerdict(kill)}`,
+      )
       all[index]?.runs.push(run)
       all[index]?.kills.push(kill)
     }
