@@ -4,11 +4,10 @@ import { Client, Connection } from '@temporalio/client'
 import { type Devnet, startDevnet } from '../devnet/index.ts'
 import { type PortageProcess, startPortage } from '../devnet/portage-process.ts'
 import { until } from '../devnet/until.ts'
-import type { SentTransfer } from '../devnet/wormhole/users.ts'
-import { toUniversal } from '../devnet/wormhole/vaa.ts'
 import { closedOf } from './closes.ts'
 import { namedThreads, type ProcessUsage } from './cpu-meter.ts'
 import { type Form, withForm } from './form.ts'
+import { holdMessages } from './held.ts'
 import { machineOf, type Machine } from './machine.ts'
 import { perWorkflow } from './measure.ts'
 import { sendTokens } from './send-tokens.ts'
@@ -79,21 +78,9 @@ async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlig
   try {
     const connection = await Connection.connect({ address: devnet.temporal.address })
     const client = new Client({ connection })
-    // The Governor holds the messages until `release`, so that all reach Portage at the same time.
-    const held = new Set<string>()
-    const { firstSequence, tokenBridge } = devnet.chains.ethereum
-    devnet.guardian.treat(({ emitter, sequence }) => {
-      // Late messages of the deployment are signed immediately.
-      if (emitter !== toUniversal(tokenBridge) || sequence < firstSequence) return 'sign'
-      held.add(`${emitter}/${sequence}`)
-      return 'hold'
-    })
+    const untilHeld = holdMessages(devnet)
     const rounds = Math.max(1, Math.ceil(leastMeasured / size))
     const warm = await sendTokens(devnet, warmUp)
-    const untilHeld = (sent: readonly SentTransfer[]) => {
-      const isHeld = () => sent.every(({ emitter, sequence }) => held.has(`${emitter}/${sequence}`))
-      return until(isHeld, { timeoutMs: 120_000, everyMs: 200, what: 'the guardians to hold all' })
-    }
     await untilHeld(warm)
     const portage = await startPortage(devnet, {
       configure: (config) => ({ ...withForm(config, form), audit: { everyMinutes: 10_080 } }),

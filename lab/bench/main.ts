@@ -10,10 +10,15 @@ import { latencyTable } from './latency-table.ts'
 import { nativeOutage } from './native-outage.ts'
 import { outageTable } from './outage-table.ts'
 import { type BenchOptions, readOptions } from './options.ts'
+import { peers, portageIsClean } from './peers/peers.ts'
+import { peersTable } from './peers/peers-table.ts'
 import { startTable, startTimes } from './start.ts'
 import { benchTable, floorTable } from './table.ts'
 import { isClean } from './verdict.ts'
 import { throughput, type ThroughputResult } from './throughput.ts'
+
+/** Exit code if a program is missing. */
+const notRun = 3
 
 const options = readOptions(process.argv.slice(2))
 const say = (line: string) => void process.stderr.write(`${line}\n`)
@@ -25,6 +30,7 @@ function chosenRun(): Promise<number> {
   if (options.growth) return growthRun(options)
   if (options.latency) return latencyRun(options)
   if (options.idle) return idleRun(options)
+  if (options.peers) return peersRun(options)
   return options.floor ? floorRun(options) : throughputRun(options)
 }
 
@@ -52,6 +58,16 @@ async function idleRun({ seconds, json }: BenchOptions): Promise<number> {
   const result = await idle({ seconds }, say)
   process.stdout.write(`${json ? JSON.stringify(result) : idleTable(result)}\n`)
   return 0
+}
+
+async function peersRun({ transfers, keys, rounds, json }: BenchOptions): Promise<number> {
+  const result = await peers({ transfers, keys, rounds }, say)
+  if ('why' in result) {
+    say(`NOT RUN: peers: ${result.why}`)
+    return notRun
+  }
+  process.stdout.write(`${json ? JSON.stringify(result) : peersTable(result)}\n`)
+  return portageIsClean(result) ? 0 : 1
 }
 
 async function floorRun({ json, transfers, rounds }: BenchOptions): Promise<number> {

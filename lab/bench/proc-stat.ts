@@ -28,15 +28,24 @@ export function parseStat(line: string): Stat {
 export const threadGroups = ['main', 'workflow', 'core', 'gcJit', 'pool'] as const
 export type ThreadGroup = (typeof threadGroups)[number]
 
-export const threadNames = { main: 'js-main', worker: 'js-worker' } as const
-
 /**
- * V8's threads keep the program's name, because they start before any script. Libuv's threads inherit the name of the
- * main thread. Rust threads name themselves.
+ * name-threads.cjs gives the first two names. In Node 20, V8's threads keep the program's name, because they start
+ * before any script, and threads of libuv or of a time limit inherit the name of the thread that starts them. Node 24
+ * names its own threads. The kernel cuts names after 15 characters.
  */
+const groupsByName = new Map<string, ThreadGroup>([
+  ['js-main', 'pool'],
+  ['js-worker', 'workflow'],
+  ['node', 'gcJit'],
+  ['V8Worker', 'gcJit'],
+  ['DelayedTaskSche', 'gcJit'],
+  ['SignalInspector', 'gcJit'],
+  ['WorkerThread', 'workflow'],
+  ['Watchdog', 'workflow'],
+  ['libuv-worker', 'pool'],
+])
+
+/** Rust threads name themselves. */
 export function threadGroupOf(name: string, isFirst: boolean): ThreadGroup {
-  if (isFirst) return 'main'
-  if (name === threadNames.worker) return 'workflow'
-  if (name === threadNames.main) return 'pool'
-  return name === 'node' ? 'gcJit' : 'core'
+  return isFirst ? 'main' : (groupsByName.get(name) ?? 'core')
 }

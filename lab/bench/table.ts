@@ -56,7 +56,7 @@ export function floorTable({ servers, notRun, workflows, rounds, machine }: Floo
   ].join('\n')
 }
 
-function tellSpread(one: Spread | undefined): string {
+export function tellSpread(one: Spread | undefined): string {
   if (!one) return '-'
   return one.min === one.max ? String(one.median) : `${one.median} (${one.min}–${one.max})`
 }
