@@ -14,7 +14,7 @@ import { unused } from '../helpers/unused.ts'
 import { bridgesWith, fakeDelivery, fakeEndpoint, fakeParties } from './fake-bridge.ts'
 
 interface Scene {
-  /** An error: the simulation fails with it. */
+  /** The result of the simulation. An Error is thrown instead. */
   readonly simulation?: Simulation | Error
   /** States of the target chain that show the transfer's effect. */
   readonly shows?: Partial<Record<At, boolean>>
@@ -23,7 +23,7 @@ interface Scene {
   readonly transfers?: Partial<Config['transfers']>
   readonly endpoint?: Partial<Endpoint>
   readonly halted?: boolean
-  /** `unknown`: an older version runs the workflow. */
+  /** `unknown`: the field is absent, because an older version runs the workflow. */
   readonly reverted?: AdmitInput['reverted'] | 'unknown'
   readonly dataFee?: string
   /** Highest gas limit of the policy. */

@@ -193,7 +193,7 @@ describe('A key signs only the call that a request paid for', () => {
     const [intent] = await Promise.all(late.map((one) => endpoint.delivery(transferOf(one)).call()))
     seconds = 1_000 + 599
     await endpoint.delivery(transferOf(own)).call()
-    // For ten minutes, a key signs the call of an expired request that was admitted in time.
+    // A key signs the call of an expired request for ten more minutes if the request was admitted in time.
     await expect(endpoint.proveCall(intent!, '500008')).resolves.toEqual(proved)
     seconds = 1_000 + 600
     await expect(endpoint.proveCall(intent!, '310001')).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
@@ -229,7 +229,7 @@ describe('A key signs only the call that a request paid for', () => {
     await refused('CALL_UNJUSTIFIED', '200001')
     isDelivered = true
     await refused('CALL_UNJUSTIFIED')
-    // A block with the delivery was replaced by another.
+    // The block with the delivery was replaced.
     isDelivered = false
     await expect(endpoint.proveCall(intent)).resolves.toEqual(proved)
   })

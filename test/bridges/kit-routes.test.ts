@@ -111,7 +111,7 @@ describe('The proof of a call', () => {
     expect(new Set(asked)).toEqual(new Set(['majority-latest']))
     await expect(proverWith({ waiting: 0n }).proveCall(call(finish, word))).rejects.toMatchObject(refused)
     await expect(proverWith({ finishes: false }).proveCall(call(finish, word))).rejects.toMatchObject(refused)
-    // The call names no source, so every source with this call on a route is possible.
+    // The call names no source, so it may belong to any source whose routes allow this call.
     const more: readonly Route[] = [...routes, { from: [{ source: 'base', emitter }], to: 'bsc', calls: [finish] }]
     expect(await proverWith({ routes: more }).proveCall(call(finish, word))).toEqual(['ethereum', 'base'])
     const any: readonly Route[] = [{ from: 'accepted', to: 'bsc', calls: [finish] }]

@@ -80,7 +80,7 @@ describe('The calls that the key of a lane signs for the native bridge', () => {
     })
     await refused(encode([twice, double(initiator), double(recipient), double(amount), double(nonce)]))
     await refused(encode([[], [], [], [], []]))
-    // One column has two rows.
+    // The column of the amounts has two rows, and each other column has one.
     await refused(encode([[twice[0]], [initiator], [recipient], double(amount), [nonce]]))
   })
 

@@ -27,7 +27,7 @@ async function made(parts: Readonly<Record<string, string>>) {
   return createPlugin(file, settings, context)
 }
 
-/** An endpoint of the plug-in, and a transfer of it. */
+/** An endpoint of the plug-in, and a transfer for it. */
 async function setting(parts: Readonly<Record<string, string>>) {
   const { plugin, routes } = await made(parts)
   const messages = createPluginMessages(plugin, names)

@@ -14,7 +14,7 @@ import { contract, coreChain, entry, options, routes as all } from './plugin-sou
 const emitter = `${'0'.repeat(24)}${'ee'.repeat(20)}`
 const routes = [{ ...all[0]!, from: [{ source: 'ethereum', emitter }] }]
 
-/** A bridge with a plug-in, and the names of the plug-in's functions that were asked. */
+/** A bridge with a plug-in, and the names of the plug-in's functions that were called. */
 function setting() {
   const asked: string[] = []
   const ask = <T>(part: string, answer: T) => (asked.push(part), answer)
@@ -99,7 +99,7 @@ describe('A message that guardians signed', () => {
     expect(asked).toEqual([])
     expect(await codeOfAsync(() => submit('mine', foreign, { repeats: 'skip' }))).toBe('PAYLOAD_KIND')
     expect(asked).toEqual(['decode'])
-    // Its copies with other signatures are not verified again.
+    // The signatures of another copy of the same message are not verified.
     expect(await codeOfAsync(() => submit('mine', copy, { repeats: 'skip' }))).toBe('PAYLOAD_KIND')
     expect(await codeOfAsync(() => submit('mine', copy))).toBe('VAA_NO_QUORUM')
   })

@@ -176,7 +176,7 @@ describe('The check of a transfer', () => {
     const bytes = signed('0x04')
     const stray = { ...transfer, message: encodeBase64(bytes), digest: digestOf(parseVaa(decodeBase64(encodeBase64(bytes)))) }
     expect(await endpointWith().validate(stray)).toMatchObject({ kind: 'declined', code: 'PAYLOAD_KIND' })
-    // Nor may an audit report that its delivery is gone.
+    // The target cannot show the delivery of such a message, so an audit must not report the delivery as gone.
     expect([await endpointWith().mayShow?.(stray), await endpointWith().mayShow?.(transfer)]).toEqual([false, true])
   })
 })

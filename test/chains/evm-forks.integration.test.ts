@@ -122,7 +122,8 @@ describe('forks, late nodes and chains that stop', () => {
     }
     await anvil.mine(2)
     if (blocks > 5) {
-      // The chain must notice the lagging node before it compares all nodes again. From then on it asks this node last.
+      // The chain must notice that the first node lags before it compares all nodes again. Afterwards it asks this node
+      // last.
       expect((await caughtUp(chain)).latest.height).toBe(newest + 2)
       await expect.poll(() => chain.nodes()[0]?.lag).toBeGreaterThan(5)
     }

@@ -93,7 +93,7 @@ describe('limits of a transaction', () => {
     await refusedAt(4, 'maxSpendingPerDayWei')
     expect(signed).toHaveLength(4)
     expect(signer.spending?.()).toContainEqual({ kind: 'payment', window: 'day', spent: 3n * ether, limit: 3n * ether })
-    // Refused payments do not count.
+    // A no-op and three payments were signed. Refused payments do not count.
     const spent = (ether / 21_000n) * 21_000n + 3n * 21_000n
     expect(signer.spending?.()).toContainEqual({ kind: 'cost', window: 'day', spent, limit: 3n * ether })
   })

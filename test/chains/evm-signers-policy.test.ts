@@ -59,7 +59,7 @@ describe('limits of coins to other lanes', () => {
     for (const ask of [signer.check!, signer.sign]) await expect(ask(coins('41', 2))).rejects.toMatchObject(beyond('maxPerDayWei'))
     await signer.sign(coins('1000', 2, treasury))
     await signer.sign(coins('40', 3))
-    // The payment of this nonce is counted already.
+    // The payment with nonce 3 was counted before, so a raise of its fee adds nothing.
     await signer.sign({ ...coins('40', 3), maxFee: '40' })
     await expect(signer.sign(coins('1', 4))).rejects.toMatchObject(beyond('maxPerDayWei'))
     expect(signer.spending?.()).toContainEqual({ kind: 'top-up', window: 'day', spent: 100n, limit: 100n })

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../helpers/folders.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const { version } = JSON.parse(read('package.json')) as { version: string }
-/** Folders that the build does not get as a whole. The build installs `node_modules` itself. */
+/** Folders that the build does not copy as a whole. The build installs `node_modules` itself. */
 const others = ['deploy', 'docs', 'lab', 'node_modules', 'test']
 
 describe('the Dockerfile', () => {

@@ -24,7 +24,7 @@ const processes = 3
 export class Network {
   chain: ModelChain
   readonly lane: CheckedLane
-  /** By nonce. Any earlier ledger may have granted the nonce. */
+  /** By nonce, the intents whose calls were signed. Any earlier ledger may have granted the nonce. */
   readonly signers = new Map<number, Set<string>>()
   readonly #options: NetworkOptions
   readonly #processes: Process[]
@@ -43,7 +43,7 @@ export class Network {
     return this.#processes
   }
 
-  /** Without `answered`, the answer does not arrive, and the process keeps waiting. */
+  /** Asks the ledger for a nonce. Without `answered`, the answer is lost, and the process keeps waiting. */
   ask(
     p: number,
     intent: number,
@@ -117,7 +117,9 @@ export class Network {
     this.lane.apply({ requests: [request] }, signal)
   }
 
-  /** All processes notice the reset of the devnet. If the ledger knows no final block, an operator resets it. */
+  /**
+   * The devnet is reset, and all processes notice. If the ledger knows no final block, an operator resets the ledger.
+   */
   replaceChain(): void {
     const { final } = this.lane.state.observed ?? {}
     this.chain = new ModelChain(this.#options.first, this.#options.finalDepth)

@@ -15,7 +15,7 @@ import { parkOrRelease } from './stream-requests.ts'
 export class PlacedModel extends ScannedModel {
   readonly chain = new LogChain()
   readonly delivered = new Set<string>()
-  /** A reopened number may be counted again. */
+  /** Highest possible number of numbers that were reopened, and may be counted again. */
   #reopened = 0
   /** Number of audits that found logs which were hidden before. */
   found = 0
@@ -56,7 +56,7 @@ export class PlacedModel extends ScannedModel {
     if (this.chain.fork(deep, index)) this.forget()
   }
 
-  /** No block hash binds numbers above the cursor (docs/concepts/streams.md). */
+  /** Whether the stream knows numbers above its cursor, which no block hash binds (docs/concepts/streams.md). */
   #isUnbound(): boolean {
     const { cursor, next, exceptions } = this.stream
     if (cursor && this.chain.hashAt(cursor.height) !== cursor.hash) return false
@@ -91,7 +91,7 @@ export class PlacedModel extends ScannedModel {
     this.ended.add(id)
   }
 
-  /** A deep fork removes the delivery. The audit of deliveries reports this. */
+  /** A deep fork removes a delivery, and the audit of deliveries reports this. */
   undo(which: number): void {
     const id = pick([...this.delivered], which)
     const number = id?.split('-')[0] ?? ''
@@ -116,7 +116,7 @@ export class PlacedModel extends ScannedModel {
     }
   }
 
-  /** Lost logs become gaps, and places without a log leave the condensed intervals. */
+  /** Audits a range of blocks. Lost logs become gaps, and places without a log leave the condensed intervals. */
   auditBlocks(a: number, from: number, size: number): void {
     const known = this.agent(a)
     const to = Math.min(from + size, known.cursor?.height ?? -1)
@@ -159,7 +159,7 @@ export class PlacedModel extends ScannedModel {
     if (request) this.tell(0, request)
   }
 
-  /** The numbers between the strangers' parked transfers then count as parked too. */
+  /** Joins parked transfers of strangers to an interval. The numbers between them then count as parked too. */
   condense(which: number): void {
     const known = this.chain.all(this.chain.final).map(([number]) => number)
     const { open, outside, cursor, backfill, gaps } = this.stream

@@ -67,7 +67,7 @@ describe('tariff of operators', () => {
   })
 })
 
-/** A transfer to bsc with this fee, at the token bridge with these terms. */
+/** Validates a transfer to bsc with this fee. `bsc`: the target's fees and prices. `options`: tariff and price feed. */
 function tokenBridge(bsc: Partial<TokenBridgeTarget>, fee: bigint, options: Parameters<typeof tokenBridgeMessages>[2]) {
   const names = new Map([[2, 'bsc']])
   const { product, messages, decode } = tokenBridgeMessages(names, { bsc }, options)

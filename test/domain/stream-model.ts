@@ -67,7 +67,10 @@ export class StreamModel extends ScannedModel {
     while (this.blocks.length < length) this.mine(this.blocks.length % 2 === 0 ? transfers : 0)
   }
 
-  /** No block hash binds numbers above the cursor, so a fork of them would not show (docs/concepts/streams.md). */
+  /**
+   * Whether the stream knows numbers above its cursor. No block hash binds them, so a fork that changes them would not
+   * show (docs/concepts/streams.md).
+   */
   #isUnbound(): boolean {
     const { cursor, next, exceptions } = this.stream
     // The stream will notice the fork, and drop the numbers above the cursor too.
