@@ -58,7 +58,7 @@ describe('Transfers of a lane that cannot deliver go to the other one', () => {
     const { anvil } = stage.devnet.chains.bsc
     const early = await drained(anvil, lanes()[0]!, async () => {
       const sent: Sent[] = []
-      // A lane without work does not read its balance, so the test sends transfers until the resumed lane gets one.
+      // A lane without work does not read its balance, so send transfers until the first lane gets one.
       const known = async () => {
         sent.push(...(await sendCoins(stage, count)))
         return (await ledger(0).query(laneStatusQuery)).observed?.balance === '0'

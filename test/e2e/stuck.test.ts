@@ -98,7 +98,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   })
 
   test('portage stuck and GET /v1/stuck name all faults at once, and nothing once the faults are mended', async () => {
-    // A message of bsc's stream would end the spy's silence, so these faults come before every transfer from bsc.
+    // A message of bsc's stream would end the spy's silence, so make these faults before any transfer from bsc.
     const { report, mend } = await madeAtOnce(
       ...['lane-paused', 'lane-draining', 'lane-window-zero', 'lane-funds', 'halted', 'node-wrong-network'],
       ...['node-down', 'node-lags', 'bridge-paused', 'bug', 'spy-silent', 'gap-held'],
@@ -117,7 +117,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   test('portage stuck names a fault of a whole chain or stream', async () => {
     const { mend } = await madeAtOnce('lane-forbidden', 'stream-paused', 'fee-ceiling', 'denied')
     await mend()
-    // `no-majority` comes alone, because a stream without a majority notices no missing messages.
+    // Make `no-majority` alone, because a stream without a majority notices no missing messages.
     const { mend: again } = await madeAtOnce('no-majority')
     await again()
   })

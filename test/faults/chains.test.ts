@@ -8,7 +8,7 @@ import { deliveredOnce } from './delivered-once.ts'
 import { sendCoins, startSound } from './processes.ts'
 
 const count = 3
-/** `finalized` lags by twice this number of blocks, which is also the depth of the deepest fork. */
+/** Number of blocks in an epoch. `finalized` lags by twice this number, which is also the depth of the deepest fork. */
 const slotsInAnEpoch = 1
 
 describe('chains that do wrong', { timeout: 300_000 }, () => {
@@ -26,7 +26,7 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
     await inPool(chain(), lane().address, count)
     return sent
   }
-  /** Resolves when the relayer has asked its node for `times` further blocks. */
+  /** Resolves when the relayer has asked its node for a block `times` more times. */
   const looked = async (times: number) => {
     const looks = () => stage.devnet.nodes.bsc[0]?.calls.get('eth_getBlockByNumber') ?? 0
     const enough = looks() + times
@@ -52,7 +52,7 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
     const sent = await inFlight()
     await mine(chain(), depth)
     await headIncludes(from + count)
-    // anvil_reorg starts interval mining again, so the test need not.
+    // anvil_reorg also starts interval mining again.
     await reorganize(chain(), { depth, lost: what === 'lost' ? [lane().address] : [] })
     expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
   })

@@ -14,7 +14,7 @@ export async function inFlight(stage: Stage, sent: readonly Sent[]): Promise<num
         .getHandle(id)
         .describe()
         .then(({ status }) => status.name === 'RUNNING')
-        // The dead process had not taken the message from the spy, so the transfer is pending too.
+        // The dead process had not taken the message from the spy, so the transfer has not ended.
         .catch(() => true),
     ),
   )

@@ -28,7 +28,7 @@ const liars: readonly (readonly [string, FaultRule])[] = [
 const isTransferCompleted = new Interface(['function isTransferCompleted(bytes32)']).getFunction('isTransferCompleted')!.selector
 const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`
 
-/** One node of three lies without end. A transfer must end as the two honest nodes show. */
+/** One node of three always lies. A transfer must end as the two honest nodes show. */
 const lies: readonly (readonly [string, FaultRule])[] = [
   ['every transaction reverted', { fault: { kind: 'receipt', lie: 'status' } }],
   ['no transaction has a receipt', { fault: { kind: 'receipt', lie: 'null' } }],
@@ -79,7 +79,7 @@ describe('nodes that do wrong', { timeout: 400_000 }, () => {
     for (const node of stage.devnet.nodes.bsc) {
       const active = node.add({ fault, methods: [`eth_call ${isTransferCompleted}`] })
       const [one] = (await stage.send('ethereum', [{ kind: 'coin', amount: 10n ** 16n }])) as [Sent]
-      // A process that asks this node first also asks the honest nodes, which show no delivery.
+      // Even a process that asks this node first also asks the honest nodes, which show no delivery.
       expect(await stage.outcomes([one])).toMatchObject([{ state: 'delivered', delivery: { by: own?.address, ours: true } }])
       active.end()
     }
@@ -94,7 +94,7 @@ describe('nodes that do wrong', { timeout: 400_000 }, () => {
       expect(wastedTransactions).toBe(0)
       return (active?.strikes ?? 0) > 0
     }
-    // A node that lagged is asked last for a while. Its fault strikes only when it is asked first again.
+    // For a while, a node that lagged is asked last. Its fault strikes only when it is asked first again.
     await until(struck, { timeoutMs: 180_000, what: 'the fault to have struck' })
   })
 

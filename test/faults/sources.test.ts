@@ -24,7 +24,10 @@ const storms: readonly (readonly [string, FaultRule])[] = [
   ['have a finality that lags by eight blocks', { fault: { kind: 'finality-behind', blocks: 8 } }],
 ]
 
-/** An audit may find the messages before, but the fault still strikes when the live scan reaches them. */
+/**
+ * Waits until the fault has struck. This happens when the live scan reaches the messages, even if an audit has found
+ * them before.
+ */
 function haveStruck(rules: readonly ActiveRule[]): Promise<unknown> {
   return until(() => rules.some(({ strikes }) => strikes > 0), { timeoutMs: 90_000, what: 'the fault to have struck' })
 }
@@ -56,7 +59,7 @@ describe('sources that nodes or the spy show wrongly', { timeout: 600_000 }, () 
       await expectAllProved(stage, sent)
       return (active?.strikes ?? 0) > 0
     }
-    // A node that was slow or lagged is asked last for a while. Its fault strikes only when it is asked first again.
+    // For a while, a node that was slow or lagged is asked last. Its fault strikes only when it is asked first again.
     await until(struck, { timeoutMs: 180_000, what: 'the fault to have struck' })
   })
 
