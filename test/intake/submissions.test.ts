@@ -141,7 +141,7 @@ describe('submissions', () => {
     await expect.poll(() => fullness, waitLimit).toEqual([true, false])
     work()
     await expect.poll(() => submissions.size, waitLimit).toBe(0)
-    // Each message's size was subtracted only once.
+    // The limit is reached again only if each message's size was subtracted once.
     fail('TEMPORAL_UNAVAILABLE')
     submissions.add(long(3, 99))
     expect(fullness).toEqual([true, false])

@@ -124,7 +124,7 @@ test('a node that counts one nonce too many at every height, alone, has no payme
   const { payment, status, stop } = await startPayment(signer, 'counted', to)
   const [first] = nodes
   try {
-    // Blocks have no room for the payment.
+    // Leave no room for the payment in blocks.
     await gasLimit(20_000)
     let lies = 0
     first!.alter = (method, result) => {
@@ -185,7 +185,7 @@ test('a payment is lost, and not repeated, if its nonce was used and the nodes p
   const to = freshAddress()
   const { payment, stop } = await startPayment(signer, 'untold', to)
   try {
-    // A stranger with the key uses the nonce, after the payment has left the pool.
+    // The payment leaves the pool, and then a stranger with the key uses the nonce.
     const [sent] = await pooled(anvil, signer.address)
     await anvil.rpc('anvil_dropTransaction', [sent!.hash])
     const { raw } = await signer.sign(paymentOf(signer, 0, { maxFee: '90000000000', tip: '9000000000' }))

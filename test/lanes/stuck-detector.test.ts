@@ -39,7 +39,7 @@ test('all priced-out transactions are repriced after the same blocks, whatever t
   const at = (height: number) => followers.map((one) => one.check({ height, ...calm, pricedOut: true }))
   expect(at(11)).toEqual([undefined, undefined, undefined])
   expect(at(14)).toEqual(['reprice', 'reprice', 'reprice'])
-  // The base fee has fallen since.
+  // The base fee has fallen, so the transaction is no longer priced out.
   const [one] = followers
   expect(one?.check({ height: 15, ...calm })).toBeUndefined()
   expect(one?.check({ height: 16, ...calm, pricedOut: true })).toBeUndefined()

@@ -88,7 +88,7 @@ describe('Receivers of notifications', () => {
     await begun(name)
     const id = await on.transfer(next())
     await until(() => idsOf(books.received, id).length === 1, { timeoutMs, what: 'the delivery to be notified' })
-    // The audit makes this call when the effect of a delivery is gone.
+    // Do what the audit does when the effect of a delivery is gone.
     const { runId } = await client().workflow.getHandle(id).describe()
     await recover(client(), { workflowId: id, runId }, 'effectGone')
     await client().workflow.getHandle(id).result()
@@ -125,13 +125,13 @@ describe('Receivers of notifications', () => {
     await until(() => types().length >= events.length, { timeoutMs, what: 'all to be notified' })
     expect(types()).toEqual([...events].toSorted())
     const of = (type: string) => pager.received.find((one) => one.type === type)?.data
-    // The sender of the signal chose this id.
+    // The id in the signal was chosen by its sender, so the notifier must not use it.
     expect(pager.received.filter(({ id }) => id === spending.id)).toEqual([])
     expect(of('transfer.parked')).toMatchObject({ transfer: id, code: 'DELIVERY_IMPOSSIBLE', reason: 'it reverts', ...testShown })
     expect(of('lane.paused')).toMatchObject({ lane, chain: 'bsc', why: 'paused', by: 'night-shift', reason: 'a test' })
     expect(of('settings.halted')).toMatchObject({ chain: 'bsc', by: 'night-shift' })
     expect(of('stream.gap')).toMatchObject({ stream })
-    // The notifier must see the end of the pause before the next pause begins.
+    // Wait until the notifier has seen the end of the pause, and only then pause again.
     await setLaneMode(client(), lane, 'resume', order)
     const isOver = async () => !Object.keys((await readNotifier(client(), name))?.holding ?? {}).includes(`lane/${lane}/closed`)
     await orderOfNotifier(client(), name, { kind: 'replay', since: Date.now() + 60_000, order })

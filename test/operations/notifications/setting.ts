@@ -19,7 +19,7 @@ import { deadConfig } from '../../api/setting.ts'
 import { type Ledgers, startLedgers } from '../../lanes/setting.ts'
 import { secretSource, testSecrets } from './receiver.ts'
 
-/** Tests do not wait long. The jitter is the real one. */
+/** Times that keep tests short. The jitter is the real one. */
 export const shortTimes: NotifyTimes = {
   readMs: 50,
   conditionsMs: 200,
