@@ -180,7 +180,7 @@ export class StreamModel extends ScannedModel {
     const number = String(Math.max(resolved, 1) + (above > 0 ? Math.max(0, Number(this.stream.next) - 1 - resolved) + above : 0))
     if (resolved === 0 && above === 0) return
     const request = { kind: 'trust', number, by: 'chain' } as const
-    // `tell` would keep a false watermark for `repeat`, and the stream would believe it once it knows the number.
+    // Keep no copy of a false watermark for `repeat`, because the stream would believe it once it knows the number.
     const answer = above > 0 ? this.apply([request])[0] : this.tell(0, request)
     assert.equal(answer?.kind === 'refused', BigInt(number) >= BigInt(this.stream.next))
     assert.equal(viewStream(this.stream).alarms.includes('distrusted'), answer?.kind === 'refused')
