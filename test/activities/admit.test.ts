@@ -101,7 +101,7 @@ describe('A revert that says that the transfer is delivered', () => {
   test.each([
     ['admit', createAdmit],
     ['prepare', createPrepare],
-  ] as const)('is believed in %s only if the effect shows: a recipient may choose the text', async (_, step) => {
+  ] as const)('a revert with this text is believed in %s only if the effect shows: a recipient may choose the text', async (_, step) => {
     for (const revertsOnceDelivered of [true, false])
       expect((await admit({ ...says, revertsOnceDelivered, endpoint, step })).answer).toMatchObject(waits)
     expect((await admit({ ...says, endpoint, step, shows: { latest: true } })).answer.kind).toBe('unsettled')
@@ -139,7 +139,7 @@ describe('A call that needs much gas, and costs more than its lane holds,', () =
   const dear: Scene = { simulation: { ok: true, gas: '600000' }, gasLimit: '3000000', lanes: ['evm-1:0xa', 'evm-1:0xb'] }
   const cost = 600_000 * 19
 
-  test('waits itself, and reaches no ledger, which would close the lane', async () => {
+  test('a call too dear for each lane waits and does not reach a ledger, which would close its lane', async () => {
     const { answer } = await admit({ ...dear, balances: { '0xa': String(cost - 1), '0xb': '1' } })
     expect(answer).toMatchObject({ kind: 'waiting', code: 'CALL_TOO_DEAR', reason: expect.stringContaining(`may cost ${cost} wei`) })
   })
@@ -147,12 +147,12 @@ describe('A call that needs much gas, and costs more than its lane holds,', () =
   test.each([
     ['0xa', [cost, 1]],
     ['0xb', [1, cost]],
-  ])('goes to the lane that can pay: %s', async (lane, [a, b]) => {
+  ])('a call that is dear goes to the lane that can pay: %s', async (lane, [a, b]) => {
     const { answer } = await admit({ ...dear, balances: { '0xa': String(a), '0xb': String(b) } })
     expect(answer).toMatchObject({ kind: 'ready', lane: `evm-1:${lane}` })
   })
 
-  test('is a matter of the ledger if it needs no more gas than others', async () => {
+  test('if a call needs no more gas than others, the ledger decides whether its lane can pay', async () => {
     const { answer } = await admit({ ...dear, simulation: { ok: true, gas: '500000' }, balances: { '0xa': '1', '0xb': '1' } })
     expect(answer.kind).toBe('ready')
   })
@@ -246,7 +246,7 @@ describe('A delivery of several calls', () => {
     expect(answer).toMatchObject({ kind: 'ready', stage: 'second', callHash: callHash({ ...call, data: '0x22222222' }) })
   })
 
-  test('the first call is taken without a question while its simulation succeeds', async () => {
+  test('while the simulation of the first call succeeds, the contract is not asked for the stage', async () => {
     const scene = stages({ kind: 'stage', stage: 'second' })
     const begun = { ...scene, endpoint: { ...scene.endpoint, stages: { ...scene.endpoint!.stages!, first: () => 'begin' } } }
     const { answer, read } = await admit(begun)

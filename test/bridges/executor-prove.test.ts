@@ -218,7 +218,7 @@ describe('A key signs only the call that a request paid for', () => {
     await expect(endpoint.proveCall(intent)).resolves.toEqual(proved)
   })
 
-  test('a failed read, too much gas and a delivery that is undone leave a request its next proof', async () => {
+  test('after a failed read, too much gas or an undone delivery, a request can be proved again', async () => {
     const own = asking(200_000n)
     logs.push(writeMessage({ ...own, attested: [] }))
     let [isAway, isDelivered] = [true, false]

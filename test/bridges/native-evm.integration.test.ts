@@ -90,7 +90,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
       expect(await network.endpoint.verify(writeMessage({ ...good, sourceNetworkId: 5n }))).toMatchObject({ code: 'NATIVE_ROUTE_UNKNOWN' })
     })
 
-    test('nothing is said about a native message while the source does not answer as the contract does', async () => {
+    test('a native message gets no verdict while the source does not answer as its contract does', async () => {
       const transfer = await one(6n)
       const elsewhere = { ...network.route, sourceBridge: freshAddress(), source: network.source.chain }
       const endpoint = createEvmEndpoint({ chain: network.target.chain, routes: [elsewhere] })

@@ -117,7 +117,7 @@ describe('NTT with its real contracts', () => {
     await expect(endpoint.proveCall(call)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
   })
 
-  test('a guardian set that does not exist is not signed for', async () => {
+  test('a key does not sign a message of a guardian set that does not exist', async () => {
     await expect(endpoint.proveCall(receive(forged({}, { setIndex: 1 })))).rejects.toMatchObject({ code: /GUARDIAN_SET/ })
   })
 

@@ -72,11 +72,11 @@ describe('Which messages belong to a receiver', () => {
     ['one place that differs', '0x0200beee'],
     ['a payload that ends before the place', '0x0200'],
     ['an empty payload', '0x'],
-  ])('a message with %s belongs to none', (_, payload) => {
+  ])('a message with %s belongs to no route', (_, payload) => {
     expect(() => decode(signed(payload))).toThrow(expect.objectContaining({ code: 'PAYLOAD_KIND' }))
   })
 
-  test('a message of another emitter belongs to none', () => {
+  test('a message of another emitter belongs to no route', () => {
     expect(() => decode(signed('0x01', { from: universal(tokenBridge) }))).toThrow(expect.objectContaining({ code: 'PAYLOAD_KIND' }))
   })
 

@@ -24,7 +24,7 @@ function endpointWithLiar({ verify = async () => {}, honest = registered } = {})
 const from = (emitter: string, content = {}) =>
   signVaa({ emitterChain: 4, emitter, payload: transferPayload({ toChain: 2, ...content }) }).bytes
 
-test('the word of one node makes nobody the token bridge of a chain; that of most is asked for once', async () => {
+test('one node cannot name the token bridge of a chain; most nodes are asked for it once', async () => {
   const { asked, endpoint } = endpointWithLiar()
   for (let round = 0; round < 3; round++) expect(await endpoint.accept?.(from(registered))).toBeUndefined()
   expect(asked).toEqual(['majority-latest'])

@@ -128,7 +128,7 @@ describe('one node of three is hostile, and is asked first', () => {
     }
 
     test.each(['depth', 'instant', 'tag'] as const)(
-      '49 invented blocks of it make nothing final (%s), and no honest node lag',
+      '49 invented blocks of a node make no block final (%s), and no honest node counts as lagging',
       async (kind) => {
         const finality = kind === 'depth' ? { kind, blocks: depth } : { kind }
         const { chain, first } = await connectBehind(3, { finality })
@@ -242,7 +242,7 @@ describe('one node of three is hostile, and is asked first', () => {
       expect(firstOffer(market, { maxFeePerGas: String(6_000n * gwei) }, { gasLimit: '500000' })).toMatchObject({ kind: 'offer' })
     })
 
-    test('a gas estimate that is far too low or high is not believed of one node', async () => {
+    test('a gas estimate of one node that is far too low or high is not believed', async () => {
       const { chain, first } = await connectBehind(3)
       const intent = { to: address, data: '0x', value: '1' }
       const truth = await (await connect(anvil.url)).simulate(intent, address)
@@ -254,7 +254,7 @@ describe('one node of three is hostile, and is asked first', () => {
     })
   })
 
-  test('a node that was added while everything runs is in no majority, and alone it is believed nothing', async () => {
+  test('a node that was added to a running process is in no majority, and is never believed alone', async () => {
     const { chain, behind } = await connectBehind(2)
     const [first, second] = behind as [RpcProxy, RpcProxy]
     const identity = `0x${'4'.padStart(40, '0')}`

@@ -50,7 +50,7 @@ describe('the pace of polls', () => {
     expect(mean).toBeLessThan(250)
   })
 
-  test('blocks that come at any time are polled for as a chain of which nothing is known', () => {
+  test('a chain with irregular blocks is polled like a chain of which nothing is known', () => {
     let at = 0
     const blocks = regular(400, 0, 2_000).map((wait) => (at += wait))
     const { perBlock, mean } = run(1_000, blocks)

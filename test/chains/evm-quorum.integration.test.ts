@@ -67,7 +67,7 @@ describe('verdicts of more than half of the nodes', () => {
   test.each([
     [1, 2],
     [3, 1],
-  ])('questions of one tick to %i nodes leave together, and those to one node share one wait', async (nodes, looks) => {
+  ])('reads of one tick are sent to %i nodes together, and share one wait if there is one node', async (nodes, looks) => {
     const { chain, behind } = await connected(nodes, patient)
     const words = Array.from({ length: 250 }, (_, index) => `0x${index.toString(16).padStart(64, '0')}`)
     const asked = Promise.all(words.map((one) => chain.call(identity, one, 'agreed')))

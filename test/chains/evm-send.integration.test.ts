@@ -108,7 +108,7 @@ describe('answers of anvil to a send', () => {
     })
 
     test.each(['nonce too low', 'replacement transaction underpriced', 'insufficient funds for transfer', 'never heard of'])(
-      'one knows it, the other says "%s": known',
+      'a send is known if one node knows it and the other says "%s"',
       async (message) => {
         const one = await devnetSigner(44)
         await anvil.rpc('eth_sendRawTransaction', [(await one.sign(payment(one, 0))).raw]).catch(() => undefined)

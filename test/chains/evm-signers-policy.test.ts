@@ -180,7 +180,7 @@ describe('a delivery is proved before the key is asked', () => {
     expect(seen).toEqual({ signed: 6, asked: [`${complete}00ff`, `${complete}00fe`] })
   })
 
-  test('after ten minutes again, but for a nonce that was signed with it: a raise of its fee must not wait', async () => {
+  test('a call is proved again after ten minutes, unless its nonce was signed: a raise must not wait', async () => {
     let [now, isGenuine] = [0, true]
     const answer = () => (isGenuine ? Promise.resolve([]) : Promise.reject(new RelayerError('CALL_UNJUSTIFIED')))
     const { seen, signer } = setting(answer, () => now)

@@ -12,7 +12,7 @@ const { version } = JSON.parse(read('package.json')) as { version: string }
 const others = ['deploy', 'docs', 'lab', 'node_modules', 'test']
 
 describe('the Dockerfile', () => {
-  test('the build of the Dockerfile gets every room of the sources, and nothing else that it does not name', () => {
+  test('the build of the Dockerfile gets every folder of the sources, and otherwise only what it names', () => {
     const [first, ...given] = read('.dockerignore')
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('#'))

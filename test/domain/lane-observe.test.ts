@@ -102,7 +102,7 @@ describe('observe', () => {
     expect(lane.state.counts.external).toBe(3)
   })
 
-  test('owners whose block went away are notified, except those that the reporter drives', () => {
+  test('owners whose block was removed are notified, except those that the reporter drives', () => {
     const lane = new Bench()
     for (const name of ['a', 'b', 'c']) lane.grant(name)
     lane.do({ kind: 'forbid', id: 'f', reason: 'a leak' })
@@ -116,7 +116,7 @@ describe('observe', () => {
   })
 
   // Regression: after a late reorg, the ledger immediately ordered a fill of a nonce that had been in a block.
-  test('an owner whose block went away gets K blocks to send again', () => {
+  test('an owner whose block was removed gets K blocks to send again', () => {
     const lane = new Bench()
     lane.grant('a')
     lane.observe({ latest: 6, height: 150 })

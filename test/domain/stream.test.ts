@@ -67,7 +67,7 @@ describe('CONTINUOUS_BLOCK_PROCESSING', () => {
     expect(viewStream(tell(three, fork, block(3, 4))).alarms).toEqual([])
   })
 
-  test('a stream opens no more numbers than its room; a number that was reported alone needs none', () => {
+  test('a stream opens no more numbers than it has room for; a number that was reported alone needs no room', () => {
     const narrow = tell(three, { kind: 'setMaxOpen', maxOpen: 4, by: 'ops' })
     expect(answered(narrow, block(3, 4, 5))).toEqual({ kind: 'full', room: 1 })
     expect(tell(narrow, block(3, 4, 5))).toEqual(narrow)

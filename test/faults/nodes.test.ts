@@ -86,7 +86,7 @@ describe('nodes that do wrong', { timeout: 400_000 }, () => {
     expect((await expectDelivered(stage)).wastedTransactions).toBe(0)
   })
 
-  test.each(liars)('one of three %s', async (_, rule) => {
+  test.each(liars)('transfers are delivered once if one node of three %s', async (_, rule) => {
     const [first] = stage.devnet.nodes.bsc
     const active = first?.add(rule)
     const struck = async () => {
@@ -98,7 +98,7 @@ describe('nodes that do wrong', { timeout: 400_000 }, () => {
     await until(struck, { timeoutMs: 180_000, what: 'the fault to have struck' })
   })
 
-  test.each(storms)('all of them %s', async (_, strikes, rule) => {
+  test.each(storms)('transfers are delivered once if all nodes %s', async (_, strikes, rule) => {
     const nodes = stage.devnet.nodes.bsc
     const active = nodes.map((node) => node.add(rule))
     const sent = await sendCoins(stage, 2)

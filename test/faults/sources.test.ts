@@ -51,7 +51,7 @@ describe('sources that nodes or the spy show wrongly', { timeout: 600_000 }, () 
   })
   afterAll(() => stage?.close())
 
-  test.each(liars)('one node of three %s', async (_, rule) => {
+  test.each(liars)('messages are delivered once if one node of three %s', async (_, rule) => {
     const [first] = stage.devnet.nodes.ethereum
     const active = first?.add(rule)
     const struck = async () => {
@@ -63,7 +63,7 @@ describe('sources that nodes or the spy show wrongly', { timeout: 600_000 }, () 
     await until(struck, { timeoutMs: 180_000, what: 'the fault to have struck' })
   })
 
-  test.each(storms)('all nodes %s', async (_, rule) => {
+  test.each(storms)('messages are delivered once if all nodes %s', async (_, rule) => {
     const active = stage.devnet.nodes.ethereum.map((node) => node.add(rule))
     sent.push(...(await sendNatives(stage, 'ethereum', 3)))
     // Several answers must lag, so that the stream has read the lagging finality.

@@ -72,7 +72,7 @@ describe('The agent of a lane', () => {
     expect(await ledger()).toMatchObject({ next: 1, counts: { granted: 1 } })
   })
 
-  test('a stopping process gets no more nonces and drives those it has', async () => {
+  test('a stopping process gets no more nonces, and drives the nonces that it has', async () => {
     const agent = await fresh({ window: 1 })
     const holder = await signedAndSent(agent, request('holder of a process that stops'))
     const waiting = agent.acquire(request('waits'), waitLimit)

@@ -56,7 +56,7 @@ describe('The cache of lane statuses', () => {
     expect(await cacheOf([paused, broke]).open()).toEqual([paused])
   })
 
-  test('a lane is unserved if nobody polls its queue and its ledger gets no report', async () => {
+  test('a lane counts as without a worker if nobody polls its queue and its ledger gets no report', async () => {
     const [dead, quiet] = [await lane(), await lane()]
     const { connection, namespace } = ledgers.temporal
     const activities = { broadcast: async () => {} }

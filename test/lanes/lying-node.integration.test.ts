@@ -39,7 +39,7 @@ afterAll(async () => {
 })
 
 /** If the ledger counted these nonces as used, it would never grant them, and no later nonce could be mined. */
-test('a node that counts a million nonces too many, alone, takes none from the lane', async () => {
+test('one node that counts a million nonces too many takes no nonce from the lane', async () => {
   const signer = await devnetSigner(20)
   const [first] = nodes
   const chain = testChain(nodes.map(({ url }) => url))
@@ -118,7 +118,7 @@ async function startPayment(signer: Signer, name: string, to: string) {
 const gasLimit = (limit: number) => anvil.rpc('evm_setBlockGasLimit', [`0x${limit.toString(16)}`])
 const balance = async (address: string) => BigInt(await anvil.rpc<string>('eth_getBalance', [address, 'latest']))
 
-test('a node that counts one nonce too many at every height, alone, has no payment made twice', async () => {
+test('one node that counts one nonce too many at every height causes no second payment', async () => {
   const signer = await devnetSigner(21)
   const to = freshAddress()
   const { payment, status, stop } = await startPayment(signer, 'counted', to)

@@ -103,7 +103,7 @@ describe.each([
     expect(seen.asked).toEqual(['attempt'])
   })
 
-  test('after a restart: what an earlier process sent is outbid by what the signer allows, a no-op', async () => {
+  test('after a restart, the attempt of an earlier process is outbid by a no-op, which the signer allows', async () => {
     const { seen, pendingOf } = setting({ [limit]: allowed })
     seen.dataFee = 10n ** 9n
     const pending = pendingOf(first, second)
