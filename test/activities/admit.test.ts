@@ -14,7 +14,7 @@ import { unused } from '../helpers/unused.ts'
 import { bridgesWith, fakeDelivery, fakeEndpoint, fakeParties } from './fake-bridge.ts'
 
 interface Scene {
-  /** The result of the simulation. An Error is thrown instead. */
+  /** Result of the simulation. If it is an Error, the simulation throws it. */
   readonly simulation?: Simulation | Error
   /** States of the target chain that show the transfer's effect. */
   readonly shows?: Partial<Record<At, boolean>>

@@ -40,10 +40,10 @@ const message = (change: Partial<ExecutorMessage['request']> = {}, vaa: Uint8Arr
     ...{ signedQuote: quote(), request: requestFor(7n), instructions, ...change },
   },
 })
-/** The source has only these requests, so `verifyRequest` accepts no others. */
+/** Requests that the source has logged. `verifyRequest` accepts no others. */
 const logs = [writeMessage(message({}, new Uint8Array()))]
 const record = address('9')
-/** No node answers for requests with this refund address. */
+/** Refund address of requests about which no node answers. */
 const unread = address('8')
 
 const within = { bridge: 'ntt', sourceChain: 'polygon' }

@@ -16,7 +16,7 @@ import { devnetSigner } from '../helpers/evm.ts'
 import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
 import { codeOf, codeOfAsync } from '../helpers/refusals.ts'
 
-/** The cap is a quarter of the fund. The amounts of a day must add up to less than the cap. */
+/** Daily cap, a quarter of the fund, in wei. The amounts of a day must add up to less than the cap. */
 const cap = 10n ** 17n / 4n
 const daySeconds = 86_400
 
@@ -42,7 +42,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     network.endpoint.release(transfer)
     return answer
   }
-  /** A new day on the target frees the whole budget. */
+  /** Begins a new day on the target, which frees the whole budget. */
   const nextDay = async () => {
     const tomorrow = (Math.floor(chainTime(network.target.chain) / daySeconds) + 1) * daySeconds
     await network.target.anvil.rpc('evm_setNextBlockTimestamp', [tomorrow])

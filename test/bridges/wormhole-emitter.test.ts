@@ -9,7 +9,10 @@ import { signVaa, transferPayload } from '../helpers/vaa.ts'
 const [forged, registered, weth] = ['66', '11', '22'].map((byte) => byte.repeat(32)) as [string, string, string]
 const names = new Map([[2, 'bsc']])
 
-/** A read of one node (`latest`, `finalized`) gets a forged emitter. A read of most nodes gets `honest`. */
+/**
+ * An endpoint for which reads of one node (`latest`, `finalized`) show a forged emitter, and reads of most nodes show
+ * `honest`.
+ */
 function endpointWithLiar({ verify = async () => {}, honest = registered } = {}) {
   const asked: At[] = []
   const call = async (_to: string, _data: string, at: At) => {

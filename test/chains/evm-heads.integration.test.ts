@@ -22,7 +22,7 @@ describe('head tracker', () => {
     return { chain, events }
   }
 
-  /** Resolves at the next poll, so no earlier poll still waits for an answer. */
+  /** Cuts the node off. Resolves at the next poll, so that no earlier poll still waits for an answer. */
   async function cutOff(): Promise<void> {
     node.mode = 503
     const polls = node.requests.length
@@ -34,7 +34,7 @@ describe('head tracker', () => {
     return { height: Number(block.number), hash: block.hash }
   }
 
-  /** The first block has a payment, because anvil would mine the same empty blocks again after a reorg. */
+  /** Mines blocks, the first with a payment, because anvil would mine the same empty blocks again after a reorg. */
   async function minePaid(chain: EvmChain, blocks: number): Promise<void> {
     const signer = await devnetSigner(32)
     const nonce = Number(await anvil.rpc<string>('eth_getTransactionCount', [signer.address, 'latest']))

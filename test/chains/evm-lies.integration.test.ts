@@ -20,7 +20,7 @@ describe('receipts that lie', () => {
     return { signer, hash }
   }
 
-  /** The returned function counts the changed receipts. */
+  /** Makes the node change `times` receipts. The returned function counts the changed receipts. */
   function lie(node: RpcProxy, times: number, changed: (receipt: Record<string, unknown>) => unknown): () => number {
     let lies = 0
     node.alter = (method, result) => {

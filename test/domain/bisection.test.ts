@@ -8,7 +8,7 @@ interface Run {
   readonly sizes: readonly number[]
 }
 
-/** A batch fails if it contains a bad transfer or has more than `room` transfers. */
+/** Runs a bisection to its end. A batch fails if it contains a bad transfer or has more than `room` transfers. */
 function run(start: Bisection<number>, transfers: readonly number[], bad: ReadonlySet<number>, room = Infinity): Run {
   const completed: number[] = []
   const isolated: number[] = []

@@ -12,7 +12,7 @@ interface Past {
   readonly state: LaneState
   readonly books: Books
   readonly request: ApplyRequest
-  /** Temporal's own tools send signals instead of updates. */
+  /** Whether the request came as a signal, as from Temporal's own tools, and not as an update. */
   readonly signal: boolean
 }
 

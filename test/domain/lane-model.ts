@@ -20,7 +20,10 @@ export const market = { maxFee: '100', tip: '10' }
 const gasLimit = '1000'
 const processes = 3
 
-/** Each method is one possible event. Its numbers choose among the existing processes, intents and transactions. */
+/**
+ * A ledger, its processes and their chain. Each method is one possible event. Its numbers choose among the existing
+ * processes, intents and transactions.
+ */
 export class Network {
   chain: ModelChain
   readonly lane: CheckedLane
@@ -137,8 +140,8 @@ export class Network {
   }
 
   /**
-   * The head is the newest block, but its nonces are `blocksBehind` lower, as if the node had not executed the last
-   * blocks.
+   * Gives the process the newest block with nonces that are `blocksBehind` lower, as from a node that has not executed
+   * the last blocks.
    */
   lookAtLaggingNode(p: number, blocksBehind: number): void {
     const { latest, finalized } = this.chain.head()

@@ -62,7 +62,7 @@ export function takeAnswer(process: Process, epoch: number, request: LaneRequest
   }
 }
 
-/** Some intents move value, so that the rule about funds has sums to check. */
+/** The owner of an intent. Some intents move value, so that the rule about funds has sums to check. */
 export function ownerOf(intent: number, round = 1): Owner {
   const value = intent % 3 === 0 ? { value: '500000' } : {}
   return { intentId: intentIdOf(`transfer-${intent}`, round), callHash: `0x${intent}`, ...value }

@@ -101,7 +101,7 @@ export class PlacedModel extends ScannedModel {
     this.tell(0, { kind: 'undone', numbers: setOf([number]) })
   }
 
-  /** Also starts transfers again for open numbers that have none. */
+  /** Audits the stream. Also starts transfers again for open numbers that have none. */
   audit(a: number, crash: boolean): void {
     const known = this.agent(a)
     const own = this.chain.all(this.chain.final).filter(([number]) => isStarted(known, number) && !outsideReason(known, number)?.condensed)
@@ -134,7 +134,7 @@ export class PlacedModel extends ScannedModel {
     if (ignored.length > 0) this.tell(a, { kind: 'seen', numbers: [], ignored })
   }
 
-  /** A place without a log has no transfer, so its number is ignored. */
+  /** Fills gaps. A place without a log has no transfer, so its number is ignored. */
   fillGaps(a: number, crash: boolean): void {
     const known = this.agent(a)
     let free = room(known)
@@ -199,7 +199,10 @@ export class PlacedModel extends ScannedModel {
     assert.equal(answer?.kind === 'refused', BigInt(number) >= BigInt(this.stream.next))
   }
 
-  /** Requests from before the loss may still arrive, so the watermark may fall and numbers may be counted again. */
+  /**
+   * After the stream was restored or lost. Earlier requests may still arrive, so the watermark may fall and numbers may
+   * be counted again.
+   */
   protected goneBack(): void {
     this.watermark = 0n
     this.#reopened += this.chain.all().length

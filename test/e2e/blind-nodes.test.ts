@@ -67,7 +67,7 @@ describe('a node hides logs of the source', () => {
   const view = () => stage.client.workflow.getHandle(workflowIdOf(stage.client, 'native-bridge:ethereum:bsc')).query(streamViewQuery)
   const lines = async () => (await readFile(portage.logFile, 'utf8')).split('\n').filter((line) => line.includes('a node hides logs'))
   const hidden = async () => (await lines()).length
-  /** The log line comes after the scan has continued, so the test waits for it. */
+  /** Waits for the log line, which is written only after the scan has continued. */
   const loggedAfter = (before: number) =>
     until(async () => (await hidden()) > before, { timeoutMs: 60_000, what: 'the log to report that a node hides logs' })
 

@@ -73,7 +73,7 @@ describe('Transfers of a lane that cannot deliver go to the other one', () => {
 
   test('a lane whose only process was killed gets no transfers once the process has not polled for a while', async () => {
     await stage.end(second, 'SIGKILL')
-    // With 2 × 12 transfers, the chance that the hash chooses the dead lane for none is one in 17 million.
+    // With 2 × 12 transfers, the chance that the hash never chooses the dead lane is one in 17 million.
     const ends = await stage.outcomes(await sendCoins(stage, 2 * count), 170_000)
     const [first, dead] = lanes().map(({ address }) => address)
     expect(ends.map(({ delivery }) => delivery?.by)).toEqual(ends.map(() => first))

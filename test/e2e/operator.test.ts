@@ -224,7 +224,8 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     )
     const { lanes } = await expectDelivered(stage, delivered())
     expect(lanes.find(({ address }) => address === lane)?.transactions).toBe(pool.at(-1)!.nonce + 1 + later.length)
-    // The surviving process reported the granted nonces to the new ledger, which granted none of them again.
+    // The surviving process reported the granted nonces to the new ledger, so the new ledger granted none of them
+    // again.
     expect((await stage.lane('bsc')).counts.granted).toBe(pool.at(-1)!.nonce + 1 + later.length)
   })
 

@@ -79,7 +79,7 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
 
   test(`${newcomers} tokens without a wrapper do not stop gap filling: what the spy never sent is found and delivered`, async () => {
     const { guardian } = stage.devnet
-    // Both floods run at once. The next test checks the native bridge's flood.
+    // Both floods run at the same time. The next test checks the native bridge's flood.
     nothings = stage.devnet.native!.users.ethereum.send(Array.from({ length: dust }, () => ({ amount: 1n, recipient: ZeroAddress })))
     await sendUnattested(stage, 'ethereum', newcomers)
     await shows(emitterStream(), 'all of them to be known', (now) => now.open >= newcomers)

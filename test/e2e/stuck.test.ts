@@ -16,7 +16,10 @@ const caseOf = (name: string): StuckCase => {
   return found
 }
 
-/** Makes several faults at once on real parts. Each must have its row and next command until it is over. */
+/**
+ * Makes several faults together on real parts. The row of each, with its next command, must be shown until the fault is
+ * over.
+ */
 describe('portage stuck', { timeout: 600_000 }, () => {
   let stage: Stage
   let portage: PortageProcess

@@ -18,7 +18,9 @@ const conceptRooms = /^(domain\/|lanes\/|streams\/|chains\/port\.ts|bridges\/(so
 const exported = /^export (?:async |abstract |declare )?(?:function|class|interface|type|const|enum) (\w+)/gm
 const concepts = /^export (?:abstract )?(?:class|interface) (\w+)/gm
 
-/** Last words of names, such as `listener`, that say only what kind of part is named. The glossary may lack them. */
+/**
+ * Last words of names, such as `listener`, that say only what kind of part has the name. The glossary may lack them.
+ */
 const structural =
   `alarm auditor back batcher bisection block cache call change client closed closing code config context cost count deps endpoint
   event fact filler finding flushed header host keeper listener log lookup loop name observation observed observer options order

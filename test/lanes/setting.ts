@@ -25,7 +25,7 @@ import { devnetSigner, networkId, startManualAnvil, testChain } from '../helpers
 import { afterAll, beforeAll } from 'vitest'
 
 const logger = silentLogger()
-/** The fees are far above a devnet's base fee. */
+/** A first attempt, with fees far above a devnet's base fee. */
 const first: Attempt = { kind: 'call', gasLimit: '30000', maxFee: '5000000000', tip: '1000000000' }
 
 export interface Ledgers {

@@ -70,7 +70,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     })
   }
 
-  /** The lab computes the digests, because it shares no code with Portage. */
+  /** Marks all numbers but these as redeemed. The lab computes the digests, because it shares no code with Portage. */
   async function redeemAllBut(numbers: readonly string[]): Promise<void> {
     const { rpc } = anvils[0]!
     const logs = await rpc<(Mined['logs'][number] & { blockNumber: string })[]>('eth_getLogs', [

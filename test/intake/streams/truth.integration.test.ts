@@ -56,7 +56,7 @@ describe('the audit of a scanned stream', () => {
     await stream.complete(one)
     // The agent is stopped, so `target` is up to date.
     const height = (await stream.state()).target ?? 0
-    // This report is false: it says that the blocks with the completion contain none.
+    // This report is false: it says that the blocks with the completion have no completion.
     const final = setting.network.target.chain.heads.current?.finalized ?? 0
     const handle = setting.ledgers.temporal.client.workflow.getHandle(`stream:${stream.source.config.stream}`)
     await handle.executeUpdate('apply', { args: [{ requests: [{ kind: 'completed', numbers: [], from: height + 1, to: final }] }] })

@@ -172,7 +172,7 @@ describe('Receivers of notifications', () => {
     })
     await until(() => idsOf(good.received, later).length > 0, { timeoutMs, what: 'the good one to be notified again' })
     expect(gone.received.length).toBe(asked)
-    // The first four requests come at once. Later ones come one at a time, and each lasts 15 s.
+    // The first four requests arrive together. Later requests arrive one at a time, and each lasts 15 s.
     expect(hanging.received.length).toBeLessThanOrEqual(4 + (Date.now() - startedAt) / 15_000)
     gone.answer = answering(204)
     await orderOfNotifier(client(), c, { kind: 'enable', order })
