@@ -82,7 +82,8 @@ describe('the token bridge on a real chain', () => {
 
     test('a contract that rejects the coin gets the wrapped coin, by a call that runs no code of it', async () => {
       const { weth, tokenBridge } = network.ethereum
-      // Accepts coins only at gas price 0: GASPRICE ISZERO PUSH1 8 JUMPI PUSH0 PUSH0 REVERT JUMPDEST STOP.
+      // A contract that accepts coins only at gas price 0: GASPRICE ISZERO PUSH1 8 JUMPI PUSH0 PUSH0 REVERT JUMPDEST
+      // STOP.
       const contract = freshAddress()
       await network.ethereum.anvil.rpc('anvil_setCode', [contract, '0x3a156008575f5ffd5b00'])
       const { transfer, endpoint } = decode(

@@ -31,7 +31,7 @@ describe('forks, late nodes and chains that stop', () => {
   /** Prefix of the hashes on a fork. No true hash begins with it by chance. */
   const forkMark = '0xffffffffffff'
 
-  /** Blocks from this height on get other hashes. */
+  /** Makes the node show other hashes for the blocks from this height. */
   function forkAlone(node: RpcProxy, from: number): void {
     const other = (hash: string) => `${forkMark}${hash.slice(forkMark.length)}`
     node.alter = (method, result) => {

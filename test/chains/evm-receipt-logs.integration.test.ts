@@ -11,7 +11,7 @@ const topic = toBeHex(1, 32)
 describe('logs of a transaction', () => {
   const { anvil, connectBehind } = evmSetting(60)
 
-  /** Mines a transaction that logs two words twice, and waits until it is final. */
+  /** Mines a transaction with two logs of two words each, and waits until its block is final. */
   async function logged() {
     const { chain, behind } = await connectBehind(3)
     const contract = hexlify(randomBytes(20))

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Attempt, type Entry, type LaneState, newLane, type LaneId } from '../../domain/lane/lane.ts'
 
 export const firstKept = 1_000_000
-/** 15 minutes at 20 transfers per second. */
+/** Number of transfers in 15 minutes at 20 per second. */
 export const quarterHour = 15 * 60 * 20
 
 const hash = (text: string) => createHash('sha256').update(text).digest('hex')

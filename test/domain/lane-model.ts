@@ -259,7 +259,10 @@ export class Network {
     return this.lane.apply({ requests, run: heard, ...(observe && { observe: seen }), ...(known && { known }) }).response
   }
 
-  /** The rule of lanes/account/account-observer.ts. The model's chain replaces the majority of the nodes. */
+  /**
+   * Whether final nonces were undone, by the rule of lanes/account/account-observer.ts. The model's chain replaces the
+   * majority of the nodes.
+   */
   #isUndone({ finalized, final }: Head): boolean {
     const { observed } = this.lane.state
     const { finalized: agreed } = this.chain.head()

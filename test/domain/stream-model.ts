@@ -103,7 +103,7 @@ export class StreamModel extends ScannedModel {
     this.#completions.push({ height: this.targetHeight, id })
   }
 
-  /** A reorg of the target below its finality, reported at once. */
+  /** A reorg of the target below its finality, which is immediately reported. */
   undo(which: number): void {
     const id = pick([...this.delivered.keys()], which)
     if (id === undefined || this.idOf(Number(id.split('-')[0])) !== id) return

@@ -8,7 +8,10 @@ import { sendCoins } from '../faults/processes.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { type Sent, type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
-/** A hash chooses the lanes. Of 12 transfers, each of the two lanes usually gets one. Else the test sends more. */
+/**
+ * Number of transfers. A hash chooses their lanes, so each of the two lanes usually gets one of 12 transfers. If a lane
+ * gets none, the test sends more.
+ */
 const count = 12
 
 describe('Transfers of a lane that cannot deliver go to the other one', () => {

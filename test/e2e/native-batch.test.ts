@@ -141,7 +141,7 @@ describe('Completions in batches', { timeout: 300_000 }, () => {
     await startMining(anvil)
     const ends = await outcomes(transfers)
     expect(new Set(ends.map(({ state }) => state))).toEqual(new Set(['delivered']))
-    // Every pooled transaction was mined and no other nonce was used. So nothing else was signed.
+    // Every pooled transaction was mined and no other nonce was used, so nothing else was signed.
     const mined = new Set(ends.map(({ txHash }) => txHash))
     expect(held.map(({ hash }) => mined.has(hash))).toEqual(held.map(() => true))
     expect(await nonces('bsc')).toBe(before + held.length)

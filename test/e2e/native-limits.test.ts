@@ -19,9 +19,9 @@ import { type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 const cap = 10n ** 17n / 4n
 const relayerRole = keccakText('RELAYER_ROLE')
 const daySeconds = 86_400
-/** Upper limit. The reads of a block share one `eth_call`, and a late read needs one more. */
+/** Most `eth_call`s per block. The reads of a block share one, and a late read needs one more. */
 const mostCallsPerBlock = 2.5
-/** Lower limit. Fewer calls would mean that the process does not read the gate even at every second block. */
+/** Fewest `eth_call`s per block. With fewer, the process would not read the gate even at every second block. */
 const leastCallsPerBlock = 0.5
 const blocksCounted = 8
 
@@ -152,7 +152,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     const [most] = await send(cap - 1_000n)
     await outcomes([most!])
     const ten = await send(300n, 300n, 300n, ...Array.from({ length: 10 }, () => 2_000n))
-    // The used amount must stay below 1,000. So three of the ten amounts fit into the remaining 900.
+    // The used amount must stay below 1,000, so three of the ten amounts fit into the remaining 900.
     expect(await outcomes(ten.slice(0, 3))).toMatchObject([{ state: 'delivered' }, { state: 'delivered' }, { state: 'delivered' }])
     const few = ten.slice(3)
     held.push(...few)

@@ -21,7 +21,7 @@ import { type Stage, startStage } from '../helpers/e2e.ts'
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 const ether = 10n ** 18n
 
-/** On bsc, the policy names a treasury, allows top-ups and has no limits. On ethereum it is the default. */
+/** On bsc, the policy names a treasury, allows top-ups and has no limits. On ethereum, the policy is the default. */
 describe('Operator transactions', () => {
   let stage: Stage
   let portage: PortageProcess

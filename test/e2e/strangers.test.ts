@@ -18,7 +18,7 @@ const coin = { kind: 'coin', amount: 10n ** 16n } as const
 const home = { kind: 'coin-home', amount: 10n ** 16n } as const
 /** Numbers of transfers that fill a stream: `limits.open` for the native bridge, `maxOpen` for Wormhole's emitter. */
 const [dust, newcomers] = [limits.open, 40]
-/** Accepts coins only in a simulation. Code: GASPRICE PUSH1 5 JUMPI STOP JUMPDEST PUSH1 0 DUP1 REVERT. */
+/** Code that accepts coins only in a simulation: GASPRICE PUSH1 5 JUMPI STOP JUMPDEST PUSH1 0 DUP1 REVERT. */
 const trapCode = '0x3a600557005b600080fd'
 
 describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 }, () => {

@@ -30,7 +30,7 @@ const coins = (count: number) =>
 
 /**
  * The production server with four history shards, TLS and tokens, on a PostgreSQL that syncs to disk. One process has
- * one lane's key and all work without a key. The other has the other lane's key.
+ * one lane's key and does all work without a key. The other process has the other lane's key.
  */
 describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 }, () => {
   const dir = temporaryFolder()
@@ -84,7 +84,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     if (dir) await Promise.all([dir, `${dir}-temporal`].map((one) => rm(one, { recursive: true, force: true })))
   })
 
-  /** @param buildId of the process's workers; absent: the workers have no version */
+  /** @param buildId build id of the process's workers; absent if the workers have no version */
   const configure =
     (buildId?: string) =>
     (config: ConfigInput): ConfigInput => ({

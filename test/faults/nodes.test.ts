@@ -35,7 +35,7 @@ const lies: readonly (readonly [string, FaultRule])[] = [
   ['no transfer is ever delivered', { fault: { kind: 'answer', result: word(0n) }, methods: [`eth_call ${isTransferCompleted}`] }],
 ]
 
-/** All nodes have the fault until it has struck this many times. */
+/** Faults of all nodes, each with the number of strikes after which it ends. */
 const storms: readonly (readonly [string, number, FaultRule])[] = [
   ['accept transactions and time out', 3, { fault: { kind: 'accept-and-hang' }, methods: sends }],
   ['answer with a hash and forget the transaction', 3, { fault: { kind: 'swallow' } }],

@@ -8,7 +8,7 @@ import { startSound } from './processes.ts'
 
 const tooMany = { code: -32_005, message: 'query returned more than 10000 results' }
 
-/** One node of three has the fault in its reads of the source's logs. */
+/** Faults of one node of three, in its reads of the source's logs. */
 const liars: readonly (readonly [string, FaultRule])[] = [
   ['answers that there are no logs', { fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] }],
   ['leaves a log out', { fault: { kind: 'logs', how: 'one-less' } }],
@@ -17,7 +17,7 @@ const liars: readonly (readonly [string, FaultRule])[] = [
   ['has a finality that lags by eight blocks', { fault: { kind: 'finality-behind', blocks: 8 } }],
 ]
 
-/** All nodes have the fault, but show the table of the source's contract as it is. */
+/** Faults of all nodes, which still show the table of the source's contract as it is. */
 const storms: readonly (readonly [string, FaultRule])[] = [
   ['answer that there are no logs', { fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] }],
   ['leave a log out', { fault: { kind: 'logs', how: 'one-less' } }],

@@ -13,7 +13,7 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { c
 const sources = files.filter((path) => path.endsWith('.ts')).map((path) => ({ path, code: text(path) }))
 const documents = files.filter((path) => path.endsWith('.md'))
 
-/** Classes and interfaces of these folders are concepts of Portage. */
+/** Folders whose classes and interfaces are concepts of Portage. */
 const conceptRooms = /^(domain\/|lanes\/|streams\/|chains\/port\.ts|bridges\/(source-)?port\.ts)/
 const exported = /^export (?:async |abstract |declare )?(?:function|class|interface|type|const|enum) (\w+)/gm
 const concepts = /^export (?:abstract )?(?:class|interface) (\w+)/gm

@@ -11,7 +11,7 @@ const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
   .split('\n')
   .filter((path) => path !== '' && existsSync(join(root, path)))
 const documents = tracked.filter((path) => path.endsWith('.md') && !path.startsWith('test/'))
-/** These files contain invented names of pages. */
+/** Files that contain invented names of pages. */
 const inventing = ['test/house/links.test.ts', 'test/house/precommit.test.ts']
 const sources = tracked.filter(
   (path) => /\.(ts|tsx|js|mjs|json|ya?ml|sh|tpl|md|txt|snap)$|Dockerfile$/.test(path) && !inventing.includes(path),

@@ -16,7 +16,10 @@ import type { FixtureName } from './fixtures.ts'
 /** Stores the history of a run. Must be called before the stage's Temporal server stops. */
 export type Keep = (name: FixtureName, stage: Pick<Stage, 'temporal'>, workflowId: string, runId?: string) => Promise<void>
 
-/** Finality within a second, and two lanes per chain. `recordFar` records the wait for a far finality. */
+/**
+ * Records histories with finality within a second and two lanes per chain. `recordFar` records the wait for a far
+ * finality.
+ */
 export async function recordNear(keep: Keep): Promise<void> {
   const stage = await startStage({ worker: {}, broadcast: 'queue', keysPerChain: 2 })
   try {

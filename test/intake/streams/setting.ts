@@ -33,7 +33,7 @@ export interface Line {
 export interface ScannedSetting {
   readonly network: NativeBridgeNetwork
   readonly ledgers: Ledgers
-  /** Only the agents use this proxy of the source's node. */
+  /** A proxy of the source's node, which only the agents use. */
   readonly proxy: FaultProxy
   /** The head that the agents see. */
   head(): HeadEvent

@@ -17,7 +17,7 @@ const transfer: Transfer = {
   message: '',
 }
 
-/** The target completes number 1 while its transfer is being started. */
+/** A stream whose target completes number 1 while the transfer of this number is being started. */
 function network() {
   const { streamClient } = fakeStream(config)
   let shown = false

@@ -21,7 +21,7 @@ const idOf = (sequence: string) => `wormhole-token-bridge:2:${'ee'.repeat(32)}:$
 async function forgeRuns(client: Client, delivered: string, parked: string): Promise<readonly string[]> {
   const forge = (id: string, queue: string, target: string, input: unknown = {}) =>
     forgeRun(client, { type: 'transfer', id, queue, input, result: { id, state: 'delivered' } }, { ...attributes, TargetChain: target })
-  // A foreign id, the queue of another chain, and a message with another id.
+  // Runs with a foreign id, on the queue of another chain, and with a message of another id.
   const junk = ['x:2:junk', idOf('1')] as const
   await forge(junk[0], 'chain:forged-1', 'forged-1')
   await forge(junk[1], 'chain:forged-2', 'bsc')

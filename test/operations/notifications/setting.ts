@@ -34,7 +34,7 @@ export const lane = `evm-1397:0x${'aa'.repeat(20)}`
 export const testContent = { amount: '1500000', decimals: '6', token: `2/${'ab'.repeat(32)}`, recipient: `0x${'cd'.repeat(20)}` }
 export const testShown = { ...testContent, tokenAmount: '1.5' }
 
-/** A real Temporal. A test controls the steps of its transfers. */
+/** A real Temporal in which a test controls the steps of the transfers. */
 export interface NotificationSetting {
   readonly ledgers: Ledgers
   readonly config: Config

@@ -34,7 +34,7 @@ async function spoilOne(client: TemporalClient, id: string): Promise<void> {
     }
     spoiled = runId
     before = await fired()
-    // A run with a full history continues as new at once. The loop then spoils the next run.
+    // A run with a full history immediately continues as new. The loop then spoils the next run.
     await handle.signal('spoil', runId).catch(ifGone(undefined))
     return false
   }
