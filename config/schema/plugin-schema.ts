@@ -96,7 +96,10 @@ export const pluginRouteSchema = z.strictObject({
 
 export const pluginRoutesSchema = listOf(pluginRouteSchema, 1, 1_000)
 
-export const pluginName = text(/^[a-z][a-z0-9-]{1,39}$/, 'must be 2 to 40 lower-case letters, digits and -, and begin with a letter').refine(
+export const pluginName = text(
+  /^[a-z][a-z0-9-]{1,39}$/,
+  'must be 2 to 40 lower-case letters, digits and -, and begin with a letter',
+).refine(
   (name) => !['wormhole', 'wormhole-token-bridge', 'native-bridge', 'receivers', 'ntt', 'executor', 'cctp', 'plugins'].includes(name),
   'is the name of a part of Portage',
 )

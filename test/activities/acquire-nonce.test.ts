@@ -110,14 +110,14 @@ describe('A recipient that is denied after the admission', () => {
   const denied: Settings = { ...noSettings, denied: [rule] }
   const declinedLater = { kind: 'no-slot', code: 'RECIPIENT_DENIED', reason: `recipient ${recipient} was denied by an operator: a test` }
 
-  test('a recipient denied before the wait for a nonce gets none', async () => {
+  test('a transfer whose recipient was denied before the wait for a nonce gets no nonce', async () => {
     const { got, now, seen } = setting(1, () => {})
     now.settings = denied
     expect(await got()).toEqual(declinedLater)
     expect(seen).toMatchObject({ asked: 0 })
   })
 
-  test('a recipient denied during the wait for a nonce gets no signature: the nonce goes back', async () => {
+  test('if the recipient is denied during the wait for a nonce, nothing is signed and the nonce goes back', async () => {
     const { got, seen } = setting(1, (now) => void (now.settings = denied))
     expect(await got()).toEqual(declinedLater)
     expect(seen).toMatchObject({ asked: 1, givenBack: 1 })

@@ -14,7 +14,7 @@ import { unused } from '../helpers/unused.ts'
 import { bridgesWith, fakeDelivery, fakeEndpoint, fakeParties } from './fake-bridge.ts'
 
 interface Scene {
-  /** An error: the simulation fails with it. */
+  /** Result of the simulation. If it is an Error, the simulation throws it. */
   readonly simulation?: Simulation | Error
   /** States of the target chain that show the transfer's effect. */
   readonly shows?: Partial<Record<At, boolean>>
@@ -24,7 +24,7 @@ interface Scene {
   readonly endpoint?: Partial<Endpoint>
   readonly halted?: boolean
   readonly denied?: Settings['denied']
-  /** `unknown`: an older version runs the workflow. */
+  /** `unknown`: the field is absent, because an older version runs the workflow. */
   readonly reverted?: AdmitInput['reverted'] | 'unknown'
   readonly dataFee?: string
   /** Highest gas limit of the policy. */
@@ -126,7 +126,7 @@ describe('A revert that says that the transfer is delivered', () => {
   test.each([
     ['admit', createAdmit],
     ['prepare', createPrepare],
-  ] as const)('is believed in %s only if the effect shows: a recipient may choose the text', async (_, step) => {
+  ] as const)('a revert with this text is believed in %s only if the effect shows: a recipient may choose the text', async (_, step) => {
     for (const revertsOnceDelivered of [true, false])
       expect((await admit({ ...says, revertsOnceDelivered, endpoint, step })).answer).toMatchObject(waits)
     expect((await admit({ ...says, endpoint, step, shows: { latest: true } })).answer.kind).toBe('unsettled')
@@ -164,7 +164,7 @@ describe('A call that needs much gas, and costs more than its lane holds,', () =
   const dear: Scene = { simulation: { ok: true, gas: '600000' }, gasLimit: '3000000', lanes: ['evm-1:0xa', 'evm-1:0xb'] }
   const cost = 600_000 * 19
 
-  test('waits itself, and reaches no ledger, which would close the lane', async () => {
+  test('a call too dear for each lane waits and does not reach a ledger, which would close its lane', async () => {
     const { answer } = await admit({ ...dear, balances: { '0xa': String(cost - 1), '0xb': '1' } })
     expect(answer).toMatchObject({ kind: 'waiting', code: 'CALL_TOO_DEAR', reason: expect.stringContaining(`may cost ${cost} wei`) })
   })
@@ -172,12 +172,12 @@ describe('A call that needs much gas, and costs more than its lane holds,', () =
   test.each([
     ['0xa', [cost, 1]],
     ['0xb', [1, cost]],
-  ])('goes to the lane that can pay: %s', async (lane, [a, b]) => {
+  ])('a call that is dear goes to the lane that can pay: %s', async (lane, [a, b]) => {
     const { answer } = await admit({ ...dear, balances: { '0xa': String(a), '0xb': String(b) } })
     expect(answer).toMatchObject({ kind: 'ready', lane: `evm-1:${lane}` })
   })
 
-  test('is a matter of the ledger if it needs no more gas than others', async () => {
+  test('if a call needs no more gas than others, the ledger decides whether its lane can pay', async () => {
     const { answer } = await admit({ ...dear, simulation: { ok: true, gas: '500000' }, balances: { '0xa': '1', '0xb': '1' } })
     expect(answer.kind).toBe('ready')
   })
@@ -271,7 +271,7 @@ describe('A delivery of several calls', () => {
     expect(answer).toMatchObject({ kind: 'ready', stage: 'second', callHash: callHash({ ...call, data: '0x22222222' }) })
   })
 
-  test('the first call is taken without a question while its simulation succeeds', async () => {
+  test('while the simulation of the first call succeeds, the contract is not asked for the stage', async () => {
     const scene = stages({ kind: 'stage', stage: 'second' })
     const begun = { ...scene, endpoint: { ...scene.endpoint, stages: { ...scene.endpoint!.stages!, first: () => 'begin' } } }
     const { answer, read } = await admit(begun)

@@ -109,7 +109,7 @@ test.each<[string, Run]>([
 
 test.each([
   ['gone', { undoneCount: 1, unsure: 0 }, [expect.stringContaining('x'), 'x']],
-  // As a burn of CCTP v2 while Circle's API answers without messages.
+  // Like a burn of CCTP v2 while Circle's API returns no messages.
   ['nameless', { undoneCount: 0, unsure: 1 }, []],
 ])('a delivery that the target does not show is undone only if it could show it: %s', async (message, counts, restarted) => {
   const run: Run = { id: 'x', status: 'COMPLETED', input: inputOf({ message }) }

@@ -18,7 +18,7 @@ const transfer = {
   message: '',
 }
 
-/** `word`: the ledger's answer. `agreed`: the account's count of used nonces, as the majority of the nodes shows it. */
+/** `word`: the ledger's answer. `agreed`: the account's count of used nonces, according to most nodes. */
 function ending(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, left = [] as LaneNonce[] } = {}) {
   const asked = { agreed: 0, pending: 0 }
   const reads: Partial<Chain> = {

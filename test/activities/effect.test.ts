@@ -52,7 +52,7 @@ describe('Contracts that contradict each other', () => {
     }
   })
 
-  test('nothing goes on before the halt of a route is in force', async () => {
+  test('a step that finds a contradiction fails while the halt of the route cannot be ordered', async () => {
     const { deps, state } = setting(mismatch)
     state.down = true
     expect(await codeOfAsync(() => showsEffect(deps, transfer))).toBe('SETTINGS_UNREACHABLE')

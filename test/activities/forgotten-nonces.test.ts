@@ -74,7 +74,7 @@ describe('A payment of an earlier ledger', () => {
     const calls = [intent, ...Array.from({ length: 50 }, () => delivery)]
     const { chain, asked } = chainWith(calls)
     expect(await findForgotten(searchOf(chain), input, learntAt(0, 51))).toBeUndefined()
-    // The search reads eight calls at a time until one is ten minutes older than the order: sixteen in all.
+    // The search reads batches of eight calls until a call is ten minutes older than the order: two batches.
     expect(asked).toEqual(Array.from({ length: 16 }, (_, index) => 50 - index))
   })
 

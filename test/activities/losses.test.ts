@@ -110,8 +110,9 @@ describe('Contracts', () => {
       for (let index = 0; index < 11; index++) kept.add(parties(`0x${now}${index}`), loss(now), true)
       return waitOf(kept, parties('bob'), now)
     }
-    // A call that reverts within two minutes of `start` may be older than the wait, so its loss counts as the loss of a
-    // contract. Later losses count as losses of accounts without code, so `bob` waits too.
+    // Contracts of the token wait from `start`. A call that reverts up to two minutes later may have been admitted
+    // before, so its loss counts as the loss of a contract. Later losses count as losses of accounts without code, so
+    // `bob` waits too.
     expect([addAt(start), addAt(start + minute)]).toEqual([undefined, undefined])
     expect(addAt(start + 3 * minute)).toBeDefined()
     expect(waitOf(kept, parties('bob', 'usdc'), start + 3 * minute)).toBeUndefined()

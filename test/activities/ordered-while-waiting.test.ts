@@ -24,8 +24,8 @@ const lane = laneId('evm', 56, self)
 const attempt = { kind: 'call', gasLimit: '100000', maxFee: '10', tip: '1' } as const
 
 /**
- * `order` changes the settings while the step waits for its nonce. The key sees the new settings, the step the old
- * ones. `released`: the ledger's answer to the return of the nonce.
+ * `order` changes the settings while the step waits for its nonce. The key sees the new settings, the step only the old
+ * ones. `released`: the ledger's answer when the step returns the nonce.
  */
 function setting(order: SettingsOrder | undefined, released: 'free' | 'held' = 'free') {
   const now: { settings: Settings } = { settings: noSettings }

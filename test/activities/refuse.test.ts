@@ -13,7 +13,7 @@ const transfer = nativeTransfer(7)
 const declined = { kind: 'declined', code: 'AMOUNT_TOO_SMALL', reason: 'below the minimum' } as const
 const rejected = { kind: 'rejected', code: 'NATIVE_ROUTE_UNKNOWN', reason: 'no such route' } as const
 
-/** `word`: the ledger's answer. `agreed`: the account's count of used nonces, as the majority of the nodes shows it. */
+/** `word`: the ledger's answer. `agreed`: the account's count of used nonces, according to most nodes. */
 function setting(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, delivered = (): boolean => false } = {}) {
   const asked: At[] = []
   const withdrawn: WithdrawInput[] = []
@@ -61,7 +61,7 @@ describe('a transfer that the checks refuse, and that remembers no nonce', () =>
       code: 'NONCE_NOT_FINAL',
       reason: expect.stringContaining(`nonce 7 of ${lane}`),
     })
-    // Anyone can send an invalid message with the id of an honest one, so a rejection withdraws nothing.
+    // Anyone can send an invalid message with the id of an honest one, so a rejection withdraws no intent.
     const asked = [{ lane, intentId: `${transferId(transfer)}/3`, how: 'cancel' }]
     expect(withdrawn).toEqual(refusal.kind === 'declined' ? asked : [])
   })

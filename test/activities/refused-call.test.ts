@@ -22,7 +22,7 @@ const receipt = {
   block: { height: 0, hash: '0xaa' },
 }
 
-/** A no-op has replaced the transfer's call: every node had refused the call. */
+/** A no-op has replaced the transfer's call, because every node had refused the call. */
 function setting({
   delivered = async () => false,
   final = true,
@@ -87,7 +87,7 @@ test('the no-op of a refused call is a loss once a block has it; its nonce is pe
 })
 
 test('a call that was refused because another account had delivered is no revert, and quarantines nobody', async () => {
-  // Before the call was sent, nobody had delivered.
+  // The first read, before the call was sent, shows no delivery.
   let reads = 0
   const { broadcast, counted } = setting({ delivered: async (_, at) => (reads += 1) > 1 && at.endsWith('latest') })
   expect(await broadcast(1)).toMatchObject({ kind: 'spent', by: 'noop', nonce: 7 })

@@ -1,6 +1,6 @@
 import type { Chain, HeadEvent } from '../../chains/port.ts'
 
-/** A chain whose latest block has the hash that `latest` returns. Each subscriber gets a block at once. */
+/** A chain whose latest block has the hash that `latest` returns. Each subscriber immediately gets a block. */
 export function scriptedChain(latest: () => string, nodes = 1): Chain {
   const event = (hash: string): HeadEvent => {
     const block = { height: 1, hash, parentHash: '0x00', timestamp: 0, transactions: [] }

@@ -21,7 +21,10 @@ const receipt = {
 }
 const landed = { nonce: 3, txHash: '0x07', blockHeight: 0, blockHash: '0xaa', gasPaid: '200', attempts: 1, tried: [] }
 
-/** The transaction of the transfer reverted in a final block. `isDelivered`: another account delivered it. */
+/**
+ * The transaction of the transfer reverted in a final block. `isDelivered`: whether another account delivered the
+ * transfer.
+ */
 function setting(isDelivered: boolean, state = { final: true, noop: false }) {
   const metrics = createMetrics()
   const endpoint = fakeEndpoint({

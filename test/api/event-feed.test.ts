@@ -56,7 +56,7 @@ test('a listener that reconnects gets the missed events, or a reset if they are 
   await expect.poll(() => numbers(one.events)).toEqual([1, 2, 3, 4])
   const { id } = one.events.find(({ data }) => 'number' in data && data.number === 2)!
   one.leave()
-  // After its last listener has left, the feed goes on polling for `lingerMs`.
+  // After its last listener has left, the feed continues to poll for `lingerMs`.
   coming.push(5)
   await expect.poll(() => numbers(feed.since(id)!)).toEqual([3, 4, 5])
   coming.push(6, 7, 8, 9, 10, 11, 12, 13)

@@ -19,7 +19,7 @@ describe('the listeners of the events', () => {
   let config: Config
   let setting: OpenApi
   let url = ''
-  // An API frees the place of a listener late, so each test has its own API.
+  // An API counts a listener for a while after it has left, so each test has its own API.
   beforeEach(async () => {
     config = deadConfig(await freePort())
     setting = await openApi(config, silentLogger(), { heartbeatMs: 20 })

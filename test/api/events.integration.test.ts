@@ -72,7 +72,7 @@ describe('GET /v1/events', () => {
     const ofTransfer = (events: readonly Event[]) =>
       events.filter(({ type }) => type === 'transfer').map(({ data }) => [data['id'], data['execution']])
     await expect.poll(() => ofTransfer(first.events), { timeout: 30_000 }).toEqual([[id, 'RUNNING']])
-    // The first reading of the causes is reported only as `ready`, so the test adds another cause.
+    // The first reading of the causes is reported only as `ready`. A halt adds a cause after it.
     await expect.poll(() => isReady('causes'), { timeout: 60_000 }).toBe(true)
     const halt = { reason: 'a look', orders: [{ kind: 'halt', scope: { chain: 'bsc' } }] }
     expect((await setting.api.inject({ method: 'POST', url: '/v1/settings', payload: halt })).statusCode).toBe(200)

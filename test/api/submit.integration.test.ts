@@ -77,7 +77,8 @@ describe('API and command line on a devnet', () => {
     expect(checks.filter(({ status }) => status === 'fail')).toEqual([])
     expect([result.code, healthy]).toEqual([0, true])
     expect(checks.find(({ name }) => name === 'core contract')?.detail).toMatch(/guardian set 0 of 1$/)
-    // Keys are in the environment, Temporal is open, no token is listed, and each chain has one node.
+    // Expected warnings: keys are in the environment, Temporal is open, no token is listed, and each chain has one
+    // node.
     const warnings = checks.filter(({ status }) => status === 'warn').map(({ name }) => name.slice(0, 6))
     expect(warnings).toEqual(['access', 'key of', 'key of', 'number', 'number', 'tokens'])
   })

@@ -13,7 +13,7 @@ import { deadConfig, openApi, type OpenApi } from './setting.ts'
 import { listenHttp } from '../helpers/servers.ts'
 
 const emitter = 'e'.repeat(64)
-/** A transfer's id contains only the first 16 hex digits of the digest, so the sequence is among these. */
+/** The first digits are the sequence, because a transfer's id contains only the first 16 hex digits of the digest. */
 const digestOf = (sequence: number) => `0x${String(sequence).padStart(4, '0')}${'ab'.repeat(30)}`
 const transferOf = (sequence: number, to: 'bsc' | 'ethereum' = 'bsc') => ({
   ...{ bridge: 'wormhole-token-bridge', emitter, sequence: String(sequence), digest: digestOf(sequence), message: 'AQ==' },

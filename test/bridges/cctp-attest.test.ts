@@ -54,7 +54,7 @@ describe('A transfer gets its attestation', () => {
     expect(await endpoint.attest?.(whole)).toBeUndefined()
   })
 
-  test('without the message, the API leaves a delivered burn unknown, and nothing may call it gone', async () => {
+  test('if the API lacks the message of a delivered burn, no audit may call the delivery gone', async () => {
     const { see, endpoint, state } = await network()
     const transfer = transferOf(loggedV2())
     state.used.add(nonceOf(loggedV2()))
@@ -65,7 +65,7 @@ describe('A transfer gets its attestation', () => {
     expect(await (await network()).endpoint.mayShow?.(transferOf(burnBytes(1)))).toBe(true)
   })
 
-  test('an audit of 200 burns asks the API a few at a time, so that it refuses none, and no new burn either', async () => {
+  test('an audit asks the API about a few of 200 burns at a time, so that the API refuses no burn', async () => {
     const iris = await irisWithoutChains()
     const apis = createIris({ urls: [iris.api.url], timeoutMs: 5_000, perSecond: 20 })
     const { endpoint } = await network({ apis })
@@ -106,7 +106,7 @@ describe('A transfer gets its attestation', () => {
     expect(asked('messages')).toBe(before)
   })
 
-  test('a burn for another relayer may start its transfer, and ends delivered if the relayer delivers it', async () => {
+  test('a burn for another relayer is accepted, and counts as delivered once that relayer delivers it', async () => {
     const { see, endpoint, state } = await network()
     const bytes = loggedV2({ destinationCaller: word(attesters[0]!.address) })
     const foreign = transferOf(bytes)
@@ -125,7 +125,7 @@ describe('A stranger puts many burns with long hooks into one transaction', () =
   const burns = Array.from({ length: 41 }, (_, index) => loggedV2({ body: burnBody(2, { amount: BigInt(index + 1), hookData }) }))
   const txHash = `0x${'41'.repeat(32)}`
 
-  test("all of them get their attestation, although Circle's answer has more than 2,000,000 bytes", async () => {
+  test('many burns of one transaction are attested by an answer of Circle with more than 2,000,000 bytes', async () => {
     const iris = await irisWithoutChains()
     const { endpoint, state } = await network({ apis: createIris({ urls: [iris.api.url], timeoutMs: 60_000 }) })
     for (const [logIndex, bytes] of burns.entries()) iris.see({ bytes, txHash, logIndex })
@@ -139,7 +139,7 @@ describe('A stranger puts many burns with long hooks into one transaction', () =
     }
   })
 
-  test('beyond every limit they wait for themselves: they leave the window, and end on order', async () => {
+  test('burns beyond every limit wait on their own: they leave the window, and end on order', async () => {
     const iris = await irisWithoutChains()
     const apis = createIris({ urls: [iris.api.url], timeoutMs: 60_000, mostBytes: 1_000_000 })
     const { endpoint } = await network({ apis })
@@ -185,7 +185,7 @@ describe('A fast attestation', () => {
     expect(readBurn(messageOf(whole)).expirationBlock).toBe(0n)
   })
 
-  test('a fast attestation that Circle refuses to renew keeps its transfer waiting for itself', async () => {
+  test('a transfer whose fast attestation Circle refuses to renew waits on its own', async () => {
     const reattest = () => Promise.reject(new RelayerError('IRIS_UNAVAILABLE', { detail: 'HTTP 400' }))
     const { see, endpoint } = await network({ fastBlocks: 1, reattest })
     see({ bytes, level: 'latest' })

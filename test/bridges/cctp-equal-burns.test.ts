@@ -40,7 +40,7 @@ describe('Equal logs of one transaction', () => {
     expect(new Set(found.map(({ digest }) => digest)).size).toBe(1)
   })
 
-  test('equal messages of one transaction that ask at once are read and checked for all of them together', async () => {
+  test('equal messages of one transaction that are attested in parallel share a read and a check', async () => {
     const places = Array.from({ length: 30 }, (_, index) => index)
     let reads = 0
     const count = ({ bytes, attestation }: Attested): Attested => ({

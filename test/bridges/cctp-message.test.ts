@@ -103,7 +103,7 @@ describe('An attestation may change', () => {
     }
   })
 
-  test('nothing of a v1 message', () => {
+  test('an attestation may change nothing of a v1 message', () => {
     const bytes = burnBytes(1)
     expect(loggedBytes(bytes)).toBe(bytes)
   })

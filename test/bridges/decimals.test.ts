@@ -32,7 +32,7 @@ test('a token is read once, from most nodes, by however many transfers', async (
   expect([await read(), asked]).toEqual([6, [[address, 'majority-latest']]])
 })
 
-test('an answer that no token gives is not known, and neither is one of no node; both are read again', async () => {
+test('after an impossible or a missing answer, decimals are unknown and are read again', async () => {
   // Cut to a uint8, the answer 262 would be 6.
   const { chain } = answering(word(262n), '0x', new RelayerError('NODE_UNAVAILABLE'), word(18n))
   const decimals = createDecimals()
@@ -41,7 +41,7 @@ test('an answer that no token gives is not known, and neither is one of no node;
   expect(seen).toEqual([undefined, undefined, undefined, 18])
 })
 
-test('a node that does not answer holds no start back', async () => {
+test('a node that does not answer delays no start', async () => {
   const chain: ContractReader = { name: 'bsc', call: () => new Promise(() => {}) }
   expect(await createDecimals()('a', async () => ({ chain, address }))).toBeUndefined()
 })

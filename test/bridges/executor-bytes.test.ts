@@ -82,14 +82,14 @@ describe("the bytes of Wormhole's Executor, with its SDK as the judge", () => {
     ],
     ['ERC1', concat([Buffer.from('ERC1'), '0xffffffff', toBeHex(7, 8)]), { sourceDomain: 4_294_967_295, nonce: '7' }],
     ['ERC2', concat([Buffer.from('ERC2'), '0x01']), {}],
-  ])('a request %s is read, and no part of it, nor more', (prefix, bytes, fields) => {
+  ])('a request %s is read, but no part of it, and not with a byte more', (prefix, bytes, fields) => {
     const whole = getBytes(bytes)
     expect(decodeRequest(whole)).toEqual({ prefix, ...fields })
     for (let length = 0; length < whole.length; length++) expect(decodeRequest(whole.subarray(0, length))).toBeUndefined()
     expect(decodeRequest(getBytes(concat([bytes, '0x00'])))).toBeUndefined()
   })
 
-  test.each(['0x45524231', '0x4552423101', '0x4552433202', '0x45524d31', '0x', '0x00'])('a request %s is none of these', (bytes) => {
+  test.each(['0x45524231', '0x4552423101', '0x4552433202', '0x45524d31', '0x', '0x00'])('a request %s is not read', (bytes) => {
     expect(decodeRequest(getBytes(bytes))).toBeUndefined()
   })
 
@@ -114,7 +114,7 @@ describe("the bytes of Wormhole's Executor, with its SDK as the judge", () => {
     )
   })
 
-  test('instructions of Stacks, which have the type 3, are none of EVM', () => {
+  test('instructions of Stacks, which have the type 3, are not read as instructions of EVM', () => {
     expect(decodeInstructions(getBytes(`0x03${'00'.repeat(18)}`))).toBeUndefined()
   })
 })

@@ -45,7 +45,7 @@ describe('the price', () => {
     )
   })
 
-  test('the price of an empty request is the base fee, and of nothing is nothing', () => {
+  test('the price of an empty request is the base fee, or zero without a base fee', () => {
     const none = { gasLimit: 0n, msgValue: 0n, dropOff: 0n }
     const of = { baseFee: 1n, gasPrice: highestU64, sourcePrice: 1n, targetPrice: highestU64 }
     expect([costOf(of, none), costOf({ ...of, baseFee: 0n }, none)]).toEqual([10n ** 8n, 0n])

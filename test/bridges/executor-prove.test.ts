@@ -40,10 +40,10 @@ const message = (change: Partial<ExecutorMessage['request']> = {}, vaa: Uint8Arr
     ...{ signedQuote: quote(), request: requestFor(7n), instructions, ...change },
   },
 })
-/** The source has only these requests, so `verifyRequest` accepts no others. */
+/** Requests that the source has logged. `verifyRequest` accepts no others. */
 const logs = [writeMessage(message({}, new Uint8Array()))]
 const record = address('9')
-/** No node answers for requests with this refund address. */
+/** Refund address of requests about which no node answers. */
 const unread = address('8')
 
 const within = { bridge: 'ntt', sourceChain: 'polygon' }
@@ -193,7 +193,7 @@ describe('A key signs only the call that a request paid for', () => {
     const [intent] = await Promise.all(late.map((one) => endpoint.delivery(transferOf(one)).call()))
     seconds = 1_000 + 599
     await endpoint.delivery(transferOf(own)).call()
-    // For ten minutes, a key signs the call of an expired request that was admitted in time.
+    // A key signs the call of an expired request for ten more minutes if the request was admitted in time.
     await expect(endpoint.proveCall(intent!, '500008')).resolves.toEqual(proved)
     seconds = 1_000 + 600
     await expect(endpoint.proveCall(intent!, '310001')).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
@@ -218,7 +218,7 @@ describe('A key signs only the call that a request paid for', () => {
     await expect(endpoint.proveCall(intent)).resolves.toEqual(proved)
   })
 
-  test('a failed read, too much gas and a delivery that is undone leave a request its next proof', async () => {
+  test('after a failed read, too much gas or an undone delivery, a request can be proved again', async () => {
     const own = asking(200_000n)
     logs.push(writeMessage({ ...own, attested: [] }))
     let [isAway, isDelivered] = [true, false]
@@ -229,7 +229,7 @@ describe('A key signs only the call that a request paid for', () => {
     await refused('CALL_UNJUSTIFIED', '200001')
     isDelivered = true
     await refused('CALL_UNJUSTIFIED')
-    // A block with the delivery was replaced by another.
+    // The block with the delivery was replaced.
     isDelivered = false
     await expect(endpoint.proveCall(intent)).resolves.toEqual(proved)
   })

@@ -75,7 +75,7 @@ test('a request for less than the least gas limit starts no transfer, but a star
   expect(await endpoint.validate(started)).toEqual({ kind: 'valid' })
   const call = await endpoint.delivery(started).call()
   expect(await endpoint.proveCall(call, '99999')).toMatchObject([{ bridge: 'executor', payment: started.digest }, {}])
-  // The check above is remembered for an hour. Nobody can use it to start a transfer by the API.
+  // The endpoint remembers the check above for an hour, but the API must not use it to start a transfer.
   expect(await endpoint.verify(writeMessage(less))).toMatchObject({
     ...{ kind: 'declined', code: 'EXECUTOR_UNSUPPORTED', reason: expect.stringContaining('the gas limit 99999 is below 100000') },
   })

@@ -151,7 +151,7 @@ describe('Transfers that wait at a gate', () => {
     await watcher.stop()
   })
 
-  test('a transfer that cannot be woken stays listed; one that has ended goes, with its reserved amount', async () => {
+  test('a transfer that cannot be woken stays listed; an ended one is removed with its reservation', async () => {
     const { watcher, state, block } = setting()
     watcher.wait(nativeTransfer(1), closed)
     watcher.wait(nativeTransfer(2), closed)

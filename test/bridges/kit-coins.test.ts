@@ -168,7 +168,7 @@ describe('Coins of a call, at the key', () => {
     expect(await setting({ allow: { [contract]: ['0x12345678'] } }).sign(call(message, '7'))).toBe('SIGNING_REFUSED')
   })
 
-  test('of bridges with the same function, the highest coins limit the key, and each proof has its own', () => {
+  test('if bridges share a function, their highest limit of coins binds the key, and each proof has its own', () => {
     const { policy } = setting()
     expect(policy.paidCalls).toEqual({ [contract]: { [selectorOf(take)]: '7' }, [other]: { [selectorOf(take)]: '9' } })
   })
@@ -217,7 +217,7 @@ describe('Further arguments of a call, at the key', () => {
       await expect(endpoint.proveCall({ to: contract, value: '0', data: forged })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
   })
 
-  test('the words of the further arguments and the message make the same call again', () => {
+  test('a call can be made again from its message and the words of its further arguments', () => {
     const { data } = giving(right)
     expect(encodeMessageCall(give, signed(payload), restOf(data, rest.length))).toBe(data)
   })

@@ -33,7 +33,7 @@ const signed = (payload: string) => signVaa({ emitterChain: 2, emitter, sequence
 const owner = (payload: string, of = routes) => of.indexOf(readRouted(signed(payload), of, names).route)
 
 describe('The route of a message', () => {
-  test('the first route that matches owns it, also if a later one names more of its bytes', () => {
+  test('the first route that matches owns a message, even if a later route names more of its bytes', () => {
     expect([owner('0x01ff02'), owner('0x01ff03'), owner('0x01'), owner('0x03')]).toEqual([0, 1, 1, 2])
     expect(owner('0x01ff02', [routes[1]!, routes[0]!])).toBe(0)
     expect(codeOf(() => owner('0x'))).toBe('PAYLOAD_KIND')
@@ -111,7 +111,7 @@ describe('The proof of a call', () => {
     expect(new Set(asked)).toEqual(new Set(['majority-latest']))
     await expect(proverWith({ waiting: 0n }).proveCall(call(finish, word))).rejects.toMatchObject(refused)
     await expect(proverWith({ finishes: false }).proveCall(call(finish, word))).rejects.toMatchObject(refused)
-    // The call names no source, so every source with this call on a route is possible.
+    // The call names no source, so it may belong to any source whose routes allow this call.
     const more: readonly Route[] = [...routes, { from: [{ source: 'base', emitter }], to: 'bsc', calls: [finish] }]
     expect(await proverWith({ routes: more }).proveCall(call(finish, word))).toEqual(['ethereum', 'base'])
     const any: readonly Route[] = [{ from: 'accepted', to: 'bsc', calls: [finish] }]
@@ -195,7 +195,7 @@ describe('The bridge of a plug-in', () => {
     expect(await endpointWith(answer).endpoint.stages!.next(transfer)).toEqual(step)
   })
 
-  test('a revert that the plug-in names has its meaning, in any case of letters, and others none', () => {
+  test('a revert that the plug-in names has that meaning, in any case of letters; other reverts have none', () => {
     const { endpoint } = endpointWith(0n)
     expect(endpoint.explainRevert({ data: '0x12345678AA', reason: '' })).toEqual({ kind: 'delivered' })
     expect(endpoint.explainRevert({ data: '0x', reason: 'no data' })).toEqual({

@@ -44,7 +44,7 @@ test('altered call data is read as ethers reads it, and only if it encodes to th
   )
 })
 
-test('an address with something before it is none', () => {
+test('a word with other bytes before its address is not read as an address', () => {
   const data = encodeCompletion([toBeHex(1, 32), toBeHex(2, 32), `0x${'ab'.repeat(20)}`, 5n, 6n])
   const dirty = `${data.slice(0, 10 + 128)}1${data.slice(10 + 129)}`
   expect([decodeCompletion(dirty), decodeCompletion(data)?.[2]]).toEqual([undefined, `0x${'ab'.repeat(20)}`])

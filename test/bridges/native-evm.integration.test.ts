@@ -16,7 +16,7 @@ import { devnetSigner } from '../helpers/evm.ts'
 import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
 import { codeOf, codeOfAsync } from '../helpers/refusals.ts'
 
-/** The cap is a quarter of the fund. The amounts of a day must add up to less than the cap. */
+/** Daily cap, a quarter of the fund, in wei. The amounts of a day must add up to less than the cap. */
 const cap = 10n ** 17n / 4n
 const daySeconds = 86_400
 
@@ -36,13 +36,13 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     const simulation = await network.target.chain.simulate(await network.endpoint.delivery(transfer).call(), from)
     return simulation.ok ? 'ok' : network.endpoint.explainRevert(simulation.revert, transfer)
   }
-  /** `reserve` also keeps a part of the budget, which is released at once. */
+  /** Asks the gate through `reserve`. Releases the reserved budget again. */
   const gate = async (transfer: Transfer, from = network.relayer.address) => {
     const answer = await network.endpoint.reserve(transfer, from)
     network.endpoint.release(transfer)
     return answer
   }
-  /** A new day on the target frees the whole budget. */
+  /** Begins a new day on the target, which frees the whole budget. */
   const nextDay = async () => {
     const tomorrow = (Math.floor(chainTime(network.target.chain) / daySeconds) + 1) * daySeconds
     await network.target.anvil.rpc('evm_setNextBlockTimestamp', [tomorrow])
@@ -90,7 +90,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
       expect(await network.endpoint.verify(writeMessage({ ...good, sourceNetworkId: 5n }))).toMatchObject({ code: 'NATIVE_ROUTE_UNKNOWN' })
     })
 
-    test('nothing is said about a native message while the source does not answer as the contract does', async () => {
+    test('a native message gets no verdict while the source does not answer as its contract does', async () => {
       const transfer = await one(6n)
       const elsewhere = { ...network.route, sourceBridge: freshAddress(), source: network.source.chain }
       const endpoint = createEvmEndpoint({ chain: network.target.chain, routes: [elsewhere] })

@@ -137,7 +137,7 @@ describe('the way into a target contract', () => {
     expect(state.logs).toBe(0)
   })
 
-  test('one that asks again and does not fit any more has nothing reserved', async () => {
+  test('a transfer that asks again and no longer fits has no reservation', async () => {
     const { chain, state } = scriptedChain()
     const inbound = createInbound(chain, bridge)
     await inbound.reserve(entrant('0xa', 600n), token)
@@ -147,7 +147,7 @@ describe('the way into a target contract', () => {
     expect((await inbound.reserve(entrant('0xb', 400n), token)).kind).toBe('open')
   })
 
-  test('limits of an earlier block do not count, once what a later one completed is not reserved any more', async () => {
+  test('limits do not count if they are older than a completion whose reservation has ended', async () => {
     const { chain, state } = scriptedChain()
     const transfer = { initiator: bridge, recipient: `0x${'00'.repeat(12)}${'d4'.repeat(20)}`, amount: 600n, nonce: 1n }
     const done = { ...transfer, id: idOf(transfer) }

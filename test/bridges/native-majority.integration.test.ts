@@ -91,7 +91,7 @@ describe('a source of the native bridge one of whose nodes is wrong', () => {
     expect(await source.delivered(transfers)).toEqual(transfers.map((transfer) => done.includes(transfer)))
   })
 
-  test('a source finds a transfer in the table of the other nodes that one node hides', async () => {
+  test('a source finds a transfer that one node hides in the table of the other nodes', async () => {
     const zero = `0x${'0'.repeat(64)}`
     const liar = lie('source', 'noncesToOutboundTransfers', [zero, `0x${'0'.repeat(40)}`, zero, 0n])
     const numbers = [...transfers.map(({ sequence }) => sequence), String(count + 1)]

@@ -57,12 +57,12 @@ describe('The calls that the key of a lane signs for the native bridge', () => {
     expect(await network.deliver(completionIntent(to, recorded[5]!), '500000', signer)).toMatchObject({ status: 'success' })
   })
 
-  test('one whose number the source has not given out yet waits, and holds nothing else up', async () => {
+  test('a completion with a number that the source has not given out yet waits, and delays no other', async () => {
     expect(await codeOfAsync(() => endpoint.proveCall(completionIntent(to, forge({ nonce: 99n }))))).toBe('NATIVE_NOT_FINAL')
     await endpoint.proveCall(completionIntent(to, recorded[0]!))
   })
 
-  test('a batch needs every row: one forged, one twice, or none, and it is not signed', async () => {
+  test('a batch with a forged row, with a row twice, or without rows is not signed', async () => {
     const sources = recorded.map(({ recipient }) => {
       return { sourceChain: network.route.sourceChain, parties: { recipient: `0x${recipient.slice(26)}` } }
     })
@@ -80,7 +80,7 @@ describe('The calls that the key of a lane signs for the native bridge', () => {
     })
     await refused(encode([twice, double(initiator), double(recipient), double(amount), double(nonce)]))
     await refused(encode([[], [], [], [], []]))
-    // One column has two rows.
+    // The column of the amounts has two rows, and each other column has one.
     await refused(encode([[twice[0]], [initiator], [recipient], double(amount), [nonce]]))
   })
 

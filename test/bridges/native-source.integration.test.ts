@@ -14,7 +14,10 @@ import type { NativeBridgeVariant } from '../../lab/devnet/native/native-bridge.
 import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-bridge.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 
-/** A call has room for 100 reads, but if the machine pauses, the reads are spread over more calls. */
+/**
+ * Most calls for these reads. A call has room for 100 reads, but if the machine pauses, the reads are spread over more
+ * calls.
+ */
 const fewCalls = ({ length }: readonly unknown[]) => length / 10
 
 describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s native bridge on real chains', (variant) => {
@@ -128,7 +131,7 @@ describe('answers that a node may not give', () => {
     index: 0,
     transactionHash: `0x${'70'.repeat(32)}`,
   })
-  /** No real node returns such logs. */
+  /** A reader that returns these logs, as no real node would. */
   const saying = (...logs: ReturnType<typeof logOf>[]): LogReader => ({
     name: 'source',
     call: () => Promise.reject(new Error('not asked')),

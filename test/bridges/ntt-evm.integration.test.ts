@@ -86,7 +86,7 @@ describe('NTT with its real contracts', () => {
     value: '0',
   })
   const perform = ({ to, data }: Intent) => createSender(nodes[1]!, stranger, 1_000_000n)([{ to, data }])
-  /** The guardians sign the message, unless `options` name other signers. */
+  /** A message that differs from the transfer's. The guardians sign it, unless `options` name other signers. */
   const forged = (message: { emitter?: string; payload?: Uint8Array }, options: SignOptions = {}) => {
     const { payload = open.payload, emitter = open.emitter } = message
     return signVaa({ ...open, vaaNonce: 0, sequence: 900n, emitter, payload: hexlify(payload) }, { guardians: 3, ...options }).bytes
@@ -117,7 +117,7 @@ describe('NTT with its real contracts', () => {
     await expect(endpoint.proveCall(call)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
   })
 
-  test('a guardian set that does not exist is not signed for', async () => {
+  test('a key does not sign a message of a guardian set that does not exist', async () => {
     await expect(endpoint.proveCall(receive(forged({}, { setIndex: 1 })))).rejects.toMatchObject({ code: /GUARDIAN_SET/ })
   })
 

@@ -7,7 +7,7 @@ import { managerMessage, type NttFields, nttPayload } from '../helpers/ntt.ts'
 import { altered } from '../helpers/vaa.ts'
 
 const read = (payload: string, emitterChain = 2) => readNttMessage(getBytes(payload), emitterChain)
-/** `foreign`: the payload is of another product. */
+/** Code of the error, or `foreign` if the payload belongs to another product. */
 const codeWith = (payload: string): string => {
   let isForeign = false
   const code = codeOf(() => (isForeign = read(payload) === undefined))
@@ -150,7 +150,7 @@ function edited(payload: string, at: number, byte: number): string {
   return hexlify(altered(getBytes(payload), at, byte))
 }
 
-/** Also increments the two lengths around the transfer. */
+/** Inserts `more`, and increases the two length fields around the transfer to match. */
 function shifted(payload: string, at: number, more: string): string {
   const grown = concat([dataSlice(payload, 0, at), more, dataSlice(payload, at)])
   return edited(edited(grown, 69, 0x92), 135, 0x50)

@@ -18,7 +18,7 @@ function logAt(height: number, index: number, data = '0x01', own: Partial<Placed
   return { address: contract.toLowerCase(), topics: [topic], data, block, index, transactionHash: `0x${'70'.repeat(32)}`, ...own }
 }
 
-/** All nodes return `logs`. A message consists of its number and the log's data. */
+/** A placed source whose nodes all return `logs`. A message consists of its number and the log's data. */
 function placed(logs: readonly PlacedLog[], own: Partial<Transfer> = {}, clock = () => 1) {
   const decoded: string[] = []
   const asked: (LogRange & { readonly at: LogsAt | undefined })[] = []

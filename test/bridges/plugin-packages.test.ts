@@ -173,7 +173,7 @@ describe('Each answer of a plug-in is checked, and errors have its name:', () =>
     expect(() => planOf(plugin, read(plugin))).toThrow(failure(problem))
   })
 
-  test('a decoder that throws', async () => {
+  test('the error of a decoder that throws names the plug-in', async () => {
     const plugin = await made({ decode: `() => { throw new TypeError('bad') }` })
     expect(() => read(plugin)).toThrow(failure('decode threw: bad'))
   })
@@ -199,7 +199,7 @@ describe('Each answer of a plug-in is checked, and errors have its name:', () =>
     ['waits until a time that is none', `return { wait: 'a', opensAt: NaN }`, 'next returned an opensAt that is no number'],
     ['gives its time in ms', `return { wait: 'a', opensAt: 1_800_000_000_000 }`, 'next returned an opensAt that is more than ten years'],
     ['waits until a time that is no date', `return { wait: 'a', opensAt: 9e15 }`, 'next returned an opensAt that is more than ten years'],
-  ])('a next that %s', async (_, body, problem) => {
+  ])('the error names the plug-in if its next %s', async (_, body, problem) => {
     await expect(next(body)).rejects.toThrow(failure(problem))
   })
 

@@ -54,7 +54,7 @@ export const options = (plugins: Record<string, ConfiguredPlugin>, ofTokenBridge
     bridges: { 'wormhole-token-bridge': ofTokenBridge, plugins },
   })
 
-/** A chain whose core contract has only guardian set 0, with one guardian, and whose other contracts answer no. */
+/** A chain with guardian set 0 of one guardian in its core contract. Views of all other contracts return 0. */
 export const coreChain = (name: string) => ({
   ...{ name, networkId: name, heads: { current: undefined } },
   async call(_: string, data: string) {

@@ -27,7 +27,7 @@ async function made(parts: Readonly<Record<string, string>>) {
   return createPlugin(file, settings, context)
 }
 
-/** An endpoint of the plug-in, and a transfer of it. */
+/** An endpoint of the plug-in, and a transfer for it. */
 async function setting(parts: Readonly<Record<string, string>>) {
   const { plugin, routes } = await made(parts)
   const messages = createPluginMessages(plugin, names)
@@ -124,7 +124,7 @@ describe('The policy of a plug-in', () => {
       { kind: 'wait', code: 'DELIVERY_NOT_DUE', reason: 'it has 2 bytes' },
     ],
     [`({ sequence }) => ({ decline: 'no ' + sequence })`, { kind: 'declined', code: 'PLUGIN_DECLINED', reason: 'no 7' }],
-  ])('a policy accepts, declines or makes wait: %s', async (policy, verdict) => {
+  ])('a policy accepts a message, declines it or makes it wait: %s', async (policy, verdict) => {
     expect(await validate(policy)).toEqual(verdict)
   })
 

@@ -14,7 +14,7 @@ import { contract, coreChain, entry, options, routes as all } from './plugin-sou
 const emitter = `${'0'.repeat(24)}${'ee'.repeat(20)}`
 const routes = [{ ...all[0]!, from: [{ source: 'ethereum', emitter }] }]
 
-/** A bridge with a plug-in, and the names of the plug-in's functions that were asked. */
+/** A bridge with a plug-in, and the names of the plug-in's functions that were called. */
 function setting() {
   const asked: string[] = []
   const ask = <T>(part: string, answer: T) => (asked.push(part), answer)
@@ -50,12 +50,15 @@ const bytesOf = (payload: string, signers?: readonly number[]) =>
 const [unsigned, signed] = [bytesOf('0x0102', []), bytesOf('0x0102')]
 
 describe('A message that nobody signed', () => {
-  test.each(['mine', 'wormhole-token-bridge'])('reaches no function of a plug-in when it is submitted to %s', async (name) => {
-    const { asked, submit } = setting()
-    expect(await codeOfAsync(() => submit(name, unsigned))).toBe('VAA_NO_QUORUM')
-    expect(await codeOfAsync(() => submit(name, unsigned, { repeats: 'skip' }))).toBe('VAA_NO_QUORUM')
-    expect(asked).toEqual([])
-  })
+  test.each(['mine', 'wormhole-token-bridge'])(
+    'an unsigned message that is submitted to %s reaches no function of a plug-in',
+    async (name) => {
+      const { asked, submit } = setting()
+      expect(await codeOfAsync(() => submit(name, unsigned))).toBe('VAA_NO_QUORUM')
+      expect(await codeOfAsync(() => submit(name, unsigned, { repeats: 'skip' }))).toBe('VAA_NO_QUORUM')
+      expect(asked).toEqual([])
+    },
+  )
 
   const { bridge, endpoint, asked } = setting()
   const transfer = { ...bridge.decode(signed), message: Buffer.from(unsigned).toString('base64') }
@@ -69,7 +72,7 @@ describe('A message that nobody signed', () => {
     ['delivery', (one) => codeOf(() => endpoint.delivery(one)), 'PLUGIN_FAILED'],
     ['plan', (one) => codeOf(() => endpoint.plan?.(one)), 'PLUGIN_FAILED'],
     ['content', (one) => bridge.content(Buffer.from(one.message, 'base64')), {}],
-  ])('reaches no function of a plug-in in a step that somebody scheduled: %s', async (_, step, answer) => {
+  ])('an unsigned message in a step that somebody scheduled reaches no function of a plug-in: %s', async (_, step, answer) => {
     const found = await step(transfer)
     if (typeof answer === 'object') expect(found).toMatchObject(answer as object)
     else expect(found).toBe(answer)
@@ -83,7 +86,7 @@ describe('A message that guardians signed', () => {
     ['prepared', (endpoint, transfer) => endpoint.demandSigned?.(transfer)],
     ['looked for', (endpoint, transfer) => endpoint.delivered(transfer, 'latest')],
   ]
-  test.each(steps)('is planned by its plug-in in a process in which it was first %s', async (_, step) => {
+  test.each(steps)('a signed message is planned by its plug-in in a process in which it was first %s', async (_, step) => {
     const { bridge, endpoint } = setting()
     const transfer = bridge.decode(signed)
     await step(endpoint, transfer)
@@ -92,14 +95,14 @@ describe('A message that guardians signed', () => {
     expect(bridge.content(signed)).toEqual({ recipient: contract, token: 'mine' })
   })
 
-  test('is refused when it is submitted if its plug-in does not deliver it', async () => {
+  test('a submitted signed message is refused if its plug-in does not deliver it', async () => {
     const { asked, submit } = setting()
     const [foreign, copy] = [bytesOf('0x0109'), bytesOf('0x0109', [])]
     expect(await codeOfAsync(() => submit('mine', copy, { repeats: 'skip' }))).toBe('VAA_NO_QUORUM')
     expect(asked).toEqual([])
     expect(await codeOfAsync(() => submit('mine', foreign, { repeats: 'skip' }))).toBe('PAYLOAD_KIND')
     expect(asked).toEqual(['decode'])
-    // Its copies with other signatures are not verified again.
+    // The signatures of another copy of the same message are not verified.
     expect(await codeOfAsync(() => submit('mine', copy, { repeats: 'skip' }))).toBe('PAYLOAD_KIND')
     expect(await codeOfAsync(() => submit('mine', copy))).toBe('VAA_NO_QUORUM')
   })

@@ -72,11 +72,11 @@ describe('Which messages belong to a receiver', () => {
     ['one place that differs', '0x0200beee'],
     ['a payload that ends before the place', '0x0200'],
     ['an empty payload', '0x'],
-  ])('a message with %s belongs to none', (_, payload) => {
+  ])('a message with %s belongs to no route', (_, payload) => {
     expect(() => decode(signed(payload))).toThrow(expect.objectContaining({ code: 'PAYLOAD_KIND' }))
   })
 
-  test('a message of another emitter belongs to none', () => {
+  test('a message of another emitter belongs to no route', () => {
     expect(() => decode(signed('0x01', { from: universal(tokenBridge) }))).toThrow(expect.objectContaining({ code: 'PAYLOAD_KIND' }))
   })
 
@@ -180,7 +180,7 @@ describe('The check of a transfer', () => {
     const bytes = signed('0x04')
     const stray = { ...transfer, message: encodeBase64(bytes), digest: digestOf(parseVaa(decodeBase64(encodeBase64(bytes)))) }
     expect(await endpointWith().validate(stray)).toMatchObject({ kind: 'declined', code: 'PAYLOAD_KIND' })
-    // Nor may an audit report that its delivery is gone.
+    // The target cannot show the delivery of such a message, so an audit must not report the delivery as gone.
     expect([await endpointWith().mayShow?.(stray), await endpointWith().mayShow?.(transfer)]).toEqual([false, true])
   })
 })

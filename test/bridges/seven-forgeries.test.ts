@@ -30,16 +30,16 @@ const names = new Map([
 /** 0x88 and 0x77 are the managers of `nttPayload`. */
 const [emitter, stranger, contract, manager] = ['e1', 'ee', 'c1', '88'] as const
 
-/** A product's call that a key signs, the ways to make it of other messages, and what else a product has. */
+/** A product's call that a key signs, and what the forgeries of this call need. */
 interface Case {
   readonly proveCall: (call: Intent) => Promise<unknown>
   readonly genuine: Intent
   readonly message: Uint8Array
-  /** The call with other bytes in the place of the message. */
+  /** The call with `message` in place of the genuine message. */
   readonly of: (message: Uint8Array) => Intent
-  /** A call for a message that the guardians or attesters have really signed for another emitter. */
+  /** A call with a message of another emitter that the guardians or attesters have really signed. */
   readonly foreign: Intent
-  /** A call whose signers are not those of the chain. */
+  /** A call whose message has signatures of keys that the chain does not accept. */
   readonly falselySigned: Intent
   readonly undue: Intent
 }
@@ -66,7 +66,10 @@ const chain = {
 const vaa = (payload: string, from: string = emitter, setIndex = 0) =>
   signVaa({ emitterChain: 2, emitter: universal(from), sequence: 7n, payload }, { guardians, setIndex }).bytes
 
-/** A case for calls with one argument, the signed message. `undue` by default: the call of another contract. */
+/**
+ * A case for calls whose one argument is the signed message. Default for `undue`: the genuine call, sent to another
+ * contract.
+ */
 function ofMessages(
   proveCall: Case['proveCall'],
   { to, signature, payload, undue, value = '0' }: { to: string; signature: string; payload: string; undue?: Intent; value?: string },
@@ -130,10 +133,10 @@ async function ofRequest(prefix: 'ERV1' | 'ERN1', call: Parameters<typeof ofMess
     ...{ terms: { quoter, honourExpired: false, chains: new Map([[4, target]]) }, findVaa: unused('findVaa'), products: { ntt } },
   })
   const one = ofMessages((intent) => endpoint.proveCall(intent, '100000'), { ...call, value: String(coins) })
-  // The key learns of calls as it would in a run: from requests that name these messages.
+  // As in a real run, the key learns of calls from the requests that name these messages.
   const plan = async (attested: Uint8Array, stage?: string) => endpoint.delivery(decode(writeMessage(requestOf(attested))), stage).call()
   await plan(one.message)
-  // A request for a message of another emitter has no call of NTT.
+  // NTT makes no call for a message of another emitter.
   for (const message of [vaa(call.payload, stranger), vaa(call.payload, emitter, 9)]) await plan(message).catch(() => undefined)
   const undue = prefix === 'ERN1' ? await plan(one.message, 'complete') : undefined
   return { ...one, ...(undue && { undue }) }
@@ -202,7 +205,7 @@ describe.each(products)('At the key, of %s', (_, make) => {
     const one = await make()
     const forged = forge(one)
     expect(forged).not.toEqual(one.genuine)
-    // A guardian set of the future may come to exist, so a message of such a set waits.
+    // A guardian set that does not exist yet may exist later, so a message that names such a set waits.
     const codes = ['CALL_UNJUSTIFIED', 'GUARDIAN_SET_IMPOSSIBLE']
     await expect(one.proveCall(forged)).rejects.toSatisfy((error: RelayerError) => codes.includes(error.code))
   })

@@ -9,7 +9,10 @@ import { signVaa, transferPayload } from '../helpers/vaa.ts'
 const [forged, registered, weth] = ['66', '11', '22'].map((byte) => byte.repeat(32)) as [string, string, string]
 const names = new Map([[2, 'bsc']])
 
-/** A read of one node (`latest`, `finalized`) gets a forged emitter. A read of most nodes gets `honest`. */
+/**
+ * An endpoint for which reads of one node (`latest`, `finalized`) show a forged emitter, and reads of most nodes show
+ * `honest`.
+ */
 function endpointWithLiar({ verify = async () => {}, honest = registered } = {}) {
   const asked: At[] = []
   const call = async (_to: string, _data: string, at: At) => {
@@ -24,7 +27,7 @@ function endpointWithLiar({ verify = async () => {}, honest = registered } = {})
 const from = (emitter: string, content = {}) =>
   signVaa({ emitterChain: 4, emitter, payload: transferPayload({ toChain: 2, ...content }) }).bytes
 
-test('the word of one node makes nobody the token bridge of a chain; that of most is asked for once', async () => {
+test('one node cannot name the token bridge of a chain; most nodes are asked for it once', async () => {
   const { asked, endpoint } = endpointWithLiar()
   for (let round = 0; round < 3; round++) expect(await endpoint.accept?.(from(registered))).toBeUndefined()
   expect(asked).toEqual(['majority-latest'])

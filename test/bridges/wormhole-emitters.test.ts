@@ -8,7 +8,8 @@ import { mainnetVaa, signVaa, transferPayload } from '../helpers/vaa.ts'
 const emitterOf = (network: 'mainnet' | 'testnet', id: number) => tokenBridgeEmitters[network].find(([chain]) => chain === id)?.[2]
 
 describe('the table of token bridges', () => {
-  // From wormhole-foundation/wormhole (sdk/mainnet_consts.go, testnet_consts.go). Each emitter is derived differently.
+  // From wormhole-foundation/wormhole (sdk/mainnet_consts.go, testnet_consts.go). Chains of several kinds, because each
+  // kind derives the emitter differently.
   test.each([
     ['mainnet', 6, '0000000000000000000000000e082f06ff657d94310cb8ce8b0d9a04541d8052'],
     ['mainnet', 8, '67e93fa6c8ac5c819990aa7340c0c16b508abb1178be9b30d024b8ac25193d45'],

@@ -82,7 +82,8 @@ describe('the token bridge on a real chain', () => {
 
     test('a contract that rejects the coin gets the wrapped coin, by a call that runs no code of it', async () => {
       const { weth, tokenBridge } = network.ethereum
-      // Accepts coins only at gas price 0: GASPRICE ISZERO PUSH1 8 JUMPI PUSH0 PUSH0 REVERT JUMPDEST STOP.
+      // A contract that accepts coins only at gas price 0: GASPRICE ISZERO PUSH1 8 JUMPI PUSH0 PUSH0 REVERT JUMPDEST
+      // STOP.
       const contract = freshAddress()
       await network.ethereum.anvil.rpc('anvil_setCode', [contract, '0x3a156008575f5ffd5b00'])
       const { transfer, endpoint } = decode(
@@ -120,11 +121,11 @@ describe('the token bridge on a real chain', () => {
       ['another contract of a registered chain', { emitter: 'ab'.repeat(32) }, 'EMITTER_UNKNOWN'],
       ['a chain whose token bridge is not registered', { emitterChain: 5 }, 'EMITTER_UNKNOWN'],
       ['the target itself', { emitterChain: 2 }, 'EMITTER_UNKNOWN'],
-    ])('the emitter is %s', async (_, fields, code) => {
+    ])('a message is rejected if its emitter is %s', async (_, fields, code) => {
       expect(await validate(network.message({}, fields))).toMatchObject({ kind: 'rejected', code })
     })
 
-    test('a message that is for another chain than the transfer says', async () => {
+    test('a message is rejected if it is for another chain than its transfer', async () => {
       const { transfer } = decode(network.message({ toChain: 4 }))
       expect(transfer.targetChain).toBe('bsc')
       const { endpoint } = decode(network.message())
@@ -165,7 +166,7 @@ describe('the token bridge on a real chain', () => {
       expect(await endpoint.validate({ ...transfer, sourceChain: 'avalanche' })).toMatchObject({ code: 'FEE_NOT_CONFIGURED' })
     })
 
-    test('nothing at all where the address of the config is not the contract', async () => {
+    test('no message gets a verdict if an address in the config is not that of the contract', async () => {
       const { transfer, endpoint } = decode(network.message())
       const { core, tokenBridge } = network.ethereum
       const wrong = (addresses: { core?: string; tokenBridge?: string }) => {

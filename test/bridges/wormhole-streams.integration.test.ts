@@ -53,7 +53,10 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     await head(chain, (event) => event.finalized >= height)
     return height
   }
-  /** Sending ends only when the transactions are in blocks, and no block comes by itself. */
+  /**
+   * Sends coins and mines until the transactions are in blocks. `send` ends only then, and the chain mines no block by
+   * itself.
+   */
   const sendCoins = async (count: number) => {
     let isSent = false
     const sending = startUsers(ethereum, bsc)

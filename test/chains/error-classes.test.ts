@@ -4,7 +4,7 @@ import type { SendErrorClass } from '../../domain/lane/send-errors.ts'
 
 const classify = createClassifier()
 
-/** From chainlink-evm, go-ethereum, reth, anvil, Erigon, Nethermind, Besu and others. */
+/** Error messages of chainlink-evm, go-ethereum, reth, anvil, Erigon, Nethermind, Besu and others, by class. */
 const said: Record<SendErrorClass, readonly string[]> = {
   'nonce-too-low': [
     '"nonce too low',
@@ -265,7 +265,10 @@ describe('classify', () => {
     for (let round = 0; round < 3; round++) expect(classify('replacement transaction underpriced')).toBe('replacement-underpriced')
   })
 
-  /** An earlier class wins over later ones. Gateways come first, because they may quote anything. */
+  /**
+   * The classes by precedence: a message that fits several has the first. Gateways come first, because they may quote
+   * anything.
+   */
   const inOrder: readonly (readonly [SendErrorClass, string])[] = [
     ['ambiguous', '503 Service Temporarily Unavailable'],
     ['fatal', 'exceeds block gas limit'],

@@ -6,7 +6,7 @@ import type { UnsignedTransaction } from '../../chains/signing-port.ts'
 import { toWord } from '../../chains/crypto/curve.ts'
 import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
 
-/** RLP encodes these numbers in different lengths. */
+/** Includes numbers around the limits of RLP's short and long forms. */
 const amount = fc.oneof(
   fc.bigInt({ min: 0n, max: 2n ** 96n }),
   fc.constantFrom(0n, 1n, 127n, 128n, 255n, 256n, 2n ** 64n, 2n ** 255n, 2n ** 256n - 1n),

@@ -31,7 +31,7 @@ describe('forks, late nodes and chains that stop', () => {
   /** Prefix of the hashes on a fork. No true hash begins with it by chance. */
   const forkMark = '0xffffffffffff'
 
-  /** Blocks from this height on get other hashes. */
+  /** Makes the node show other hashes for the blocks from this height. */
   function forkAlone(node: RpcProxy, from: number): void {
     const other = (hash: string) => `${forkMark}${hash.slice(forkMark.length)}`
     node.alter = (method, result) => {
@@ -43,7 +43,7 @@ describe('forks, late nodes and chains that stop', () => {
   }
 
   test.each([1, 2, 3, 4, 5, 6])(
-    'evm_revert of depth %i, and another chain that grows longer: reported whole, nothing final goes',
+    'a fork of depth %i by evm_revert is reported whole once it is longer, and no final block goes',
     async (blocks) => {
       const { chain, events } = await connected(1)
       const signer = await devnetSigner(account++)
@@ -71,7 +71,7 @@ describe('forks, late nodes and chains that stop', () => {
     },
   )
 
-  test('a fork of final blocks is believed of two nodes of three, and not of one', async () => {
+  test('a fork of final blocks is believed if two nodes of three show it, and not if one shows it', async () => {
     const { chain, events, behind } = await connected(3)
     await anvil.mine(10)
     await caughtUp(chain)
@@ -122,7 +122,8 @@ describe('forks, late nodes and chains that stop', () => {
     }
     await anvil.mine(2)
     if (blocks > 5) {
-      // The chain must notice the lagging node before it compares all nodes again. From then on it asks this node last.
+      // The chain must notice that the first node lags before it compares all nodes again. Afterwards it asks this node
+      // last.
       expect((await caughtUp(chain)).latest.height).toBe(newest + 2)
       await expect.poll(() => chain.nodes()[0]?.lag).toBeGreaterThan(5)
     }
@@ -131,7 +132,7 @@ describe('forks, late nodes and chains that stop', () => {
     expect(events.flatMap(({ rolledBack }) => rolledBack)).toEqual([])
   })
 
-  test('stale state: nonces that were read do not fall, and rise again with the node', async () => {
+  test('nonces do not fall if a node shows stale state, and rise again with the node', async () => {
     const { chain, behind } = await connected(1)
     const signer = await devnetSigner(account++)
     const [node] = behind as [RpcProxy]

@@ -22,7 +22,7 @@ describe('head tracker', () => {
     return { chain, events }
   }
 
-  /** Resolves at the next poll, so no earlier poll still waits for an answer. */
+  /** Cuts the node off. Resolves at the next poll, so that no earlier poll still waits for an answer. */
   async function cutOff(): Promise<void> {
     node.mode = 503
     const polls = node.requests.length
@@ -34,7 +34,7 @@ describe('head tracker', () => {
     return { height: Number(block.number), hash: block.hash }
   }
 
-  /** The first block has a payment, because anvil would mine the same empty blocks again after a reorg. */
+  /** Mines blocks, the first with a payment, because anvil would mine the same empty blocks again after a reorg. */
   async function minePaid(chain: EvmChain, blocks: number): Promise<void> {
     const signer = await devnetSigner(32)
     const nonce = Number(await anvil.rpc<string>('eth_getTransactionCount', [signer.address, 'latest']))
@@ -106,7 +106,7 @@ describe('head tracker', () => {
     expect(chain.heads.current?.latest.height).toBe(first.latest.height + 1500)
   })
 
-  test.each([1, 3, 9])('anvil_reorg of depth %i: what was rolled back, newest first, then what was applied', async (depth) => {
+  test.each([1, 3, 9])('a reorg of depth %i is reported: the removed blocks, newest first, and then the new blocks', async (depth) => {
     const { chain, events } = await connected({ finality: { kind: 'depth', blocks: 20 } })
     const first = chain.heads.current as HeadEvent
     await anvil.mine(10 - depth)
@@ -141,7 +141,7 @@ describe('head tracker', () => {
     expect(replay(first, events)).toHaveLength(38)
   })
 
-  test('evm_revert lowers the head: believed once it lasts and the other chain grows', async () => {
+  test('a head that evm_revert lowers is believed once it lasts and the other chain grows', async () => {
     const { chain, events } = await connected()
     const signer = await devnetSigner(31)
     const nonce = (await chain.account(signer.address)).latestNonce
@@ -182,7 +182,7 @@ describe('head tracker', () => {
     expect(event.applied).toEqual([])
   })
 
-  test('one lagging answer, or a lasting one while another node has our head, takes nothing back', async () => {
+  test('one lagging answer rolls nothing back, nor do lasting ones while another node has the cached head', async () => {
     const chain = await connect([node.url, anvil.url])
     const events: HeadEvent[] = []
     const first = chain.heads.current as HeadEvent

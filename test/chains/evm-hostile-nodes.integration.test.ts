@@ -54,7 +54,7 @@ describe('one node of three is hostile, and is asked first', () => {
     })
 
     test('a start with a malformed node succeeds, and its answers count as failures', async () => {
-      // With a shorter block time, polls would add failures.
+      // A long block time, because polls would add failures.
       const { chain, first } = await connectBehind(3, { blockTimeMs: 60_000 })
       expect(chain.nodes()[0]?.failures).toBe(0)
       first.alter = (method) => (method === 'eth_chainId' ? undefined : null)
@@ -128,7 +128,7 @@ describe('one node of three is hostile, and is asked first', () => {
     }
 
     test.each(['depth', 'instant', 'tag'] as const)(
-      '49 invented blocks of it make nothing final (%s), and no honest node lag',
+      '49 invented blocks of a node make no block final (%s), and no honest node counts as lagging',
       async (kind) => {
         const finality = kind === 'depth' ? { kind, blocks: depth } : { kind }
         const { chain, first } = await connectBehind(3, { finality })
@@ -242,7 +242,7 @@ describe('one node of three is hostile, and is asked first', () => {
       expect(firstOffer(market, { maxFeePerGas: String(6_000n * gwei) }, { gasLimit: '500000' })).toMatchObject({ kind: 'offer' })
     })
 
-    test('a gas estimate that is far too low or high is not believed of one node', async () => {
+    test('a gas estimate of one node that is far too low or high is not believed', async () => {
       const { chain, first } = await connectBehind(3)
       const intent = { to: address, data: '0x', value: '1' }
       const truth = await (await connect(anvil.url)).simulate(intent, address)
@@ -254,7 +254,7 @@ describe('one node of three is hostile, and is asked first', () => {
     })
   })
 
-  test('a node that was added while everything runs is in no majority, and alone it is believed nothing', async () => {
+  test('a node that was added to a running process is in no majority, and is never believed alone', async () => {
     const { chain, behind } = await connectBehind(2)
     const [first, second] = behind as [RpcProxy, RpcProxy]
     const identity = `0x${'4'.padStart(40, '0')}`
@@ -293,7 +293,7 @@ describe('one node of three is hostile, and is asked first', () => {
     disable('node-1')
     for (const at of reads) await expect(chain.call(identity, word, at)).rejects.toMatchObject({ code: 'NODES_DISAGREE' })
     disable('node-1', 'node-2')
-    // A read of heads that began before the change is over when the chain shows this new block.
+    // A read of heads may have begun before the nodes were disabled. It is over when the chain shows this new block.
     await anvil.mine(1)
     const next = await height()
     await head(chain, ({ latest }) => latest.height === next)

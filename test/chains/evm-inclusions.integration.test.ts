@@ -35,7 +35,7 @@ describe('inclusions', () => {
     const signer = await devnetSigner(accounts++)
     const signed = await Promise.all(Array.from({ length: 40 }, (_, nonce) => signer.sign(payment(signer, nonce))))
     const hashes = signed.map(({ hash }) => hash)
-    // A poll between the watch and the send would read an unsent transaction.
+    // Stop the polls, because a poll between the watch and the send would read an unsent transaction.
     chain.heads.stop()
     // Pending transactions also watch a hash before they send the bytes.
     const watches = hashes.map((hash) => chain.watch([hash]))
@@ -125,10 +125,10 @@ describe('inclusions', () => {
     await expect.poll(() => seen).toHaveLength(1)
     const height = before.kind === 'included' ? before.receipt.block.height : 0
     node.mode = 503
-    // After one more poll, no answer is on its way any more.
+    // One more poll shows that no earlier poll still waits for an answer.
     const polls = node.requests.length
     await expect.poll(() => node.requests.length).toBeGreaterThan(polls)
-    // The fork replaces three blocks. The transaction is then in the second of them.
+    // The fork replaces three blocks, and puts the transaction into the second of the new blocks.
     await anvil.rpc('anvil_reorg', [3, [[raw, 1]]])
     node.mode = 'pass'
     await inclusion(watch, (now) => now.kind === 'included' && now.receipt.block.height === height + 1)

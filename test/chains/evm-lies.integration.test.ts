@@ -20,7 +20,7 @@ describe('receipts that lie', () => {
     return { signer, hash }
   }
 
-  /** The returned function counts the changed receipts. */
+  /** Makes the node change `times` receipts. The returned function counts the changed receipts. */
   function lie(node: RpcProxy, times: number, changed: (receipt: Record<string, unknown>) => unknown): () => number {
     let lies = 0
     node.alter = (method, result) => {
@@ -115,7 +115,7 @@ describe('receipts that lie', () => {
     const watch = chain.watch([hash])
     await expect.poll(count).toBe(1)
     await anvil.mine()
-    // The transaction's block is not cached, so the chain needs two equal answers of the node, one block apart.
+    // The transaction's block is not cached, so the chain's only node must answer twice, one block apart.
     const height = Number(await anvil.rpc<string>('eth_blockNumber'))
     await head(chain, ({ latest }) => latest.height === height)
     await anvil.mine()

@@ -50,7 +50,7 @@ describe('logs of final blocks', () => {
     expect(await chain.logs(range(first, last + 2, [event, toBeHex(77, 32)]))).toEqual([])
     expect(await chain.logs({ ...range(first, last + 2, []), address: from.toLowerCase() })).toEqual([])
     expect(asked(chain, 'eth_getLogs')).toBe(20)
-    // These blocks are not final, or not in the cache.
+    // The first blocks are not final, and the second are not in the cache.
     expect(await chain.logs(range(last + 3, last + 4))).toEqual([])
     expect(await chain.logs(range(0, 1))).toEqual([])
     expect(asked(chain, 'eth_getLogs')).toBe(22)

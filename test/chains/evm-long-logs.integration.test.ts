@@ -48,7 +48,9 @@ describe('a block whose logs are longer than any answer may be', { timeout: 120_
     await head(setting.chain, ({ finalized }) => finalized >= heights.next)
     return { ...setting, warnings: () => lines.filter(({ level }) => level === 'warn') }
   }
-  /** If the nodes are too slow for a majority (NODES_DISAGREE), reads again, as streams do. */
+  /**
+   * Sizes and places of the logs. Reads again if the nodes are too slow for a majority (NODES_DISAGREE), as streams do.
+   */
   const bytesIn = async (chain: EvmChain, height: number, at?: 'agreed' | 'majority'): Promise<number[][]> => {
     const range = { address: contract, topics: [topic], fromBlock: height, toBlock: height }
     try {

@@ -6,7 +6,7 @@ import { evmSetting } from './setting.ts'
 const { address } = devnetAccount(7)
 const { anvil, connectBehind } = evmSetting(60)
 
-/** Puts a contract at a fresh address that ends every call with 600,000 zero bytes. */
+/** Puts a contract that ends every call with 600,000 zero bytes at a fresh address. */
 async function contractThat(how: 'reverts' | 'returns'): Promise<string> {
   const contract = hexlify(randomBytes(20))
   // PUSH3 600000, PUSH1 0, then REVERT or RETURN.

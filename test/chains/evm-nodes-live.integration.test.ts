@@ -171,7 +171,7 @@ describe('nodes while everything runs', () => {
     const disabled = { chain: 'test', name: 'main', disabled: true }
     chain.adjustNodes([added, disabled])
     expect(status(chain, 'main').state).toBe('disabled')
-    // The config's only node is disabled, and a node that an operator added decides nothing alone.
+    // The config's only node is disabled. A node that an operator added does not decide alone.
     const isRefused = () => expect(chain.transactionSender(unknownHash)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
     await isRefused()
     // A read of heads that began before the change may still be pending.
@@ -233,7 +233,7 @@ describe('nodes while everything runs', () => {
     chain.adjustNodes([])
     first.mode = 503
     await expect.poll(() => status(chain, 'main').failures).toBeGreaterThan(0)
-    // Each poll fails again, perhaps while the number is written.
+    // Each poll adds a failure, perhaps between the two reads.
     let text = ''
     const isSo = async () => {
       const { failures } = status(chain, 'main')

@@ -20,7 +20,7 @@ describe('nodes', () => {
   test('twenty accounts and a quote at once are one HTTP request, and calls to contracts are another', async () => {
     const node = await proxy()
     const chain = await connected(node.url, { timeoutMs: 120_000 })
-    // The requests of polls and retries would count too, so there are none.
+    // Only the requests of this test may count: the polls are stopped, and the long time-out prevents retries.
     chain.heads.stop()
     node.requests.length = 0
     const addresses = Array.from({ length: 20 }, (_, index) => devnetAccount(index).address)
@@ -203,7 +203,7 @@ describe('nodes', () => {
     const signer = await devnetSigner(21)
     node.mode = 'hang'
     expect(await chain.send((await signer.sign(payment(signer, 0))).raw)).toEqual({ kind: 'accepted' })
-    // The second node has not answered, and the call did not wait for its time-out.
+    // The first node has not answered, and the send did not wait for its time-out.
     expect(chain.nodes().map(({ failures }) => failures)).toEqual([0, 0])
     await anvil.mine()
   })
@@ -247,7 +247,7 @@ describe('nodes', () => {
     await collect(testChain('http://someone:hunter22@127.0.0.1:9/v3/4f5e6d7c8b9a0011?apikey=s3cretkey99').connect())
     node.mode = 'pass'
     await collect(testChain(url, { networkId: 5 }).connect())
-    // A gateway whose error quotes the request as text, as data, and decoded.
+    // Errors like those of a gateway that quotes the request in the message and in the data, also with decoded secrets.
     node.refuse = (method) => ({
       code: -32000,
       message: `${method}: POST ${url} failed (key s3cret+key99, s3cret%2Bkey99)`,

@@ -13,7 +13,9 @@ const gwei = 10n ** 9n
 const intent = { to: address, data: '0x', value: '1' }
 const dear = `0x${(5_000n * gwei).toString(16)}`
 
-/** One node answers these reads, and the others only if its answer would stop deliveries or would be stored. */
+/**
+ * One node alone answers most reads. The other nodes are asked if its answer would stop deliveries or be remembered.
+ */
 describe('one node of three lies, and is asked first', () => {
   const { anvil, connect, connectBehind } = evmSetting(60)
 
@@ -66,7 +68,7 @@ describe('one node of three lies, and is asked first', () => {
       const revert = { data: expect.stringMatching(/^0x08c379a0/) as string, reason }
       for (const value of ['0', '1']) expect(await chain.simulate({ to, data: '0x', value }, address)).toEqual({ ok: false, revert })
     }
-    // Some nodes may return only the words of a contract.
+    // A node may return only the text of the revert, without its data.
     for (const node of behind) node.refuse = () => ({ code: -32_000, message: 'insufficient funds' })
     const revert = { data: '0x', reason: 'insufficient funds' }
     expect(await chain.simulate({ ...intent, value: '0' }, address)).toEqual({ ok: false, revert })

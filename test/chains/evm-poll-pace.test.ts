@@ -37,7 +37,7 @@ describe('the pace of polls', () => {
     ['slower than the config says', 1_000, 1_300],
   ])('regular blocks, %s: hardly more than a poll for each, and seen sooner than by two', (_, configured, ms) => {
     const { perBlock, mean, most } = run(configured, regular(400, ms))
-    // Until a block is due, polls are at most twice the usual interval apart.
+    // Before a block is due, the interval between polls is at most twice the usual one.
     const each = 1.5 + Math.floor((ms - 1) / Math.min(8_000, configured))
     expect(perBlock).toBeLessThan(each)
     expect(mean).toBeLessThan(ms / 8)
@@ -50,7 +50,7 @@ describe('the pace of polls', () => {
     expect(mean).toBeLessThan(250)
   })
 
-  test('blocks that come at any time are polled for as a chain of which nothing is known', () => {
+  test('a chain with irregular blocks is polled like a chain of which nothing is known', () => {
     let at = 0
     const blocks = regular(400, 0, 2_000).map((wait) => (at += wait))
     const { perBlock, mean } = run(1_000, blocks)

@@ -9,7 +9,10 @@ import { evmSetting } from './setting.ts'
 
 const to = devnetAccount(1).address
 
-/** A lone node is asked again after the next block, or after four block times: here always after the block. */
+/**
+ * The only node of a chain is asked again after the next block or after four block times. With this block time, the
+ * block always comes first.
+ */
 const patient = { blockTimeMs: 4_000 }
 
 describe('verdicts of more than half of the nodes', () => {
@@ -64,7 +67,7 @@ describe('verdicts of more than half of the nodes', () => {
   test.each([
     [1, 2],
     [3, 1],
-  ])('questions of one tick to %i nodes leave together, and those to one node share one wait', async (nodes, looks) => {
+  ])('reads of one tick are sent to %i nodes together, and share one wait if there is one node', async (nodes, looks) => {
     const { chain, behind } = await connected(nodes, patient)
     const words = Array.from({ length: 250 }, (_, index) => `0x${index.toString(16).padStart(64, '0')}`)
     const asked = Promise.all(words.map((one) => chain.call(identity, one, 'agreed')))
@@ -109,7 +112,8 @@ describe('verdicts of more than half of the nodes', () => {
     const truth = await chain.simulate(intent, to)
     expect(truth).toMatchObject({ ok: true })
     const estimates = () => behind.map(({ requests }) => requests.flat().filter((method) => method === 'eth_estimateGas').length)
-    // All nodes estimate a function's first call. For the next, one node's estimate counts: it is near the agreed one.
+    // All nodes estimate the first call of a function. The estimate of a later call by one node is used, because it is
+    // near the agreed one.
     expect(estimates()).toEqual([2, 1, 1])
     expect(await chain.simulate({ ...intent, data: lie }, to)).toMatchObject({ ok: true })
     expect(estimates()).toEqual([3, 1, 1])
@@ -228,7 +232,7 @@ describe('verdicts of more than half of the nodes', () => {
     await anvil.rpc('anvil_setNonce', [account, '0x2'])
     await anvil.mine()
     await anvil.mine()
-    // Only the state after the block `before` has code, and `hasCode` reads the states before and after a block. In the
+    // The account has code only after the block `before`. `hasCode` reads the states before and after a block. In the
     // block `before + 2` the nonce changes, which also counts as code.
     const heights = Array.from({ length: 6 }, (_, index) => before + index - 1)
     expect(await Promise.all(heights.map((at) => chain.hasCode(account, at)))).toEqual([false, true, true, true, false, false])

@@ -11,7 +11,7 @@ const topic = toBeHex(1, 32)
 describe('logs of a transaction', () => {
   const { anvil, connectBehind } = evmSetting(60)
 
-  /** Mines a transaction that logs two words twice, and waits until it is final. */
+  /** Mines a transaction with two logs of two words each, and waits until its block is final. */
   async function logged() {
     const { chain, behind } = await connectBehind(3)
     const contract = hexlify(randomBytes(20))
@@ -29,7 +29,7 @@ describe('logs of a transaction', () => {
     return { chain, behind, range: { address: contract, topics: [topic], fromBlock: height, toBlock: height, transaction } }
   }
 
-  test('they are read from its receipt, although nodes leave them out of their answers about blocks', async () => {
+  test('the logs of a receipt are read even if nodes leave them out of their answers about blocks', async () => {
     const { chain, behind, range } = await logged()
     for (const node of behind) node.alter = (method, result) => (method === 'eth_getLogs' ? (result as unknown[]).slice(1) : undefined)
     expect(await chain.logs({ ...range, transaction: undefined }, 'agreed')).toHaveLength(1)

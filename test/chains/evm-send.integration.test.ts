@@ -9,7 +9,7 @@ import { devnetSigner, payment, startManualAnvil, testChain } from '../helpers/e
 import { inclusion } from '../helpers/inclusions.ts'
 import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
-/** These tests fail when a new anvil changes its texts. */
+/** A new version of anvil may change its messages. These tests then fail. */
 describe('answers of anvil to a send', () => {
   let anvil: Awaited<ReturnType<typeof startManualAnvil>>
   let chain: EvmChain
@@ -26,7 +26,7 @@ describe('answers of anvil to a send', () => {
     const watch = chain.watch([hash])
     await anvil.mine()
     await inclusion(watch, ({ kind }) => kind === 'included')
-    // All later tests need nonce 1 in the pool.
+    // Later tests need a transaction with nonce 1 in the pool.
     await chain.send((await signer.sign(payment(signer, 1))).raw)
   })
   afterAll(async () => {
@@ -86,7 +86,10 @@ describe('answers of anvil to a send', () => {
 
     beforeAll(async () => (other = await startRpcProxy(anvil.url)))
 
-    /** The node behind the proxy refuses with `message` and forwards nothing. */
+    /**
+     * Sends through anvil and a proxy that refuses with `message` and forwards no transaction. `place`: position of the
+     * proxy.
+     */
     async function sendBeside(message: string, account: number, place: 'first' | 'last'): Promise<SendOutcome> {
       const urls = place === 'first' ? [other.url, anvil.url] : [anvil.url, other.url]
       const both = testChain(urls)
@@ -105,7 +108,7 @@ describe('answers of anvil to a send', () => {
     })
 
     test.each(['nonce too low', 'replacement transaction underpriced', 'insufficient funds for transfer', 'never heard of'])(
-      'one knows it, the other says "%s": known',
+      'a send is known if one node knows it and the other says "%s"',
       async (message) => {
         const one = await devnetSigner(44)
         await anvil.rpc('eth_sendRawTransaction', [(await one.sign(payment(one, 0))).raw]).catch(() => undefined)

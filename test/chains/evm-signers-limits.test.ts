@@ -39,7 +39,7 @@ describe('limits of a transaction', () => {
     expect(signed).toEqual([])
   })
 
-  test('the no-op that tipped 0.99 ETH per gas is refused by the limits of a config that says nothing', async () => {
+  test('the no-op that tipped 0.99 ETH per gas is refused by the default limits', async () => {
     const { signer, signed } = keyWith({})
     const dear = String((99n * ether) / 100n)
     expect(await codeOfAsync(() => signer.sign(noop({ maxFee: dear, tip: dear })))).toBe('SIGNING_REFUSED')
@@ -93,7 +93,7 @@ describe('limits of a transaction', () => {
     await refusedAt(4, 'maxSpendingPerDayWei')
     expect(signed).toHaveLength(4)
     expect(signer.spending?.()).toContainEqual({ kind: 'payment', window: 'day', spent: 3n * ether, limit: 3n * ether })
-    // Refused payments do not count.
+    // A no-op and three payments were signed. Refused payments do not count.
     const spent = (ether / 21_000n) * 21_000n + 3n * 21_000n
     expect(signer.spending?.()).toContainEqual({ kind: 'cost', window: 'day', spent, limit: 3n * ether })
   })
@@ -117,7 +117,7 @@ describe('limits of a transaction', () => {
     for (const nonce of [1, 2]) await signer.sign(paying(nonce))
   })
 
-  test('a config that says nothing bounds each payment', async () => {
+  test('a config without limits still bounds each payment', async () => {
     const { signer } = keyWith({ maxCostPerTransactionWei: String(ether) })
     const much = noop({ to: treasury, value: String(10n * ether + 1n), maxFee: '1', tip: '0' })
     await expect(signer.check!(much)).rejects.toMatchObject({ code: 'SIGNING_REFUSED', facts: { limit: 'maxPaymentWei' } })

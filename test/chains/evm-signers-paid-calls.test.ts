@@ -123,7 +123,7 @@ describe('the nonce that a payment is bound to', () => {
   function setting() {
     const seen = { final: 0, reads: 0 }
     const calls = createPaidCalls({ lane: policy.lane, finalNonce: async () => (seen.reads++, seen.final) })
-    /** A signature that ends when the test says how. */
+    /** Begins to sign a paid call. The test ends the signature with `succeed` or `fail`. */
     const begin = async (nonce: number) => {
       const payment = await calls.prove(call(nonce), async () => [])
       let end: { succeed: () => void; fail: () => void } | undefined

@@ -59,7 +59,7 @@ describe('limits of coins to other lanes', () => {
     for (const ask of [signer.check!, signer.sign]) await expect(ask(coins('41', 2))).rejects.toMatchObject(beyond('maxPerDayWei'))
     await signer.sign(coins('1000', 2, treasury))
     await signer.sign(coins('40', 3))
-    // The payment of this nonce is counted already.
+    // The payment with nonce 3 was counted before, so a raise of its fee adds nothing.
     await signer.sign({ ...coins('40', 3), maxFee: '40' })
     await expect(signer.sign(coins('1', 4))).rejects.toMatchObject(beyond('maxPerDayWei'))
     expect(signer.spending?.()).toContainEqual({ kind: 'top-up', window: 'day', spent: 100n, limit: 100n })
@@ -180,7 +180,7 @@ describe('a delivery is proved before the key is asked', () => {
     expect(seen).toEqual({ signed: 6, asked: [`${complete}00ff`, `${complete}00fe`] })
   })
 
-  test('after ten minutes again, but for a nonce that was signed with it: a raise of its fee must not wait', async () => {
+  test('a call is proved again after ten minutes, unless its nonce was signed: a raise must not wait', async () => {
     let [now, isGenuine] = [0, true]
     const answer = () => (isGenuine ? Promise.resolve([]) : Promise.reject(new RelayerError('CALL_UNJUSTIFIED')))
     const { seen, signer } = setting(answer, () => now)

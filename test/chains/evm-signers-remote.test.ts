@@ -145,7 +145,7 @@ describe('a remote signer of the web3signer kind', () => {
 })
 
 describe('requests to a remote signer, and its list of keys', () => {
-  /** A service whose list of keys is this text. */
+  /** Runs `work` with a signing service that answers requests for its list of keys with `text`. */
   async function withList<T>(text: string, work: (url: string, asked: Asked[]) => Promise<T>): Promise<T> {
     const asked: Asked[] = []
     const service = await startSigningService(({ method, url, headers }, body) => {

@@ -105,7 +105,8 @@ describe('the spending of a key', () => {
     const one = open()
     for (const nonce of [0, 1]) await one.signer.sign(costing(ether, nonce))
     await repair(await fileIn(folder))
-    // The other process's records make the file as long as before, so its size does not show the repair.
+    // With the other process's records, the file is as long as before the repair, so its size does not reveal the
+    // repair.
     const other = open()
     for (let nonce = 2; nonce < 7; nonce++) await other.signer.sign(costing(ether / 5n, nonce))
     const spent = async ({ signer }: typeof one) => {

@@ -187,7 +187,7 @@ describe('signatures of a key that may lie', () => {
       await expect(signing({ r, s: one })).rejects.toMatchObject(wrong)
   })
 
-  // Some key has made each pair of numbers whose r is the x of a point of the curve. 1 is such an x.
+  // Each pair of numbers is a signature of some key if r is the x of a point of the curve, as 1 is.
   test.each([1n, half - 1n, half, half + 1n, curveOrder - 1n])('of s = %i, the lower of the two equivalent forms is used', async (s) => {
     const own = secp256k1().recover(digest, Buffer.concat([toWord(1n), toWord(s)]), 0)!
     const { compact } = await signing({ r: 1n, s }, own)

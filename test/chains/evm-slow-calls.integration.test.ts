@@ -46,7 +46,7 @@ test('a call that nodes execute slowly delays no other read, and is no failure o
   for (const node of chain.nodes()) expect(node).toMatchObject({ failures: 0 })
 })
 
-test('a node that answers nothing fails, also if a call that it executes shows it first', async () => {
+test('a node that answers nothing counts as failed, even if a call to a contract shows this first', async () => {
   const { chain, first } = await connectBehind(3, { timeoutMs: 300 })
   first.mode = 'hang'
   expect(await chain.simulate(intent, address)).toMatchObject({ ok: true })

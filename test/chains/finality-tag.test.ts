@@ -14,7 +14,7 @@ const raw = (branch: string, height: number) => ({
   transactions: [],
 })
 
-/** The cache holds the blocks of branch `a` from 50 to `head`. */
+/** A tag with the given nodes, and a cache with the blocks of branch `a` from 50 to `head`. */
 function setting(nodes: readonly { branch: string; final: number }[], head = 60) {
   const kept = createBlockCache()
   const rises: number[] = []

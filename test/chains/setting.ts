@@ -8,7 +8,7 @@ export const unknownHash = `0x${'0'.repeat(64)}`
 
 type ManualAnvil = Awaited<ReturnType<typeof startManualAnvil>>
 
-/** After each test, its proxies and chains are closed. */
+/** Starts an anvil for the suite. Each test's proxies and chains are closed after the test. */
 export function evmSetting(blocks: number) {
   let started: ManualAnvil | undefined
   const chains: EvmChain[] = []
@@ -42,7 +42,7 @@ export function evmSetting(blocks: number) {
     return chain
   }
 
-  /** `first` is asked first. */
+  /** Connects a chain to `count` proxies before the same node. The chain asks `first` before the other proxies. */
   async function connectBehind(count: number, options: Partial<EvmChainOptions> = {}) {
     const behind = await Promise.all(Array.from({ length: count }, proxy))
     const [first] = behind

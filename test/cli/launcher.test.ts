@@ -40,7 +40,10 @@ test('packages are compiled once for all versions of the sources', async () => {
   ])
 })
 
-/** Leaves out V8's code caches that processes are still writing: `main.cjs.run-v20.20.2-x64.v8.<pid>-<ms>`. */
+/**
+ * The files of a folder, without V8's code caches, which processes may still write
+ * (`main.cjs.run-v20.20.2-x64.v8.<pid>-<ms>`).
+ */
 function filesOf(at: string): string[] {
   return readdirSync(at)
     .filter((name) => !/\.v8(\.|$)/.test(name))
@@ -61,7 +64,7 @@ test('every compiled file is ASCII', async () => {
   expect(files.filter((file) => /[^\0-\x7f]/.test(readFileSync(file, 'latin1')))).toEqual([])
 })
 
-// Tables need string-width, a module that is not CommonJS. Its default export must survive the compilation.
+// Tables need string-width, an ES module. Its default export must survive the compilation to CommonJS.
 test('the compiled command line prints tables: packages of every kind are the same there as in the sources', async () => {
   const file = join(folder, 'portage.yaml')
   const { chains, bridges } = deadConfig(1)

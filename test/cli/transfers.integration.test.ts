@@ -119,7 +119,7 @@ test('a token for one chain must name that target in the filter of an order', as
   expect(await order('--state', 'admitting', '--target', 'ethereum')).toBeUndefined()
 })
 
-/** A terminated transfer answers from its history, so no test waits for a worker. */
+/** The command reads a terminated transfer from its history, so no test waits for a worker. */
 describe('found and shown', () => {
   beforeAll(async () => {
     const end = (id: string) => ledgers.temporal.client.workflow.getHandle(id).terminate('a test')

@@ -3,7 +3,7 @@ import { coinOf, coinOfChain, coinOfLane } from '../../config/networks.ts'
 import { configSchema } from '../../config/schema/schema.ts'
 import { deadConfig } from '../api/setting.ts'
 
-/** The devnet's networks are not known, so only the config can name a coin. */
+/** The result of parsing a config with this `coin` for a chain whose network Portage does not know. */
 const withCoin = (coin?: unknown) => {
   const { chains, ...rest } = deadConfig(1)
   return configSchema.safeParse({ ...rest, chains: { ...chains, ethereum: { ...chains['ethereum'], coin } } })

@@ -82,7 +82,7 @@ describe('which setting counts', () => {
     expect([address, tls, apiKey]).toEqual(['config.example:7233', undefined, undefined])
   })
 
-  test('an API key asks for TLS; plain text is only by order', () => {
+  test('an API key turns on TLS; plain text must be configured', () => {
     expect(resolveTemporal(config({}), { TEMPORAL_API_KEY: 'k' }).tls).toEqual({})
     expect(resolveTemporal(config({}), { TEMPORAL_API_KEY: 'k', TEMPORAL_TLS: 'false' }).tls).toBeUndefined()
     expect(resolveTemporal(config({ tls: { disabled: true } }), { TEMPORAL_API_KEY: 'k' }).tls).toBeUndefined()

@@ -141,7 +141,7 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       for (let at = 10; at < intent.data.length; at += Math.max(2, Math.ceil(intent.data.length / 128)) & ~1) {
         const byte = (Number.parseInt(intent.data.slice(at, at + 2), 16) ^ 1).toString(16).padStart(2, '0')
         const data = `${intent.data.slice(0, at)}${byte}${intent.data.slice(at + 2)}`
-        // A changed byte may name a future number or guardian set, and then the message waits.
+        // The changed byte may make the message name a future number or guardian set. Such a message waits.
         expect(['CALL_UNJUSTIFIED', 'NATIVE_NOT_FINAL', 'GUARDIAN_SET_UNKNOWN'], `byte ${at}`).toContain(
           await codeOfAsync(() => endpoint.proveCall({ ...intent, data })),
         )

@@ -25,7 +25,7 @@ export interface ChainHarness {
   stop(): Promise<void>
 }
 
-/** Each test has its own account. */
+/** Tests of a chain adapter. Each test has its own account. */
 export function chainAdapterSuite(name: string, start: () => Promise<ChainHarness>): void {
   describe(`chain adapter ${name}`, () => {
     let harness: ChainHarness

@@ -2,7 +2,7 @@ import { idOf, type NativeMessage, readMessage, writeMessage } from '../../bridg
 import { startNativeBridge } from '../helpers/native-bridge.ts'
 import { type BridgeHarness, bridgeAdapterSuite } from './bridge-adapter.ts'
 
-/** Transfers that the source records before the tests. The suite needs fewer, or `message` throws. */
+/** Number of transfers that the source records before the tests: more than the suite takes with `message`. */
 const prepared = 40
 
 bridgeAdapterSuite('native-bridge', async (): Promise<BridgeHarness> => {

@@ -6,7 +6,7 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 export interface ScannedSourceHarness {
   readonly source: ScannedSource
   readonly bridge: Bridge
-  /** Sends transfers of users, in blocks that are not final. */
+  /** Sends transfers as users. The transfers are in blocks that are not final. */
   start(count: number): Promise<void>
   /** Makes the latest block of the source or target final. Resolves with the height of this block. */
   finalise(end: 'source' | 'target'): Promise<number>

@@ -8,11 +8,11 @@ import { temporaryFolder } from '../helpers/folders.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const { version } = JSON.parse(read('package.json')) as { version: string }
-/** Folders that the build does not get as a whole. The build installs `node_modules` itself. */
+/** Folders that the build does not copy as a whole. The build installs `node_modules` itself. */
 const others = ['deploy', 'docs', 'lab', 'node_modules', 'test']
 
 describe('the Dockerfile', () => {
-  test('the build of the Dockerfile gets every room of the sources, and nothing else that it does not name', () => {
+  test('the build of the Dockerfile gets every folder of the sources, and otherwise only what it names', () => {
     const [first, ...given] = read('.dockerignore')
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('#'))

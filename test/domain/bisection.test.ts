@@ -8,7 +8,7 @@ interface Run {
   readonly sizes: readonly number[]
 }
 
-/** A batch fails if it contains a bad transfer or has more than `room` transfers. */
+/** Runs a bisection to its end. A batch fails if it contains a bad transfer or has more than `room` transfers. */
 function run(start: Bisection<number>, transfers: readonly number[], bad: ReadonlySet<number>, room = Infinity): Run {
   const completed: number[] = []
   const isolated: number[] = []
@@ -81,7 +81,8 @@ describe('bisection of batches', () => {
       fc.property(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 400 }), (room, count) => {
         const { completed, isolated, sizes } = run(bisection(), upTo(count), new Set(), room)
         expect([ascending(completed), isolated]).toEqual([upTo(count), []])
-        // After the descent from 20, at worst every third try is too large: both halves of such a batch come first.
+        // After the descent from 20, at worst every third try is too large: after it, its two halves are tried before a
+        // larger batch.
         expect(sizes.filter((size) => size > room).length).toBeLessThanOrEqual(Math.ceil(sizes.length / 3) + 20)
       }),
     )

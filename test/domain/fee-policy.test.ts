@@ -23,7 +23,7 @@ const about: Required<FeeSubject> = {
   deliveries: 1,
   terms: {},
 }
-/** From the least to the most specific scope. */
+/** The scopes, from the least to the most specific. */
 const scopes: readonly FeeScope[] = [
   { kind: 'global' },
   { kind: 'chain', chain: 'alpha' },

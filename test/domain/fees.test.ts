@@ -216,7 +216,7 @@ describe('nextOffer', () => {
     }
     expect(until({ ...noop, policy: { maxFeePerGas: '100' } }, steep)).toMatchObject({ enough: true })
     expect(until({ ...noop, policy: { maxFeePerGas: '100' } }, steep).tries).toBeLessThan(25)
-    // The balance pays 2,000 wei for each of 21,000 gas.
+    // The balance suffices for 21,000 gas at 2,000 wei each.
     const poor = until({ ...noop, policy: {}, balance: '42000000' }, steep)
     expect(poor.enough).toBe(false)
     expect(poor.maxFee).toBeLessThanOrEqual(2_000n)

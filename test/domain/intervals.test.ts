@@ -23,7 +23,7 @@ import {
   withoutInterval,
 } from '../../domain/stream/intervals.ts'
 
-/** Above 2^53, where JavaScript's numbers are not exact. */
+/** A number above 2^53, where JavaScript's numbers are not exact. */
 const base = 2n ** 63n
 const size = 70
 const text = (offset: number) => String(base + BigInt(offset))

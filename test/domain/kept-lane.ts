@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { type Attempt, type Entry, type LaneState, newLane, type LaneId } from '../../domain/lane/lane.ts'
 
 export const firstKept = 1_000_000
-/** 15 minutes at 20 transfers per second. */
+/** Number of transfers in 15 minutes at 20 per second. */
 export const quarterHour = 15 * 60 * 20
 
 const hash = (text: string) => createHash('sha256').update(text).digest('hex')
 const digits = (text: string, length: number) => Number.parseInt(hash(text).slice(0, length), 16)
 
-/** The values have the lengths of real ones. `perBlock` successive entries have the same fees. */
+/** An entry whose values are as long as real ones. `perBlock` successive entries have the same fees. */
 export function keptEntry(index: number, { attempts = 1, perBlock = 20 } = {}): Entry {
   const block = Math.floor(index / perBlock)
   const fee = 30_000_000_000 + digits(`fee ${block}`, 7)
@@ -30,7 +30,7 @@ export function keptEntry(index: number, { attempts = 1, perBlock = 20 } = {}): 
   }
 }
 
-/** The blocks of these entries are not final. */
+/** A lane with these entries, whose blocks are not final. */
 export function laneThatKeeps(lane: LaneId, entries: readonly Entry[]): LaneState {
   const next = firstKept + entries.length
   const seen = { latest: next, finalized: firstKept, height: 250_000_000, hash: `0x${'f'.repeat(64)}`, balance: '9'.repeat(22) }

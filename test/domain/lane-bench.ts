@@ -6,7 +6,7 @@ export const first: Attempt = { kind: 'call', gasLimit: '100', maxFee: '10', tip
 export const bump: Attempt = { kind: 'call', gasLimit: '100', maxFee: '12', tip: '2' }
 export const noop: Attempt = { kind: 'noop', gasLimit: '21', maxFee: '15', tip: '3' }
 
-/** The account is at nonce 5 and block 100. The window is 3, and a nonce is filled after 4 blocks. */
+/** Drives a ledger whose account is at nonce 5 and block 100. The window is 3, and a nonce is filled after 4 blocks. */
 export class Bench {
   state: LaneState = newLane({ lane: 'evm-1:0xa', window: 3, fillAfterBlocks: 4 })
   rolledBack: readonly RolledBack[] = []

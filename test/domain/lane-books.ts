@@ -1,7 +1,7 @@
 import type { LaneState } from '../../domain/lane/lane.ts'
 import assert from 'node:assert/strict'
 
-/** Only answers and observations change the checker's own records. */
+/** The checker's own records. Only answers and observations change them, never the ledger's state. */
 export interface Books {
   readonly held: Map<string, number>
   readonly costs: Map<number, bigint[]>

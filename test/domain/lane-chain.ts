@@ -1,7 +1,7 @@
 import type { Attempt } from '../../domain/lane/lane.ts'
 import type { Observation } from '../../domain/lane/messages.ts'
 
-/** Transactions with the same `id` have the same bytes. */
+/** A transaction of the model. Transactions with the same `id` have the same bytes. */
 export interface ModelTx {
   readonly id: string
   readonly nonce: number
@@ -16,7 +16,9 @@ interface ModelBlock {
   readonly txs: readonly ModelTx[]
 }
 
-/** The pool has go-ethereum's rules: nonces in order, and replacements that cost 10 % more in both fields. */
+/**
+ * A chain whose pool has go-ethereum's rules: ascending nonces, and replacements that cost 10 % more in both fields.
+ */
 export class ModelChain {
   balance = 0n
   readonly first: number

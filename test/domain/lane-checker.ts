@@ -12,11 +12,11 @@ interface Past {
   readonly state: LaneState
   readonly books: Books
   readonly request: ApplyRequest
-  /** Temporal's own tools send signals instead of updates. */
+  /** Whether the request came as a signal, as from Temporal's own tools, and not as an update. */
   readonly signal: boolean
 }
 
-/** For this time after the ledger got a height, it ignores lower heights. */
+/** Time for which the ledger ignores lower heights after it got a height, ms. */
 const believedMs = 60_000
 
 /**
@@ -25,9 +25,9 @@ const believedMs = 60_000
  */
 export class CheckedLane {
   state: LaneState
-  /** A wipe of Temporal increases it. */
+  /** Counts the wipes of Temporal. */
   epoch = 0
-  /** A reset and a continue-as-new increase it. */
+  /** Counts the ledger's runs: a reset or a continue-as-new begins a new run. */
   run = 1
   now = 1_000_000
   readonly paged: PagedLane
@@ -84,7 +84,7 @@ export class CheckedLane {
     this.paged.nextRun(this.state)
   }
 
-  /** The same rule as in workflows/lane.ts. */
+  /** Whether the request comes from a run before the reset, by the rule of workflows/lane.ts. */
   #isOfBefore({ run }: ApplyRequest): boolean {
     return this.#isReset && run !== undefined && run !== String(this.run)
   }
@@ -156,7 +156,7 @@ export class CheckedLane {
     const latest = after.observed?.latest ?? 0
     const finalized = after.observed?.finalized ?? 0
     assert.ok(seen.undone || finalized >= (before.observed?.finalized ?? 0), 'final stays final')
-    // The entries of final nonces are gone, so the checker now treats the ledger as a new one.
+    // The ledger has lost the entries of nonces that were final, so the checker now treats it as a new ledger.
     if (finalized < (before.observed?.finalized ?? 0)) this.epoch += 1
     for (const entry of Object.values(before.entries)) {
       const now = after.entries[entry.nonce]
@@ -232,7 +232,8 @@ export class CheckedLane {
     }
     if (request.kind === 'withdraw') {
       const nonce = held.get(request.intentId)
-      // An unsynced ledger, or one with foreign transactions in the pool, cannot promise that nothing is mined.
+      // If the ledger is not synced, or the pool has foreign transactions, the ledger cannot promise that nothing is
+      // mined.
       const unsure = request.how === 'cancel' && (!after.synced || hasInherited(after))
       const stale = this.now - (before.observed?.at ?? 0) > withoutWorkerMs
       const unminedYet = nonce !== undefined && nonce >= (before.observed?.latest ?? 0)

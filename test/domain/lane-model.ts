@@ -20,11 +20,14 @@ export const market = { maxFee: '100', tip: '10' }
 const gasLimit = '1000'
 const processes = 3
 
-/** Each method is one possible event. Its numbers choose among the existing processes, intents and transactions. */
+/**
+ * A ledger, its processes and their chain. Each method is one possible event. Its numbers choose among the existing
+ * processes, intents and transactions.
+ */
 export class Network {
   chain: ModelChain
   readonly lane: CheckedLane
-  /** By nonce. Any earlier ledger may have granted the nonce. */
+  /** By nonce, the intents whose calls were signed. Any earlier ledger may have granted the nonce. */
   readonly signers = new Map<number, Set<string>>()
   readonly #options: NetworkOptions
   readonly #processes: Process[]
@@ -43,7 +46,7 @@ export class Network {
     return this.#processes
   }
 
-  /** Without `answered`, the answer does not arrive, and the process keeps waiting. */
+  /** Asks the ledger for a nonce. Without `answered`, the answer is lost, and the process keeps waiting. */
   ask(
     p: number,
     intent: number,
@@ -117,7 +120,9 @@ export class Network {
     this.lane.apply({ requests: [request] }, signal)
   }
 
-  /** All processes notice the reset of the devnet. If the ledger knows no final block, an operator resets it. */
+  /**
+   * The devnet is reset, and all processes notice. If the ledger knows no final block, an operator resets the ledger.
+   */
   replaceChain(): void {
     const { final } = this.lane.state.observed ?? {}
     this.chain = new ModelChain(this.#options.first, this.#options.finalDepth)
@@ -135,8 +140,8 @@ export class Network {
   }
 
   /**
-   * The head is the newest block, but its nonces are `blocksBehind` lower, as if the node had not executed the last
-   * blocks.
+   * Gives the process the newest block with nonces that are `blocksBehind` lower, as from a node that has not executed
+   * the last blocks.
    */
   lookAtLaggingNode(p: number, blocksBehind: number): void {
     const { latest, finalized } = this.chain.head()
@@ -254,7 +259,10 @@ export class Network {
     return this.lane.apply({ requests, run: heard, ...(observe && { observe: seen }), ...(known && { known }) }).response
   }
 
-  /** The rule of lanes/account/account-observer.ts. The model's chain replaces the majority of the nodes. */
+  /**
+   * Whether final nonces were undone, by the rule of lanes/account/account-observer.ts. The model's chain replaces the
+   * majority of the nodes.
+   */
   #isUndone({ finalized, final }: Head): boolean {
     const { observed } = this.lane.state
     const { finalized: agreed } = this.chain.head()

@@ -102,7 +102,7 @@ describe('observe', () => {
     expect(lane.state.counts.external).toBe(3)
   })
 
-  test('owners whose block went away are notified, except those that the reporter drives', () => {
+  test('owners whose block was removed are notified, except those that the reporter drives', () => {
     const lane = new Bench()
     for (const name of ['a', 'b', 'c']) lane.grant(name)
     lane.do({ kind: 'forbid', id: 'f', reason: 'a leak' })
@@ -115,8 +115,8 @@ describe('observe', () => {
     expect(lane.state.next).toBe(8)
   })
 
-  // Regression: after a late reorg, the ledger ordered at once to fill a nonce that had been in a block.
-  test('an owner whose block went away gets K blocks to send again', () => {
+  // Regression: after a late reorg, the ledger immediately ordered a fill of a nonce that had been in a block.
+  test('an owner whose block was removed gets K blocks to send again', () => {
     const lane = new Bench()
     lane.grant('a')
     lane.observe({ latest: 6, height: 150 })
@@ -136,7 +136,7 @@ describe('after an outage that all processes had', () => {
     const lane = new Bench()
     for (const name of ['a', 'b']) lane.grant(name)
     lane.observe({ height: 101, claims: [5, 6] })
-    // The process of nonce 5 comes back a moment later.
+    // The process of nonce 5 reports last.
     lane.observe({ height: 120, claims: [6] })
     lane.observe({ height: 122, claims: [6] })
     expect(lane.orders).toEqual([])

@@ -68,7 +68,7 @@ describe('funds', () => {
     const minute = 60_000
     const isTried = (lane: Bench) => mayBeTried(lane.state, lane.now)
 
-    /** A lane that has refused a call for 1,000 wei at the time 0. */
+    /** A lane that refused a call for 1,000 wei at time 0. */
     function poor(balance: string, owner: Partial<Owner> = {}) {
       const lane = new Bench()
       lane.observe({ balance, height: 101 })

@@ -4,20 +4,20 @@ import type { Head } from './lane-chain.ts'
 
 export interface PendingTransaction {
   readonly nonce: number
-  /** The ledger that granted the nonce. Only the checker reads this field. */
+  /** Number of the ledger that granted the nonce (see `CheckedLane.epoch`). Only the checker reads this field. */
   readonly epoch: number
   /** Absent if the process obeys an order to fill. */
   readonly intentId?: string
   readonly grantedTo?: string
   attempts: readonly Attempt[]
-  /** New attempts must outbid these fees even if the ledger has forgotten them. */
+  /** Attempts that each new attempt must outbid, even if the ledger has forgotten them. */
   outbid: readonly Attempt[]
   signed: number
-  /** The ledger was wiped and knows fewer attempts. The process neither claims nor raises the nonce. */
+  /** Whether the ledger was wiped and knows fewer attempts. If so, the process neither claims nor raises the nonce. */
   forgotten: boolean
 }
 
-/** A crash empties the whole state of a process. */
+/** The state of a process. A crash empties all of it. */
 export interface Process {
   head: Head
   since: number
@@ -26,9 +26,9 @@ export interface Process {
   raises: readonly RaiseOrder[]
   known: KnownLedger | undefined
   heard: string
-  /** The process has reported the pool's content. */
+  /** Whether the process has reported the content of the pool. */
   hasReported: boolean
-  /** A late copy of each request can reach the ledger. */
+  /** Requests that the process has sent. A late copy of each can still reach the ledger. */
   asked: { request: LaneRequest; heard: string; waiting: boolean }[]
 }
 
@@ -62,7 +62,7 @@ export function takeAnswer(process: Process, epoch: number, request: LaneRequest
   }
 }
 
-/** Some intents move value, so that the rule about funds has sums to check. */
+/** The owner of an intent. Some intents move value, so that the rule about funds has sums to check. */
 export function ownerOf(intent: number, round = 1): Owner {
   const value = intent % 3 === 0 ? { value: '500000' } : {}
   return { intentId: intentIdOf(`transfer-${intent}`, round), callHash: `0x${intent}`, ...value }

@@ -18,7 +18,7 @@ const seen: Observation = {
   pending: 5,
 }
 
-/** No rule here depends on the clock. */
+/** Applies a request at time 0: no rule that this file tests depends on the clock. */
 const apply = (state: LaneState, request: ApplyRequest, fromEarlierRun = false) => applyAt(state, request, 0, fromEarlierRun)
 
 function grant(name: string, round = 1): LaneRequest {

@@ -3,7 +3,9 @@ import { ownerOf } from './lane-process.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-/** The numbers choose the process, the intent, the transaction and the amount. */
+/**
+ * The events of the model, with weights. Their numbers choose the process, the intent, the transaction and the amount.
+ */
 const events: Record<string, [weight: number, (network: Network, a: number, b: number, c: number) => unknown]> = {
   ask: [10, (network, a, b, c) => network.ask(a, b % 6, ['20', '100', '300'][c % 3] ?? '100', c % 4 !== 0)],
   find: [4, (network, a, b, c) => network.ask(a, b % 6, '100', c % 4 !== 0, 'find')],
@@ -82,7 +84,7 @@ const histories = fc.array(event, { maxLength: 80, size: 'max' })
 
 /** Histories that once broke a rule. */
 const found: [NetworkOptions, Event[]][] = [
-  // All processes are silent for a long time. Then one reports a lower height, so a block must have been removed.
+  // All processes are silent for a long time. The next report has a lower height, so a block must have been removed.
   [
     { window: 1, fillAfterBlocks: 1, finalDepth: 1, first: 0, minimumBalance: 0 },
     [
@@ -95,7 +97,7 @@ const found: [NetworkOptions, Event[]][] = [
       ['observe', 2, 0, 0],
     ],
   ],
-  // A returned nonce is in a block meanwhile, and is packed after a reset.
+  // A nonce is returned although it is in a block by now, and is packed after a reset.
   [
     { window: 1, fillAfterBlocks: 1, finalDepth: 1, first: 0, minimumBalance: 0 },
     [
@@ -158,7 +160,7 @@ describe('the nonce ledger, whatever happens', () => {
       { numRuns: 500, examples: found },
     )
     expect(granted).toBeGreaterThan(500)
-    // Only entries in blocks that are not final are packed.
+    // The ledger packs only entries in blocks that are not final.
     expect(packed).toBeGreaterThan(100)
   }, 600_000)
 

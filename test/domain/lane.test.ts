@@ -198,7 +198,7 @@ describe('withdraw', () => {
     expect(lane.withdraw('b', 'abandon')).toEqual({ kind: 'held', nonce: 6 })
     lane.observe({ latest: 6, height: 101 })
     lane.do({ kind: 'forbid', id: 'f', reason: 'a leak' })
-    // The call of `a` is in a block.
+    // The call of `a` is in a block, so the lane keeps its nonce.
     expect(lane.withdraw('a', 'abandon')).toEqual({ kind: 'held', nonce: 5 })
     expect(lane.withdraw('b', 'abandon')).toEqual({ kind: 'free' })
     expect(lane.state.entries[6]).toMatchObject({ fill: 'abandoned', value: '7', maybeSent: true, attempts: [first] })

@@ -5,7 +5,7 @@ import type { NodeChange, SettingsOrder } from '../../domain/settings/settings.t
 const voters = { bsc: ['node-1', 'node-2', 'node-3'], base: ['node-1', 'node-2'], alone: ['node-1'] }
 const disabled = (chain: string, name: string): NodeChange => ({ chain, name, disabled: true })
 const order = (change: NodeChange): SettingsOrder => ({ kind: 'setNode', change })
-/** The warnings about the last change. */
+/** The warnings about the last of these changes. */
 const after = (...nodes: NodeChange[]) => majorityWarnings([order(nodes.at(-1)!)], { nodes }, voters)
 
 describe('A node is disabled', () => {

@@ -4,7 +4,7 @@ import { carried, paged, unpaged } from '../../domain/lane/storage/pages.ts'
 import { apply } from '../../domain/lane/reducer/reducer.ts'
 import { assertSame, freeze, json } from './lane-books.ts'
 
-/** A packed ledger must give the same answers as a plain one. */
+/** A packed ledger, which must give the same answers as the plain one. */
 export class PagedLane {
   pages = 0
   #state: LaneState

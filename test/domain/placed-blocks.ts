@@ -8,7 +8,7 @@ interface LogBlock {
   readonly logs: readonly (readonly [number: string, id: string])[]
 }
 
-/** Nodes may hide logs. */
+/** A chain of blocks with logs. Its nodes may hide logs. */
 export class LogChain {
   #blocks: LogBlock[] = [{ hash: 'genesis', logs: [] }]
   final = 0

@@ -15,7 +15,7 @@ import { parkOrRelease } from './stream-requests.ts'
 export class PlacedModel extends ScannedModel {
   readonly chain = new LogChain()
   readonly delivered = new Set<string>()
-  /** A reopened number may be counted again. */
+  /** Highest possible number of numbers that were reopened, and may be counted again. */
   #reopened = 0
   /** Number of audits that found logs which were hidden before. */
   found = 0
@@ -56,7 +56,7 @@ export class PlacedModel extends ScannedModel {
     if (this.chain.fork(deep, index)) this.forget()
   }
 
-  /** No block hash binds numbers above the cursor (docs/concepts/streams.md). */
+  /** Whether the stream knows numbers above its cursor, which no block hash binds (docs/concepts/streams.md). */
   #isUnbound(): boolean {
     const { cursor, next, exceptions } = this.stream
     if (cursor && this.chain.hashAt(cursor.height) !== cursor.hash) return false
@@ -91,7 +91,7 @@ export class PlacedModel extends ScannedModel {
     this.ended.add(id)
   }
 
-  /** A deep fork removes the delivery. The audit of deliveries reports this. */
+  /** A deep fork removes a delivery, and the audit of deliveries reports this. */
   undo(which: number): void {
     const id = pick([...this.delivered], which)
     const number = id?.split('-')[0] ?? ''
@@ -101,7 +101,7 @@ export class PlacedModel extends ScannedModel {
     this.tell(0, { kind: 'undone', numbers: setOf([number]) })
   }
 
-  /** Also starts transfers again for open numbers that have none. */
+  /** Audits the stream. Also starts transfers again for open numbers that have none. */
   audit(a: number, crash: boolean): void {
     const known = this.agent(a)
     const own = this.chain.all(this.chain.final).filter(([number]) => isStarted(known, number) && !outsideReason(known, number)?.condensed)
@@ -116,7 +116,7 @@ export class PlacedModel extends ScannedModel {
     }
   }
 
-  /** Lost logs become gaps, and places without a log leave the condensed intervals. */
+  /** Audits a range of blocks. Lost logs become gaps, and places without a log leave the condensed intervals. */
   auditBlocks(a: number, from: number, size: number): void {
     const known = this.agent(a)
     const to = Math.min(from + size, known.cursor?.height ?? -1)
@@ -134,7 +134,7 @@ export class PlacedModel extends ScannedModel {
     if (ignored.length > 0) this.tell(a, { kind: 'seen', numbers: [], ignored })
   }
 
-  /** A place without a log has no transfer, so its number is ignored. */
+  /** Fills gaps. A place without a log has no transfer, so its number is ignored. */
   fillGaps(a: number, crash: boolean): void {
     const known = this.agent(a)
     let free = room(known)
@@ -159,7 +159,7 @@ export class PlacedModel extends ScannedModel {
     if (request) this.tell(0, request)
   }
 
-  /** The numbers between the strangers' parked transfers then count as parked too. */
+  /** Joins parked transfers of strangers to an interval. The numbers between them then count as parked too. */
   condense(which: number): void {
     const known = this.chain.all(this.chain.final).map(([number]) => number)
     const { open, outside, cursor, backfill, gaps } = this.stream
@@ -199,7 +199,10 @@ export class PlacedModel extends ScannedModel {
     assert.equal(answer?.kind === 'refused', BigInt(number) >= BigInt(this.stream.next))
   }
 
-  /** Requests from before the loss may still arrive, so the watermark may fall and numbers may be counted again. */
+  /**
+   * After the stream was restored or lost. Earlier requests may still arrive, so the watermark may fall and numbers may
+   * be counted again.
+   */
   protected goneBack(): void {
     this.watermark = 0n
     this.#reopened += this.chain.all().length

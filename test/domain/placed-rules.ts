@@ -5,7 +5,7 @@ import { viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import type { LogChain } from './placed-blocks.ts'
 
-/** Gaps are small, because only requests that name numbers make them. No number is open and also elsewhere. */
+/** Gaps must be small, because only requests that name numbers make them. An open number must be in no other list. */
 export function demandNothingTwice(stream: StreamState): void {
   const { gaps, open, exceptions } = stream
   for (const { from, to, state } of gaps) {
@@ -19,7 +19,7 @@ export function demandNothingTwice(stream: StreamState): void {
   assert.equal(new Set(open.map(({ number }) => number)).size, open.length)
 }
 
-/** The watermark is below every unresolved log that the nodes have always shown. */
+/** The watermark must be below every unresolved log, except logs that nodes once hid. */
 export function demandTrue(stream: StreamState, chain: LogChain, isOver: (id: string) => boolean): void {
   const { completedNumber = '0', completedHeight } = viewStream(stream)
   const { cursor } = stream
@@ -31,5 +31,5 @@ export function demandTrue(stream: StreamState, chain: LogChain, isOver: (id: st
     assert(isSure(id), `block height ${completedHeight} above open ${number}`)
 }
 
-/** Numbers above a lowered watermark may be counted again. */
+/** Requests that may lower the watermark. Numbers above a lowered watermark may be counted again. */
 export const reopening = new Set<string>(['undone', 'unskip', 'reread', 'audited', 'backfill'])

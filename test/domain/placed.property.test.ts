@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { PlacedModel } from './placed-model.ts'
 
-/** The numbers choose among the existing transfers, logs and agents. */
+/** The events of the model, with weights. Their numbers choose among the existing transfers, logs and agents. */
 const happenings: Record<string, [weight: number, (model: PlacedModel, a: number, b: number) => unknown]> = {
   mine: [10, (model, a, b) => model.chain.mine(...[a, b, 700 + a].slice(0, a % 4))],
   finalize: [8, (model, a) => model.chain.finalize(a)],

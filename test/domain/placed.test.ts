@@ -19,7 +19,9 @@ const delivered = (...heights: number[]): StreamRequest => {
 }
 const begun = (start = 0) => initialStream({ ...config, start, maxOpen: limits.open })
 
-/** Every hundredth of 1,000,000 blocks has a message. `each` returns the requests that follow 2,000 blocks. */
+/**
+ * Scans 1,000,000 blocks, of which every hundredth has a message. `each` returns the requests that follow 2,000 blocks.
+ */
 function tenThousand(each: (heights: number[]) => StreamRequest[]): { state: StreamState; longest: number } {
   let [state, longest] = [begun(), 0]
   for (let from = 0; from < 1_000_000; from += 2_000) {
@@ -47,7 +49,7 @@ describe('the state of a placed stream', () => {
     const view = viewStream(state)
     expect(view).toMatchObject({ open: 10_000, parked: 10_000, room: limits.open, alarms: ['crowded'], completedNumber: '6' })
     expect(longest).toBeLessThan(maxOutsideBytes + 2_000)
-    // All messages are delivered, and no other place has a log.
+    // All messages are ignored, and no other place has a log.
     const whole = [['0', String(firstIn(1_000_000) - 1n)]] as const
     expect(viewStream(tell(state, { kind: 'seen', numbers: [], ignored: whole }))).toMatchObject({ open: 0, counts: { completed: 0 } })
   })

@@ -40,7 +40,7 @@ export abstract class ScannedModel {
   abstract idOf(number: string): string | undefined
   protected abstract isDelivered(id: string): boolean
   protected abstract check(): void
-  /** Is called after a restore or a loss of the stream. */
+  /** The stream was restored or lost. */
   protected abstract goneBack(): void
 
   protected isOver(id: string): boolean {
@@ -96,7 +96,7 @@ export abstract class ScannedModel {
     this.#checkpoints = [...this.#checkpoints, checkpoint].slice(-3)
   }
 
-  /** Transfers that were started since the copy are gone. */
+  /** Restores the stream from a copy, and removes the transfers that were started after the copy. */
   restore(which: number): void {
     const copy = pick(this.#copies, which)
     if (!copy) return
@@ -117,7 +117,7 @@ export abstract class ScannedModel {
     return setOf(numbers.map(([number]) => number).filter((number) => this.isDelivered(this.idOf(number) ?? '')))
   }
 
-  /** After a fork of final blocks or an undone delivery, old requests would no longer be true. */
+  /** Drops old requests, copies and checkpoints, which a fork of final blocks or an undone delivery has made untrue. */
   protected forget(): void {
     this.#sent = []
     this.#copies = []
@@ -142,7 +142,7 @@ export abstract class ScannedModel {
     return response.answers
   }
 
-  /** Undefined: the process died after `survives` starts. */
+  /** Starts the transfers of a range. Undefined if the process died after `survives` starts. */
   #start(known: StreamState, from: number, to: number, survives: number) {
     const numbers: (readonly [string, number])[] = []
     const passed: string[] = []
@@ -158,14 +158,14 @@ export abstract class ScannedModel {
     return { numbers, passed: setOf(passed) }
   }
 
-  /** The cursor does not move, so the other numbers are read again later. */
+  /** Reports some of the numbers without moving the cursor, so that the agent reads the rest again later. */
   #some(a: number, numbers: Found): void {
     const fresh = numbers.filter(([number]) => !isStarted(this.stream, number))
     const first = fresh.slice(0, room(this.stream))
     this.tell(a, { kind: 'seen', numbers: first, delivered: this.deliveredOf(first) })
   }
 
-  /** The agent remembers no hashes. */
+  /** An agent that remembers no hashes reads the last blocks again. */
   #reread(a: number): void {
     const height = Math.max(0, (this.stream.cursor?.height ?? 0) - 7)
     this.watermark = 0n

@@ -82,7 +82,7 @@ describe('a checkpoint of the settings', () => {
     const missing = missingRestrictions(settings, running, 600)
     expect(missing.flatMap((one) => one.orders.map(({ kind }) => [kind, one.by]))).toEqual([
       ['deny', 'p1'],
-      // The revocation is dropped after the token's expiry.
+      // The added token has the expiry after which the revocation is dropped.
       ['addToken', 'portage'],
       ['revokeToken', 'p5'],
       ['revokeToken', 'p6'],

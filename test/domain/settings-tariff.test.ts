@@ -27,7 +27,7 @@ describe('tariff of operators', () => {
     expect([empty.tariff, empty.version]).toEqual([[], 2])
   })
 
-  test('a rule for a source counts before the rule for all sources, and others are not concerned', () => {
+  test('a rule for a source outranks the rule for all sources, and does not affect other sources', () => {
     const { tariff } = after(
       noSettings,
       order({ kind: 'route', target: 'bsc' }, { free: true }),
@@ -67,7 +67,7 @@ describe('tariff of operators', () => {
   })
 })
 
-/** A transfer to bsc with this fee, at the token bridge with these terms. */
+/** Validates a transfer to bsc with this fee. `bsc`: the target's fees and prices. `options`: tariff and price feed. */
 function tokenBridge(bsc: Partial<TokenBridgeTarget>, fee: bigint, options: Parameters<typeof tokenBridgeMessages>[2]) {
   const names = new Map([[2, 'bsc']])
   const { product, messages, decode } = tokenBridgeMessages(names, { bsc }, options)
@@ -140,7 +140,7 @@ describe('the token bridge under tariff of operators', () => {
     expect(await verdictOf(199n)).toMatchObject({ ...decline, code: 'FEE_TOO_LOW' })
   })
 
-  test('the prices at both ends are read at once, so that they are of one moment', async () => {
+  test('the prices at the source and at the target are read in parallel, so that both are equally recent', async () => {
     let answered = 0
     const asked: number[] = []
     const priceOf: typeof feed = async (name, end) => {

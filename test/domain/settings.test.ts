@@ -57,7 +57,7 @@ describe('settings', () => {
     const again = after(revoked, { kind: 'addToken', token: issued('a', 5_000) })
     expect(again).toBe(revoked)
     const later = applySettingsOrders(revoked, { ...author, orders: [{ kind: 'addToken', token: issued('c', 9_000) }] }, 3_000)
-    // An unlisted token may be valid for a long time.
+    // The revocation of an unlisted token is kept, because the token's expiry is unknown.
     expect(later.tokens.map(({ jti }) => jti)).toEqual(['a', 'unlisted', 'c'])
   })
 

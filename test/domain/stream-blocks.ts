@@ -3,7 +3,7 @@ import type { StreamConfig } from '../../domain/stream/stream.ts'
 
 export interface SourceBlock {
   readonly hash: string
-  /** A fork may give a number to another transfer. */
+  /** Numbers in the block, with the ids of their transfers. A fork may give a number to another transfer. */
   readonly numbers: readonly (readonly [number: number, id: string])[]
 }
 

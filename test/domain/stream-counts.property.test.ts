@@ -8,10 +8,10 @@ import type { StreamCount, StreamRequest, StreamState } from '../../domain/strea
 /** Numbers below `base` are completed, except dust and gaps. */
 const [base, many] = [10_000_000, 24]
 const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', maxOpen: limits.open }
-/** Packed numbers, more than the list outside the window can hold one by one. */
+/** More packed numbers than the list outside the window can hold one by one, and their count. */
 const [dust, dustCount] = [Array.from({ length: 12_400 }, () => '4').join(','), 12_400]
 
-/** `ended`: the true outcomes. */
+/** A stream and the true outcomes of its numbers (`ended`). */
 class Counted {
   state: StreamState
   readonly ended: Partial<Record<StreamCount, Set<number>>> = {}
@@ -43,7 +43,7 @@ class Counted {
     this.tell(request)
   }
 
-  /** The next parked number then makes the stream join intervals. */
+  /** Fills the list outside the window, so that the next parked number makes the stream join intervals. */
   crowd(): void {
     const packed = `${this.#crowds++ * 100_000 + 4}${dust.slice(1)}`
     this.completedBefore -= dustCount

@@ -67,7 +67,10 @@ export class StreamModel extends ScannedModel {
     while (this.blocks.length < length) this.mine(this.blocks.length % 2 === 0 ? transfers : 0)
   }
 
-  /** No block hash binds numbers above the cursor, so a fork of them would not show (docs/concepts/streams.md). */
+  /**
+   * Whether the stream knows numbers above its cursor. No block hash binds them, so a fork that changes them would not
+   * show (docs/concepts/streams.md).
+   */
   #isUnbound(): boolean {
     const { cursor, next, exceptions } = this.stream
     // The stream will notice the fork, and drop the numbers above the cursor too.
@@ -100,7 +103,7 @@ export class StreamModel extends ScannedModel {
     this.#completions.push({ height: this.targetHeight, id })
   }
 
-  /** A reorg of the target below its finality, reported at once. */
+  /** A reorg of the target below its finality, which is immediately reported. */
   undo(which: number): void {
     const id = pick([...this.delivered.keys()], which)
     if (id === undefined || this.idOf(Number(id.split('-')[0])) !== id) return
@@ -123,7 +126,7 @@ export class StreamModel extends ScannedModel {
     this.tell(a, { kind: 'completed', numbers, from, to: this.targetHeight })
   }
 
-  /** Starts transfers for all open numbers again, and for numbers of gaps as far as there is room. */
+  /** Audits the stream. Starts transfers again for open numbers, and for numbers of gaps as far as there is room. */
   audit(a: number, back: number, crash: boolean): void {
     const height = Math.max(0, this.final - back)
     const table = this.all(height)
@@ -177,7 +180,7 @@ export class StreamModel extends ScannedModel {
     const number = String(Math.max(resolved, 1) + (above > 0 ? Math.max(0, Number(this.stream.next) - 1 - resolved) + above : 0))
     if (resolved === 0 && above === 0) return
     const request = { kind: 'trust', number, by: 'chain' } as const
-    // A false watermark is not kept for `repeat`, because the stream would believe it once it knows the number.
+    // Keep no copy of a false watermark for `repeat`, because the stream would believe it once it knows the number.
     const answer = above > 0 ? this.apply([request])[0] : this.tell(0, request)
     assert.equal(answer?.kind === 'refused', BigInt(number) >= BigInt(this.stream.next))
     assert.equal(viewStream(this.stream).alarms.includes('distrusted'), answer?.kind === 'refused')

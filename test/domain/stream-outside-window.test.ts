@@ -8,7 +8,7 @@ import { config, skip, tell } from './stream-requests.ts'
 
 const answered = (state: StreamState, request: StreamRequest) => applyToStream(state, { requests: [request] }, 1_000).response.answers[0]
 
-/** One number per block. Every second one is dust and is parked at once. */
+/** A stream with two numbers per block. The first number of each block is dust, which is parked immediately. */
 function withDust(count: number, waits?: true): StreamState {
   let state = tell(initialStream(config), { kind: 'setMaxOpen', maxOpen: limits.open, by: 'ops' })
   for (let index = 0; index < count; index++) {
@@ -118,7 +118,7 @@ describe('numbers outside the window', () => {
     ]
     expect(parked.every((number) => outsideReason(state, String(number)))).toBe(true)
     expect([...open.map(({ number }) => number), gap.from].every((number) => !outsideReason(state, number))).toBe(true)
-    // A proof of single numbers also resolves numbers within an interval.
+    // A proof of single numbers also resolves numbers inside an interval.
     const ended = tell(state, { kind: 'completed', numbers: [['4', '9000']], from: 0, to: 1 })
     expect([outsideReason(ended, '8'), viewStream(ended).completedNumber]).toEqual([undefined, '9000'])
     expect(tell(state, { kind: 'undone', numbers: [['7', '7']] }).gaps).toMatchObject([{ from: '7', to: '7', state: 'undone' }, gap])

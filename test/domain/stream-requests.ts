@@ -14,7 +14,7 @@ export function answered(state: StreamState, request: StreamRequest): StreamAnsw
   return applyToStream(state, { requests: [request] }, 1_000).response.answers[0]
 }
 
-/** The hashes follow from the height. */
+/** The scan of one block, whose hash follows from the height. */
 export function block(height: number, ...numbers: number[]): StreamRequest {
   const found = numbers.map((number) => [String(number), height] as const)
   return { kind: 'scanned', from: height, to: height, parentHash: `h${height - 1}`, hash: `h${height}`, numbers: found, passed: [] }

@@ -3,7 +3,7 @@ import { StreamModel } from './stream-model.ts'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-/** `a` and `b` choose the details of an event, such as the transfer or the agent. */
+/** The events of the model, with weights. `a` and `b` choose the details, such as the transfer or the agent. */
 const happenings: Record<string, [weight: number, (model: StreamModel, a: number, b: number) => unknown]> = {
   mine: [10, (model, a) => model.mine(a % 4)],
   finalize: [8, (model, a) => model.finalize(a)],

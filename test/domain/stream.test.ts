@@ -39,7 +39,7 @@ describe('CONTINUOUS_BLOCK_PROCESSING', () => {
 
   test('a reading from before a fork is refused if it lacks a number that the new blocks have', () => {
     const three = tell(initialStream(config), block(0), block(1, 1), completed(1))
-    // The new block 2 has number 1 for another transfer. The agent's old view has it as resolved.
+    // After the fork, number 1 belongs to another transfer. The agent's old view shows number 1 as resolved.
     const late: StreamRequest = { ...block(2), parentHash: 'n1', hash: 'n2', passed: [['1', '1']] } as StreamRequest
     expect(answered(three, late)).toEqual({ kind: 'forked' })
     const back = tell(three, late, { kind: 'reread', block: { height: 0, hash: 'h0' }, by: 'quorum' }, {
@@ -67,7 +67,7 @@ describe('CONTINUOUS_BLOCK_PROCESSING', () => {
     expect(viewStream(tell(three, fork, block(3, 4))).alarms).toEqual([])
   })
 
-  test('a stream opens no more numbers than its room; a number that was reported alone needs none', () => {
+  test('a stream opens no more numbers than it has room for; a number that was reported alone needs no room', () => {
     const narrow = tell(three, { kind: 'setMaxOpen', maxOpen: 4, by: 'ops' })
     expect(answered(narrow, block(3, 4, 5))).toEqual({ kind: 'full', room: 1 })
     expect(tell(narrow, block(3, 4, 5))).toEqual(narrow)

@@ -46,7 +46,7 @@ test('the newest transactions are kept', () => {
 test('an attempt is signed until a node accepts it, and a reverted one is not mined', () => {
   const first = recordAttempts([], heard(7, [{ ...signed('a', 'open'), at: 1, acceptedAt: 2 }, signed('b', 'signed')]))
   expect(fates(first)).toEqual({ a: 'pending', b: 'signed' })
-  // The new process has signed the same bytes again, but has sent nothing yet.
+  // The new process has signed `a` again, but has not sent it yet.
   const taken = recordAttempts(
     first,
     heard(7, [

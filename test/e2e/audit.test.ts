@@ -45,7 +45,7 @@ describe('The audit of what was delivered', () => {
   })
 
   test('an audit starts transfers that closed undelivered once again, and no cancelled or delivered one', async () => {
-    // The scheduled audit must not find the missing transfers before the audit that this test orders.
+    // The audit that this test orders must find the missing transfers, so the scheduled audit is paused.
     const schedule = stage.client.schedule.getHandle(auditId('bsc'))
     await until(() => schedule.pause('by hand for now').then(() => true), { timeoutMs: 60_000, what: 'the schedule to be paused' })
     const sent = await sendCoins(stage, 3)

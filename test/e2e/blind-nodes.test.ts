@@ -34,14 +34,14 @@ test('a process that starts without any node of a chain serves the other chains,
     const { status, body } = await readiness()
     return status === 200 && body.checks.filter(({ ok }) => !ok).length === 1 && body
   }
-  // The process may become ready before it has seen a block of the other chain, so wait for that too.
+  // The process may become ready before it has seen a block of ethereum, so wait until only bsc is reported.
   const { checks } = await until(isReady, { timeoutMs: 60_000, what: 'all but one to be well' })
   expect(checks.filter(({ ok }) => !ok)).toMatchObject([{ name: 'chain bsc', vital: false, problem: 'no block was seen yet' }])
 
   const [there, back] = await Promise.all([stage.send('ethereum', [coin]), stage.send('bsc', [coin])])
   sent.push(...there, ...back, ...(await sendNatives(stage, 'ethereum', 2)), ...(await sendNatives(stage, 'bsc', 2)))
   await stage.outcomes(back)
-  // If the node fails while the message is submitted, no workflow exists yet.
+  // If bsc's node fails while the message is submitted, no workflow exists yet.
   const state = await stage.status((there[0] as Sent).id).then(
     (one) => one.state,
     () => 'not started',
@@ -67,7 +67,7 @@ describe('a node hides logs of the source', () => {
   const view = () => stage.client.workflow.getHandle(workflowIdOf(stage.client, 'native-bridge:ethereum:bsc')).query(streamViewQuery)
   const lines = async () => (await readFile(portage.logFile, 'utf8')).split('\n').filter((line) => line.includes('a node hides logs'))
   const hidden = async () => (await lines()).length
-  /** The log line comes after the scan has continued, so the test waits for it. */
+  /** Waits for the log line, which is written only after the scan has continued. */
   const loggedAfter = (before: number) =>
     until(async () => (await hidden()) > before, { timeoutMs: 60_000, what: 'the log to report that a node hides logs' })
 

@@ -7,7 +7,10 @@ import { startStage } from '../helpers/e2e.ts'
 const coins = Array.from({ length: 10 }, () => ({ kind: 'coin', amount: 10n ** 17n }) as const)
 const budget = { stateTransitions: 7, historyEvents: 26 }
 
-/** Heartbeats in `ms`: the first after half the time-out of 15 s, then every 4.5 s (activities/run-step.ts). */
+/**
+ * Number of heartbeats in `ms`: the first after half the time-out of 15 s, then one every 4.5 s
+ * (activities/run-step.ts).
+ */
 const heartbeatsIn = (ms: number) => (ms < 7_500 ? 0 : 1 + Math.floor((ms - 7_500) / 4_500))
 
 /** `broadcast` takes about 15 s, so it sends one heartbeat, or more on a busy machine. */

@@ -10,7 +10,7 @@ import { untilListed } from '../helpers/e2e-runs.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
-/** The transfer may end by itself before the signal comes. */
+/** Accepts only the error of a signal to a transfer that has ended: it may end by itself before the signal arrives. */
 const isOver = (error: unknown) => expect(error).toBeInstanceOf(WorkflowNotFoundError)
 const coins = (count: number) => Array.from({ length: count }, () => coin)
 
@@ -59,7 +59,7 @@ describe('The cost of a transfer', () => {
     const lot = async () => {
       const sent = await stage.send('ethereum', coins(10))
       await untilListed(stage, sent, 'included')
-      // The block is final before the transfer checks, because a repeated check costs more transitions.
+      // Make the block final before the transfer checks it, because a second check costs more transitions.
       await mine(anvil, 70)
       await untilListed(stage, sent, 'delivered')
       const spent = await costs(stage, sent)

@@ -160,7 +160,7 @@ describe('Burns of CCTP, delivered by a Portage process', () => {
     await owner(bsc, 'unpause')
   })
 
-  test('messages to other domains, and other messages, are passed over', async () => {
+  test('messages to other domains, and messages that are not burns, are skipped', async () => {
     const { ethereum } = cctp.ends
     const abis = await cctpAbis()
     const script = await Script.of(ethereum.anvil, ethereum.deployer)

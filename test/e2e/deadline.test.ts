@@ -27,7 +27,7 @@ describe('Transfers that do not wait for ever', () => {
   const ledger = (index: number) => stage.client.workflow.getHandle(ledgerId(stage.devnet, 'bsc', index))
   const transfer = ({ id }: Sent) => stage.client.workflow.getHandle(id)
 
-  /** Calls `options` only when the message is signed, so that a deadline begins then. */
+  /** Submits a transfer. Calls `options` only after the message is signed, so that a deadline begins then. */
   async function submit(options: () => readonly string[] = () => []): Promise<Sent> {
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const vaa = Buffer.from(await stage.vaa(sent)).toString('base64')

@@ -72,7 +72,8 @@ describe('Duplicates, and workers that are away', () => {
     expect(await runsOf(terminated.id, 2)).toHaveLength(2)
     await stage.end(lane, 'SIGKILL')
     await stage.portage({ role: 'chain', name: 'chain-2' })
-    // `broadcasting` shows that both are verified. They wait, because no process has the key.
+    // The state `broadcasting` shows that both messages are verified. Both transfers wait, because no process has the
+    // key.
     await Promise.all([early, terminated].map(({ id }) => stage.reaches(id, 'broadcasting')))
     await stage.portage({ role: 'lane', name: 'lane-2' })
     expect((await stage.outcomes([early, terminated])).map(({ state }) => state)).toEqual(['delivered', 'delivered'])

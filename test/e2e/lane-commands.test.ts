@@ -51,8 +51,8 @@ describe('Orders to a lane', () => {
       const { entries } = await stage.lane('bsc')
       const [raised, cancelled] = [entries[next]?.attempts, entries[next + 1]?.attempts]
       const recorded = raised?.some(({ maxFee }) => maxFee === '90000000000') && cancelled?.at(-1)?.kind === 'noop'
-      // The raised transaction must be in the pool, or a block would take the cheaper one. The no-op need not be: anvil
-      // drops it in a block without room for the nonce before it, and the lane sends it again.
+      // The raised transaction must be in the pool, or a block would take the cheaper one. The no-op may be missing:
+      // anvil drops the no-op in a block without room for the preceding nonce, and the lane sends the no-op again.
       const inPoolNow = await pooled(anvil, address)
       const raiseSent = inPoolNow.some(({ nonce, maxFeePerGas }) => nonce === next && maxFeePerGas === 90_000_000_000n)
       const callGone = !inPoolNow.some(({ nonce, to }) => nonce === next + 1 && to !== address)
@@ -62,7 +62,8 @@ describe('Orders to a lane', () => {
       )
     }
     try {
-      // Each look passes a block. With more than two blocks a second, fees would rise faster than a busy machine signs.
+      // Each call of `obeyed` mines a block. With more than two blocks a second, fees would rise faster than a busy
+      // machine signs.
       await until(obeyed, { timeoutMs: 90_000, everyMs: 500, what: 'both orders to be obeyed' })
     } finally {
       await pool.end()
@@ -73,7 +74,7 @@ describe('Orders to a lane', () => {
     const endOf = (intentId = '') => ends.find(({ id }) => id === workflowOf(intentId))
     const transactionOf = async (intentId?: string) =>
       anvil.rpc<{ nonce: string; maxFeePerGas: string }>('eth_getTransactionByHash', [endOf(intentId)?.delivery?.txHash])
-    // The nonces come from the chain, because a transfer that the ledger has forgotten ends in a round without a nonce.
+    // Read the nonces from the chain, because the last round of a transfer that the ledger has forgotten has no nonce.
     expect(await transactionOf(toRaise)).toMatchObject({ nonce: toQuantity(next), maxFeePerGas: toQuantity(90_000_000_000) })
     expect(Number((await transactionOf(toCancel)).nonce)).toBeGreaterThan(next + 1)
     expect(endOf(toCancel)?.rounds).toBeGreaterThan(roundOf(toCancel ?? ''))
@@ -90,7 +91,7 @@ describe('Orders to a lane', () => {
     expect(await lane('resync', '--reason', 'a test')).toMatchObject({ code: 0 })
     expect(await lane('activate', '--reason', 'a test')).toMatchObject({ code: 0 })
     await stage.outcomes([one?.id ?? ''], 90_000)
-    // After `resync`, the lane has read its account again before it granted the nonce of this transfer.
+    // After `resync`, the lane read its account again, and then granted the nonce of this transfer.
     const state = await stage.lane('bsc')
     expect(state).toMatchObject({ next: before + 1, synced: true, config: { window: 5 } })
     const order = { by: 'night-shift', reason: 'a test' }

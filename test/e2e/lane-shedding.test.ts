@@ -8,7 +8,10 @@ import { sendCoins } from '../faults/processes.ts'
 import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { type Sent, type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
-/** A hash chooses the lanes. Of 12 transfers, each of the two lanes usually gets one. Else the test sends more. */
+/**
+ * Number of transfers. A hash chooses their lanes, so each of the two lanes usually gets one of 12 transfers. If a lane
+ * gets none, the test sends more.
+ */
 const count = 12
 
 describe('Transfers of a lane that cannot deliver go to the other one', () => {
@@ -58,7 +61,7 @@ describe('Transfers of a lane that cannot deliver go to the other one', () => {
     const { anvil } = stage.devnet.chains.bsc
     const early = await drained(anvil, lanes()[0]!, async () => {
       const sent: Sent[] = []
-      // A lane without work does not read its balance, so the test sends transfers until the resumed lane gets one.
+      // A lane without work does not read its balance, so send transfers until the first lane gets one.
       const known = async () => {
         sent.push(...(await sendCoins(stage, count)))
         return (await ledger(0).query(laneStatusQuery)).observed?.balance === '0'
@@ -73,7 +76,7 @@ describe('Transfers of a lane that cannot deliver go to the other one', () => {
 
   test('a lane whose only process was killed gets no transfers once the process has not polled for a while', async () => {
     await stage.end(second, 'SIGKILL')
-    // With 2 × 12 transfers, the chance that the hash chooses the dead lane for none is one in 17 million.
+    // With 2 × 12 transfers, the chance that the hash never chooses the dead lane is one in 17 million.
     const ends = await stage.outcomes(await sendCoins(stage, 2 * count), 170_000)
     const [first, dead] = lanes().map(({ address }) => address)
     expect(ends.map(({ delivery }) => delivery?.by)).toEqual(ends.map(() => first))

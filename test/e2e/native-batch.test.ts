@@ -11,7 +11,7 @@ import { type ChainKey, type Stage, ledgerId, startStage } from '../helpers/e2e.
 
 const bridge = 'native-bridge'
 
-/** The test submits the transfers at once through REST. Only transfers to bsc are batched. */
+/** The test submits all transfers together through REST. Only transfers to bsc are batched. */
 describe('Completions in batches', { timeout: 300_000 }, () => {
   let stage: Stage
   let api: PortageProcess
@@ -100,7 +100,7 @@ describe('Completions in batches', { timeout: 300_000 }, () => {
     const batches = batchesOf(batched)
     const transactions = await nonces('bsc')
     expect([await nonces('ethereum'), batchesOf(single).size]).toEqual([60, 0])
-    // At best, two transfers leave alone and the rest share calls. A slow machine spreads them over blocks.
+    // At best, two transfers leave alone and all others share calls. On a slow machine, more blocks have such calls.
     const heights = batched.map(({ delivery }) => delivery?.blockHeight ?? Number.NaN)
     const blocks = Math.max(...heights) - Math.min(...heights) + 1
     expect(transactions).toBeLessThanOrEqual(Math.min(40, Math.max(20, 4 * blocks)))
@@ -141,7 +141,7 @@ describe('Completions in batches', { timeout: 300_000 }, () => {
     await startMining(anvil)
     const ends = await outcomes(transfers)
     expect(new Set(ends.map(({ state }) => state))).toEqual(new Set(['delivered']))
-    // Every pooled transaction was mined and no other nonce was used. So nothing else was signed.
+    // Every pooled transaction was mined and no other nonce was used, so nothing else was signed.
     const mined = new Set(ends.map(({ txHash }) => txHash))
     expect(held.map(({ hash }) => mined.has(hash))).toEqual(held.map(() => true))
     expect(await nonces('bsc')).toBe(before + held.length)

@@ -19,9 +19,9 @@ import { type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 const cap = 10n ** 17n / 4n
 const relayerRole = keccakText('RELAYER_ROLE')
 const daySeconds = 86_400
-/** Upper limit. The reads of a block share one `eth_call`, and a late read needs one more. */
+/** Most `eth_call`s per block. The reads of a block share one, and a late read needs one more. */
 const mostCallsPerBlock = 2.5
-/** Lower limit. Fewer calls would mean that the process does not read the gate even at every second block. */
+/** Fewest `eth_call`s per block. With fewer, the process would not read the gate even at every second block. */
 const leastCallsPerBlock = 0.5
 const blocksCounted = 8
 
@@ -81,7 +81,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
   const lane = (index: number) => stage.client.workflow.getHandle(ledgerId(stage.devnet, 'bsc', index)).query<LaneState>('status')
   const keys = () => stage.devnet.lanes.filter(({ chain }) => chain === 'bsc').map(({ address }) => address.toLowerCase())
 
-  /** Counts the `eth_call`s after a new block, so that a block's reads are counted completely or not at all. */
+  /** Counts the `eth_call`s after a new block, once all reads of this block are over. */
   const countAtEdge = async () => {
     const height = () => gauge('portage_head_height{chain="bsc"}')
     const calls = () => gauge('portage_rpc_calls_total{chain="bsc",method="eth_call",node="node-1"}')
@@ -152,7 +152,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     const [most] = await send(cap - 1_000n)
     await outcomes([most!])
     const ten = await send(300n, 300n, 300n, ...Array.from({ length: 10 }, () => 2_000n))
-    // The used amount must stay below 1,000. So three of the ten amounts fit into the remaining 900.
+    // The used amount must stay below 1,000, so three of the ten amounts fit into the remaining 900.
     expect(await outcomes(ten.slice(0, 3))).toMatchObject([{ state: 'delivered' }, { state: 'delivered' }, { state: 'delivered' }])
     const few = ten.slice(3)
     held.push(...few)
@@ -187,7 +187,8 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     const tenth = cap / 10n
     const many = await send(...Array.from({ length: 14 }, () => tenth))
     const state = async () => (await Promise.all(ids(many).map((id) => stage.status(id).catch(() => undefined)))).map((one) => one?.state)
-    // Nine amounts of a tenth fit below the cap. During a block, an amount may count twice, which delays one transfer.
+    // Nine amounts of a tenth fit below the cap. While a block is read, an amount may count twice, which delays one
+    // transfer.
     const settled = async () => {
       const states = await state()
       const count = (wanted: string) => states.filter((one) => one === wanted).length
@@ -228,7 +229,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     for (const status of await wait(two, 'BRIDGE_PAUSED')) expect(status.nonce).toBeUndefined()
     await untilWaiting('BRIDGE_PAUSED', 2)
     await admin('togglePause', [])
-    // Without the signal, these transfers would check the gate by themselves only after a quarter of an hour.
+    // The signal must wake these transfers, which would check the gate by themselves only after a quarter of an hour.
     await outcomes(two)
     await expectSound()
   })

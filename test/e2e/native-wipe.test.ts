@@ -49,7 +49,7 @@ describe('Temporal forgets', { timeout: 400_000 }, () => {
     await startMining(bsc())
   }
 
-  test('the loss of all data with nonces in the pool, if the checkpoints are kept', async () => {
+  test('transfers survive the loss of all data with nonces in the pool, if the checkpoints are kept', async () => {
     await send(3)
     await untilDelivered(stage, sent)
     await stopMining(bsc())
@@ -59,7 +59,7 @@ describe('Temporal forgets', { timeout: 400_000 }, () => {
     await expectAllProved(stage, sent)
   })
 
-  test('the loss of all data and of the checkpoints', async () => {
+  test('transfers survive the loss of all data and of the checkpoints', async () => {
     await stopMining(bsc())
     await send(3)
     await inPool(bsc(), lane(), 3)
@@ -70,7 +70,7 @@ describe('Temporal forgets', { timeout: 400_000 }, () => {
     await expectAllProved(stage, sent)
   })
 
-  test('the loss of all data since a copy: nonces that were mined since, and nonces in the pool', async () => {
+  test('transfers survive a restore from a copy: nonces mined after the copy, and nonces in the pool', async () => {
     const { temporal } = stage.devnet
     await stopMining(bsc())
     await send(2)
@@ -86,7 +86,7 @@ describe('Temporal forgets', { timeout: 400_000 }, () => {
     await expectAllProved(stage, sent)
   })
 
-  test('the loss of all data: policy declines no transfer before its pooled call is mined', async () => {
+  test('after the loss of all data, policy declines no transfer before its pooled call is mined', async () => {
     await stopMining(bsc())
     const refused = await sendNatives(stage, 'ethereum', 2)
     await inPool(bsc(), lane(), 2)
@@ -101,7 +101,7 @@ describe('Temporal forgets', { timeout: 400_000 }, () => {
     await untilDelivered(stage, [...sent, ...refused])
   })
 
-  test('the loss of all data since a copy: a waiting payment that was signed since is not made again', async () => {
+  test('after a restore from a copy, a waiting payment that was signed after the copy is not made again', async () => {
     const { temporal } = stage.devnet
     const treasury = freshAddress()
     const configure: PortageOptions['configure'] = (config) => {

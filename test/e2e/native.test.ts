@@ -135,13 +135,13 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     expect(await attack.operatorTransaction(forged.intent)).toMatchObject(refused)
     expect(await attack.operatorTransaction(attack.batchOf(forged, attack.completion({ nonce: 2n })))).toMatchObject(refused)
 
-    // The attacker calls steps on the lane's queue, one of them with a nonce that the ledger granted.
+    // The attacker calls steps through the lane's queue, later also one with a nonce that the ledger granted.
     const unjustified = { failure: { code: 'CALL_UNJUSTIFIED', nonRetryable: true } }
     expect(await attack.step('sendOperatorTransaction', { intent: forged.intent, lookUpOnly: false, cancel: false })).toMatchObject(
       unjustified,
     )
     expect(await attack.step('broadcast', attack.broadcastOf(forged))).toMatchObject(unjustified)
-    // The queue of the chain is served by a process without the lane's key.
+    // A process without the lane's key serves the chain's queue.
     expect(await attack.localStep('broadcastLocally', attack.broadcastOf(forged))).toMatchObject({ result: { kind: 'elsewhere' } })
     const granted = { intentId: 'batch:forged/1', callHash: callHash(forged.intent) }
     const [grant] = await attack.order({

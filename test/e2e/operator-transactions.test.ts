@@ -21,7 +21,7 @@ import { type Stage, startStage } from '../helpers/e2e.ts'
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 const ether = 10n ** 18n
 
-/** On bsc, the policy names a treasury, allows top-ups and has no limits. On ethereum it is the default. */
+/** On bsc, the policy names a treasury, allows top-ups and has no limits. On ethereum, the policy is the default. */
 describe('Operator transactions', () => {
   let stage: Stage
   let portage: PortageProcess
@@ -110,7 +110,8 @@ describe('Operator transactions', () => {
     expect(asked).toMatchObject({ status: 202, audits: [{ chain: 'bsc' }] })
     const [before, had, paid] = [await count(first), await balance(second), await balance(treasury)]
     const id = (address: string) => laneId('evm', stage.devnet.chains.bsc.anvil.chainId, address)
-    // An idempotency key holds for one route. So two routes make two payments, and repeated requests make none.
+    // An idempotency key is valid for one route. Two routes therefore make two payments, and repeated requests make
+    // none.
     const sweep = () => post(`/v1/lanes/${id(first)}/sweep`, { keep: String(ether), reason: 'a test' }, 'one-key')
     const topUp = () => post(`/v1/lanes/${id(second)}/top-up`, { from: id(first), amount: '9', reason: 'a test' }, 'one-key')
     const answers = [await topUp(), await sweep(), await topUp(), await sweep()]
@@ -226,7 +227,10 @@ describe('Operator transactions', () => {
     const dir = join(stage.devnet.dir, 'archive')
     const store = createArchiveStore({ kind: 'directory', path: dir })
     const hour = 3_600_000
-    /** Archives as of half an hour later: by then, Temporal's list is complete, and the transfers are old enough. */
+    /**
+     * Archives as if it were half an hour later: by then, Temporal's list is complete, and the transfers are old
+     * enough.
+     */
     const pass = async () => {
       const now = Date.now() + hour / 2
       const done = await archiveTransfers(stage.client, store, { oldest: Date.now() - hour, ordersThrough: 0, now })

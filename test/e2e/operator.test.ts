@@ -121,7 +121,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     })()
     const resumed = Date.now()
     expect((await stage.outcomes(transfers)).map(({ state }) => state)).toEqual(['delivered', 'delivered', 'delivered'])
-    // The signal must have woken the transfers, unless their wait ended before the process continued.
+    // The wait of each transfer must have ended before the process continued, through the signal or by itself.
     for (const { id } of transfers) expect(await waitEnded(id)).toBeLessThan(resumed)
     await expectDelivered(stage, transfers)
   })
@@ -163,7 +163,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     const [call] = await inPool(anvil(), lane, 1)
     await act(sent.id)
     await untilWithdrawn(stage, 'bsc', call!.nonce)
-    // In these blocks the call is too cheap to be mined before the no-op.
+    // The base fee of these blocks is above the call's fee, so the no-op is mined and the call is not.
     await mineDearUntil(anvil(), call!.maxFeePerGas * 3n, lane, call!.nonce + 1)
     await startMining(anvil())
     await mine(anvil(), 3)
@@ -224,7 +224,8 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     )
     const { lanes } = await expectDelivered(stage, delivered())
     expect(lanes.find(({ address }) => address === lane)?.transactions).toBe(pool.at(-1)!.nonce + 1 + later.length)
-    // The surviving process reported the granted nonces to the new ledger, which granted none of them again.
+    // The surviving process reported the granted nonces to the new ledger, so the new ledger granted none of them
+    // again.
     expect((await stage.lane('bsc')).counts.granted).toBe(pool.at(-1)!.nonce + 1 + later.length)
   })
 

@@ -10,7 +10,9 @@ import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
-/** Seconds per block after a reorg: slow, because the lane waits only some blocks for removed transactions. */
+/**
+ * Seconds per block after a reorg. Blocks are slow, because the lane waits only a few blocks for removed transactions.
+ */
 const slowly = 1
 
 interface ShadowReport {
@@ -90,7 +92,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
     const youngHash = await redeem(young)
     await mine(target().anvil)
     portage = await stage.portage()
-    // A stream counts the source's messages. So Portage may know these messages already.
+    // The stream counts the source's messages, so Portage may already know these messages.
     for (const one of [old, young]) expect([200, 202]).toContain((await stage.submit(portage, await stage.vaa(one))).status)
     expect(await stage.outcomes([old])).toMatchObject([byOutsider(oldHash)])
     // The outsider's block is not final, so the transfer shows the delivery but does not end.
@@ -151,7 +153,7 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
     const { blockHash, blockNumber } = await anvil.rpc<{ blockHash: string; blockNumber: string }>('eth_getTransactionReceipt', [theirs])
     for (const { hash } of ours) expect(await anvil.rpc('eth_getTransactionReceipt', [hash])).toMatchObject({ blockHash })
     await anvil.rpc('anvil_reorg', [2, []])
-    // Blocks come again, so another block may already contain Portage's delivery.
+    // The chain mines again, so another block may already contain Portage's delivery.
     expect(await anvil.rpc('eth_getBlockByNumber', [blockNumber, false])).not.toMatchObject({ hash: blockHash })
     expect(await anvil.rpc('eth_getTransactionReceipt', [theirs])).toBeNull()
     await startMining(anvil, slowly)

@@ -32,7 +32,7 @@ test.skipIf(chromium === undefined)(
     const { delivery } = await on.stage.status(delivered.id)
     await row.getByTitle(delivery?.txHash ?? 'no hash').waitFor()
     expect(await inaccessible(page)).toEqual([])
-    // Choose by keys alone, because the new list must leave the focus where it was.
+    // Choose with the keyboard alone, because the new list must leave the focus where it was.
     await list.getByRole('combobox', { name: 'State' }).focus()
     await page.keyboard.press('Home')
     await page.keyboard.press('ArrowDown')
@@ -48,7 +48,7 @@ test.skipIf(chromium === undefined)(
     await list.getByRole('combobox', { name: 'Age' }).selectOption('under 1 h')
     await list.getByRole('combobox', { name: 'Lane' }).selectOption({ index: 0 })
     await row.getByText('delivered').waitFor()
-    // Both choices come before the page is drawn again. Neither may be lost.
+    // Both choices are made before the page is drawn again. Neither may be lost.
     await page.evaluate(chooseAtOnce)
     expect(page.url()).toContain('state=delivered')
     expect(page.url()).toContain('newerThan=1d')

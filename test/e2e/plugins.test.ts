@@ -152,7 +152,7 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
       ['first', receivers[0], undefined],
       ['second', receivers[1], '7'],
     ])
-    // The words are the address, the number and the chain.
+    // The second call's further arguments are three words: the address, the number and the chain.
     expect(inputs.map(({ plan }) => plan?.rest?.length)).toEqual([undefined, 3 * 64])
     const balanceOf = (contract: string) => stage.devnet.chains.bsc.anvil.rpc<string>('eth_getBalance', [contract, 'latest'])
     expect([await balanceOf(receivers[0]), await balanceOf(receivers[1])].map(Number)).toEqual([0, 7])

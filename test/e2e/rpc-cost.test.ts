@@ -8,16 +8,26 @@ import { makePackage, sendNtt, sendPackaged, sendPayloads } from '../helpers/e2e
 import { untilListed } from '../helpers/e2e-runs.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
 
-/** A transfer costs an estimate and a send. Other calls are shared. Measured: 2.5. */
+/**
+ * Most calls to the target per transfer. A transfer costs an estimate and a send, and shares other calls. Measured:
+ * 2.5.
+ */
 const mostPerTransfer = 3.5
-/** Per block: the head with the final tag, three reads of one lane, and the market's fees. Measured: 4.4 to 5.5. */
+/**
+ * Most calls to the target per block: the head with the final tag, three reads of one lane, and the market's fees.
+ * Measured: 4.4 to 5.5.
+ */
 const mostPerBlock = 7
-/** Calls per block to both chains. The source's lane has no work. Measured: 7.2 to 8. */
+/** Most calls to both chains per block. The source's lane has no work. Measured: 7.2 to 8. */
 const mostPerBlockOfAll = 11
-/** All requests to both chains per transfer, with a hundred in flight. Blocks beyond `usualBlocks` add their own. */
+/**
+ * Most calls to both chains per transfer, with a hundred in flight. Each block beyond `usualBlocks` adds its own calls.
+ */
 const mostAllInAll = { wormhole: 4, native: 5, ntt: 4 }
 const usualBlocks = 12
-/** Calls to the target per NTT transfer or message of a package, without those of each block. Measured: 2.2. */
+/**
+ * Most calls to the target per NTT transfer or message of a package, without the calls of each block. Measured: 2.2.
+ */
 const mostPerMessage = 2.45
 
 const blockMs = 500
@@ -126,13 +136,17 @@ async function messageCost(send: typeof sendNtt, count: number) {
   })
 }
 
-/** With a hundred in flight. The first message also reads constant data. */
+/**
+ * Expects few calls per message with a hundred in flight. A first message, which also reads constant data, is not
+ * measured.
+ */
 async function expectCheap(send: typeof sendNtt, most = mostPerMessage): Promise<Figures> {
   await messageCost(send, 1)
   const cost = await cheapLot(
     () => messageCost(send, 100),
     (one) => one.perTransfer <= most && one.all <= mostOf(mostAllInAll.ntt, one),
-    // Each of several processes reads every block, so all in all their calls are never within the limit of one.
+    // Several processes are measured once: each reads every block, so their sum is never within the limit of one
+    // process.
     running.length === 1 ? 3 : 1,
   )
   expect(cost.perTransfer).toBeLessThanOrEqual(most)

@@ -258,7 +258,8 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     expect(raw).toContain('TransferState')
     expect([raw.includes('SIGNER_OFFLINE'), raw.includes('binary/encrypted')]).toEqual([true, true])
 
-    // A command that has one of two keys decrypts the payloads of this key. For the rest it names the other key.
+    // A command that has one of two keys decrypts the payloads of this key. For other payloads it names the missing
+    // key.
     const show = async (id = '', keys: readonly PayloadKeyId[] = ['two']) => {
       const args = [launcher, '--config', await configOf(keys), '--json', 'transfer', 'show', id]
       const { code, stdout } = await run(process.execPath, args, { timeoutMs: 60_000, env: { ...process.env, ...env } })

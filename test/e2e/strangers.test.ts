@@ -18,7 +18,7 @@ const coin = { kind: 'coin', amount: 10n ** 16n } as const
 const home = { kind: 'coin-home', amount: 10n ** 16n } as const
 /** Numbers of transfers that fill a stream: `limits.open` for the native bridge, `maxOpen` for Wormhole's emitter. */
 const [dust, newcomers] = [limits.open, 40]
-/** Accepts coins only in a simulation. Code: GASPRICE PUSH1 5 JUMPI STOP JUMPDEST PUSH1 0 DUP1 REVERT. */
+/** Code that accepts coins only in a simulation: GASPRICE PUSH1 5 JUMPI STOP JUMPDEST PUSH1 0 DUP1 REVERT. */
 const trapCode = '0x3a600557005b600080fd'
 
 describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 }, () => {
@@ -79,14 +79,14 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
 
   test(`${newcomers} tokens without a wrapper do not stop gap filling: what the spy never sent is found and delivered`, async () => {
     const { guardian } = stage.devnet
-    // Both floods run at once. The next test checks the native bridge's flood.
+    // Both floods run at the same time. The next test checks the native bridge's flood.
     nothings = stage.devnet.native!.users.ethereum.send(Array.from({ length: dust }, () => ({ amount: 1n, recipient: ZeroAddress })))
     await sendUnattested(stage, 'ethereum', newcomers)
     await shows(emitterStream(), 'all of them to be known', (now) => now.open >= newcomers)
     guardian.treat(() => 'mute')
     const [unheard] = (await stage.send('ethereum', [coin])) as [Sent]
     guardian.treat(() => 'sign')
-    // This message shows the stream that the one before is missing.
+    // This message shows the stream that the message before it is missing.
     const [heard] = (await stage.send('ethereum', [coin])) as [Sent]
     await stage.outcomes([unheard, heard], 120_000)
     honest.push(unheard, heard)

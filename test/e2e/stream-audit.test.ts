@@ -8,7 +8,7 @@ import { settingsReach } from '../helpers/e2e-settings.ts'
 
 const [there, back] = ['native-bridge:ethereum:bsc', 'native-bridge:bsc:ethereum']
 
-/** One stream has an agent, the other has none. An operator audits the latter. */
+/** One stream has an agent, and the other has none. An operator audits the stream without an agent. */
 describe('A native bridge', { timeout: 300_000 }, () => {
   let stage: Stage
   let portage: PortageProcess

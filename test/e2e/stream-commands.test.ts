@@ -13,7 +13,7 @@ import { temporaryFolder } from '../helpers/folders.ts'
 
 const stream = 'native-bridge:ethereum:bsc'
 const contract = `0x${'cc'.repeat(20)}`
-/** The streams have scanned the blocks up to this height. The chain is a few blocks higher. */
+/** Height up to which the streams have scanned. The chain is a few blocks higher. */
 const scanned = 20
 
 describe('portage stream', () => {

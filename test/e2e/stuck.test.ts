@@ -16,7 +16,10 @@ const caseOf = (name: string): StuckCase => {
   return found
 }
 
-/** Makes several faults at once on real parts. Each must have its row and next command until it is over. */
+/**
+ * Makes several faults together on real parts. The row of each, with its next command, must be shown until the fault is
+ * over.
+ */
 describe('portage stuck', { timeout: 600_000 }, () => {
   let stage: Stage
   let portage: PortageProcess
@@ -98,7 +101,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   })
 
   test('portage stuck and GET /v1/stuck name all faults at once, and nothing once the faults are mended', async () => {
-    // A message of bsc's stream would end the spy's silence, so these faults come before every transfer from bsc.
+    // A message of bsc's stream would end the spy's silence, so make these faults before any transfer from bsc.
     const { report, mend } = await madeAtOnce(
       ...['lane-paused', 'lane-draining', 'lane-window-zero', 'lane-funds', 'halted', 'node-wrong-network'],
       ...['node-down', 'node-lags', 'bridge-paused', 'bug', 'spy-silent', 'gap-held'],
@@ -117,7 +120,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   test('portage stuck names a fault of a whole chain or stream', async () => {
     const { mend } = await madeAtOnce('lane-forbidden', 'stream-paused', 'fee-ceiling', 'denied', 'order-name-unknown')
     await mend()
-    // `no-majority` comes alone, because a stream without a majority notices no missing messages.
+    // Make `no-majority` alone, because a stream without a majority notices no missing messages.
     const { mend: again } = await madeAtOnce('no-majority')
     await again()
   })

@@ -30,7 +30,7 @@ const coins = (count: number) =>
 
 /**
  * The production server with four history shards, TLS and tokens, on a PostgreSQL that syncs to disk. One process has
- * one lane's key and all work without a key. The other has the other lane's key.
+ * one lane's key and does all work without a key. The other process has the other lane's key.
  */
 describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 }, () => {
   const dir = temporaryFolder()
@@ -84,7 +84,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     if (dir) await Promise.all([dir, `${dir}-temporal`].map((one) => rm(one, { recursive: true, force: true })))
   })
 
-  /** @param buildId of the process's workers; absent: the workers have no version */
+  /** @param buildId build id of the process's workers; absent if the workers have no version */
   const configure =
     (buildId?: string) =>
     (config: ConfigInput): ConfigInput => ({
@@ -202,7 +202,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     const noticed = async () => (await logLines(relayer.logFile)).some(({ message }) => message === 'messages cannot be submitted and wait')
     await until(noticed, { timeoutMs: 60_000, everyMs: 100, what: 'a new transfer to find no database' })
     await server.postgres.restart()
-    // Some transactions may be no-ops: a nonce that went back unsigned is filled if a higher nonce is in use.
+    // A lane fills a nonce that was returned unsigned if a higher nonce is in use, so some transactions may be no-ops.
     expect(await allDelivered()).toMatchObject(clean())
     // Temporal lists a transfer as delivered only after its finality was reported.
     const listed = async () => {
@@ -216,7 +216,8 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     // Portage's workers need the role write, so a token with only the role worker may do nothing.
     const worker = await cli(['lane', 'list'], tokens.worker)
     expect([worker.code, worker.json()]).toMatchObject([1, { error: { code: 'TEMPORAL_PERMISSION' } }])
-    // The server lets the other process and the API order something of this lane. Nothing may be signed for it.
+    // The server accepts orders for this lane from the other process and from the API. Nothing may be signed for such
+    // an order.
     const { address, chain } = laneOf('ethereum')
     const victim = laneId('evm', devnet.chains[chain as 'ethereum'].anvil.chainId, address)
     const outsider = devnet.outsiders.ethereum.address
@@ -247,7 +248,8 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     const first = await startVersion('v1')
     await load()
     await promote('v1')
-    // Processes without a version get no more work. One ends in order, the other is killed with unfinished work.
+    // Processes without a version get no more work. One of them is stopped normally, and the other is killed with
+    // unfinished work.
     lane.kill('SIGKILL')
     await Promise.all([relayer.stop(60_000), lane.exited])
     expect([relayer, lane].map(({ ended }) => ended)).toEqual(['ended with code 0', 'ended by SIGKILL'])

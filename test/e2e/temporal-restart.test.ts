@@ -12,7 +12,7 @@ describe('Temporal goes away', { timeout: 400_000 }, () => {
   let stage: Stage
 
   beforeAll(async () => {
-    // With few slots, some transfers are in flight and others wait when the server stops.
+    // With a small window, some transfers are in flight and others wait when the server stops.
     stage = await startStage({ inMemory: false, window, consistencyLevel: 200 })
     await stage.portage()
   })
@@ -22,7 +22,8 @@ describe('Temporal goes away', { timeout: 400_000 }, () => {
   test('if Temporal is killed during 20 transfers and more come meanwhile, all are delivered once', async () => {
     const { temporal, chains, lanes } = stage.devnet
     const back = await stage.send('bsc', coins(8))
-    // Without blocks, transfers to bsc keep all slots, however long it takes to kill the server. The others wait.
+    // bsc makes no blocks, so its lane's window stays full until the server is killed. The other transfers to bsc wait
+    // for a nonce.
     await stopMining(chains.bsc.anvil)
     const there = await stage.send('ethereum', coins(8))
     await inPool(chains.bsc.anvil, lanes.find(({ chain }) => chain === 'bsc')?.address ?? '', window)

@@ -68,7 +68,8 @@ describe('A VAA whose guardian set has expired', { timeout: 300_000 }, () => {
     const message = messageOf(first)
     const copy = signVaa(message, guardians, undefined, 1)
     await until(() => stage.devnet.guardian.spy.subscribers > 0, { timeoutMs: 60_000, what: 'Portage to listen to the spy' })
-    // An audit may make the transfer check its old copy again, so the transfer may be in any state when the copy comes.
+    // An audit may make the transfer check its old copy again, so the transfer may be in any state when the new copy
+    // arrives.
     stage.devnet.guardian.spy.publish(copy.bytes, message.emitterChain, message.emitter)
     expect((await stage.reaches(first.id, 'delivered')).delivery).toMatchObject({ ours: true })
   })

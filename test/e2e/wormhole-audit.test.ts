@@ -46,7 +46,7 @@ describe('portage stream audit of a Wormhole stream', { timeout: 300_000 }, () =
       const { code, answer } = await audit()
       return code === 0 && answer['upTo'] === upTo && answer['gaps'] === 0 && answer
     }
-    // The count is of the finalized state, and servers may be slow, so the first audits may show gaps.
+    // The audit counts in the finalized state, and servers may be slow, so the first audits may show gaps.
     const answer = await until(counted, { timeoutMs: 90_000, everyMs: 500, what: 'the count to be final, without a gap' })
     expect([answer['undone'], answer['height']]).toEqual([0, expect.any(Number)])
     expect((await show()).open.map(({ number }) => number)).toEqual(sent.map(({ sequence }) => String(sequence)))

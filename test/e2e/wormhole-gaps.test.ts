@@ -42,7 +42,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
       everyMs: 200,
       what: 'the watermark',
     })
-  /** Resolves when all numbers up to the last of `sent` are started. The last test waits for their delivery. */
+  /** Resolves when all transfers up to the last of `sent` are started. The last test waits for their delivery. */
   const isFound = (sent: readonly SentTransfer[], timeoutMs = 120_000) => {
     const look = async () => {
       const { next, gaps } = await view()

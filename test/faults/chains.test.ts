@@ -8,7 +8,7 @@ import { deliveredOnce } from './delivered-once.ts'
 import { sendCoins, startSound } from './processes.ts'
 
 const count = 3
-/** `finalized` lags by twice this number of blocks, which is also the depth of the deepest fork. */
+/** Number of blocks in an epoch. `finalized` lags by twice this number, which is also the depth of the deepest fork. */
 const slotsInAnEpoch = 1
 
 describe('chains that do wrong', { timeout: 300_000 }, () => {
@@ -26,7 +26,7 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
     await inPool(chain(), lane().address, count)
     return sent
   }
-  /** Resolves when the relayer has asked its node for `times` further blocks. */
+  /** Resolves when the relayer has asked its node for a block `times` more times. */
   const looked = async (times: number) => {
     const looks = () => stage.devnet.nodes.bsc[0]?.calls.get('eth_getBlockByNumber') ?? 0
     const enough = looks() + times
@@ -47,12 +47,12 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
   test.each([
     [1, 'back in the pool'],
     [2 * slotsInAnEpoch, 'lost'],
-  ] as const)('a reorganisation of depth %i, its transactions %s', async (depth, what) => {
+  ] as const)('transfers survive a reorganisation of depth %i, its transactions %s', async (depth, what) => {
     const from = await nonceOf(chain(), lane().address)
     const sent = await inFlight()
     await mine(chain(), depth)
     await headIncludes(from + count)
-    // anvil_reorg starts interval mining again, so the test need not.
+    // anvil_reorg also starts interval mining again.
     await reorganize(chain(), { depth, lost: what === 'lost' ? [lane().address] : [] })
     expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
   })
@@ -60,7 +60,7 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
   test.each([
     [1, true],
     [2 * slotsInAnEpoch, false],
-  ])('a fork of depth %i (the new chain longer at once: %s), its transactions lost', async (depth, longer) => {
+  ])('transfers survive the loss of their transactions in a fork of depth %i (longer at once: %s)', async (depth, longer) => {
     const sent = await inFlight()
     await forkFromSnapshot(chain(), { depth, lost: [lane().address], longer }, () => looked(3))
     expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
@@ -80,7 +80,7 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
     expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
   })
 
-  test('a chain that stops', async () => {
+  test('transfers survive a chain that stops', async () => {
     const sent = await inFlight()
     const before = await inPool(chain(), lane().address, count)
     // If the fee rose with polls instead of blocks, twenty polls would have raised it.
@@ -97,7 +97,7 @@ describe('chains that do wrong', { timeout: 300_000 }, () => {
     expect((await deliveredOnce(stage, sent)).wastedTransactions).toBe(0)
   })
 
-  test.each(['latest', 'pending'] as const)('a foreign transaction with our key, at its %s nonce', async (at) => {
+  test.each(['latest', 'pending'] as const)('transfers survive a foreign transaction with our key, at its %s nonce', async (at) => {
     const { wastedTransactions: before } = await stage.devnet.check(stage.sent)
     const sent = await inFlight()
     expect(await useKey(chain(), lane(), at)).toBe(true)

@@ -58,7 +58,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
     const configure = (config: ConfigInput) => withBroadcast(config, 'queue')
     const sound = await startSound(stage, { configure })
     const doomed = await startDoomed(stage, 'after-grant', 'kill', 2, { role: 'lane', args: ['--lane', lane], configure })
-    // The sound process may take the steps, so send until the doomed process has reached its failpoint.
+    // The sound process may take all steps, so send until the doomed process has reached its failpoint.
     while (doomed.ended === undefined) {
       const sent = await sendCoins(stage, count)
       await stage.outcomes(sent, 120_000)
@@ -134,7 +134,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
 
     const sound = await startSound(stage)
     await resubmit(stage, sound, sent)
-    // No block comes. So the recorded attempt causes the raise, and not the time in the pool.
+    // No block is mined, so the raise comes from the recorded attempt, and not from the time in the pool.
     const raised = async () => {
       const [lowest] = await pooled(anvil, lane)
       return lowest && lowest.nonce === before[0]?.nonce && lowest.maxFeePerGas > before[0].maxFeePerGas

@@ -14,7 +14,7 @@ export async function inFlight(stage: Stage, sent: readonly Sent[]): Promise<num
         .getHandle(id)
         .describe()
         .then(({ status }) => status.name === 'RUNNING')
-        // The dead process had not taken the message from the spy, so the transfer is pending too.
+        // The dead process had not taken the message from the spy, so the transfer has not ended.
         .catch(() => true),
     ),
   )
@@ -22,8 +22,8 @@ export async function inFlight(stage: Stage, sent: readonly Sent[]): Promise<num
 }
 
 /**
- * Each transfer must be redeemed once, by our lane, which has as many transactions as transfers. Nothing may be left
- * running, in the pool or in the ledger.
+ * Expects that our lane has redeemed each transfer once, with as many transactions as transfers, and that nothing is
+ * left running, in the pool or in the ledger.
  */
 export async function allDeliveredOnce(stage: Stage, sent: readonly Sent[] = stage.sent, timeoutMs = 150_000): Promise<void> {
   const ends = await stage.outcomes(sent, timeoutMs)

@@ -28,14 +28,14 @@ const liars: readonly (readonly [string, FaultRule])[] = [
 const isTransferCompleted = new Interface(['function isTransferCompleted(bytes32)']).getFunction('isTransferCompleted')!.selector
 const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`
 
-/** One node of three lies without end. A transfer must end as the two honest nodes show. */
+/** One node of three always lies. A transfer must end as the two honest nodes show. */
 const lies: readonly (readonly [string, FaultRule])[] = [
   ['every transaction reverted', { fault: { kind: 'receipt', lie: 'status' } }],
   ['no transaction has a receipt', { fault: { kind: 'receipt', lie: 'null' } }],
   ['no transfer is ever delivered', { fault: { kind: 'answer', result: word(0n) }, methods: [`eth_call ${isTransferCompleted}`] }],
 ]
 
-/** All nodes have the fault until it has struck this many times. */
+/** Faults of all nodes, each with the number of strikes after which it ends. */
 const storms: readonly (readonly [string, number, FaultRule])[] = [
   ['accept transactions and time out', 3, { fault: { kind: 'accept-and-hang' }, methods: sends }],
   ['answer with a hash and forget the transaction', 3, { fault: { kind: 'swallow' } }],
@@ -79,14 +79,14 @@ describe('nodes that do wrong', { timeout: 400_000 }, () => {
     for (const node of stage.devnet.nodes.bsc) {
       const active = node.add({ fault, methods: [`eth_call ${isTransferCompleted}`] })
       const [one] = (await stage.send('ethereum', [{ kind: 'coin', amount: 10n ** 16n }])) as [Sent]
-      // A process that asks this node first also asks the honest nodes, which show no delivery.
+      // Even a process that asks this node first also asks the honest nodes, which show no delivery.
       expect(await stage.outcomes([one])).toMatchObject([{ state: 'delivered', delivery: { by: own?.address, ours: true } }])
       active.end()
     }
     expect((await expectDelivered(stage)).wastedTransactions).toBe(0)
   })
 
-  test.each(liars)('one of three %s', async (_, rule) => {
+  test.each(liars)('transfers are delivered once if one node of three %s', async (_, rule) => {
     const [first] = stage.devnet.nodes.bsc
     const active = first?.add(rule)
     const struck = async () => {
@@ -94,11 +94,11 @@ describe('nodes that do wrong', { timeout: 400_000 }, () => {
       expect(wastedTransactions).toBe(0)
       return (active?.strikes ?? 0) > 0
     }
-    // A node that lagged is asked last for a while. Its fault strikes only when it is asked first again.
+    // For a while, a node that lagged is asked last. Its fault strikes only when it is asked first again.
     await until(struck, { timeoutMs: 180_000, what: 'the fault to have struck' })
   })
 
-  test.each(storms)('all of them %s', async (_, strikes, rule) => {
+  test.each(storms)('transfers are delivered once if all nodes %s', async (_, strikes, rule) => {
     const nodes = stage.devnet.nodes.bsc
     const active = nodes.map((node) => node.add(rule))
     const sent = await sendCoins(stage, 2)

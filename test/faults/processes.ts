@@ -23,7 +23,7 @@ export function startSound(stage: Stage, options: PortageOptions = {}): Promise<
   return stage.portage({ ...options, env: { ...env, ...options.env } })
 }
 
-/** Coins are never declined. */
+/** Sends coins, because transfers of coins are never declined. */
 export function sendCoins(stage: Stage, count: number): Promise<Sent[]> {
   return stage.send(
     'ethereum',

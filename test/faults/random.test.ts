@@ -9,7 +9,7 @@ import { faultDevnet, planOf, runFaults, type FaultRun } from '../../lab/faults/
 import { fleetFindings, isClean, type FaultSummary } from '../../lab/faults/summary.ts'
 
 /**
- * 25 s of faults, so that nearly every kind comes once. `stuckAfterMs` exceeds the longest regular waits: a minute
+ * 25 s of faults, so that nearly every kind occurs once. `stuckAfterMs` exceeds the longest regular waits: a minute
  * until the next attempt of a step, and a minute until an audit.
  */
 const run: FaultRun = {

@@ -8,7 +8,7 @@ import { startSound } from './processes.ts'
 
 const tooMany = { code: -32_005, message: 'query returned more than 10000 results' }
 
-/** One node of three has the fault in its reads of the source's logs. */
+/** Faults of one node of three, in its reads of the source's logs. */
 const liars: readonly (readonly [string, FaultRule])[] = [
   ['answers that there are no logs', { fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] }],
   ['leaves a log out', { fault: { kind: 'logs', how: 'one-less' } }],
@@ -17,14 +17,17 @@ const liars: readonly (readonly [string, FaultRule])[] = [
   ['has a finality that lags by eight blocks', { fault: { kind: 'finality-behind', blocks: 8 } }],
 ]
 
-/** All nodes have the fault, but show the table of the source's contract as it is. */
+/** Faults of all nodes, which still show the table of the source's contract as it is. */
 const storms: readonly (readonly [string, FaultRule])[] = [
   ['answer that there are no logs', { fault: { kind: 'answer', result: [] }, methods: ['eth_getLogs'] }],
   ['leave a log out', { fault: { kind: 'logs', how: 'one-less' } }],
   ['have a finality that lags by eight blocks', { fault: { kind: 'finality-behind', blocks: 8 } }],
 ]
 
-/** An audit may find the messages before, but the fault still strikes when the live scan reaches them. */
+/**
+ * Waits until the fault has struck. This happens when the live scan reaches the messages, even if an audit has found
+ * them before.
+ */
 function haveStruck(rules: readonly ActiveRule[]): Promise<unknown> {
   return until(() => rules.some(({ strikes }) => strikes > 0), { timeoutMs: 90_000, what: 'the fault to have struck' })
 }
@@ -48,7 +51,7 @@ describe('sources that nodes or the spy show wrongly', { timeout: 600_000 }, () 
   })
   afterAll(() => stage?.close())
 
-  test.each(liars)('one node of three %s', async (_, rule) => {
+  test.each(liars)('messages are delivered once if one node of three %s', async (_, rule) => {
     const [first] = stage.devnet.nodes.ethereum
     const active = first?.add(rule)
     const struck = async () => {
@@ -56,11 +59,11 @@ describe('sources that nodes or the spy show wrongly', { timeout: 600_000 }, () 
       await expectAllProved(stage, sent)
       return (active?.strikes ?? 0) > 0
     }
-    // A node that was slow or lagged is asked last for a while. Its fault strikes only when it is asked first again.
+    // For a while, a node that was slow or lagged is asked last. Its fault strikes only when it is asked first again.
     await until(struck, { timeoutMs: 180_000, what: 'the fault to have struck' })
   })
 
-  test.each(storms)('all nodes %s', async (_, rule) => {
+  test.each(storms)('messages are delivered once if all nodes %s', async (_, rule) => {
     const active = stage.devnet.nodes.ethereum.map((node) => node.add(rule))
     sent.push(...(await sendNatives(stage, 'ethereum', 3)))
     // Several answers must lag, so that the stream has read the lagging finality.

@@ -7,7 +7,7 @@ export interface Stuck {
   end(): Promise<void>
 }
 
-/** The gas limit of a devnet's blocks, and a limit below the gas of any redemption. */
+/** Gas limits of blocks: the usual one of the devnet, and one below the gas of any redemption. */
 const roomy = 60_000_000
 const tight = 40_000
 

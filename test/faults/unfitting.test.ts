@@ -34,7 +34,7 @@ describe('histories that no build can replay, of every workflow that transfers n
     const ordered = await changeSettings(stage.client, known, { by: 'night-shift', reason: 'a test', orders: [halt] })
     await stopMining(anvil)
     sent.push(...(await sendCoins(stage, 3)), ...(await sendNatives(stage, 'ethereum', 8)))
-    // Eleven calls: three coins, and eight native transfers, some of which share a transaction.
+    // Eleven calls: three deliver coins and eight native transfers. Some calls share a transaction.
     await untilInBatches(stage, 11)
     await stage.end(portage, 'SIGKILL')
 

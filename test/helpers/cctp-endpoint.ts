@@ -16,7 +16,7 @@ export const transferOf = (bytes: Uint8Array, fields: Partial<CarriedMessage> = 
 
 export interface NetworkOptions extends Partial<EvmEndpointOptions> {
   readonly fastBlocks?: number
-  /** Changes the messages of an answer of the API. */
+  /** Changes the messages in an answer of the API. */
   readonly answer?: (messages: readonly Attested[]) => readonly Attested[]
   readonly reattest?: EvmEndpointOptions['apis']['reattest']
 }

@@ -26,7 +26,7 @@ export const cctpChains = (['ethereum', 'base'] as const).map((chain, index): Cc
 export const cctpRoutes = createRoutes(cctpChains)
 export const baseTransmitters = Object.values(cctpChains[1]!.contracts).map(({ transmitter }) => transmitter)
 
-/** Sorted by address, because attestations need ascending signers. */
+/** The attesters, sorted by address, because attestations need ascending signers. */
 export const attesters: readonly DevnetAccount[] = [20, 21, 22].map(devnetAccount).toSorted((a, b) => (a.address < b.address ? -1 : 1))
 
 export interface BurnFields {

@@ -4,7 +4,7 @@ import { docsPages, shellBlocks, textOf } from './documents.ts'
 
 export const apiGuide = 'docs/start/http-api.md'
 
-/** The pages of the blocks that `curlBlocks` must find, because no test would run a block that is not found. */
+/** The page of each block that `curlBlocks` must find. No test would run a block that `curlBlocks` does not find. */
 export const curlPages = [
   ...['docs/operate/monitor/health.md', 'docs/runbooks/PROCESS_NOT_READY.md'],
   ...['docs/start/devnet.md', 'docs/start/devnet.md'],

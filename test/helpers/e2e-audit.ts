@@ -2,7 +2,10 @@ import type { PortageProcess } from '../../lab/devnet/portage-process.ts'
 import type { UserTransfer } from '../../lab/devnet/wormhole/users.ts'
 import { type Stage, startStage } from './e2e.ts'
 
-/** One process has delivered `first` to bsc. Audits are off, because one would start a terminated transfer. */
+/**
+ * Starts a stage in which one process has delivered `first` to bsc. Audits are off, because an audit would start a
+ * terminated transfer.
+ */
 export async function startStageWithoutAudit(
   first: UserTransfer,
 ): Promise<{ readonly stage: Stage; readonly portage: PortageProcess; readonly lane: string }> {

@@ -8,7 +8,10 @@ export interface InBatches {
   readonly members: readonly (readonly string[])[]
 }
 
-/** Waits for `calls` calls in the pool, of which a batch has one per member. At least two must share a transaction. */
+/**
+ * Waits until `calls` calls are in the pool. Each member of a batch counts as a call. At least two calls must share a
+ * transaction.
+ */
 export function untilInBatches(stage: Stage, calls: number): Promise<InBatches> {
   const lane = stage.devnet.lanes.find(({ chain }) => chain === 'bsc')?.address.toLowerCase() ?? ''
   const look = async () => {

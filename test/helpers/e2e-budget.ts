@@ -27,7 +27,10 @@ export function expectWithin({ stateTransitions, historyEvents }: Cost, most: Bu
   expect(historyEvents).toBeLessThanOrEqual(most.historyEvents)
 }
 
-/** Returns the first of `lots` costs within the limits, or the last. On a busy machine, steps may cost more. */
+/**
+ * Measures at most `lots` times. Returns the first cost within the limits, or the last. On a busy machine, steps may
+ * cost more.
+ */
 export async function cheapLot<T>(lot: () => Promise<T>, isWithin: (lot: T) => boolean, lots = 3): Promise<T> {
   const costs = await lot()
   return lots <= 1 || isWithin(costs) ? costs : cheapLot(lot, isWithin, lots - 1)

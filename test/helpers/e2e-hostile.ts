@@ -39,7 +39,7 @@ export async function hostileClient({ devnet, client }: Stage) {
 
   return {
     ledger,
-    /** A completion that pays the thief, under the number of another transfer. */
+    /** A completion that pays the thief, with the number of a genuine transfer. */
     completion({ nonce }: { nonce: bigint }): Forged {
       const claim = { initiator: `0x${'cd'.repeat(20)}`, recipient: zeroPadValue(thief, 32).toLowerCase(), amount: 1_000n + nonce, nonce }
       const transfer = { ...claim, id: idOf(claim) }
@@ -88,7 +88,8 @@ export async function hostileClient({ devnet, client }: Stage) {
       const forged: LaneState = { ...state, next: next + 1, entries: { ...state.entries, [next]: entry } }
       await client.workflow.start('lane', {
         workflowId: laneWorkflowId(lane),
-        // In one request, because a process of the lane could start an empty ledger between two requests.
+        // Replace the run in one request, because a process of the lane could start an empty ledger between two
+        // requests.
         workflowIdConflictPolicy: 'TERMINATE_EXISTING',
         taskQueue: ledgerQueue,
         args: [{ config, state: forged }],

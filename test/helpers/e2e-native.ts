@@ -17,7 +17,9 @@ export function untilDelivered({ devnet }: Stage, sent: readonly AnySent[], coun
   return until(look, { timeoutMs, everyMs: 500, what: `${count} of ${sent.length} to be delivered` })
 }
 
-/** All must arrive once, and the streams must prove it. `sent` must be everything that users sent. */
+/**
+ * Expects that each transfer arrived once, and that the streams prove this. `sent` must be everything that users sent.
+ */
 export async function expectAllProved(stage: Stage, sent: readonly AnySent[]): Promise<CheckResult> {
   await untilDelivered(stage, sent)
   const isProved = async () => (await unprovedStreams({ client: stage.client, sent })).length === 0

@@ -12,7 +12,7 @@ import { transferId } from '../../temporal/contracts/names.ts'
 import type { ChainKey, Stage } from './e2e.ts'
 
 const coreAbi = new Interface(['function publishMessage(uint32 nonce, bytes payload, uint8 consistencyLevel) payable returns (uint64)'])
-/** Consistency level: the guardians sign at once. */
+/** Consistency level at which the guardians sign without a wait for finality. */
 const instant = 200
 
 interface Published {

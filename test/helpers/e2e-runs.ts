@@ -12,8 +12,8 @@ export function runsOf({ client }: Pick<Stage, 'client'>, id: string): Promise<n
 }
 
 /**
- * Resolves when Temporal lists all transfers in this state. Does not query, because a query during a local activity
- * costs a task. Does not count, because a count includes transfers of the devnet's set-up.
+ * Resolves when Temporal lists all transfers in this state. Reads the list, because a query during a local activity
+ * costs a task, and a count would include transfers of the devnet's set-up.
  */
 export async function untilListed(
   { client }: Pick<Stage, 'client'>,

@@ -9,7 +9,7 @@ const bridgeAbi = artifact('BridgeImplementation').abi
 const tokenAbi = artifact('TokenImplementation').abi
 const amount = 10n ** 18n
 
-/** Transfers of a token without a wrapper wait (WRAPPER_MISSING) until somebody attests the token. */
+/** A token without a wrapper. Its transfers wait (WRAPPER_MISSING) until somebody attests the token. */
 export interface UnattestedToken {
   /** The transfers. They lack `asset`, which is unknown until the wrapper exists. */
   readonly transfers: readonly SentTransfer[]

@@ -7,7 +7,7 @@ import type { ReceivedSpan, startOtlpReceiver } from './otlp-receiver.ts'
 
 type Receiver = Awaited<ReturnType<typeof startOtlpReceiver>>
 
-/** Each transfer must have one trace, from its submission to its transaction, whose id is in the log lines. */
+/** Expects that each transfer has one trace, from its submission to its transaction, whose id is in the log lines. */
 export async function expectTraced(receiver: Receiver, portage: PortageProcess, transfers: readonly Sent[]): Promise<void> {
   const run = (id: string) =>
     receiver.spans.find(({ name, attributes }) => name === 'RunWorkflow:transfer' && attributes['temporalWorkflowId'] === id)

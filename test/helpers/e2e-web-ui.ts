@@ -14,7 +14,10 @@ export async function activitySummaries({ workflow }: Client, id: string): Promi
   )
 }
 
-/** Summaries of a run's timers, or of its timers and steps, in order. An empty text is a missing summary. */
+/**
+ * Summaries of a run's timers, or of its timers and steps, in the order of the events. A missing summary is an empty
+ * text.
+ */
 export async function summaries({ workflow }: Client, id: string, of: 'timer' | 'any', runId?: string): Promise<string[]> {
   const { events } = await workflow.getHandle(id, runId).fetchHistory()
   return (events ?? []).flatMap(({ userMetadata, timerStartedEventAttributes: timer, activityTaskScheduledEventAttributes: step }) => {

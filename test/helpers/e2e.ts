@@ -34,7 +34,7 @@ export interface Stage {
   readonly sent: readonly Sent[]
   /** Starts a Portage process. Its default role is `all`. `close()` stops it. */
   portage(options?: PortageOptions): Promise<PortageProcess>
-  /** Ends a Portage process, at once (SIGKILL) or in order (SIGTERM). `close()` does not report this end. */
+  /** Kills a Portage process (SIGKILL) or lets it shut down (SIGTERM). `close()` does not report this end. */
   end(process: PortageProcess, signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>
   /** Kills all running processes, so that a failed test leaves none to the next test. */
   killAll(): Promise<void>

@@ -6,8 +6,8 @@ const really = setTimeout
 
 /**
  * Fakes the timers of the calling suite. Loops that other files have left in this process would run through the faked
- * time. So the timers are first faked for `cutMs` by a clock that does not advance: a loop that sets its timer
- * meanwhile never continues. `now`: ms.
+ * time, so the timers are first faked for `cutMs` by a clock that does not advance: a loop that sets a timer during
+ * `cutMs` never continues. `now`: ms.
  */
 export function fakeTime(now?: number): void {
   const fake = () => void vi.useFakeTimers(now === undefined ? {} : { now })

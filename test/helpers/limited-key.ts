@@ -12,7 +12,7 @@ export function noop(changes: Partial<UnsignedTransaction> = {}): UnsignedTransa
   return { ...base, nonce: 0, ...changes }
 }
 
-/** The no-op costs `wei` at most. */
+/** A no-op that costs at most `wei`. */
 export function costing(wei: bigint, nonce: number): UnsignedTransaction {
   return noop({ nonce, gasLimit: '21000', maxFee: String(wei / 21_000n), tip: '0' })
 }

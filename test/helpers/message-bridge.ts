@@ -127,7 +127,7 @@ function createEndpoint(
   }
 }
 
-/** A message with another first byte belongs to another bridge. */
+/** The payload of a message with this text. With another first byte, the message belongs to another bridge. */
 export function payloadFor(text: string, firstByte = 1): string {
   return hexlify(new Uint8Array([firstByte, ...new TextEncoder().encode(text)]))
 }

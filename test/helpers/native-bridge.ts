@@ -52,7 +52,7 @@ const networks = { source: 1337, target: 1397 } as const
 
 type End = Pick<NativeEnd, 'bridge' | 'chain'>
 
-/** The bridge as a process of the target makes it. `settings` are fields of the route in the config. */
+/** Makes the bridge as a process of the target does. `settings`: fields of the route in the config. */
 export function createNativeBridge({ source, target }: { readonly source: End; readonly target: End }, settings: object = {}) {
   const route = { source: 'source', target: 'target', sourceContract: source.bridge, targetContract: target.bridge, ...settings }
   const bridges = { [nativeBridge]: nativeBridgeSchema.parse({ routes: [route] }) }

@@ -36,7 +36,7 @@ export async function replaceLinks(page: Page, namespace: string, changed: Reado
   return () => page.unrouteAll({ behavior: 'wait' })
 }
 
-/** Chooses a code that no listed transfer has: reloads the page with an answer of the API that has no codes. */
+/** Reloads the page with a list of transfers without codes, and chooses `code` in the filter. */
 export async function chooseHiddenCode(page: Page, code: string): Promise<void> {
   await page.route(
     ({ pathname, search }) => pathname === '/v1/transfers' && search === '?state=parked&limit=100',

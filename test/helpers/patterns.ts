@@ -62,9 +62,12 @@ const mebibyte = 1_048_576
 const sizes = [24, 1_024, 4_096, 16_384, 65_536, 262_144, mebibyte]
 /** From one length to the next, linear time grows fourfold, and quadratic time sixteenfold. */
 const mostGrowth = 8
-/** Shorter times are noise, ms. Most linear patterns take less for 1 MiB. A quadratic one takes more for 64 KiB. */
+/**
+ * Shorter times are noise, ms. Most linear patterns take less time for 1 MiB. A quadratic pattern takes more for 64
+ * KiB.
+ */
 const noiseMs = 25
-/** A busy machine lengthens measurements, so a slow pattern needs this many further slow ones. */
+/** Number of further slow measurements that prove a pattern slow, because a busy machine lengthens measurements. */
 const agreeing = 3
 
 /** The reason that a pattern is slow, or undefined. The static analysis finds only repeated characters. */
@@ -81,7 +84,8 @@ export function whySlow({ source, flags }: Pick<Pattern, 'source' | 'flags'>): s
       if (text.ms > noiseMs && grows(text.ms) && Array.from({ length: agreeing }).every(() => grows(timeOf(pattern, text, size))))
         return `${size} characters of ${JSON.stringify(text.pump)} take ${text.ms.toFixed()} ms, more than ${mostGrowth} times a quarter of them`
     }
-    // From this size on, a quadratic pattern takes far longer than a linear one, so the slowest texts are enough.
+    // From this size, a quadratic pattern takes far longer than a linear one, so only the slowest texts are measured
+    // further.
     if (size >= 1_024) texts = texts.toSorted((a, b) => b.ms - a.ms).slice(0, size < 16_384 ? 40 : 2)
   }
   return undefined

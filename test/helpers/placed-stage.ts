@@ -73,7 +73,7 @@ export interface PlacedStage {
   readonly targetAnvil: Anvil
   readonly nodes: readonly FaultProxy[]
   relay(...sent: Sent[]): Promise<void>
-  /** If `wanted`, three blocks come per second. Otherwise none comes. */
+  /** Starts the source's blocks, three per second, or stops them. */
   mining(wanted: boolean): void
   finalise(): Promise<void>
   stream(options?: PlacedOptions & { readonly startBlock?: 'none' }): Promise<PlacedStream>

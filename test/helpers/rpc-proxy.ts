@@ -15,7 +15,7 @@ export interface RpcProxy {
   alter: ((method: string, result: unknown, params: readonly unknown[]) => unknown) | undefined
   /** A method that this node refuses, or a function that returns the error. Refused requests are not forwarded. */
   refuse: string | ((method: string, params: readonly unknown[]) => { code: number; message: string } | undefined) | undefined
-  /** Retry-After header of answers whose mode is a status. */
+  /** Retry-After header, sent if `mode` is a status. */
   retryAfter: string | undefined
   /** Delay of each answer, in addition to the node's own, ms. A function gets the methods of the HTTP request. */
   delayMs: number | ((methods: readonly string[]) => number)

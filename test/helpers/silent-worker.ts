@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client'
 
-/** Takes all workflow tasks of a queue and answers none, like a process that hangs. A test must stop it. */
+/** Takes all workflow tasks of a queue and answers none, like a process that hangs. The test must call `stop`. */
 export function takeAndNeverAnswer(client: Client, queue: string): { stop(): Promise<void> } {
   let taking = true
   const { workflowService, options } = client

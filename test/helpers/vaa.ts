@@ -58,11 +58,11 @@ export function transferPayload(fields: Partial<TransferFields> = {}): string {
 }
 
 export interface SignOptions {
-  /** Default: 1. */
+  /** Number of guardians in the set. Default: 1. */
   readonly guardians?: number
-  /** Default: the first guardians that make a quorum. */
+  /** Indexes of the guardians that sign. Default: the first guardians that make a quorum. */
   readonly signers?: readonly number[]
-  /** Default: 0. */
+  /** Index of the guardian set. Default: 0. */
   readonly setIndex?: number
 }
 

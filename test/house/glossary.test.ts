@@ -13,12 +13,14 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { c
 const sources = files.filter((path) => path.endsWith('.ts')).map((path) => ({ path, code: text(path) }))
 const documents = files.filter((path) => path.endsWith('.md'))
 
-/** Classes and interfaces of these folders are concepts of Portage. */
+/** Folders whose classes and interfaces are concepts of Portage. */
 const conceptRooms = /^(domain\/|lanes\/|streams\/|chains\/port\.ts|bridges\/(source-)?port\.ts)/
 const exported = /^export (?:async |abstract |declare )?(?:function|class|interface|type|const|enum) (\w+)/gm
 const concepts = /^export (?:abstract )?(?:class|interface) (\w+)/gm
 
-/** Last words of names, such as `listener`, that say only what kind of part is named. The glossary may lack them. */
+/**
+ * Last words of names, such as `listener`, that say only what kind of part has the name. The glossary may lack them.
+ */
 const structural =
   `alarm auditor back batcher bisection block cache call change client closed closing code config context cost count deps endpoint
   event fact filler finding flushed header host keeper listener log lookup loop name observation observed observer options order

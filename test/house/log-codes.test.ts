@@ -47,7 +47,8 @@ test.each(Object.entries(catalogue))('%s has a title that is a sentence and a re
 })
 
 /**
- * The compiler demands a code at warn and error (observability/logger.ts), but not of the SDK's `log` or the console.
+ * The compiler demands a code for the logger's warn and error (observability/logger.ts), but not for the SDK's `log` or
+ * the console.
  */
 test('only workflows of transfers log without the logger, through the SDK', () => {
   const other = /\bconsole\.(?:warn|error)\(|import \{[^}]*\blog\b[^}]*\} from '@temporalio\//

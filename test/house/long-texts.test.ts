@@ -8,7 +8,7 @@ import { redactFields, redactText } from '../../observability/redact.ts'
 
 const mebibyte = 1_048_576
 const long = (unit: string, ending = '') => unit.repeat(mebibyte / unit.length) + ending
-/** Linear work takes milliseconds for 1 MiB, also on a busy machine. A quadratic pattern takes minutes. */
+/** Limit for 1 MiB, ms. Linear work takes milliseconds, even on a busy machine. A quadratic pattern takes minutes. */
 const mostMs = 2_000
 
 function timed(read: () => unknown): number {

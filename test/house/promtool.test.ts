@@ -78,7 +78,7 @@ test.runIf(found)('no alert fires when a process starts or has ended, although i
   const hour = 60
   const of = (process: string, values: (values: string) => string) =>
     Object.entries(healthy).map(([name, all]) => [named(name, process), values(all)] as const)
-  // A new process continues growing values where the old process stopped. For counters this does no harm.
+  // The new process starts with the values of the old process where they grow. This makes no difference for counters.
   const started = of('new', (values) => {
     const [, from = '', more = '', each = '0'] = /^(\d+)(\+([\d.]+))?x/.exec(values) ?? []
     return `_x${hour} ${Number(from) + hour * Number(each)}${more}x${hour - 1}`
@@ -91,7 +91,7 @@ test.runIf(found)('no alert fires when a process starts or has ended, although i
 
 test.runIf(found)('a stream that was paused has an old checkpoint and cursor and raises no alert, also when it resumes', async () => {
   const paused = {
-    // The cursor rises for three minutes after the last checkpoint, and then the stream is paused until 80 minutes.
+    // The cursor rises for three minutes after the last checkpoint. Then the stream is paused until minute 80.
     [`portage_stream_cursor_height{stream="${stream}"}`]: '1+1x22 23x57 23x2 24+9x40',
     [`portage_stream_lag_blocks{stream="${stream}"}`]: '1x22 1+1x57 50x2 50-1x40',
     [`portage_stream_paused{stream="${stream}"}`]: '0+0x20 1x58 0+0x45',

@@ -19,21 +19,21 @@ function commandsOf(document: string): string[] {
 const portageCommands = [...new Set(documents.flatMap((path) => commandsOf(text(path))).filter((line) => /^portage [a-z]/.test(line)))]
 
 describe.each(documents)('%s', (path) => {
-  test('names only npm scripts that exist', () => {
+  test('this document names only npm scripts that exist', () => {
     const used = commandsOf(text(path)).flatMap(
       (line) => /^npm (?:run (?:--silent )?([\w:]+)|(test)\b)/.exec(line)?.slice(1).find(Boolean) ?? [],
     )
     expect(used.filter((script) => !(script in scripts))).toEqual([])
   })
 
-  test('links only to what exists', () => {
+  test('this document links only to what exists', () => {
     const links = [...text(path).matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)]
       .map(([, link = '']) => link)
       .filter((link) => !/^https?:/.test(link))
     expect(links.filter((link) => !existsSync(join(root, dirname(path), link)))).toEqual([])
   })
 
-  test('names only files that exist', () => {
+  test('this document names only files that exist', () => {
     const files = commandsOf(text(path)).filter((code) => /^[a-z.]+\/[\w/.-]*\w\.(ts|mjs|md|yaml|json)$/.test(code))
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([])
   })

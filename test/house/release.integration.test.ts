@@ -126,7 +126,8 @@ describe.skipIf(registry.code !== 0)('the tarball of a release', () => {
     expect(doctor.stderr).toBe('')
     const checks = JSON.parse(doctor.stdout) as unknown
     expect(JSON.stringify(checks)).toContain('ethereum')
-    // The settings workflow obeys, so the tarball has the bundle of the workflows and the thread that runs it.
+    // An order to the settings workflow succeeds only if the tarball has the bundle of the workflows and the thread
+    // that runs it.
     const { authorization } = bearer(await makeToken({ dataFolder: config.dataFolder, temporal: { namespace: 'default' } }))
     const order = await fetch(`http://127.0.0.1:${port}/v1/settings`, {
       ...{ method: 'POST', headers: { 'content-type': 'application/json', authorization } },

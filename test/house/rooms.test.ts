@@ -91,8 +91,8 @@ describe('folder rules', () => {
     const free = /^(lab|test|scripts)\//
     const sources = sourceFiles(root).filter((file) => !free.test(file))
     const found = places.map((place) => sources.filter((file) => place.test(readFileSync(root + file, 'utf8'))))
-    // The only exceptions: the codec server gets payloads from others, the first event of a run is decoded where it is
-    // read, and trace headers are never encrypted.
+    // The only exceptions: the codec server gets payloads from other programs, start-transfer.ts decodes the first
+    // event of a run where it reads the event, and trace headers are never encrypted.
     expect(found).toEqual([
       ['temporal/client/connection/connect.ts'],
       ['workers/process/create-worker.ts'],

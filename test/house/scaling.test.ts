@@ -22,10 +22,11 @@ const chain = { name: 'a', blockMs: 2_000, blockGas: 30_000_000, finalitySeconds
 
 describe('the model of docs/operate/scaling.md', () => {
   test('the scaling model computes what a rate needs of Temporal, its database and Portage', () => {
-    // A shard makes 250 transitions a second (two commits of 2 ms). 60 % of them are enough for 20 transfers.
+    // A shard makes 250 transitions a second (two commits of 2 ms). At 60 % load, this suffices for 20 transfers a
+    // second.
     expect(engineNeeds(costs, 1_000)).toEqual({
       ...{ rate: 1_000, transitionsPerSecond: 7_500, shards: 64 },
-      // The needs are 15, 12 and 24 s of CPU per second, at 60 %. A main thread carries 100 transfers a second.
+      // 15, 12 and 24 s of CPU per second are needed, at 60 % load. A main thread carries 100 transfers a second.
       ...{ databaseCores: 25, temporalCores: 20, relayerCores: 40, relayerProcesses: 10, relayerGiB: 5 },
       // 1,000 × 86,400 × 3 days × (1 MiB / 864).
       historyGiB: (1_000 * 86_400 * 3) / 864 / 1_024,

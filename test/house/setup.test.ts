@@ -57,7 +57,7 @@ describe('npm run setup', { timeout: 120_000 }, () => {
 
   test('a failed install says what to look at, and is tried again the next time', () => {
     depend({ 'portage-no-such-package': '1.0.0' })
-    // Nothing listens on port 1, so the installation fails at once, even without a network.
+    // Nothing listens on port 1, so the installation fails immediately, even without a network.
     const env = { npm_config_registry: 'http://127.0.0.1:1', npm_config_fetch_retries: '0', npm_config_cache: join(clone, 'cache') }
     const first = setup([], { env })
     expect(first.status).toBe(1)
@@ -98,7 +98,7 @@ describe('npm run setup', { timeout: 120_000 }, () => {
     mkdirSync(join(clone, 'anvil'))
     writeFileSync(join(clone, 'anvil/package.json'), JSON.stringify({ name: 'anvil', ...program }))
     writeFileSync(join(clone, 'anvil/anvil.js'), '#!/usr/bin/env node\n', { mode: 0o755 })
-    // A file in place of the home folder: nobody can write below it, not even root.
+    // A file in place of the home folder: no user can write below it, not even root.
     const cache = join(clone, 'package.json')
     const env = { XDG_CACHE_HOME: cache, TEMPORAL_CLI: join(clone, 'nowhere'), npm_config_cache: join(clone, 'cache') }
     const { status, stderr } = setup([], { env })

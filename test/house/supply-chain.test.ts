@@ -78,7 +78,7 @@ describe('the lock file', () => {
   })
 
   test('the lock file has only packages whose licence is on the list', () => {
-    // These packages state their licence only in their files: MIT, Apache-2.0, Unlicense. npm does not read it there.
+    // Packages that state their licence only in their files (MIT, Apache-2.0, Unlicense), where npm does not look.
     const saidElsewhere = new Set(['memorystream', '@wormhole-foundation/sdk-definitions', 'unionfs'])
     // The tests use axe-core, but Portage neither ships nor installs it. Its licence has terms only for redistribution.
     const isTool = (place: string, { dev }: Locked) => dev === true && nameOf(place) === 'axe-core'

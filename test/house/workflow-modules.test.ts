@@ -8,7 +8,7 @@ const files = rooms
   .flatMap((room) => readdirSync(`${root}/${room}`, { recursive: true, encoding: 'utf8' }).map((file) => `${room}/${file}`))
   .filter((file) => file.endsWith('.ts'))
 
-/** Top-level lines that hold state which can change. Empty objects and arrays are made to be filled. */
+/** Top-level lines with state that can change. An empty object or array counts, because code may fill it later. */
 const keeps = [
   /^(export )?(let|var) .*/gm,
   /^(export )?const [^=]*= new (?!RegExp\b).*/gm,

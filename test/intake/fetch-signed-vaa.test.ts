@@ -9,7 +9,7 @@ import { listenHttp } from '../helpers/servers.ts'
 const upgrade = mainnetVaa('guardian set upgrade')
 const place = { chain: upgrade.emitterChain, emitter: upgrade.emitterAddress, sequence: upgrade.sequence }
 
-/** By default a real VAA whose sequence is above 2^53. */
+/** URL of a server that has this VAA. Default: a real VAA whose sequence is above 2^53. */
 async function guardian(bytes: Uint8Array = bytesOf(upgrade)): Promise<string> {
   const api = await startGuardianApi((chain, emitter, sequence) =>
     chain === place.chain && emitter === place.emitter && sequence === place.sequence ? bytes : undefined,
@@ -39,7 +39,7 @@ describe('fetchSignedVaa', () => {
       listenHttp(() => undefined),
     ])
     const down = `http://127.0.0.1:${await freePort()}`
-    // Only the last bad server uses this whole time.
+    // Only the last bad server, which never answers, takes this long.
     const timeoutMs = 3_000
     const vaa = await fetchFrom([...bad, down, await guardian()], place, timeoutMs)
     expect(Buffer.from(vaa).toString('base64')).toBe(upgrade.vaa)

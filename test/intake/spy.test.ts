@@ -129,7 +129,7 @@ describe('the spy intake', () => {
     const body = Buffer.alloc(190)
     for (let index = 0; index < 10_000; index++) {
       body.writeUInt32BE(index, 90)
-      // No signature, a set far above the newest, or the next set, which no chain has.
+      // Headers without signatures, with a set far above the newest, or with the next set, which no chain has.
       const head = index % 3 === 0 ? '01ffffffff00' : `01${index % 3 === 1 ? 'ffffffff' : '00000001'}01${'00'.repeat(66)}`
       spy.publish(Buffer.concat([Buffer.from(head, 'hex'), body]), 2, emitter('aa'))
     }
@@ -243,7 +243,7 @@ describe('the spy intake', () => {
     const sent = Array.from({ length: 200 }, (_, index) => String(index))
     for (const text of sent) say(spy, text)
     await expect.poll(() => intake.health.paused, waitLimit).toBe(true)
-    // The stream's buffers still have messages for the paused intake. The others stay at the spy.
+    // Buffers still hold messages for the paused intake. The rest of the messages stay at the spy.
     await expect.poll(() => intake.health.problem, waitLimit).toContain('Temporal')
     expect(intake.health.received).toBeLessThan(sent.length)
     expect(intake.health.kept).toBe(intake.health.received)

@@ -6,7 +6,7 @@ import { type Outcome, Submissions } from '../../intake/submit/submissions.ts'
 const waitLimit = { timeout: 40_000 }
 const open: Submissions[] = []
 
-/** A running attempt would go on for ever in the faked time of later test files. */
+/** An attempt that is still running would continue for ever in the faked time of later test files. */
 afterEach(async () => {
   for (const submissions of open.splice(0)) await submissions.close(0)
 })
@@ -141,7 +141,7 @@ describe('submissions', () => {
     await expect.poll(() => fullness, waitLimit).toEqual([true, false])
     work()
     await expect.poll(() => submissions.size, waitLimit).toBe(0)
-    // Each message's size was subtracted only once.
+    // The limit is reached again only if each message's size was subtracted once.
     fail('TEMPORAL_UNAVAILABLE')
     submissions.add(long(3, 99))
     expect(fullness).toEqual([true, false])

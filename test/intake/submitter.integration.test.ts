@@ -106,7 +106,7 @@ describe('the submitter', () => {
     expect(await runs(id)).not.toBe(run)
   })
 
-  /** Every stranger with access to Temporal can do this. */
+  /** Starts a run that ends as rejected, which any stranger with access to Temporal can do. */
   async function reject(id: string, input: unknown): Promise<void> {
     const { namespace } = temporal
     const TransferState = { key: searchAttributes.TransferState, value: 'rejected' }
@@ -131,7 +131,7 @@ describe('the submitter', () => {
     await client.workflow.getHandle(id).terminate('by a test')
     await reject(id, { transfer })
     expect(await newSubmitter().submit(bridge, bytes)).toEqual({ id, status: 'known' })
-    // A copy with other terms is the same message.
+    // A copy with other terms counts as the same message.
     const terms = { maxFeePerGas: '5' }
     expect(await newSubmitter().submit(bridge, bytes, { terms })).toEqual({ id, status: 'known' })
   })

@@ -133,7 +133,7 @@ describe('where a missing VAA is looked for', () => {
         { timeoutMs: 50_000, everyMs: 20, what: 'all of them' },
       )
       expect(api.early).toBe(0)
-      // Seven good requests, and at most one refusal at the end of each window.
+      // Seven successful requests, and at most one refused request at the end of each window.
       expect(api.requests.length).toBeLessThanOrEqual(7 + 3)
       expect(refused).toBeGreaterThan(api.requests.length - 7)
     },

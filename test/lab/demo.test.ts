@@ -8,7 +8,7 @@ import { until } from '../../lab/devnet/until.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The arguments of node for `npm run demo -- …` without the set-up. */
+/** Arguments of `node` that start the demo as `npm run demo -- …` does, but without the set-up. */
 const command = (...args: string[]) => [
   ...['--import', 'tsx', `${root}/lab/demo/main.ts`, '--in-memory', '--keys', '1', '--rate', '0'],
   ...args,

@@ -26,7 +26,10 @@ test('a seed gives the same result twice, and loses, doubles and leaves nothing'
   expect(Number(first['delivered']) + Number(first['cancelled'])).toBe(160)
 })
 
-/** Prints how many of three finished simulations are still in memory. The stack may still hold the fourth. */
+/**
+ * Prints how many of three finished simulations are still in memory. A fourth one is not counted, because the stack may
+ * still refer to it.
+ */
 const countFinished = `
   const { Clock, replaceGlobals, world } = await import('./lab/simulate/clock.ts')
   replaceGlobals()

@@ -10,7 +10,10 @@ import { fakeTime } from '../helpers/fake-time.ts'
 
 fakeTime(0)
 
-/** An idle lane whose ledger answers with `view`. Each call makes 20 blocks and answers with the number of reports. */
+/**
+ * An idle lane whose ledger answers with `view`. Each call of the returned function makes 20 blocks and returns the
+ * number of reports.
+ */
 function setting(view: Partial<LaneView>) {
   const reports: Observation[] = []
   let height = 100

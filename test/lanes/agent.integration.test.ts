@@ -72,7 +72,7 @@ describe('The agent of a lane', () => {
     expect(await ledger()).toMatchObject({ next: 1, counts: { granted: 1 } })
   })
 
-  test('a stopping process gets no more nonces and drives those it has', async () => {
+  test('a stopping process gets no more nonces, and drives the nonces that it has', async () => {
     const agent = await fresh({ window: 1 })
     const holder = await signedAndSent(agent, request('holder of a process that stops'))
     const waiting = agent.acquire(request('waits'), waitLimit)
@@ -137,7 +137,7 @@ describe('The agent of a lane', () => {
     expect(await agent.acquire(request('drained'), waitLimit)).toMatchObject({ kind: 'refused', why: 'draining' })
     const operatorTransaction = await signedAndSent(agent, request('operatorTransaction', { operatorTransaction: true }))
     await handle.signal(activateSignal)
-    // A call that asks before the agent has read the last block would wait for a block that never comes.
+    // Mine until the agent has read the last block. A call that asked earlier would wait for a block that never comes.
     await setting.mineUntil(() => agent.view?.inFlight === 0, 'the operator transaction to be in a block')
     expect([operatorTransaction.nonce, (await signedAndSent(agent, request('after'))).nonce]).toEqual([1, 2])
     await setting.mine()
@@ -209,7 +209,7 @@ describe('The agent of a lane', () => {
     await setting.anvil.rpc('anvil_dropTransaction', [sent?.hash])
     expect(await pool()).toEqual([])
     await setting.ledgers.order(laneOf(setting.signer), { kind: 'republish', id: 'o' })
-    // The ledger's answer to any request carries the order.
+    // The ledger's next answer carries the order, whatever the request is.
     await agent.cancel('of nobody')
     await until(async () => (await pool()).length > 0, { ...waitLimit, what: 'the transaction to be in the pool again' })
     expect(await pool()).toEqual([sent])

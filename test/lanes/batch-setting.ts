@@ -24,7 +24,7 @@ export interface LaneProcess {
   readonly routing: BatchRouting
   readonly bridge: Bridge
   readonly endpoint: NativeEndpoint
-  /** Two other transfers go before, because the first two of a period leave without a batch. */
+  /** Enqueues the transfers after two others, because the first two transfers of a period leave without a batch. */
   enqueueAll(transfers: readonly Transfer[]): Promise<BatchAnswer[]>
   serve(): Promise<() => Promise<void>>
 }

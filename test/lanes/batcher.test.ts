@@ -17,7 +17,7 @@ const most = 40
 describe('A batcher', () => {
   fakeTime()
 
-  /** A flush of several candidates fails if one of them is bad. */
+  /** A batcher whose flush of several candidates fails if one candidate is bad. */
   function setting({
     bad = new Set<number>(),
     limit = most,
@@ -77,7 +77,7 @@ describe('A batcher', () => {
       void come(name)
       await vi.advanceTimersByTimeAsync(500)
     }
-    // Each flush comes `fullBatchMs` after its first candidate: the fourth (at 1,500), and the tenth (at 4,500).
+    // Each flush comes `fullBatchMs` after its first candidate: the fourth arrival (at 1,500) and the tenth (at 4,500).
     expect(flushes.map(({ candidates, at }) => [candidates.length, at])).toEqual([
       [6, 4_500],
       [6, 7_500],
@@ -184,7 +184,7 @@ describe('A batcher', () => {
     const all = Promise.all(names(60).map(enqueue))
     await vi.advanceTimersByTimeAsync(10 * fullBatchMs)
     expect((await all).every((answer) => answer === 'alone' || answer.startsWith('with'))).toBe(true)
-    // The tried sizes fall from 20 to one that is answered. From then on, at worst every second try is too large.
+    // The tried sizes fall from 20 until a size succeeds. From then on, at worst every second try is too large.
     expect(tries.filter((size) => size > 6).length).toBeLessThanOrEqual(2 + tries.filter((size) => size <= 6).length)
   })
 
@@ -199,7 +199,7 @@ describe('A batcher', () => {
           await vi.advanceTimersByTimeAsync(afterMs % 40 === 0 ? afterMs : 0)
           void come(name, { timeoutMs: patient ? 10_000_000 : 700 })
         }
-        // Each timer ends a flush or a candidate's time.
+        // Run all timers. Each ends a flush or a candidate's wait.
         await vi.advanceTimersByTimeAsync(0)
         for (let steps = 0; vi.getTimerCount() > 0 && steps < 10_000; steps++) await vi.advanceTimersToNextTimerAsync()
         expect(vi.getTimerCount()).toBe(0)

@@ -46,7 +46,7 @@ describe('Batches of a lane', () => {
   afterEach(() => one.agent.stop())
   afterAll(() => setting?.stop())
 
-  /** Confirms the end as a later run of the transfer does, which has broadcast nothing itself. */
+  /** Confirms the end as a later run of the transfer does, which has not broadcast the call itself. */
   function confirmEnd(transfer: Transfer) {
     const { config, ledgers, network } = setting
     const { client } = ledgers.temporal
@@ -117,7 +117,7 @@ describe('Batches of a lane', () => {
     const [seen, withdrawn, ...others] = await one.enqueueAll(transfers)
     expect([seen, withdrawn]).toMatchObject([{ kind: 'seen' }, { kind: 'refused', why: 'withdrawn' }])
     const [batch] = batchesOf(others)
-    // The withdrawn transfer's call was given up, and the next call got its nonce.
+    // The call of the withdrawn transfer was given up, and the next call got its nonce.
     expect([batchesOf(others).length, batch!.members.length, batch!.pending.nonce]).toEqual([3, 3, nonce])
     await ends(batch!)
     expect(await delivered(transfers)).toEqual([true, false, true, true, true])
@@ -173,7 +173,7 @@ describe('Batches of a lane', () => {
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const held = { kind: 'held', nonces: [{ lane: setting.config.lane, nonce: batch!.pending.nonce }] }
     expect(await confirmEnd(transfers[0]!)).toEqual(held)
-    // Without the nonce's process, the ledger learns nothing more.
+    // Once the process with the nonce has stopped, the ledger learns nothing more about the nonce.
     one.agent.stop()
     await setting.network.target.mine()
     expect(await confirmEnd(transfers[0]!)).toEqual(held)
@@ -254,7 +254,7 @@ describe('Batches of a lane', () => {
     const ended = ends(batch!)
     let isEnded = false
     void ended.then(() => (isEnded = true))
-    // A process that signs nothing reads the account only at some blocks.
+    // A process that signs nothing reads the account only every few blocks, so mine more blocks.
     const mined = async () => isEnded || (await setting.network.target.mine(), false)
     await until(mined, { ...waitLimit, what: 'the batch to end' })
     expect(await ended).toMatchObject({ state: 'done', txHash: before!.hash })
@@ -270,7 +270,8 @@ describe('Batches of a lane', () => {
     one = await setting.process()
     const end = await one.serve()
     try {
-      // The ledger's signal for a removed block. Without it, the workflow would check only after a minute.
+      // Send the signal that the ledger sends for a removed block. Without it, the workflow would check only after a
+      // minute.
       const rolledBack = { intentId: '', nonce: batch!.pending.nonce }
       await setting.ledgers.temporal.client.workflow.getHandle(batch!.id).signal(rolledBackSignal, rolledBack)
       const again = await until(async () => (await inPool())[0], { ...waitLimit, what: 'the batch to be sent again' })
@@ -288,7 +289,7 @@ describe('Batches of a lane', () => {
     const [ours] = await inPool()
     await setting.network.target.anvil.rpc('anvil_dropTransaction', [ours!.hash])
     await setting.network.deliver(await one.endpoint.delivery(transfers[2]!).call(), undefined, outsider)
-    // The dropped call is stuck and is sent again. It reverts: an outsider has delivered one of its transfers.
+    // The dropped call is stuck and is sent again. It reverts, because an outsider has delivered one of its transfers.
     const included = async () => {
       await setting.network.target.mine()
       return batch!.pending.state.kind === 'included'
@@ -307,7 +308,7 @@ describe('Batches of a lane', () => {
     expect(answers.map((each) => each.kind === 'refused' && each.why)).toEqual(['paused', 'paused', 'paused'])
     const { client } = setting.ledgers.temporal
     const members = transfers.map((each) => candidateOf(each).intentId)
-    // Temporal's list lags, so its newest batch may be another one.
+    // Temporal's list lags, so its newest batch may be an older batch than this one.
     const recorded = async () =>
       (await listBatches(client, setting.config.lane, 50)).find(({ transfers: carried }) => carried?.some((each) => members.includes(each)))
     const { batch } = await until(recorded, { ...waitLimit, what: 'the batch without a nonce to be listed' })

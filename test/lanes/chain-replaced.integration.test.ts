@@ -48,7 +48,7 @@ test('a replaced chain halts the lane until an operator resets it', async () => 
   expect(pending.nonce).toBe(0)
   await setting.anvil.mine()
   expect(await pending.until(({ kind }) => kind === 'included', waitLimit.timeoutMs)).toBe(true)
-  // The chain is still the one that the ledger knows, so there is nothing to reset.
+  // The ledger knows this chain, so there is nothing to reset.
   await mining(async () => (await ledger()).observed?.final !== undefined, 'a final block of the new chain')
   expect(await setting.ledgers.order(lane, { kind: 'reset', id: 'o' })).toMatchObject({ kind: 'refused', why: 'conflict' })
 }, 200_000)

@@ -83,7 +83,7 @@ describe('A lane with many waiting calls', () => {
       return served.includes('patient')
     }
     await until(through, { ...waitLimit, everyMs: 20, what: 'the last class to be served' })
-    // `patient` waited at first, and was served although calls of the first class still wait.
+    // `first-0` was served before `patient`. Calls of the first class still wait, although `patient` was served.
     expect(served[0]).toBe('first-0')
     expect(agent.load.waiting).toBeGreaterThan(0)
   })

@@ -17,7 +17,10 @@ describe('The cache of lane statuses', () => {
 
   afterAll(() => ledgers?.stop())
 
-  /** `minimumBalance`: the lowest balance with which the lane takes work, wei. */
+  /**
+   * Makes a ledger that has observed a balance of 1,000 wei. `minimumBalance`: lowest balance with which the lane takes
+   * work, wei.
+   */
   async function lane(minimumBalance = '0'): Promise<string> {
     const config = { lane: laneOf(devnetAccount(keys++)), window: 8, fillAfterBlocks: 100, minimumBalance }
     const line = ledgers.client(config)
@@ -49,11 +52,11 @@ describe('The cache of lane statuses', () => {
     expect(await all.open()).toEqual([open, young])
     expect(await cacheOf([paused, broke]).open()).toEqual([])
     await ledgers.order(paused, { kind: 'activate', id: 'o' })
-    // Another process has its own cache.
+    // The cache of another process is new.
     expect(await cacheOf([paused, broke]).open()).toEqual([paused])
   })
 
-  test('a lane is unserved if nobody polls its queue and its ledger gets no report', async () => {
+  test('a lane counts as without a worker if nobody polls its queue and its ledger gets no report', async () => {
     const [dead, quiet] = [await lane(), await lane()]
     const { connection, namespace } = ledgers.temporal
     const activities = { broadcast: async () => {} }
@@ -65,7 +68,7 @@ describe('The cache of lane statuses', () => {
       await until(async () => !(await both.status(dead)).open, { timeoutMs: 120_000, everyMs: 1_000, what: 'the dead lane to be missed' })
       expect(await both.status(dead)).toMatchObject({ why: 'unserved', detail: expect.stringContaining(laneQueue(dead)) })
       expect(await both.open()).toEqual([quiet])
-      // The queues of lanes without a worker keep the work until a worker comes.
+      // If all lanes are without a worker, they count as open, because their queues keep the work until a worker comes.
       expect(await cacheOf([dead]).open()).toEqual([dead])
     } finally {
       worker.shutdown()

@@ -6,7 +6,7 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 
 const [lane, other] = ['evm-1:0xa', 'evm-1:0xb']
 
-/** A lane with 900 wei that has refused a call for 1,000 wei. */
+/** A lane with a balance of 900 wei that refused a call for 1,000 wei `secondsAgo`. */
 function poor(secondsAgo: number, change: Partial<LaneState> = {}): LaneState {
   const at = Date.now()
   const observed = { latest: 5, finalized: 5, height: 100, hash: '0x1', balance: '900', at, leadAt: at, finalizedAt: 100 }

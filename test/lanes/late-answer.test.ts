@@ -16,7 +16,7 @@ const entry: Entry = {
   ...{ nonce: 7, owner: request.owner, grantedTo: 'x-1', maybeSent: false, sinceBlock: 0, claimedBlock: 0, attempts: [first] },
 }
 
-/** Only the clock and the server are faked. */
+/** A lane agent of which only the clock and the server are faked. */
 function setting() {
   const asked: Ask[] = []
   let answer = (_: LaneAnswer | undefined): void => {}
@@ -40,7 +40,7 @@ function setting() {
 
 const soon = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
-/** Temporal may pause for seconds, and a retry would only wait for the same answer. */
+/** Temporal may pause for seconds. If the call gave up, its retry would only wait for the same answer. */
 describe('a call whose time ends while the ledger is asked for its nonce', () => {
   fakeTime()
 

@@ -101,8 +101,8 @@ describe('The client of a ledger', () => {
       const query = `WorkflowId = '${laneWorkflowId(one.lane)}' AND ExecutionStatus = 'ContinuedAsNew'`
       return (await ledgers.temporal.client.workflow.count(query)).count
     }
-    // A run that has reached its limit of updates refuses more until the next run takes over. The test asks again at
-    // once after each answer, so that some requests arrive in this moment, and stops at the third run.
+    // A run that has reached its limit of updates refuses further updates until the next run takes over. The test asks
+    // again immediately after each answer, so that some requests arrive in this moment, and stops at the third run.
     for (let round = 0; round < 300 && (await runs()) < 3; round++) {
       const answers = await Promise.all(upTo(3).map((index) => client.ask(grant(`${round}-${index}`))))
       nonces.push(...answers.map(nonceOf))

@@ -75,7 +75,7 @@ describe('Limits of a lane', () => {
     await setting.mineUntil(async () => (await ledger()).synced, 'the ledger to be synced again')
     expect((await ledger()).observed?.height).toBeGreaterThan(height)
 
-    // A report of the next block may still be on its way. The ledger answers this later request after the report.
+    // A report of the next block may still be on its way. The ledger answers the request below only after that report.
     await setting.mineUntil(() => agent.view?.synced, 'the agent to hear of that')
     await agent.notFree(['nobody/1'])
     let before = -1

@@ -39,7 +39,7 @@ afterAll(async () => {
 })
 
 /** If the ledger counted these nonces as used, it would never grant them, and no later nonce could be mined. */
-test('a node that counts a million nonces too many, alone, takes none from the lane', async () => {
+test('one node that counts a million nonces too many takes no nonce from the lane', async () => {
   const signer = await devnetSigner(20)
   const [first] = nodes
   const chain = testChain(nodes.map(({ url }) => url))
@@ -118,13 +118,13 @@ async function startPayment(signer: Signer, name: string, to: string) {
 const gasLimit = (limit: number) => anvil.rpc('evm_setBlockGasLimit', [`0x${limit.toString(16)}`])
 const balance = async (address: string) => BigInt(await anvil.rpc<string>('eth_getBalance', [address, 'latest']))
 
-test('a node that counts one nonce too many at every height, alone, has no payment made twice', async () => {
+test('one node that counts one nonce too many at every height causes no second payment', async () => {
   const signer = await devnetSigner(21)
   const to = freshAddress()
   const { payment, status, stop } = await startPayment(signer, 'counted', to)
   const [first] = nodes
   try {
-    // Blocks have no room for the payment.
+    // Leave no room for the payment in blocks.
     await gasLimit(20_000)
     let lies = 0
     first!.alter = (method, result) => {
@@ -185,7 +185,7 @@ test('a payment is lost, and not repeated, if its nonce was used and the nodes p
   const to = freshAddress()
   const { payment, stop } = await startPayment(signer, 'untold', to)
   try {
-    // A stranger with the key uses the nonce, after the payment has left the pool.
+    // The payment leaves the pool, and then a stranger with the key uses the nonce.
     const [sent] = await pooled(anvil, signer.address)
     await anvil.rpc('anvil_dropTransaction', [sent!.hash])
     const { raw } = await signer.sign(paymentOf(signer, 0, { maxFee: '90000000000', tip: '9000000000' }))

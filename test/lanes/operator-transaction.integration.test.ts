@@ -45,7 +45,7 @@ describe('An operator transaction', () => {
       agent.stop()
     }
   }
-  /** A KMS signs the same transaction differently each time. */
+  /** A KMS, which signs the same transaction differently each time. */
   const inKms = () => {
     Object.assign(process.env, kmsEnvironment)
     const account = devnetAccount(20)
@@ -149,12 +149,12 @@ describe('An operator transaction', () => {
     const operatorTransaction = await start({ to, value: '11' })
     await inPool(1)
     const nonce = (await pooled(setting.anvil, signer.address))[0]?.nonce ?? -1
-    // A no-op uses the payment's first nonce.
+    // Let a no-op use the payment's first nonce.
     await setting.ledgers.order(laneOf(signer), { kind: 'cancelNonce', id: 'c', nonce })
     const again = async () => {
       const [first] = await pooled(setting.anvil, signer.address)
-      // If the pool is empty, the payment may enter it at any moment. The block is then empty, so that the payment is
-      // not mined before the test has seen it.
+      // If the pool is empty, the payment may enter it at any moment. An empty block then keeps the payment from being
+      // mined before the test has seen it.
       await (first?.to === signer.address ? setting.mine() : setting.passBlock())
       return first !== undefined && first.nonce > nonce
     }

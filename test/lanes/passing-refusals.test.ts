@@ -19,7 +19,7 @@ const second: Attempt = { ...first, maxFee: '2000', tip: '200' }
 const spike = 1_000n
 const calm = 10n
 
-/** The test sets the chain's data fee. The ledger takes every attempt. */
+/** A pending transaction whose ledger takes every attempt. The test sets the chain's data fee. */
 function setting(limits: Partial<SigningLimits>, own: Partial<Omit<SigningPolicy, 'limits'>> = {}, call = intent) {
   const seen = {
     dataFee: calm,
@@ -103,7 +103,7 @@ describe.each([
     expect(seen.asked).toEqual(['attempt'])
   })
 
-  test('after a restart: what an earlier process sent is outbid by what the signer allows, a no-op', async () => {
+  test('after a restart, the attempt of an earlier process is outbid by a no-op, which the signer allows', async () => {
     const { seen, pendingOf } = setting({ [limit]: allowed })
     seen.dataFee = 10n ** 9n
     const pending = pendingOf(first, second)
@@ -129,7 +129,7 @@ test('after a restart during a halt: a delivery that an earlier process may have
   await pending.fill(seen.recorded)
   expect(seen.sent).toMatchObject([{ to: self, value: '0' }])
   expect(BigInt(seen.sent[0]!.maxFee)).toBeGreaterThanOrEqual((BigInt(second.maxFee) * 11n) / 10n)
-  // The ledger has ordered no fill, so the process signs the recorded call when the halt ends.
+  // The ledger has not ordered a fill, so the process signs the recorded call when the halt ends.
   const waiting = pendingOf(first)
   await expect(waiting.signAndSend()).rejects.toMatchObject({ code: 'HALTED' })
   isHalted = false

@@ -131,7 +131,7 @@ describe('A pending transaction under a policy', () => {
     let blocks = 0
     for (; blocks < 12 && transactions.some(({ attempts }) => attempts === 1); blocks++) {
       await passDear()
-      // Nonces in flight are reported with every block, so a reported block was also checked for raises.
+      // Each block is reported while nonces are in flight. Once a block is reported, its check for raises is over too.
       const height = setting.chain.heads.current?.latest.height ?? 0
       await until(() => (agent.view?.height ?? 0) >= height, { timeoutMs: 10_000, what: 'the block to be reported' }).catch(() => {})
       // From the fifth block on, the transactions are stuck. A slow machine needs time to sign the raises.
@@ -156,7 +156,7 @@ describe('A pending transaction under a policy', () => {
     const [sent] = await pool()
     before.stop()
     const after = await setting.agent(setting.signer, { fillAfterBlocks: 1_000, bumpAfterBlocks: 1_000 })
-    // The block must contain the old transaction.
+    // Mine the old transaction.
     await setting.mine()
     const again = await after.find(one)
     if (again.kind !== 'acquired') throw new Error(again.detail)
@@ -235,7 +235,7 @@ describe('A pending transaction under a policy', () => {
     await setting.mineUntil(() => agent.view?.latest === 1, 'the no-op to be mined')
   })
 
-  /** AWS KMS also uses a random number for each signature. */
+  /** A signer that, like AWS KMS, uses a random number for each signature. */
   function randomSigner(index: number, address: string): Signer {
     const { privateKey } = devnetAccount(index)
     return verified({ address, sign: async ({ digest }) => signWithRandom(digest, privateKey) })

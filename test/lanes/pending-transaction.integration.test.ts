@@ -43,7 +43,7 @@ describe('A pending transaction', () => {
     expect(after?.nonce).toBe(before?.nonce)
     expect(after!.maxFeePerGas * 5n).toBeGreaterThanOrEqual(before!.maxFeePerGas * 6n)
     expect(behind?.maxFeePerGas).toBe(before?.maxFeePerGas)
-    // The ledger's entry suffices to make the same bytes again.
+    // The ledger's entry suffices for making the same bytes again.
     const entry = (await ledger()).entries['0']
     expect(entry?.attempts.map(({ kind, maxFee }) => [kind, maxFee])).toEqual([
       ['call', String(before!.maxFeePerGas)],
@@ -62,7 +62,7 @@ describe('A pending transaction', () => {
     await pending.bump()
     const [second] = await pool()
     expect(second?.hash).not.toBe(first?.hash)
-    // A block builder may choose the first transaction. The pool loses the second.
+    // A block builder may choose the first transaction, as here, where the pool loses the second.
     await setting.anvil.rpc('anvil_dropTransaction', [second!.hash])
     await setting.anvil.rpc('eth_sendRawTransaction', [raw])
     await setting.mine()
@@ -129,7 +129,7 @@ describe('A pending transaction', () => {
     const dear = { maxFee: '90000000000', tip: '20000000000' }
     expect(await setting.sendOutside({ nonce: pending.nonce, ...dear })).toEqual({ kind: 'accepted' })
     await setting.mine()
-    // The stranger's block is not final yet.
+    // The block with the stranger's transaction is not final yet, so the nonce stays pending.
     expect(pending.state.kind).toBe('pending')
     await setting.mineUntil(() => pending.state.kind !== 'pending', 'a verdict')
     expect(pending.state).toEqual({ kind: 'spent', by: 'external' })
@@ -162,7 +162,7 @@ describe('A pending transaction', () => {
     expect(await becomes(pending, ({ kind }) => kind === 'included')).toMatchObject({ noop: true })
     await setting.mine(3)
     expect(await becomes(pending, ({ kind }) => kind === 'spent')).toEqual({ kind: 'spent', by: 'noop' })
-    // This process has dropped the nonce. A late step of the cancelled try must still get none.
+    // Even after this process has dropped the nonce, a late step of the cancelled try must get no nonce.
     await setting.mineUntil(() => agent.load.pending === 0, 'the pending to be over')
     expect(await agent.acquire(one, { timeoutMs: 60_000 })).toMatchObject({ kind: 'refused', why: 'withdrawn' })
   })
@@ -182,7 +182,7 @@ describe('A pending transaction', () => {
   test('a transaction gives its nonce back if the key cannot sign, and the next call gets it', async () => {
     const key = await setting.key()
     let locked = true
-    // Like a KMS that cannot be reached for a while.
+    // A signer like a KMS that cannot be reached for a while.
     const lockable: Signer = {
       address: key.address,
       sign: (transaction) => (locked ? Promise.reject(new Error('the key is out of reach')) : key.sign(transaction)),
@@ -196,7 +196,7 @@ describe('A pending transaction', () => {
     locked = false
     const next = await signedAndSent(agent, request('signed'))
     expect(next.nonce).toBe(pending.nonce)
-    // The signed transaction may have been sent.
+    // The transaction is signed and may have been sent, so a release must not free its nonce.
     await agent.release(next)
     expect(await ledger()).toMatchObject({ next: 1, entries: { 0: { owner: { intentId: 'signed/1' } } } })
     await setting.mine()

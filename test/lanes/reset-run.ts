@@ -3,8 +3,8 @@ import { until } from '../../lab/devnet/until.ts'
 import type { Temporal } from '../../workers/process/temporal.ts'
 
 /**
- * With `first`, the new run repeats the first task. With `afterUpdates`, it continues after the task that answered the
- * update with this number (from 1). Temporal applies later requests again.
+ * Resets a workflow. With `first`, the new run repeats the first task. With `afterUpdates`, the new run continues after
+ * the task that answered the update with this number (from 1). Temporal applies later requests again.
  */
 export async function resetRun(
   { client, connection }: Temporal,

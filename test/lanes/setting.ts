@@ -25,7 +25,7 @@ import { devnetSigner, networkId, startManualAnvil, testChain } from '../helpers
 import { afterAll, beforeAll } from 'vitest'
 
 const logger = silentLogger()
-/** The fees are far above a devnet's base fee. */
+/** A first attempt, with fees far above a devnet's base fee. */
 const first: Attempt = { kind: 'call', gasLimit: '30000', maxFee: '5000000000', tip: '1000000000' }
 
 export interface Ledgers {
@@ -33,7 +33,7 @@ export interface Ledgers {
   readonly temporal: Temporal
   client(config: LaneConfig, options?: { readonly updatesPerRun?: number; readonly client?: Client }): LedgerClient
   state(lane: string): Promise<LaneState>
-  /** Sends a request to a ledger without a process of its lane. */
+  /** Sends a request to a ledger as a client that is no process of the lane. */
   order(lane: string, request: LaneOrder | LaneRequest): Promise<LaneAnswer | undefined>
   without(during: () => Promise<void>): Promise<void>
   stop(): Promise<void>
@@ -109,7 +109,7 @@ export function countingClient({ connection, namespace }: Temporal): {
   return Object.assign(count, { client: new Client({ connection, namespace, interceptors: { workflow: [interceptor] } }) })
 }
 
-/** Blocks come when a test mines them. */
+/** A lane on an anvil that makes blocks only when a test mines them. */
 export interface LaneSetting {
   readonly ledgers: Ledgers
   readonly anvil: Anvil & { mine(blocks?: number): Promise<void> }
@@ -202,7 +202,7 @@ export async function startLaneSetting(): Promise<LaneSetting> {
   }
 }
 
-/** `signer` is the key of the newest agent. */
+/** A lane setting with one agent at a time. `signer`: key of the newest agent. */
 export interface LaneTests extends LaneSetting {
   signer: Signer
   key(): Promise<Signer>
@@ -213,7 +213,7 @@ export interface LaneTests extends LaneSetting {
   sendOutside(transaction: Partial<UnsignedTransaction> & Pick<UnsignedTransaction, 'nonce' | 'maxFee'>): Promise<SendOutcome>
 }
 
-/** The fields of `LaneSetting` exist only after `beforeAll` has run. */
+/** A lane setting for the tests of a suite. The fields of `LaneSetting` exist only after `beforeAll` has run. */
 export function useLaneSetting(defaults: () => AgentOptions = () => ({})): LaneTests {
   let keys = 20
   const use = {
@@ -265,7 +265,7 @@ export async function signedAndSent(agent: LaneAgent, one: NonceRequest): Promis
   return pending
 }
 
-/** Throws after a minute. */
+/** Resolves with the first state for which `done` returns true. Throws after a minute. */
 export async function becomes(
   pending: PendingTransaction,
   done: (state: PendingTransactionState) => boolean,

@@ -24,7 +24,7 @@ describe('The limits of a key', () => {
   })
   afterAll(() => setting?.stop())
 
-  /** The lane may pay all `payees`, so that only the limits can refuse a payment. */
+  /** An agent whose lane may pay all `payees`, so that only the limits can refuse a payment. */
   async function fresh(limits: Partial<SigningLimits>, payees: string[]): Promise<LaneAgent> {
     signer = withPolicy(await devnetSigner(keys++), testPolicy({ limits, payees }))
     return setting.agent(signer, { bumpAfterBlocks: 1, fillAfterBlocks: 1_000 })

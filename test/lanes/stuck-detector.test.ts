@@ -17,7 +17,7 @@ test('only the lowest nonce is raised, some blocks after it became the lowest or
   expect(detector.check({ height: 28, ...calm, lowest: true })).toBeUndefined()
 })
 
-test('a process that takes over goes on with the count of blocks, and first sends the attempt for a block', () => {
+test('a process that takes over continues the count of blocks, but first gives the attempt one block', () => {
   const detector = createStuckDetector(3, true, 2)
   detector.attempted(30)
   expect(detector.check({ height: 30, ...calm, lowest: true })).toBeUndefined()
@@ -39,7 +39,7 @@ test('all priced-out transactions are repriced after the same blocks, whatever t
   const at = (height: number) => followers.map((one) => one.check({ height, ...calm, pricedOut: true }))
   expect(at(11)).toEqual([undefined, undefined, undefined])
   expect(at(14)).toEqual(['reprice', 'reprice', 'reprice'])
-  // The base fee has fallen since.
+  // The base fee has fallen, so the transaction is no longer priced out.
   const [one] = followers
   expect(one?.check({ height: 15, ...calm })).toBeUndefined()
   expect(one?.check({ height: 16, ...calm, pricedOut: true })).toBeUndefined()

@@ -17,7 +17,8 @@ test('the first line of a kind is written at once, later ones as one counted lin
     refused(second)
     vi.advanceTimersByTime(1_000)
   }
-  // Lines are written at once, and after 1, 2, 4 and 8 more minutes. The last line is not due yet.
+  // The first line is written immediately, and the next lines after 1, 2, 4 and 8 more minutes. The last line is not
+  // due yet.
   expect(written.map(({ fields }) => [fields['nonce'], fields['repeated']])).toEqual([
     [0, undefined],
     [59, 59],

@@ -7,7 +7,7 @@ import type { BatchStatus } from '../../temporal/contracts/batch.ts'
 import type { OperatorTransactionStatus } from '../../temporal/contracts/operator-transaction.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 
-/** As `temporal workflow show --output json` writes it. Only fields that the tests read have types. */
+/** A history as `temporal workflow show --output json` writes it. Only fields that the tests read have types. */
 export interface RecordedHistory {
   readonly events: readonly RecordedEvent[]
 }

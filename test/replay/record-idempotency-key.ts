@@ -16,7 +16,7 @@ export async function recordIdempotencyKey(keep: Keep): Promise<void> {
     const [run] = await until(
       async () => {
         const runs = await listWorkflows(client, `WorkflowType = 'idempotencyKey'`)
-        // From five events on, the history has the timer of the waiting run.
+        // A history of five events or more has the timer of the waiting run.
         const [one] = runs
         return one && (await client.workflow.getHandle(one.workflowId).describe()).historyLength >= 5 && runs
       },

@@ -8,7 +8,10 @@ import { resetRun } from '../lanes/reset-run.ts'
 import { laneOf, startLedgers, request } from '../lanes/setting.ts'
 import type { Keep } from './record.ts'
 
-/** Records a ledger that refuses a request while paused, and a reset to the refusal, after which it grants. */
+/**
+ * Records a ledger that refuses a request while paused, and a reset to the refusal, after which the ledger grants the
+ * request.
+ */
 export async function recordLaneReset(keep: Keep): Promise<void> {
   const ledgers = await startLedgers()
   try {

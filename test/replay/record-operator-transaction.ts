@@ -18,7 +18,7 @@ import { devnetSigner } from '../helpers/evm.ts'
 import { startLaneSetting, startLedgers } from '../lanes/setting.ts'
 import type { Keep } from './record.ts'
 
-/** Records an operator transaction that is mined after a check found it in no block, and one that ends with a no-op. */
+/** Records an operator transaction that is mined only after a check, and one that ends with a no-op. */
 export async function recordOperatorTransactions(keep: Keep): Promise<void> {
   const setting = await startLaneSetting()
   const signer = await devnetSigner(20)

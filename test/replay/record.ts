@@ -16,12 +16,15 @@ import type { FixtureName } from './fixtures.ts'
 /** Stores the history of a run. Must be called before the stage's Temporal server stops. */
 export type Keep = (name: FixtureName, stage: Pick<Stage, 'temporal'>, workflowId: string, runId?: string) => Promise<void>
 
-/** Finality within a second, and two lanes per chain. `recordFar` records the wait for a far finality. */
+/**
+ * Records histories with finality within a second and two lanes per chain. `recordFar` records the wait for a far
+ * finality.
+ */
 export async function recordNear(keep: Keep): Promise<void> {
   const stage = await startStage({ worker: {}, broadcast: 'queue', keysPerChain: 2 })
   try {
     const first = await startSound(stage)
-    // This run comes first, because later a worker may have an old status of a lane in its cache.
+    // Record this run first, because later a worker may have an old status of a lane in its cache.
     await keep('waiting-and-retry', stage, await waitAndRetry(stage))
     await keep('happy-near-finality', stage, await happy(stage))
     await keep('declined', stage, await declined(stage))
@@ -74,7 +77,9 @@ export async function recordDear(keep: Keep): Promise<void> {
   }
 }
 
-/** Blocks have room only for the lane's no-op. The transfer is parked, and then retried. */
+/**
+ * Parks a transfer at its deadline, while blocks have room only for the lane's no-op, and then retries the transfer.
+ */
 async function overdue(stage: Stage, portage: PortageProcess): Promise<string> {
   const stuck = await stuckInPool(stage.devnet.chains.bsc.anvil)
   const [sent] = await sendCoins(stage, 1)
@@ -95,7 +100,7 @@ async function overdue(stage: Stage, portage: PortageProcess): Promise<string> {
   return sent!.id
 }
 
-/** The transfer's lane is forbidden while its call is in the pool. */
+/** Forbids a transfer's lane while the transfer's call is in the pool. */
 async function leftToItsLane(stage: Stage, portage: PortageProcess): Promise<string> {
   const { anvil } = stage.devnet.chains.bsc
   const stuck = await stuckInPool(anvil)
@@ -143,7 +148,7 @@ async function declined(stage: Stage): Promise<string> {
   return sent!.id
 }
 
-/** Every lane is paused. `retry` is repeated until the workers know that the lanes are open. */
+/** Makes a transfer wait while every lane is paused. Repeats `retry` until the workers know that the lanes are open. */
 async function waitAndRetry(stage: Stage): Promise<string> {
   const lanes = bscLanes(stage).map((lane) => stage.client.workflow.getHandle(laneWorkflowId(lane)))
   const each = (look: (lane: (typeof lanes)[number]) => Promise<boolean>) => async () => (await Promise.all(lanes.map(look))).every(Boolean)
@@ -170,7 +175,7 @@ async function waitAndRetry(stage: Stage): Promise<string> {
   return sent!.id
 }
 
-/** An operator cancels the transfer while its call is in the pool. Blocks have room only for the lane's no-op. */
+/** Cancels a transfer while its call is in the pool. Blocks have room only for the lane's no-op. */
 async function cancelled(stage: Stage): Promise<string> {
   const { anvil } = stage.devnet.chains.bsc
   const stuck = await stuckInPool(anvil)

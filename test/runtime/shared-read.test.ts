@@ -48,7 +48,7 @@ test('an old answer is read again: its age counts from the answer, or from its s
   }
 })
 
-test('how long may depend on the answer; an error is kept as if there were none', async () => {
+test('the time for which an answer is kept may depend on the answer; an error is not kept', async () => {
   let reads = 0
   const answers = [() => Promise.reject(new Error('away')), () => Promise.resolve(false), () => Promise.resolve(true)]
   const read = keptRead(() => answers[Math.min(reads++, 2)]!(), { fromAnswer: (isThere) => (isThere ? Infinity : 0) })
@@ -73,7 +73,7 @@ test('a failure and an answer that does not last are asked for again', async () 
   expect([await answers.get('a'), await answers.get('a'), await answers.get('a')]).toEqual([2, 3, 3])
 })
 
-test('a caller may demand a younger answer; if it cannot be read, he gets the last one', async () => {
+test('a caller may demand a younger answer, and gets the last one if no younger can be read', async () => {
   let [now, reads] = [0, 0]
   const read = () => (++reads === 3 ? Promise.reject(new Error('away')) : Promise.resolve(reads))
   const answers = keptReads<'a', number>(read, undefined, { orLast: true, clock: () => now })

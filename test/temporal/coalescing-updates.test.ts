@@ -15,7 +15,7 @@ interface Sent {
   fail(error: unknown): void
 }
 
-/** The answer to a request is its text in capitals. The test answers each update by hand. */
+/** Updates that the test answers by hand. The answer to a request is its text in capitals. */
 function setting({ mostRequests = 64, spacingMs }: { mostRequests?: number; spacingMs?: (requests: readonly string[]) => number } = {}) {
   const sent: Sent[] = []
   const built: (readonly string[])[] = []

@@ -141,7 +141,7 @@ describe('keys', () => {
     expect(await refusal(strict.decode(await strict.encode(plain)))).toBe('accepted')
     // A signal without arguments has no payload.
     expect(await strict.decode([], ofTransfer)).toEqual([])
-    // One plain payload makes the codec refuse all of them.
+    // One plain payload among encrypted ones makes the codec refuse all payloads.
     expect(await refusal(strict.decode([...(await strict.encode(plain)), ...plain]))).toBe('ENCRYPTION_MISSING')
   })
 

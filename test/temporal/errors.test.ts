@@ -22,7 +22,7 @@ function grpc(code: number, details = 'a detail'): ServiceError {
   return new ServiceError('Failed to do something', { cause })
 }
 
-/** From a native connection. Its class has the same name as the client's error class. */
+/** An error of a native connection. Its class has the same name as the client's error class. */
 function native(code: number, details = 'a detail'): Error {
   class NativeServiceError extends Error {}
   SymbolBasedInstanceOfError('ServiceError')(NativeServiceError)

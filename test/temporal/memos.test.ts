@@ -19,7 +19,7 @@ test('unreadable members of a batch are an error, not an empty list', async () =
       ...{ type: { name: 'batch' }, status: 1, taskQueue: 'ledger', historyLength: { toNumber: () => 3 }, startTime: msToTs(1_000) },
       memo: { fields: { members } },
     }
-    // Only the server's answer is replaced.
+    // Replace only the server's answer.
     Object.defineProperty(client.workflow, 'workflowService', {
       value: { describeWorkflowExecution: async () => ({ workflowExecutionInfo: run }) },
     })

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import { withProfits } from '../../temporal/client/transfers/transfers.ts'
 import type { TransferRow } from '../../temporal/client/transfers/transfer-list.ts'
 
-/** A delivery of each transfer cost 20 wei, carried 5 wei, and was paid 100 wei. Nothing can be read of `gone`. */
+/**
+ * A client whose transfers each cost 20 wei, carried 5 wei and were paid 100 wei. The transfer `gone` cannot be read.
+ */
 function setting() {
   const read: string[] = []
   const getHandle = (id: string) => ({

@@ -6,8 +6,8 @@ const version = { deploymentName: 'portage', buildId: 'v2' }
 const promotion = { ...version, by: 'ana: a test' }
 
 /**
- * The server refuses no promotion.
- * @param queues per queue: build ids of the workers that poll it, with the age of their last poll in ms
+ * A client of a server that refuses no promotion.
+ * @param queues per queue, the build ids of the workers that poll it, with the age of their last poll in ms
  */
 function serverWith(queues: Readonly<Record<string, Readonly<Record<string, number>>>>) {
   const promoted: string[] = []
@@ -38,7 +38,7 @@ test.each([
   await expect(promoteVersion(client, { ...promotion, percent: 10 })).rejects.toMatchObject({ code: 'INPUT_INVALID' })
   expect(promoted).toEqual([])
   await promoteVersion(client, { ...promotion, ignoreMissingQueues: true })
-  // A share of 0 takes a version out of the traffic.
+  // A share of 0 removes a version from the traffic, so no worker need poll.
   await promoteVersion(client, { ...promotion, percent: 0 })
   expect(promoted).toEqual(['current', '0 %'])
 })

@@ -15,7 +15,7 @@ const [emitter, payload] = ['e'.repeat(64), `0x01${alice.slice(2)}${token}`]
 const message = signVaa({ emitterChain: 2, emitter, sequence: 7n, payload }, { guardians: 1 }).bytes
 const calls = [{ contract, function: 'take(bytes)', proof: 'message' as const }]
 
-/** The endpoint of a process with a key, which does not run the code of the plug-in. */
+/** The endpoint in a process that has a key, and that does not run the plug-in's code. */
 const endpoint = createRouteEndpoint({
   ...{ name: 'mine', routes: [{ from: [{ source: 'ethereum', emitter }], to: 'bsc', calls }], verify: async () => {} },
   chainNames: new Map([

@@ -5,11 +5,14 @@ import { deploymentOf, mustStartAgain, versionOptions, watchDeployment } from '.
 import { recordingLogger } from '../helpers/recording-logger.ts'
 
 const deployment = { deploymentName: 'portage', buildId: 'v2', endWhenDrained: true }
-/** Statuses in the order of Temporal's API. */
+/** The statuses in the order in which Temporal's API numbers them. */
 const statuses = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained'] as const
 type Status = (typeof statuses)[number]
 
-/** Answers a process's check with `answers`. Resolves when it has ended, or has got the last answer twice. */
+/**
+ * Runs a process whose checks of its status get `answers`. Resolves when the process has ended, or has got the last
+ * answer twice.
+ */
 async function watch(
   answers: readonly Status[],
   { endWhenDrained = true, atStart = 'unknown', current = 'v1' }: { endWhenDrained?: boolean; atStart?: Status; current?: string } = {},

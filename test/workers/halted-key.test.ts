@@ -29,7 +29,7 @@ const config = {
   bridges: { ntt: {}, cctp: {}, receivers: {} },
 } as unknown as Pick<Config, 'bridges' | 'chains'>
 
-/** A key of bsc, and a bridge. `sources` has the sources that the bridge proves for each call. */
+/** A key of bsc, with a bridge that proves for each call the sources in `sources`. */
 function setting() {
   const now: { settings: Settings } = { settings: noSettings }
   const watch = { current: () => now.settings, subscribe: () => () => true }
@@ -69,7 +69,7 @@ test.each<[HaltScope, ...string[]]>([
   [{ bridge: 'ntt', sourceChain: 'base', targetChain: 'bsc' }, 'signed', 'HALTED', 'HALTED'],
   [{ bridge: 'receivers', sourceChain: 'ethereum' }, 'signed', 'signed', 'signed'],
   [{ targetChain: 'base' }, 'signed', 'signed', 'signed'],
-  // The third call has a message of CCTP inside.
+  // The third call contains a message of CCTP.
   [{ bridge: 'cctp', targetChain: 'bsc' }, 'signed', 'signed', 'HALTED'],
   [{ chain: 'polygon' }, 'signed', 'signed', 'HALTED'],
   [{ bridge: 'ntt', sourceChain: 'polygon' }, 'signed', 'signed', 'signed'],

@@ -90,7 +90,8 @@ test('a process without traces loads nothing of OpenTelemetry', async () => {
   const folder = fileURLToPath(new URL('../../workers', import.meta.url))
   const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.ts') && !name.endsWith('otlp.ts'))
   const sources = await Promise.all(files.map(async (name) => readFile(join(folder, name), 'utf8')))
-  // scripts/rooms.ts allows no other file to import OpenTelemetry.
+  // Only files in this folder can import otlp.ts, because scripts/rooms.ts allows no other file to import
+  // OpenTelemetry.
   const imports = sources.flatMap((text) => text.split('\n').filter((line) => line.includes("/otlp.ts'")))
   const late = imports.filter((line) => !/^(import|export) type /.test(line))
   expect(late).toEqual([expect.stringContaining("await import('../telemetry/otlp.ts')")])

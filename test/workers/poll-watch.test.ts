@@ -16,7 +16,10 @@ const free = (type: string, queue: string, count: number) =>
   `temporal_worker_task_slots_available${labels(`worker_type="${type}"`, queue)} ${count}`
 const [workflows, activities] = ['PollWorkflowTaskQueue', 'PollActivityTaskQueue'] as const
 
-/** Reads the counters of a process every 20 s. `shown` returns their lines for each minute. */
+/**
+ * Reads the counters of a process every 20 s for `count` minutes. `shown` returns the lines of the counters in a
+ * minute.
+ */
 function minutes(count: number, shown: (minute: number) => readonly string[]) {
   let now = 0
   const look = createPollLook(new Set(['ledger', 'lane:a']), () => now)

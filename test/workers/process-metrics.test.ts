@@ -76,6 +76,6 @@ test('calls, head age, reorganisations, raises and the nonce gap come from chain
   ])
     expect(lines).toContain(line)
   expect(Number(/^portage_head_age_seconds\{chain="test"\} (\S+)/m.exec(text)?.[1])).toBeGreaterThanOrEqual(30)
-  // Totals that the chain counts itself are copied and not added up.
+  // The chain itself counts these totals, so a second rendering must not add them up.
   expect((await metrics.render()).split('\n')).toContain('portage_rpc_calls_total{chain="test",method="eth_call",node="two"} 4')
 })

@@ -68,12 +68,12 @@ describe('a process whose dependencies are not there yet', () => {
     await temporal.kill('SIGKILL')
     const away = await process.ask('/v1/transfers', { headers: process.admin })
     expect([away.status, JSON.parse(away.text)]).toMatchObject([503, { code: 'TEMPORAL_UNAVAILABLE' }])
-    // The process caches its answer about Temporal for a second, so the test waits for a new one.
+    // The process caches for a second whether Temporal answers, so wait until it reports the outage.
     await process.waitsFor('Temporal server cannot be reached')
     expect(await process.ask('/health')).toMatchObject({ status: 200 })
     await temporal.restart()
     await process.isReady()
-    // The settings change only if the worker of the queue `ledger` polls again.
+    // The settings change only if the worker of the queue `ledger` is polling again.
     const orders = [{ kind: 'halt', scope: {} }]
     const halt = { reason: 'Temporal is back', orders }
     const init = { method: 'POST', body: JSON.stringify(halt), headers: { 'content-type': 'application/json', ...process.admin } }
@@ -84,7 +84,8 @@ describe('a process whose dependencies are not there yet', () => {
     const problems = lines.filter(({ level, message }) => /warn|error/.test(level) && !expected.test(message))
     const kinds = problems.map(({ message }) => message)
     expect(kinds).toContain('request failed')
-    // Unread settings are logged only if Temporal was away for long, and not again before it is back.
+    // The process warns once that it cannot read the settings, and only after a long outage of Temporal. It does not
+    // repeat the warning before Temporal is back.
     const unread = 'the settings cannot be read; '
     const others = kinds.filter((kind) => kind !== 'request failed' && !kind.startsWith(unread))
     expect(others.filter((kind) => kind !== 'the schedule of the audits could not be set; trying again')).toEqual([])
@@ -125,7 +126,7 @@ describe('a process whose dependencies are not there yet', () => {
   test('a failed start ends with its reason', async () => {
     const at = { temporal: await freePort(), node: await freePort() }
     await Promise.all([temporalAt(at.temporal), anvilAt(at.node)])
-    // The Worker of `ledger` exists before the missing key is noticed, and the process must still end.
+    // The worker of `ledger` exists before the process notices the missing key. The process must end nevertheless.
     const lane = { address: `0x${'1'.repeat(40)}`, signer: { kind: 'environment', variable: 'NO_SUCH_KEY_IS_SET' } }
     const process = await portage('all', { ...at, lanes: [lane] })
     expect(await ended(process)).toBe('ended with code 1')

@@ -20,7 +20,7 @@ let worker: Worker
 let running: Promise<void>
 
 const noSlot: SendOperatorTransactionResult = { kind: 'no-slot', code: 'LANE_NONE', reason: 'a test' }
-/** The lane takes work only at the second check. */
+/** Takes the payment only at every second check. */
 const atSecondLook = (): SendOperatorTransactionResult =>
   asked.length % 2 === 1 ? noSlot : { kind: 'final', nonce: 0, ok: true, txHash: '0x', blockHeight: 1, blockHash: '0x', gasPaid: '1' }
 let answer: (input: SendOperatorTransactionInput) => SendOperatorTransactionResult = atSecondLook
@@ -103,7 +103,7 @@ test('a lane has one open top-up at a time, and none soon after one that failed'
   answer = () => ({ kind: 'impossible', reason: 'a test' })
   expect(await order()).toBe(id)
   expect(await operatorTransactionResult(client, id!)).toMatchObject({ state: 'impossible' })
-  // A new payment with the intent of an earlier one would count as paid.
+  // The new payment needs an intent of its own, or it would count as already paid.
   expect(asked.map(({ intentId }) => intentId)).not.toContain(first?.intentId)
   expect(asked[0]?.onlyBelow).toEqual(onlyBelow)
   expect(await order()).toBeUndefined()

@@ -73,9 +73,9 @@ export const sound: Script = {
   prepare: unused('prepare'),
 }
 
-/** The steps answer by a script. */
+/** Transfers whose steps answer by a script. */
 export interface Scripted {
-  /** Each test begins with a copy of `sound`. */
+  /** The answers of the steps. Each test begins with a copy of `sound`. */
   script: Script
   readonly asked: {
     admit: AdmitInput[]
@@ -89,14 +89,17 @@ export interface Scripted {
   /** The headers of every step in order, and the ended runs that the workflows reported for spans. */
   readonly traced: { readonly headers: Headers[]; readonly runs: TracedRun[] }
   logged(handle: WorkflowHandle): Record<string, unknown>[]
-  /** `headers`: those of the start. With 1 s instead of the server's 10 s, a local step outlasts its workflow task. */
+  /**
+   * `headers`: headers of the start. `workflowTaskTimeout`: with 1 s instead of the server's 10 s, a local step
+   * outlasts its workflow task.
+   */
   start(options?: Omit<TransferInput, 'transfer'>, headers?: Headers, workflowTaskTimeout?: '1s'): Promise<WorkflowHandle>
   /**
-   * The deadline passes after the steps for which `asked` returns true, and before the first wait of ten seconds is
-   * over. If it passes earlier, starts another transfer with twice the time.
+   * Starts a transfer whose deadline passes after `asked` returns true for its steps, and before its first wait of ten
+   * seconds is over. If the deadline passes too early, starts another transfer with twice the time.
    */
   startWithDeadline(asked: (steps: Scripted['asked']) => boolean): Promise<{ handle: WorkflowHandle; deadline: number }>
-  /** Does nothing if the transfer has ended. */
+  /** Sends the signal `retry`. Does nothing if the transfer has ended. */
   retry(handle: WorkflowHandle): Promise<void>
   status(handle: WorkflowHandle): Promise<TransferStatus>
   reaches(handle: WorkflowHandle, look: (status: TransferStatus) => boolean, what: string): Promise<unknown>

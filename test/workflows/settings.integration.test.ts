@@ -174,7 +174,7 @@ describe('The settings', () => {
           : [],
       )
     await until(async () => (await signals(held)).length > 0, { timeoutMs: 60_000, what: 'the one that was held to be woken' })
-    // The flag `gate` keeps the signal from waking parked transfers.
+    // With the flag `gate`, the signal does not wake parked transfers.
     expect([await signals(held), await signals(free)]).toEqual([[['retry', { gate: true }]], []])
     await Promise.all([held.terminate(), free.terminate()])
   })
@@ -199,7 +199,7 @@ describe('The settings', () => {
     await close()
   })
 
-  // This test is the last one, because it leaves payloads that the others cannot read.
+  // Keep this test last, because it leaves payloads that the other tests cannot read.
   test('the settings survive every change of keys; a process without the key fails only tasks', async () => {
     const keys = { one: randomBytes(32), two: randomBytes(32) }
     const encryption = (ids: readonly (keyof typeof keys)[], required = false): PayloadEncryption => ({
@@ -244,7 +244,7 @@ describe('The settings', () => {
         await recovery.stop()
       })
       expect(said).toEqual([expect.stringMatching(/fails repeatedly.*encrypted with a key that this process does not have\. \(key=one/)])
-      // The workflow has neither failed nor been reset. Without a key, the error cannot be read.
+      // The workflow has neither failed nor been reset. The texts of the failures are encrypted.
       expect(await handle().describe()).toMatchObject({ runId, status: { name: 'RUNNING' } })
       const { events } = await handle().fetchHistory()
       const failures = (events ?? []).flatMap(({ workflowTaskFailedEventAttributes: failed }) => (failed ? [failed.failure?.message] : []))

@@ -9,8 +9,8 @@ function stepOf({ markerRecordedEventAttributes: marker }: RecordedEvent): strin
 }
 
 /**
- * A history as of a busy process: the local activity `step` ends with one workflow task, and the next commands come
- * with the next task. All later events must belong to the same task.
+ * A history as a busy process makes it: the local activity `step` ends with one workflow task, and the next commands
+ * come with the next task. All later events must belong to the same task.
  */
 export async function splitAfter(handle: WorkflowHandle, step: string): Promise<RecordedHistory> {
   const { events } = JSON.parse(historyToJSON(await handle.fetchHistory())) as RecordedHistory

@@ -195,7 +195,7 @@ describe("Temporal's own commands", () => {
 
   test('Request Cancellation of a transfer that is delivered all the same, of a parked one, and across runs', async () => {
     const late = await pending()
-    // The lane does not release the nonce, because the call may still be mined.
+    // The lane keeps the nonce, because the call may still be mined.
     on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
     on.script.broadcast = sound.broadcast
     await typeAll('Request Cancellation', id(late))

@@ -66,7 +66,7 @@ describe('The trace of a transfer', () => {
     run_id: expect.any(String),
     time: expect.any(String),
   }
-  /** A task that took too long is repeated and writes its lines again, so each line counts once. */
+  /** The lines of a transfer, each once: a task that took too long is repeated and writes its lines again. */
   const said = (handle: Parameters<typeof on.logged>[0]) => {
     const told = on.logged(handle)
     return told.filter(({ message, code }, index) => index === told.findIndex((one) => one['message'] === message && one['code'] === code))
@@ -91,7 +91,7 @@ describe('The trace of a transfer', () => {
       await handle.fetchHistory(),
       handle.workflowId,
     )
-    // Lines of the replay would come before those of a later transfer.
+    // Run a later transfer, because lines of the replay would be written before its lines.
     const next = await on.start()
     await next.result()
     await until(() => said(next).length >= 2, { ...waiting, what: 'the lines of the next one' })

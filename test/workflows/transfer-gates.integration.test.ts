@@ -38,7 +38,7 @@ describe('A transfer before a gate that says when it opens', () => {
     const { handle } = await on.startWithDeadline((asked) => asked.admit.length > 0)
     await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
     expect(await on.status(handle)).toMatchObject({ code: 'DEADLINE_PASSED', reason: expect.stringContaining('renews tomorrow') })
-    // After the deadline, an open gate must not deliver. Only an operator may.
+    // After the deadline, an open gate must not lead to a delivery. Only an operator may order the delivery.
     const looks = on.asked.admit.length
     await handle.signal(retrySignal, { gate: true })
     expect(await on.status(handle)).toMatchObject({ state: 'parked', code: 'DEADLINE_PASSED' })

@@ -15,14 +15,17 @@ describe('A transfer', () => {
   describe('past its deadline', () => {
     const admitted = (asked: Scripted['asked']) => asked.admit.length > 0
     const broadcast = (asked: Scripted['asked']) => asked.broadcast.length > 0
-    /** The transfer holds nonce 7. While the lane gets an order for a no-op, the transfer gets a retry. */
+    /**
+     * Starts a transfer that holds nonce 7. The transfer gets a retry while it waits for the lane's answer to its order
+     * for a no-op.
+     */
     async function startHolding(answer: Script['broadcast']) {
       let started = (_: WorkflowHandle): void => {}
       let told: Promise<void> | undefined
       const running = new Promise<WorkflowHandle>((resolve) => (started = resolve))
       on.script.broadcast = () => ({ kind: 'pending', nonce: 7, attempts: 1, reason: 'blocks are full', tried: [] })
       on.script.withdraw = async () => {
-        // A retry after the lane's answer would order the transfer to continue.
+        // Send the retry before the lane's answer, because a later retry would make the transfer continue.
         const signalled = (told ??= running.then((handle) => handle.signal(retrySignal)))
         on.script.broadcast = async (input) => signalled.then(() => answer(input))
         await signalled
@@ -80,7 +83,7 @@ describe('A transfer', () => {
         ...waiting,
         what: 'the lane to be asked for its no-op',
       })
-      // A retry after the lane's answer would order the transfer to continue.
+      // Send the retry before the lane's answer, because a later retry would make the transfer continue.
       const signalled = handle.signal(retrySignal)
       on.script.broadcast = async () => signalled.then(() => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] }))
       await signalled
@@ -146,7 +149,8 @@ describe('A transfer', () => {
       on.script.getLaneStatus = () => closed('forbidden')
       on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
       const handle = await on.start()
-      // Before the transfer asks for a nonce, a cancel would end it at once.
+      // Cancel only after the transfer has asked for a nonce, because an earlier cancel would end the transfer
+      // immediately.
       await until(() => on.asked.broadcast.length > 0, { ...waiting, what: 'the lane to be asked for a nonce' })
       await handle.signal(cancelSignal, { order: { by: 'night-shift', reason: 'a test' } })
       await until(() => on.asked.withdraw.some(({ how }) => how === 'cancel'), {
@@ -160,7 +164,10 @@ describe('A transfer', () => {
 
     describe('and that leaves it', () => {
       const order = { by: 'night-shift', reason: 'a test' }
-      /** The transfer leaves the forbidden lane, which still holds its first nonce. The other lane grants none. */
+      /**
+       * Starts a transfer that leaves a forbidden lane, which still holds the transfer's first nonce. The other lane
+       * grants no nonce.
+       */
       async function left(changes: Partial<Script> = {}) {
         on.script.broadcast = ({ lane }) =>
           lane === lanes[0] ? stuck({ lane } as BroadcastInput) : { kind: 'no-slot', code: 'LANE_FULL', reason: 'full' }
@@ -247,7 +254,8 @@ describe('A transfer', () => {
         return { kind: 'delivered', landed: { ...landed, nonce: 8, txHash: '0xd', tried: [{ ...signed('0xd', 'mined'), ...times }] } }
       if (!isOver)
         return { kind: 'pending', nonce: 7, attempts: 2, reason: 'blocks are full', tried: [signed('0xa', 'open'), signed('0xb', 'open')] }
-      // Another process has a signer that makes other hashes. The transfer must keep the hashes that this answer lacks.
+      // This answer comes from a process whose signer makes other hashes. The transfer must keep the hashes that the
+      // answer lacks.
       return { kind: 'spent', nonce: 7, by: 'noop', tried: [signed('0xb', 'outbid'), signed('0xc', 'mined', 'noop')] }
     }
     const handle = await on.start()
@@ -280,7 +288,7 @@ describe('A transfer', () => {
       gasPaid: '1',
       ...times,
     })
-    // The last broadcast ended as delivered at once.
+    // The last broadcast immediately ended as delivered.
     expect(status.timeline.slice(-3)).toEqual([
       { at: times.at, state: 'broadcasting', note: 'nonce 8 assigned, max fee 2 wei, tip 1 wei' },
       { at: times.acceptedAt, state: 'pending', note: 'sent: a node accepted 0xd…0xd' },

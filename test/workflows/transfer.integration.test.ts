@@ -25,7 +25,7 @@ describe('The transfer workflow', () => {
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
     const { startedAt } = toRow(await handle.describe())
     await on.nextRun(handle)
-    // The start of the first run, not of the present run.
+    // A row shows the start of the first run, and not of the present run.
     const now = await handle.describe()
     expect(toRow(now).startedAt).toBe(startedAt)
     expect(now.startTime.getTime()).toBeGreaterThan(Date.parse(startedAt))
@@ -112,7 +112,7 @@ describe('The transfer workflow', () => {
     const handle = await on.start()
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
     await handle.signal(retrySignal)
-    // If the wait was over before the test saw it, the next round ends in the same way and the transfer waits longer.
+    // If the wait ended before the test saw it, the next round ends in the same way, and the transfer waits longer.
     const backsOff = (now: TransferStatus) =>
       now.state === 'waiting' && now.code === 'DELIVERY_REVERTED' && now.reason === 'nonce 7 was used without the effect' && now.rounds > 1
     await on.reaches(handle, backsOff, 'the transfer to wait')
@@ -153,7 +153,7 @@ describe('The transfer workflow', () => {
     expect(await on.status(handle)).toMatchObject({ code: 'TARGET_CHAIN_UNSUPPORTED', reason: 'the config has no such chain' })
     on.script = { ...sound }
     await handle.signal(retrySignal)
-    // The transfer may hold a nonce.
+    // The transfer may hold a nonce, so its next broadcast must follow the first.
     expect(await handle.result()).toMatchObject({ state: 'delivered', rounds: 1 })
     expect(on.asked.broadcast.map(({ mode }) => mode)).toEqual(['new', 'follow'])
   })

@@ -46,7 +46,7 @@ describe('the cursor of an audit', () => {
 
 const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
 
-/** Sets up a stream without transfers in Temporal. */
+/** An audit of a stream whose transfers are not in Temporal. `table`: numbers in the source's table. */
 function scanned(own: Partial<StreamState>, { table, delivered = [] }: { table: readonly number[]; delivered?: readonly number[] }) {
   const { streamClient, requests } = fakeStream(config)
   streamClient.now = { ...initialStream(config), next: '5000', target: 0, ...own }
@@ -87,7 +87,7 @@ const runOf = (number: number, id = `native-bridge:stranger:${number}`): ListedT
 
 describe('the audits of a native bridge', () => {
   test('a lost number is started within size / 500 audits, although lower ones stay parked', async () => {
-    // Of the parked numbers, the source's table has only the last.
+    // Of all parked numbers, the source's table has only the last one.
     const { context, submitted } = scanned({ outside: parked('1x999', '2001x499') }, { table: [2_500] })
     for (let count = 0; count < 3; count++) await auditOpen(context, [], noAudit())
     expect(submitted).toEqual(expect.arrayContaining(['2500']))

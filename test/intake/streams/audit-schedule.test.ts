@@ -6,7 +6,7 @@ import { silentLogger } from '../../../observability/logger.ts'
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
 afterEach(() => void vi.useRealTimers())
 
-/** The source's heads are final at once, and the schedule takes one step per second. */
+/** Runs the schedule of audits, one step per second, on a source whose blocks are final immediately. */
 function schedule() {
   let audits = 0
   const listeners = new Set<(event: HeadEvent) => void>()

@@ -9,7 +9,7 @@ export interface EndedRun {
   readonly cancelledBy?: Order
 }
 
-/** A client of a Temporal that has only these completed runs, by their transfers' numbers. */
+/** A Temporal client that finds only these completed runs. `ended`: runs by the numbers of their transfers. */
 export function temporalWith(ended: ReadonlyMap<string, EndedRun>): Client {
   const client = new Client({ connection: Connection.lazy() })
   const getHandle = (id: string) => {

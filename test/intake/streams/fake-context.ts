@@ -6,7 +6,7 @@ import { createStreamCache } from '../../../intake/streams/scanned/stream-cache.
 import { silentLogger } from '../../../observability/logger.ts'
 import { unused } from '../../helpers/unused.ts'
 
-/** Applies requests without Temporal. */
+/** A stream that applies requests without Temporal. */
 export function fakeStream(config: StreamConfig) {
   const requests: (readonly StreamRequest[])[] = []
   const streamClient = {
@@ -28,7 +28,7 @@ export function fakeStream(config: StreamConfig) {
   return { streamClient, requests }
 }
 
-/** The state is fixed. */
+/** A stream that records requests, but does not change its state. */
 export function recordingStream(state: StreamState) {
   const requests: StreamRequest[] = []
   const streamClient = {
@@ -42,7 +42,7 @@ export function recordingStream(state: StreamState) {
   return { streamClient, requests }
 }
 
-/** Methods that `own` does not replace throw. */
+/** A source with the methods of `own`. All other methods throw. */
 export function fakeSource(config: StreamConfig, own: Partial<ScannedSource> = {}): ScannedSource {
   return {
     kind: 'scanned',
@@ -60,7 +60,7 @@ export function fakeSource(config: StreamConfig, own: Partial<ScannedSource> = {
   }
 }
 
-/** The latest block is final. Each subscriber gets it at once. */
+/** A chain whose latest block is final. Each subscriber immediately gets this block. */
 export function fakeChain(
   finalized: number,
   own: Partial<ReadingContext['sourceChain']> = {},
@@ -87,7 +87,7 @@ export function fakeChain(
   }
 }
 
-/** Reads that `own` does not replace throw. */
+/** A context with the reads of `own`. All other reads throw. */
 export function fakeContext(config: StreamConfig, own: Partial<ReadingContext> = {}): ReadingContext {
   return {
     source: fakeSource(config),

@@ -4,12 +4,12 @@ import type { TransferState } from '../../../domain/transfer/transfer.ts'
 import { searchAttributes } from '../../../temporal/contracts/names.ts'
 import { unused } from '../../helpers/unused.ts'
 
-/** A stranger may have started the run. */
+/** A run of a transfer in Temporal. Portage or a stranger may have started it. */
 export interface ListedRun {
   readonly id: string
   readonly state: TransferState
   readonly ended?: boolean
-  /** No list contains such a run. */
+  /** If true, no list contains the run. */
   readonly terminated?: boolean
   readonly input: () => unknown
   readonly result?: unknown

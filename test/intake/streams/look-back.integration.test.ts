@@ -21,7 +21,7 @@ import { fakeStream } from './fake-context.ts'
 import { ofTokenBridge } from '../../helpers/of-token-bridge.ts'
 
 const day = 86_400
-/** `before`: messages before the pause of eight days. `all`: messages in all. */
+/** `before`: number of messages before the pause of eight days. `all`: number of all messages. */
 const [before, all] = [300, 2_000]
 const perBlock = 100
 /** Numbers within the look-back that the target lacks. */
@@ -57,7 +57,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     for (let first = from; first < to; first += perBlock) {
       const numbers = Array.from({ length: Math.min(perBlock, to - first) }, (_, index) => first + index)
       const raws = numbers.map((nonce) => {
-        // The config lacks chain 99.
+        // Every tenth message goes to chain 99, which the config lacks.
         const payload = transferPayload({ toChain: nonce % 10 === 5 ? 99 : 4 })
         return wallet.signTransaction({ ...fees, nonce, to: core, data: publish.encodeFunctionData('publishMessage', [nonce, payload, 1]) })
       })
@@ -70,7 +70,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     })
   }
 
-  /** The lab computes the digests, because it shares no code with Portage. */
+  /** Marks all numbers but these as redeemed. The lab computes the digests, because it shares no code with Portage. */
   async function redeemAllBut(numbers: readonly string[]): Promise<void> {
     const { rpc } = anvils[0]!
     const logs = await rpc<(Mined['logs'][number] & { blockNumber: string })[]>('eth_getLogs', [
@@ -99,7 +99,7 @@ describe('2,000 messages of a real core contract, Temporal was wiped and there i
     const height = Number(await anvils[0]!.rpc<string>('eth_blockNumber'))
     await redeemAllBut(open)
     await anvils[0]!.mine(3)
-    // A lone node must answer twice, one block apart, so blocks must come.
+    // A chain's only node must answer twice, one block apart, so the test keeps mining.
     mining = setInterval(() => {
       for (const anvil of anvils) void anvil.mine().catch(() => {})
     }, 250)

@@ -17,7 +17,7 @@ test('an idle step does not end a failure, and a repeated failure is logged once
   const down = (): never => {
     throw new RelayerError('NODE_UNAVAILABLE')
   }
-  // A step that returns undefined was idle, as in the audit of an emitter's stream whose source has no node.
+  // A step that returns undefined had nothing to do, as in the audit of an emitter's stream whose source has no node.
   const steps = [down, () => undefined, down, () => undefined, () => false, () => undefined]
   await runLoop({
     name: 'audit',

@@ -125,7 +125,7 @@ describe('the agent of a placed source', () => {
     const workflowExecution = { workflowId: transferId(await stream.transferOf(two)) }
     await client().workflowService.deleteWorkflowExecution({ namespace: client().options.namespace, workflowExecution })
     await until(async () => (await stream.run(two)) === undefined, { timeoutMs: 60_000, what: 'the run to be gone' })
-    // Nobody has delivered the message.
+    // A false report: no account has delivered the second message.
     const handle = client().workflow.getHandle(`stream:${stream.source.config.stream}`)
     await handle.executeUpdate('apply', {
       args: [{ requests: [{ kind: 'seen', numbers: [[two.number]], delivered: [[two.number, two.number]] }] }],
@@ -224,7 +224,7 @@ describe('the agent of a placed source', () => {
     const name = stream.source.config.stream
     await orderStream(client(), name, { kind: 'skip', number: one.number, order })
     expect(await stream.state()).toMatchObject({ open: [{ number: two.number }], exceptions: [{ number: one.number, outcome: 'skipped' }] })
-    // A place without a log has no transfer.
+    // This place has no log, so the reopened number must disappear again.
     await orderStream(client(), name, { kind: 'unskip', number: String(firstIn(one.height) + 999n), order })
     await stream.shows(({ gaps, counts }) => Object.keys(gaps).length === 0 && counts.ignored === 0, 'the place to be nothing')
     await orderStream(client(), name, { kind: 'unskip', number: one.number, order })

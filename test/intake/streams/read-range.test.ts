@@ -66,7 +66,7 @@ function network(placed: readonly PlacedTransfer[], onFull: 'decline' | 'park' |
   return {
     ...{ submitted, requests, ended, runs },
     prepare: (some: readonly StreamRequest[]) => streamClient.apply(some),
-    /** Reads the blocks as the scan does, and records them. */
+    /** Reads the blocks as the scan does, and reports them to the stream. */
     async scan(from: number, to: number, live = true): Promise<StreamState | undefined> {
       backup = streamClient.now
       const reading = await readRange(context, { fromBlock: from, toBlock: to }, live, streamClient.era)

@@ -19,7 +19,7 @@ describe('A list of streams', () => {
     client = new Client({ connection, namespace: server.namespace })
   })
 
-  /** The returned function answers the next query with `answer`. */
+  /** Starts a run under the stream's id. The returned function answers the next query of this run with `answer`. */
   async function forge(stream: string, answer: unknown): Promise<() => Promise<void>> {
     const { namespace } = server
     const identity = 'a forger'

@@ -96,7 +96,7 @@ describe('the agent of a scanned source', () => {
     await stream.complete(one)
     await stream.shows(({ next, open }) => open === 2 && next === String(three.nonce + 1n), 'the third')
     expect(await stream.runs(three)).toBe(true)
-    // The last two may be completed before the stream has seen them, and no audit is due.
+    // The last two transfers may be completed before the stream has seen them. No audit is due that would find them.
     await stream.complete(...transfers.slice(1))
     const last = transfers.at(-1)?.nonce
     await stream.shows(({ completedNumber }) => completedNumber === String(last), 'all of them')

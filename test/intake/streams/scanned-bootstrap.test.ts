@@ -11,7 +11,7 @@ import { silentLogger } from '../../../observability/logger.ts'
 const config = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 0, maxOpen: 10 }
 const logger = silentLogger()
 
-/** `kept` is the stored checkpoint. The source denies blocks above `last`. */
+/** `kept`: the stored checkpoint, or the error of reading it. `last`: highest block that the source does not deny. */
 function network(kept: StreamCheckpoint | RelayerError | undefined, highest?: string, last = 100) {
   const alarms = new Set<AgentAlarm>()
   const read = async () => {

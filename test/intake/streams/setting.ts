@@ -33,15 +33,18 @@ export interface Line {
 export interface ScannedSetting {
   readonly network: NativeBridgeNetwork
   readonly ledgers: Ledgers
-  /** Only the agents use this proxy of the source's node. */
+  /** A proxy of the source's node, which only the agents use. */
   readonly proxy: FaultProxy
   /** The head that the agents see. */
   head(): HeadEvent
-  /** If `wanted`, a block comes every 300 ms on both chains. Otherwise none comes. */
+  /** Starts the blocks of both chains, one every 300 ms, or stops them. */
   mining(wanted: boolean): void
-  /** Every message verifies, no server has a message, and no transfer is really started. */
+  /**
+   * Options of a signed agent for which every message verifies, no server has a message, and no transfer is really
+   * started.
+   */
   signed(): Omit<SignedAgentOptions, 'source' | 'chain' | 'auditMs'>
-  /** The stream begins with the next number and block. */
+  /** Makes a stream that begins with the next number and block. */
   stream(options?: StreamOptions): Promise<OneStream>
   stop(): Promise<void>
 }
@@ -51,7 +54,7 @@ export interface StreamOptions {
   readonly rangeBlocks?: number
   readonly auditMs?: number
   readonly checkpoints?: CheckpointStore
-  /** In the config of the agent, if the stream has another start. */
+  /** Start block in the agent's config, if it differs from the stream's start. */
   readonly start?: number
 }
 
@@ -62,7 +65,7 @@ export interface OneStream {
   agent(options?: StreamOptions): ScannedAgent
   state(): Promise<StreamState>
   shows(wanted: (view: StreamView) => boolean | Promise<boolean>, what: string, timeoutMs?: number): Promise<StreamView>
-  /** Also makes the transfers final on the source. */
+  /** Initiates transfers on the source, and makes them final. */
   initiate(...amounts: bigint[]): Promise<NativeTransfer[]>
   runs(transfer: NativeTransfer): Promise<boolean>
   id(transfer: NativeTransfer): string

@@ -36,7 +36,9 @@ function clientWithoutWorkflows(): Client {
   return client
 }
 
-/** Refuses other messages, as if too few guardians had signed them. */
+/**
+ * A submitter that takes only messages with this timestamp. It refuses others as if too few guardians had signed them.
+ */
 function submitterFor(timestamp: number): Submitter {
   return {
     async submit(_, message) {
@@ -46,7 +48,7 @@ function submitterFor(timestamp: number): Submitter {
   }
 }
 
-/** The targets take messages with the signatures of `signVaa`. */
+/** Endpoints of the targets. By default they accept every message as valid. */
 function endpointsFor(verify = (_: Uint8Array): Verdict => ({ kind: 'valid' })): Deps['bridge']['endpoints'] {
   const endpoint = { verify: async (vaa: Uint8Array) => verify(vaa) } as Endpoint
   return new Map(['t', 'alive', 'dead'].map((name) => [name, endpoint]))
@@ -92,7 +94,10 @@ describe('the copies of a missing message', () => {
 
 describe('a copy whose transfer the target shows as delivered', () => {
   const rejected: Verdict = { kind: 'rejected', code: 'VAA_NO_QUORUM', reason: 'unsigned' }
-  /** As NTT: the id of a transfer comes from its payload, so bytes of anyone may name a delivered transfer. */
+  /**
+   * Fetches number 42 from a server with a forged copy and a server with the true copy. As with NTT, the id of a
+   * transfer comes from its payload, so the forged copy names a delivered transfer.
+   */
   async function fetched(verify: (vaa: Uint8Array) => Verdict) {
     const forged = await server(() => signVaa({ timestamp: 1_700_000_000 }, { signers: [] }).bytes)
     const good = await server(() => signVaa({ timestamp: 7 }).bytes)

@@ -120,7 +120,7 @@ describe('how the transfers of an emitter end', () => {
 
   test('running transfers are recorded, and neither fetched nor submitted again', async () => {
     await Promise.all([200, 201].map((number) => start(number, 'unserved', 'admitting')))
-    // A stranger has started a run under the missing number.
+    // A stranger has started a run with the missing number.
     await start(199, 'unserved', 'admitting', 'no message')
     const listed = async () => (await runningTransfers(temporal.client, of)).filter(({ number }) => Number(number) >= 199).length === 3
     await until(listed, { ...waitLimit, what: 'the three to be listed' })

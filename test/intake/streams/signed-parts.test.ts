@@ -45,7 +45,7 @@ describe('where the stream of an emitter begins', () => {
   test('the stream of an emitter begins with the first number of the last days, or the latest thousand', async () => {
     expect(await begin(source('5000'), undefined, '12')).toEqual({ next: '12', problems: 0 })
     expect(await begin(source('5000'), undefined, '4800')).toEqual({ next: '4001', problems: 0 })
-    // The config's start, or a checkpoint, takes precedence over the first number of the last days.
+    // The config's start and a checkpoint take precedence over the first number of the last days.
     expect(await begin(source('5000', '17'), undefined, '12')).toEqual({ next: '17', problems: 0 })
     expect(await begin(source('5000'), checkpoint('1234'), '12')).toEqual({ next: '1235', problems: 0 })
   })
@@ -65,7 +65,7 @@ describe('where the stream of an emitter begins', () => {
   test('the stream of an emitter does not begin while its checkpoint cannot be read', async () => {
     const away = new RelayerError('CHECKPOINT_UNAVAILABLE')
     expect(await codeOfAsync(() => begin(source('5000'), away))).toBe('CHECKPOINT_UNAVAILABLE')
-    // If the config has a start, the checkpoint only saves reads.
+    // A stream with a start in the config can begin without its checkpoint, which would only save reads.
     expect(await begin(source('5000', '17'), away)).toEqual({ next: '17', problems: 1 })
   })
 

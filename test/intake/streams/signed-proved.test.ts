@@ -16,7 +16,7 @@ import { onEveryChain } from '../../helpers/on-every-chain.ts'
 
 const emitter = `${'00'.repeat(12)}${'33'.repeat(20)}`
 const bridge = 'wormhole-token-bridge'
-/** Timestamp of signed messages. */
+/** Timestamp of the messages that guardians have signed. */
 const signed = 7
 const verdicts: Readonly<Record<number, Verdict>> = {
   [signed]: { kind: 'valid' },
@@ -36,11 +36,11 @@ function decode(vaa: Uint8Array) {
 interface Run {
   readonly number: string
   readonly timestamp: number
-  /** Undefined while the run is open. */
+  /** State in which the run ended. Undefined while the run is open. */
   readonly ended?: TransferState
-  /** By default, the id that the run's message gives. */
+  /** Workflow id. Default: the id that follows from the run's message. */
   readonly id?: string
-  /** By default, the transfer of the run's message. */
+  /** Input of the workflow. Default: the transfer of the run's message. */
   readonly input?: unknown
   readonly result?: unknown
 }
@@ -59,7 +59,7 @@ function clientWith(runs: readonly Run[]) {
   )
 }
 
-/** The emitter's number 1 is missing, open or resolved (`how`). The servers have the signed messages. */
+/** Audits an emitter whose number 1 is missing, open or resolved (`how`). The servers have the signed messages. */
 async function auditWith(runs: readonly Run[], how: 'gap' | 'open' | 'resolved', { delivered = false, rounds = 1 } = {}) {
   const { client, read } = clientWith(runs)
   const [fetched, submitted]: [string[], string[]] = [[], []]

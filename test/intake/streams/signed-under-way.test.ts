@@ -14,7 +14,7 @@ import { onEveryChain } from '../../helpers/on-every-chain.ts'
 const emitter = '33'.padStart(64, '0')
 const of = { bridge: 'wormhole-token-bridge' as const, sourceChain: 's', emitter }
 
-/** The guardians have signed only variant 0 of each number. */
+/** The transfer of a number. Only variant 0 is the message that the guardians have signed. */
 function transferOf(number: number, variant = 0): Transfer {
   const digest = `0x${String(variant).padStart(16, '0')}${String(number).padStart(48, '0')}`
   const message = Buffer.from(`${number}/${variant}`).toString('base64')
@@ -30,7 +30,7 @@ const runOf = (number: number, variant = 0): ListedRun => {
 }
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
-/** No server has the messages of the numbers 1 to `upTo`. */
+/** A gap of the numbers 1 to `upTo`. No server has their messages. */
 function gapsWith(upTo: number, runs: readonly ListedRun[], isReceived?: (number: string) => boolean) {
   const { client, read, lists } = listingClient(runs)
   const [fetched, recorded]: [string[], string[]] = [[], []]
@@ -90,7 +90,7 @@ describe('missing numbers whose transfers run', () => {
     await look()
     expect(fetched).toEqual(['1', '40'])
     expect(recorded).toEqual(range(2, 39).map(String))
-    // One look reads only a few of the strangers' runs.
+    // Of the strangers' runs, the look reads only a few.
     expect(read.length - 38).toBeLessThan(10)
   })
 

@@ -20,10 +20,10 @@ import { ofTokenBridge } from '../../helpers/of-token-bridge.ts'
 const emitter = 'ec'.repeat(32)
 const own = { emitterChain: 1, emitter, sourceChain: 'wormhole-1', maxOpen: 200 }
 const source = (first?: string) => createSourceWithoutNode({ ...own, ...ofTokenBridge(), begins: { first } })
-/** The config has chain 2, and lacks chain 30. */
+/** A message to chain 2, which is in the config, or to chain 30, which is not. */
 const vaa = (sequence: bigint, toChain = 2) => signVaa({ emitterChain: 1, emitter, sequence, payload: transferPayload({ toChain }) }).bytes
 
-/** A Solana emitter. Even numbers go to chain 2. */
+/** The stream of a Solana emitter. `has`: whether the servers have a sequence. Even numbers go to chain 2. */
 function network(has: (sequence: bigint) => boolean, { first = '1000000', unregistered = [] as readonly string[] } = {}) {
   const { streamClient, requests } = fakeStream(source(first).config)
   const asked: string[] = []
@@ -59,7 +59,7 @@ function network(has: (sequence: bigint) => boolean, { first = '1000000', unregi
     lookBackMs: 0,
     ...{ freshMs: 0, proved: { own: async () => [] }, client: {} as TemporalClient },
   }
-  // No chain can be asked.
+  // No target chain shows a delivery.
   Object.assign(deps.source, { delivered: async (all: readonly unknown[]) => all.map(() => false) })
   return { deps, streamClient, requests, asked, started }
 }
@@ -108,7 +108,7 @@ describe('numbers of a source without a node', () => {
     const { deps, streamClient, started } = network((at) => at < 1_000_040n && at !== 1_000_000n)
     await probeTail(deps, undefined)
     expect(streamClient.view?.next).toBe('1000040')
-    // No server has the first number.
+    // The servers lack the first number, so its gap stays.
     await createGapFiller(deps, 60_000).fillGaps(streamClient.now!, undefined)
     expect(streamClient.now?.gaps).toMatchObject([{ from: '1000000', to: '1000000', state: 'unobserved' }])
     const even = Array.from({ length: 19 }, (_, index) => String(1_000_002 + 2 * index))
@@ -148,7 +148,7 @@ describe('numbers of a source without a node', () => {
     for (let looks = 0; looks < 8; looks++) await filler.fillGaps(streamClient.now!, undefined)
     expect(asked).toContain('1000003')
     expect(new Set(asked).size).toBeLessThan(12_000)
-    // No server was asked for the middle of the huge gap.
+    // The servers were not asked about the middle of the huge gap.
     expect(streamClient.now?.gaps.map(({ from, state }) => [from, state])).toEqual([
       ['1000001', 'unobserved'],
       ['1000004', 'unobserved'],

@@ -59,7 +59,7 @@ test('only messages that a server had count as missed by the spy', () => {
   expect(missedBySpy(outcomes)).toEqual([])
 })
 
-/** The spy missed the numbers 3 and 4, which the servers had at time 5,000. */
+/** A stream for which the spy missed the numbers 3 and 4, which the servers had at time 5,000. */
 function silentStream(maxOpen = 10) {
   let state = initialStream({ stream: 'test', origin: '1/0xaa', first: '3', maxOpen: 10 })
   let clock = 1_000

@@ -6,7 +6,7 @@ test('a change of a stream is reported until it is handled', async () => {
   let historyLength = 3
   const client = handlesClient(() => ({ describe: async () => ({ runId: 'a run', historyLength, status: { name: 'RUNNING' } }) }))
   const watch = createStreamWatch(client, 'a stream', 0)
-  // The caller could not read the stream, so it does not call the returned function.
+  // Like a caller that could not read the stream, do not call the returned function.
   expect(await watch()).toBeDefined()
   const dealtWith = await watch()
   expect(dealtWith).toBeDefined()

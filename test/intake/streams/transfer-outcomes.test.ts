@@ -16,7 +16,7 @@ const minuteMs = 60 * secondMs
 
 fakeTime(Date.parse('2026-11-21T12:00:00Z'))
 
-/** The visibility store shows a transfer `lagMs` after its end. */
+/** A reporter of ended transfers. The visibility store shows a transfer `lagMs` after its end. */
 function reporter(lagMs: number, ...numbers: string[]) {
   const closedAt = new Map<string, number>()
   const recorded: string[] = []
@@ -121,7 +121,9 @@ test('the first report covers the hour before, and leaves older ends to the audi
 })
 
 describe('a look at any number of numbers outside the window', () => {
-  /** The numbers 1 to `many` were parked. The visibility store still lists those in `parked`, the highest first. */
+  /**
+   * The numbers 1 to `many` were parked. The visibility store still lists the numbers in `parked`, the highest first.
+   */
   function outsideStage(many: bigint, parked: readonly bigint[], code = 'DELIVERY_IMPOSSIBLE') {
     const config = { stream: 's', origin: '1/0xaa', first: '0', maxOpen: 10 }
     let state: StreamState = { ...initialStream(config), next: String(many + 1n), outside: [{ code, packed: `1x${many - 1n}` }] }
@@ -191,7 +193,7 @@ describe('transfers that are queried a limited count at a time', () => {
   const many = Array.from({ length: 120 }, (_, index) => String(index + 1))
   const idOf = (number: string) => `native-bridge:a:${'0'.repeat(64)}:${number}:${'0'.repeat(16)}`
 
-  /** Calls `step` three times, a minute apart. No transfer answers. */
+  /** Returns the ids of the transfers that `step` queries in three calls, a minute apart. No transfer answers. */
   async function queriedBy(make: (client: Client) => () => Promise<unknown>): Promise<ReadonlySet<string>> {
     const { client, queried } = listingClient(many.map((number) => ({ id: idOf(number), state: 'waiting', input: () => undefined })))
     const step = make(client)

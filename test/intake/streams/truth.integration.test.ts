@@ -18,7 +18,9 @@ describe('the audit of a scanned stream', () => {
 
   const errors = ({ lines }: OneStream) => lines.filter(({ level }) => level === 'error').map(({ message }) => message)
 
-  /** Two of three transfers are above the snapshot. From the snapshot on, only the test mines. */
+  /**
+   * Initiates a transfer, takes a snapshot, and initiates two more transfers. After the snapshot, only the test mines.
+   */
   async function initiateAroundSnapshot(stream: OneStream) {
     const { source } = setting.network
     const [kept] = await stream.initiate(6n)
@@ -54,7 +56,7 @@ describe('the audit of a scanned stream', () => {
     await stream.complete(one)
     // The agent is stopped, so `target` is up to date.
     const height = (await stream.state()).target ?? 0
-    // This report is false: it says that the blocks with the completion contain none.
+    // This report is false: it says that the blocks with the completion have no completion.
     const final = setting.network.target.chain.heads.current?.finalized ?? 0
     const handle = setting.ledgers.temporal.client.workflow.getHandle(`stream:${stream.source.config.stream}`)
     await handle.executeUpdate('apply', { args: [{ requests: [{ kind: 'completed', numbers: [], from: height + 1, to: final }] }] })
@@ -132,7 +134,7 @@ describe('the audit of a scanned stream', () => {
     const stream = await setting.stream({ auditMs: 1_000 })
     const agent = stream.agent()
     const { kept, snapshot, height } = await initiateAroundSnapshot(stream)
-    // The node is asked, because the agents may not know the last final block yet.
+    // Read the last final block from the node, because the agents may not know it yet.
     const { number } = await source.anvil.rpc<{ number: string }>('eth_getBlockByNumber', ['finalized', false])
     // The cursor may stay behind for a while, because the agent records successive empty blocks together.
     await stream.shows(({ nextHeight }) => nextHeight === Number(number) + 1, 'the scan to be at the head')
@@ -142,7 +144,7 @@ describe('the audit of a scanned stream', () => {
     const now = Number(await source.anvil.rpc<string>('eth_blockNumber'))
     expect(now).toBeLessThan(height)
     await source.anvil.rpc('anvil_mine', [`0x${(height - now).toString(16)}`])
-    // No block comes above the cursor, so the scan does not meet the fork.
+    // The new branch is not higher than the cursor, so the scan does not notice the fork.
     await until(() => stream.runs(other), { timeoutMs: 90_000, what: 'the transfer of the new branch' })
     const view = await stream.shows(({ open, backfill }) => open === 2 && backfill.left === 0, 'the fork to be over')
     expect(view).toMatchObject({ next: String(other.nonce + 1n), counts: { forks: 0 } })
@@ -183,7 +185,7 @@ describe('the audit of a scanned stream', () => {
       const checkpoints = createCheckpointStore({ kind: 'directory', path: directory })
       const stream = await setting.stream({ checkpoints })
       const agent = stream.agent()
-      // Two blocks, so that the watermark can be between the transfers.
+      // Use two blocks, so that the watermark can be between the transfers.
       const [one] = await stream.initiate(10n)
       const [two] = await stream.initiate(11n)
       if (!one || !two) throw new Error('nothing was initiated')

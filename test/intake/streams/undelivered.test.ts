@@ -5,7 +5,7 @@ import { undelivered } from '../../../intake/streams/scanned/transfers.ts'
 import { nativeTransfer } from '../../helpers/native-transfer.ts'
 import { fakeChain } from './fake-context.ts'
 
-/** The target shows no delivery. It could show those of even numbers. */
+/** Runs the check on a target that shows no delivery, and that could show only deliveries of even numbers. */
 function undeliveredOf(numbers: readonly number[]) {
   const isEven = ({ sequence }: Transfer) => BigInt(sequence) % 2n === 0n
   const endpoint = { delivered: async () => false, mayShow: async (transfer: Transfer) => isEven(transfer) }

@@ -17,7 +17,7 @@ const transfer: Transfer = {
   message: '',
 }
 
-/** The target completes number 1 while its transfer is being started. */
+/** A stream whose target completes number 1 while the transfer of this number is being started. */
 function network() {
   const { streamClient } = fakeStream(config)
   let shown = false
@@ -61,10 +61,10 @@ describe('a completion that is seen before its number', () => {
     await verify()
     expect(streamClient.view).toMatchObject({ open: 1, toVerify: 1 })
     show()
-    // The verifier asks less and less often, so no read is due yet.
+    // The verifier asks less and less often, so it does not read now.
     await verify()
     expect(streamClient.view).toMatchObject({ open: 1, toVerify: 1 })
-    // A new verifier asks at once.
+    // A new verifier reads immediately.
     await createCompletionVerifier(context)()
     expect(streamClient.view).toMatchObject({ open: 0, toVerify: 0, completedNumber: '1' })
   })

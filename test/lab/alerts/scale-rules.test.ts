@@ -20,7 +20,7 @@ describe('rules with shorter times', () => {
     ['max(a offset 10m) > 3', 'max(a offset 10000ms) > 3'],
     ['max by (stream) (a_seconds) > 3600', 'max by (stream) (a_seconds) > 60'],
     ['min(a_seconds) > 3600 and max(changes(b[1h])) > 0', 'min(a_seconds) > 60 and max(changes(b[60000ms])) > 0'],
-    // Ranges stay at six seconds or more, because shorter ones would lose their samples.
+    // A range is never shorter than six seconds, because it would then lack samples.
     ['max(a_blocks) > 3600', 'max(a_blocks) > 3600'],
     ['changes(a[2m]) == 0', 'changes(a[6000ms]) == 0'],
     [

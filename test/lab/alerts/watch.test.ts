@@ -31,7 +31,7 @@ test('an alert of another chain or fault is not the expected one', () => {
 })
 
 describe('the watch of a fault', () => {
-  /** A Prometheus that gives these answers in turn and then repeats the last one. Undefined: no answer. */
+  /** A Prometheus that gives these answers in turn and then repeats the last answer. Undefined: no answer. */
   function scripted(...answers: readonly (readonly ActiveAlert[] | undefined)[]): Prometheus {
     let next = 0
     const alerts = () => {

@@ -58,7 +58,7 @@ describe('the devnet', () => {
     const signed = await Promise.all(
       sent.map(({ emitterChain, emitter, sequence }) => devnet.guardian.waitFor(emitterChain, emitter, sequence)),
     )
-    // The subscription must have only messages of ethereum, without those of the deployment.
+    // The subscription must have only ethereum's messages, and none from the deployment.
     expect(stream.received.map((bytes) => bytes.toString('hex')).toSorted()).toEqual(
       signed
         .slice(4)

@@ -47,7 +47,7 @@ describe('the guardian', () => {
     ['safe', 201],
   ])('the guardian signs only what is %s, so a message that a reorg removed is never signed', async (tag, level) => {
     const { source, target, guardian } = await start(level)
-    // A block that the test will remove must not become safe before, so blocks come only when the test mines them.
+    // The block that the test removes must not become safe before its removal, so only the test mines blocks.
     await source.anvil.rpc('evm_setIntervalMining', [0])
     const snapshot = await source.anvil.rpc('evm_snapshot')
     const gone = await sendInOneBlock(source, target, ether)

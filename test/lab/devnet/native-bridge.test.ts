@@ -58,7 +58,7 @@ describe('the strict native bridge, with the defects of the deployed one', () =>
   })
 })
 
-/** The fields exist only after `beforeAll` has run. */
+/** Access to the bridge of a variant. The fields exist only after `beforeAll` has run. */
 function setting(variant: NativeBridgeVariant): At {
   const at = {} as { -readonly [Key in keyof At]: At[Key] }
   let nodes: Anvil[] = []

@@ -95,7 +95,7 @@ describe('the native bridge of the devnet', () => {
     // The checker must also judge transfers that are missing from its list.
     expect(await devnet.check(sent)).toMatchObject({ delivered: sent.length, lost: 3, duplicates: 1 })
 
-    // For the next three completions, the contract is one whose events lie and that pays nobody.
+    // Until the code is restored, the contract logs its input as events and pays nobody.
     const code = await bsc.anvil.rpc<string>('eth_getCode', [bsc.bridge, 'latest'])
     await bsc.anvil.rpc('anvil_setCode', [bsc.bridge, logsItsInput])
     const [id, initiator, recipient, amount, nonce] = completion(elsewhere)
@@ -105,7 +105,7 @@ describe('the native bridge of the devnet', () => {
     await claim(bsc, key, completion(unpaid))
     await bsc.anvil.rpc('anvil_setCode', [bsc.bridge, code])
     expect(recipient).toBe(elsewhere.recipient)
-    // A completion with a wrong recipient or amount counts twice: its transfer is lost, and it is foreign.
+    // A completion with a wrong recipient or amount counts twice: as a lost transfer and as a foreign completion.
     expect(await devnet.check(all)).toMatchObject({ ...before, lost: 2, duplicates: 1, wrongBalances: 2, foreignCompletions: 2 })
     await complete(bsc, key, [completion(elsewhere), completion(less)])
     expect(await devnet.check(all)).toMatchObject({ ...before, delivered: sent.length + 2, lost: 0, foreignCompletions: 2 })

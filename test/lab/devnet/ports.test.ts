@@ -9,14 +9,14 @@ const module = fileURLToPath(new URL('../../../lab/devnet/ports.ts', import.meta
 // Only Linux can reserve a port. Other systems check that it is free.
 describe.runIf(process.platform === 'linux')('a free port', () => {
   test('a free port is given once, however many are requested before a server listens', async () => {
-    // If 600 ports were merely chosen at random, out of 22,000, some would be chosen twice.
+    // Of 600 ports chosen at random from 22,000, some would be the same.
     const ports: number[] = []
     while (ports.length < 600) ports.push(await freePort())
     expect(new Set(ports).size).toBe(ports.length)
   })
 
   test('a port of another process is not given while this lives, and again once it was killed', async () => {
-    // The range has only nine ports, so both processes try the same ones.
+    // The range has only nine ports, so both processes try the same ports.
     const from = 5_000 + Math.floor(Math.random() * 4_000)
     const range = { from, to: from + 8 }
     const program = `

@@ -31,7 +31,7 @@ export async function redeem(chain: WormholeChain, account: DevnetAccount, vaa: 
   if (receipt.status !== '0x1') throw new Error(`transaction execution reverted: ${hash}`)
 }
 
-/** Resolves with the hash when the node has accepted the transaction, which it may never mine. */
+/** Resolves with the hash when the node has accepted the transaction. The node may never mine it. */
 export async function queueRedeem(
   chain: WormholeChain,
   account: DevnetAccount,

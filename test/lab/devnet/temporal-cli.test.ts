@@ -75,7 +75,7 @@ describe('the search for the Temporal CLI', () => {
   })
 
   test('the error for a read-only cache names the variable of the cache and does not ask for Go', async () => {
-    // A file in place of a folder: nobody can write below it, not even root.
+    // A file in place of a folder: no user can write below it, not even root.
     await writeFile(join(dir, 'home'), '')
     const env = { PATH: join(dir, 'none'), XDG_CACHE_HOME: join(dir, 'home') }
     const error = await findTemporalCli({ env, log, downloadTimeoutMs: 1 }).catch((reason: unknown) => reason)

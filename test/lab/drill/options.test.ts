@@ -56,7 +56,7 @@ describe('a drill is clean', () => {
     expect(isClean({ ...summary, payments: { once: 2, never: 0, again: 1 } })).toBe(false)
     const unpaid = { ...summary, payments: { once: 2, never: 1, again: 0 } }
     expect(isClean(unpaid)).toBe(false)
-    // After a restart from nothing, nothing remembers this payment's order, so it may stay unpaid.
+    // A restart from nothing loses the order of this payment, so the payment may stay unpaid.
     expect(isClean({ ...unpaid, case: 'nothing' })).toBe(true)
   })
 

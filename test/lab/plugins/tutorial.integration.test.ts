@@ -46,7 +46,7 @@ test('A plug-in that is written as the tutorial says delivers a message on a dev
       continue
     }
     for (const line of text.trim().split('\n')) {
-      // The test has started the devnet, and gives its environment to each command.
+      // Skip the set-up: the test has started the devnet, and gives its environment to each command.
       if (/^(npm run devnet|set -a|alias )/.test(line)) continue
       ran.push(line)
       if (line.startsWith('portage run')) {

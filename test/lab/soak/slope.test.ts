@@ -5,7 +5,7 @@ import { trendOf } from '../../../lab/soak/slope.ts'
 const limit = { part: 0.1, least: 5 }
 const readings = (value: (at: number) => number, count = 120) =>
   Array.from({ length: count }, (_, index) => ({ at: index * 60, value: value(index * 60) }))
-/** The hump of a garbage collector: the memory rises and falls every ten minutes. */
+/** Memory with a garbage collector: it rises for ten minutes, then falls. */
 const sawtooth = (at: number) => 200 + (at % 600) / 20
 
 describe('the trend of readings', () => {

@@ -112,7 +112,7 @@ test('after a rotation the new key signs and the old one verifies, until it is r
   expect(before.kid).not.toBe(kid)
   await expect(removeKey(file, kid)).rejects.toMatchObject({ code: 'ACCESS_KEYS', message: expect.stringContaining('This key signs') })
   await expect(removeKey(file, 'x')).rejects.toMatchObject({ code: 'ACCESS_KEYS', about: 'It has no key with this kid. (kid=x)' })
-  // The private part of the old key is gone.
+  // The file has lost the private part of the old key.
   expect((await readFile(file, 'utf8')).match(/"d"/g)).toHaveLength(1)
   await removeKey(file, before.kid)
   await expect(verifyToken(await ring.keys(), 'default', old)).rejects.toMatchObject({ code: 'ACCESS_TOKEN_INVALID' })
@@ -148,7 +148,7 @@ test('a key ring has the keys of the config, and reads a changed key file within
   now += 1
   const both = await ring.keys()
   expect(both.map(({ kid }) => kid)).toEqual([ofConfig[0]!.kid, signingKey(await readKeys(file)).kid])
-  // No secret stays in memory for the checks of tokens.
+  // The ring that checks tokens keeps no secret in memory.
   expect(both.filter((key) => 'd' in key)).toEqual([])
   now += 1_000
   expect(await ring.keys()).toBe(both)

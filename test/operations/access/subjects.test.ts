@@ -16,7 +16,7 @@ test.each<[SettingsOrder, OrderSubject]>([
   [{ kind: 'deny', what: 'recipient', value: 'bsc/0xaa' }, chains('bsc')],
   [{ kind: 'allow', what: 'recipient', value: 'bsc/0xaa' }, chains('bsc')],
   [{ kind: 'allow', what: 'recipient', value: '0xaa' }, everything],
-  // The number is the token's origin. The token may arrive at any chain.
+  // The number is the chain of the token's origin. The token may arrive at any chain.
   [{ kind: 'deny', what: 'token', value: '4/aa' }, everything],
   [{ kind: 'setFees', scope: { kind: 'lane', lane }, policy: {} }, { lane: lane.toLowerCase() }],
   [{ kind: 'setFees', scope: { kind: 'chain', chain: 'bsc' }, policy: {} }, chains('bsc')],

@@ -80,7 +80,7 @@ describe('The archive of a Temporal that strangers write to', () => {
       timeoutMs: 60_000,
       what: 'all runs to be listed as closed',
     })
-    // A second pass reads the unreadable runs again.
+    // `done` is the result of the second pass, which reads the unreadable runs again.
     expect(done).toMatchObject({ found: 6, added: 0, unreadable: 3 })
     expect(Date.parse(done.through ?? '')).toBeGreaterThan(Date.now())
     expect(done.orders).toMatchObject([{ id: 'honest', orders: [{ kind: 'retry', by: 'dora', at }] }])
@@ -119,7 +119,7 @@ describe('The archive of a Temporal that strangers write to', () => {
       },
       { timeoutMs: 120_000, what: 'all runs to be listed' },
     ).finally(() => stopping.abort())
-    // A poll that outlived its connection would be tried again, and would fail outside every test.
+    // If the poll outlived its connection, it would be tried again, and would fail outside every test.
     expect(await stranger).toMatchObject({ code: status.CANCELLED })
     const unread = kept.flatMap(({ id, unread: is }) => (is ? [id] : [])).toSorted()
     expect(unread).toEqual(['nothing', 'null', 'sealed', 'transfer:unserved', 'unserved'])

@@ -34,7 +34,7 @@ describe('the line of a closed transfer', () => {
     const transactions = [
       { ...told, hash: '0x0', fate: 'replaced', at },
       { ...told, hash: '0x1', maxFee: '3', fate: 'mined', gasPaid: '21', at },
-      // The ledger recorded this transaction, but no step reported it.
+      // The ledger recorded this transaction, but no step has reported its hash.
       { ...told, nonce: 8, round: 2, fate: 'dropped' },
       { ...told, nonce: '9' },
     ]

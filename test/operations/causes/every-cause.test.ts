@@ -48,7 +48,7 @@ const ofReceiver = (changes: Partial<NotifierState>): Partial<Facts> => ({
   ],
 })
 
-/** The type demands facts for every cause of the catalogue. */
+/** For each cause, facts with which the cause is shown. The type demands an entry for every cause of the catalogue. */
 const shown: Readonly<Record<CauseCode, Partial<Facts>>> = {
   TEMPORAL_UNAVAILABLE: { temporal: away, settings: away, ledger: ofQueue(away), chainWorkers: new Map(), lanes: [] },
   LEDGER_WITHOUT_WORKER: { ledger: ofQueue(unpolled) },
@@ -154,21 +154,21 @@ test.each(Object.entries(shown))('%s is shown with its commands, and its facts s
 })
 
 /**
- * For each cause, the number of its commands that do not help with the facts above. useless-commands.test.ts shows when
- * they help.
+ * For each cause, the number of its commands that are left out because they do not help with the facts above.
+ * useless-commands.test.ts shows when they help.
  */
 const without: Partial<Record<CauseCode, number>> = {
   ...{ CHAIN_UNREACHABLE: 1, CHAIN_WITHOUT_MAJORITY: 1, LANE_FUNDS: 1, GAP_UNOBSERVED: 1 },
   ...{ LEDGER_WITHOUT_WORKER: 1, CHAIN_WITHOUT_WORKER: 1, NODE_WRONG_NETWORK: 1, NODE_DOWN: 1, NODE_LAGS: 1, FEE_LIMIT: 2 },
 }
 
-/** Further causes that always appear together with a cause. */
+/** For each cause, the other causes that always appear with it. */
 const besides: Partial<Record<CauseCode, readonly CauseCode[]>> = {
   CHAIN_WITHOUT_MAJORITY: ['NODE_DOWN'],
   STREAM_FULL: ['GAP_NOT_QUERIED'],
 }
 
-/** No case of lab/stuck makes these causes. The list may only become shorter. */
+/** Causes that no case of lab/stuck makes. The list may only become shorter. */
 const neverMade: readonly CauseCode[] = [
   ...(['INTAKE_SILENT', 'LANE_CHAIN_REPLACED', 'FEE_LIMIT_REACHED', 'NONCE_STUCK', 'LANE_UNREACHABLE', 'LANE_UNSYNCED'] as const),
   ...(['LANE_NONE', 'LANE_FULL', 'SIGNING_REFUSED', 'CALL_UNJUSTIFIED', 'SIGNER_OFFLINE'] as const),

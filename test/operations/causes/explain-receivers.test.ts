@@ -41,7 +41,7 @@ describe('receivers of notifications', () => {
       ...(['has a step that fails', 'RECEIVER_UNSERVED', 'was tried 4 times: a bug'] as const),
       one({ recordedAt: at - 600_000 }, { step: { tries: 4, failure: 'a bug' } }),
     ],
-  ])('one that %s: %s', (_, code, what, receiver) => {
+  ])('a receiver that %s: %s', (_, code, what, receiver) => {
     const rows = causes({ receivers: [receiver] })
     expect(rows.map((row) => [row.code, row.where])).toEqual(code ? [[code, { kind: 'receiver', id: 'books' }]] : [])
     expect(rows.map((row) => row.what).join('')).toContain(what)

@@ -9,7 +9,7 @@ export const at = Date.parse('2026-11-22T12:00:00Z')
 export const lane = 'evm-1397:0x52908400098527886e0f7030069857d2e4169ee7'
 const address = '0x52908400098527886e0f7030069857d2e4169ee7'
 
-/** The emitter's chain 2 has no node. */
+/** A config with one chain. Chain 2, which has an emitter, has no node. */
 export const config = {
   chains: {
     bsc: {

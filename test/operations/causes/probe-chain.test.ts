@@ -56,7 +56,7 @@ test('one of three nodes cannot empty an account with an honest head', async () 
   expect([...(facts?.balances.values() ?? [])]).toEqual(['5'])
 })
 
-test('a node that asks for a header is asked with it, and the header is not among the facts', async () => {
+test('the probe sends the authorization header of the node, and keeps the header out of the facts', async () => {
   const behind = await startBlockNode({ height: 100, timestamp: Math.floor(Date.now() / 1_000) })
   const { url, authorization } = await startSecretNode(behind, 'probe')
   const nodes = [{ url, authorization, use: 'all' }]

@@ -110,7 +110,7 @@ test('a step that fails because of the nodes is shown at its third try, although
   expect(others).toEqual([])
   expect(row).toMatchObject({ code: 'NODE_REFUSED', count: 1, examples: ['a'], what: expect.stringContaining('not JSON-RPC') })
   expect(row?.next).toContain('portage node list --chain bsc')
-  // The intake reads the same nodes.
+  // The intake is silent too, because it reads the same nodes.
   const silent = { ...followed, state: read({ ...followed.state.value, updatedAt: at - 3_600_000 }) }
   const codes = (tries: number) => rows({ ...waiting('NODE_REFUSED', { ...failing, tries }), streams: [silent] }).map(({ code }) => code)
   expect([codes(2), codes(3)]).toEqual([['INTAKE_SILENT'], ['NODE_REFUSED']])

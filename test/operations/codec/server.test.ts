@@ -165,7 +165,7 @@ describe('POST /decode', () => {
   test('the codec server reads at most 8 MiB', async () => {
     const fits = json(await sealed('x'.repeat(4 * 1024 * 1024)))
     expect((await ask({ headers: bearer(good), body: fits })).status).toBe(200)
-    // The server closes the connection with its answer, so a client that still sends may not read it.
+    // The server closes the connection with its answer. A client that is still sending may not receive the answer.
     const tooLong = (bytes: number) =>
       ask({ headers: bearer(good), body: Buffer.alloc(bytes, ' ') }).then(
         ({ status }) => status,
@@ -232,7 +232,7 @@ describe('a browser', () => {
 })
 
 test('a token of a removed key is refused', async () => {
-  // The other tests' tokens must stay valid.
+  // Use separate keys, because the other tests' tokens must stay valid.
   const dataFolder = temporaryFolder()
   const file = keyFile({ dataFolder })
   const before = await makeToken({ dataFolder })

@@ -21,7 +21,7 @@ const noList = () => {
 }
 Object.defineProperty(client.workflow, 'list', { value: noList })
 
-/** The notifier's state contains the forged notification. Returns the data that the receiver gets. */
+/** Runs a notifier whose state contains a forged notification. Returns the data that the receiver gets. */
 async function told(requiresEncryption: boolean) {
   const stop = new AbortController()
   const taken = new Promise<Readonly<Record<string, unknown>>>((resolve) => {

@@ -13,20 +13,21 @@ const attributes = { TransferState: 'delivered', Bridge: 'wormhole-token-bridge'
 const idOf = (sequence: string) => `wormhole-token-bridge:2:${'ee'.repeat(32)}:${sequence}:${'ab'.repeat(8)}`
 
 /**
- * Returns the ids of the two forged deliveries whose id or queue no run of Portage has.
+ * Forges runs that deliver and runs that record reversals.
  * @param delivered id of a delivered transfer
  * @param parked id of a parked transfer
+ * @returns ids of the two forged deliveries whose id or queue no run of Portage has
  */
 async function forgeRuns(client: Client, delivered: string, parked: string): Promise<readonly string[]> {
   const forge = (id: string, queue: string, target: string, input: unknown = {}) =>
     forgeRun(client, { type: 'transfer', id, queue, input, result: { id, state: 'delivered' } }, { ...attributes, TargetChain: target })
-  // A foreign id, the queue of another chain, and a message with another id.
+  // Runs with a foreign id, on the queue of another chain, and with a message of another id.
   const junk = ['x:2:junk', idOf('1')] as const
   await forge(junk[0], 'chain:forged-1', 'forged-1')
   await forge(junk[1], 'chain:forged-2', 'bsc')
   const message = { bridge: 'wormhole-token-bridge', sourceChain: 'ethereum', digest: `0x${'cd'.repeat(32)}`, sequence: '1' }
   await forge(idOf('2'), 'chain:forged-3', 'forged-3', { transfer: message })
-  // A run that never existed, and a run that never delivered.
+  // A reversal of a run that never existed, and a reversal of a run that delivered nothing.
   const reverse = (transfer: string, run: string) =>
     client.workflow.execute('reversal', {
       ...{ workflowId: reversalId({ transfer, run }), taskQueue: ledgerQueue, args: [{ transfer, run }] },
@@ -34,7 +35,7 @@ async function forgeRuns(client: Client, delivered: string, parked: string): Pro
     })
   await reverse(delivered, randomUUID())
   await reverse(parked, (await client.workflow.getHandle(parked).describe()).runId)
-  // Otherwise the receiver would be notified that the transfer is parked.
+  // Terminate the parked transfer, because the receiver would be notified of it.
   await client.workflow.getHandle(parked).terminate('a test')
   return junk
 }
@@ -51,7 +52,7 @@ export async function expectForgedUntold(
   const tells = (what: string, isSo: () => boolean) => until(isSo, { timeoutMs: 60_000, what })
   const watch = createTransferWatch(client)
   await watch.look()
-  // A notifier reports only runs that close after its start.
+  // A notifier reports only runs that end after the notifier's start.
   const good: string[] = []
   await until(
     async () => {

@@ -88,7 +88,7 @@ describe('Receivers of notifications', () => {
     await begun(name)
     const id = await on.transfer(next())
     await until(() => idsOf(books.received, id).length === 1, { timeoutMs, what: 'the delivery to be notified' })
-    // The audit makes this call when the effect of a delivery is gone.
+    // Do what the audit does when the effect of a delivery is gone.
     const { runId } = await client().workflow.getHandle(id).describe()
     await recover(client(), { workflowId: id, runId }, 'effectGone')
     await client().workflow.getHandle(id).result()
@@ -125,13 +125,13 @@ describe('Receivers of notifications', () => {
     await until(() => types().length >= events.length, { timeoutMs, what: 'all to be notified' })
     expect(types()).toEqual([...events].toSorted())
     const of = (type: string) => pager.received.find((one) => one.type === type)?.data
-    // The sender of the signal chose this id.
+    // The id in the signal was chosen by its sender, so the notifier must not use it.
     expect(pager.received.filter(({ id }) => id === spending.id)).toEqual([])
     expect(of('transfer.parked')).toMatchObject({ transfer: id, code: 'DELIVERY_IMPOSSIBLE', reason: 'it reverts', ...testShown })
     expect(of('lane.paused')).toMatchObject({ lane, chain: 'bsc', why: 'paused', by: 'night-shift', reason: 'a test' })
     expect(of('settings.halted')).toMatchObject({ chain: 'bsc', by: 'night-shift' })
     expect(of('stream.gap')).toMatchObject({ stream })
-    // The notifier must see the end of the pause before the next pause begins.
+    // Wait until the notifier has seen the end of the pause, and only then pause again.
     await setLaneMode(client(), lane, 'resume', order)
     const isOver = async () => !Object.keys((await readNotifier(client(), name))?.holding ?? {}).includes(`lane/${lane}/closed`)
     await orderOfNotifier(client(), name, { kind: 'replay', since: Date.now() + 60_000, order })
@@ -172,7 +172,7 @@ describe('Receivers of notifications', () => {
     })
     await until(() => idsOf(good.received, later).length > 0, { timeoutMs, what: 'the good one to be notified again' })
     expect(gone.received.length).toBe(asked)
-    // The first four requests come at once. Later ones come one at a time, and each lasts 15 s.
+    // The first four requests arrive together. Later requests arrive one at a time, and each lasts 15 s.
     expect(hanging.received.length).toBeLessThanOrEqual(4 + (Date.now() - startedAt) / 15_000)
     gone.answer = answering(204)
     await orderOfNotifier(client(), c, { kind: 'enable', order })

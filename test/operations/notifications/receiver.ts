@@ -24,15 +24,15 @@ export interface Received {
 
 export interface TestReceiver {
   readonly url: string
-  /** With a valid signature, the oldest first. */
+  /** Notifications with a valid signature, the oldest first. */
   readonly received: Received[]
-  /** With an invalid signature. */
+  /** Bodies with an invalid signature. */
   readonly forged: string[]
-  /** Tests may replace this function. */
+  /** Answers a request. Tests may replace this function. */
   answer: (one: Received, response: ServerResponse) => void
 }
 
-/** Verifies notifications with the package `standardwebhooks`. */
+/** Starts a receiver that verifies notifications with the package `standardwebhooks`. */
 export async function startReceiver(secret: string = testSecrets.first): Promise<TestReceiver> {
   const webhook = new Webhook(secret)
   const receiver: TestReceiver = {

@@ -25,7 +25,7 @@ const listed = (id: string, kind: NotifiedTransfer['kind'] = 'delivered'): Notif
   ...{ kind, id, runId: 'a run', closedAt: 1, at: Date.now() },
 })
 
-/** Temporal was restored from a copy that is older than its visibility store. */
+/** The answers of a Temporal that was restored from a copy older than its visibility store. */
 const runs: Readonly<Record<string, FakeHandle>> = {
   corrupt: { describe: throws(grpc(status.INTERNAL)) },
   undecodable: { describe: throws(new Error('no such payload')) },
@@ -44,7 +44,7 @@ describe('runs that a list shows and that cannot be read', () => {
   test('an unreadable run is notified by the word of the list, and holds up no other', async () => {
     for (const name of ['corrupt', 'undecodable', 'gone', 'running'])
       expect(await proofs(listed('foreign'), listed(name), listed('unsealed'))).toEqual([undefined, 'temporal', undefined])
-    // The first record is gone. The second cannot be read.
+    // The record of the first reversal is gone. The record of the second cannot be read.
     expect(await proofs(listed('gone', 'reversed'), listed('corrupt-record', 'reversed'))).toEqual(['temporal', 'temporal'])
   })
 

@@ -66,7 +66,7 @@ describe('A notification', () => {
     [503, { 'retry-after': '120' }, { kind: 'failed', why: 'HTTP 503', retryAfterMs: 120_000 }],
     [429, {}, { kind: 'failed', why: 'HTTP 429' }],
     [500, {}, { kind: 'failed', why: 'HTTP 500' }],
-  ] as const)('that is answered with %i', async (status, headers, expected) => {
+  ] as const)('a notification that is answered with %i has its own result', async (status, headers, expected) => {
     receiver.answer = answering(status, headers)
     expect(await sendNotification(to(receiver.url), notification)).toEqual(expected)
   })

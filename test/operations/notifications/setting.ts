@@ -19,7 +19,7 @@ import { deadConfig } from '../../api/setting.ts'
 import { type Ledgers, startLedgers } from '../../lanes/setting.ts'
 import { secretSource, testSecrets } from './receiver.ts'
 
-/** Tests do not wait long. The jitter is the real one. */
+/** Times that keep tests short. The jitter is the real one. */
 export const shortTimes: NotifyTimes = {
   readMs: 50,
   conditionsMs: 200,
@@ -34,7 +34,7 @@ export const lane = `evm-1397:0x${'aa'.repeat(20)}`
 export const testContent = { amount: '1500000', decimals: '6', token: `2/${'ab'.repeat(32)}`, recipient: `0x${'cd'.repeat(20)}` }
 export const testShown = { ...testContent, tokenAmount: '1.5' }
 
-/** A real Temporal. A test controls the steps of its transfers. */
+/** A real Temporal in which a test controls the steps of the transfers. */
 export interface NotificationSetting {
   readonly ledgers: Ledgers
   readonly config: Config

@@ -2,7 +2,7 @@ import { sleep } from '@temporalio/workflow'
 import type { TransferInput } from '../../../temporal/contracts/transfer.ts'
 import { transfer as compatible } from '../../../workflows/transfer/transfer.ts'
 
-/** One more command at the start. Without a patch, this would break all running transfers. */
+/** A transfer with one more command at its start. Without a patch, this change would break all running transfers. */
 export async function transfer(input: TransferInput) {
   await sleep(1)
   return compatible(input)

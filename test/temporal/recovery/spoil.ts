@@ -9,8 +9,8 @@ import type { Temporal } from '../../../workers/process/temporal.ts'
 let bundled: ReturnType<typeof bundleWorkflowCode> | undefined
 
 /**
- * Adds a command that no build makes to the histories. No other worker may serve `taskQueue` meanwhile. Afterwards no
- * task is pending, so each workflow fails only at its next event.
+ * Adds a command that no build makes to the histories. No other worker may serve `taskQueue` during the call. No task
+ * is pending afterwards, so each workflow fails only at its next event.
  */
 export async function spoil({ client, connection }: Temporal, workflowIds: readonly string[], taskQueue = ledgerQueue): Promise<void> {
   const workflowsPath = fileURLToPath(new URL('./spoiled/index.ts', import.meta.url))
@@ -34,7 +34,7 @@ async function spoilOne(client: TemporalClient, id: string): Promise<void> {
     }
     spoiled = runId
     before = await fired()
-    // A run with a full history continues as new at once. The loop then spoils the next run.
+    // A run with a full history immediately continues as new. The loop then spoils the next run.
     await handle.signal('spoil', runId).catch(ifGone(undefined))
     return false
   }

@@ -69,7 +69,7 @@ test('of all running transfers, the one that waits for nothing is found and rese
   )
   const begun = async () => (await Promise.all(handles.map((one) => one.describe()))).every(({ historyLength }) => historyLength >= 4)
   await until(begun, { timeoutMs: 60_000, what: 'all to wait' })
-  // `list` of the SDK would stop at this memo.
+  // The SDK's `list` would stop at this memo.
   await hostile.workflow.start('transfer', {
     workflowId: 'hostile',
     taskQueue: 'nobody serves this',
@@ -83,7 +83,7 @@ test('of all running transfers, the one that waits for nothing is found and rese
   const listed = async () => (await count(`= 'parked'`)) === 1 && (await count(`!= 'parked'`)) === 4
   await until(listed, { timeoutMs: 60_000, what: 'the list to know of them' })
 
-  // Runs that may be between two tasks, recent runs and runs of another chain are skipped.
+  // The search skips runs that may be between two tasks, recent runs, and runs of another chain.
   expect(await findStuckTransfers(client, 'bsc', Date.now() + 1_000, 600_000)).toEqual([])
   const find = (chain: string, before: number) => findStuckTransfers(client, chain, before, -5_000)
   expect(await find('ethereum', Date.now() + 1_000)).toEqual([])

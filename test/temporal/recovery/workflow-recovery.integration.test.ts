@@ -37,7 +37,7 @@ describe('A stuck workflow is reset', () => {
   const spoiled = (...ids: string[]) => setting.ledgers.without(() => spoil(setting.ledgers.temporal, ids))
   const runOf = async (id: string) => (await client().workflow.getHandle(id).describe()).runId
   const resets = (type: string) => metricValue(metrics, 'portage_workflows_reset_total', { type })
-  /** A lane reads its account only at a block. */
+  /** Mines until the lane's new run has read its account, because a lane reads its account only at a block. */
   const untilRead = (agent: LaneAgent, before: string) => {
     const isRead = () => agent.view?.synced && agent.view.run !== before
     return until(() => setting.mine().then(isRead), { ...waitLimit, what: 'the new run to have read its account' })
@@ -81,7 +81,7 @@ describe('A stuck workflow is reset', () => {
     await spoiled(id)
     const asked = agent.acquire(request('d'), { timeoutMs: waitLimit.timeoutMs })
     await untilRead(agent, before)
-    // The earlier run refuses because of its reset, the new one because of the order.
+    // The earlier run refuses because of its reset. The new run refuses because of the order.
     expect(await asked).toMatchObject({ kind: 'refused' })
     const again = await agent.acquire(request('e'), { timeoutMs: waitLimit.timeoutMs })
     expect(again).toMatchObject({ kind: 'refused', why: 'forbidden', detail: expect.stringContaining('the key may have leaked') })
@@ -229,7 +229,8 @@ describe('A stuck workflow is reset', () => {
       await spoiled(operatorTransaction.workflowId)
       await client().workflow.getHandle(operatorTransaction.workflowId).signal('no handler')
       await until(async () => (await resets('operatorTransaction')) > 0, { ...waitLimit, what: 'the operator transaction to be reset' })
-      // Once the nonce is final, the new run could not learn of it.
+      // Mine only after the new run has sent the transaction, because the run could not learn of a nonce that is
+      // already final.
       await until(() => isBeingSent(client().workflow.getHandle(operatorTransaction.workflowId)), {
         ...waitLimit,
         what: 'the new run to have it',
