@@ -6,7 +6,7 @@ import type { Settings } from '../domain/settings/settings.ts'
 import type { Losses } from './checks/losses.ts'
 import type { Shadow } from './checks/shadow.ts'
 import type { BeatingStep } from './run-step.ts'
-import type { ChainName, ParkLimits, ReadConfig, Transfer } from '../domain/transfer/transfer.ts'
+import type { ChainName, ParkLimits, Transfer } from '../domain/transfer/transfer.ts'
 import type { Intent, LaneId } from '../domain/lane/lane.ts'
 import type { HaltRoute } from '../intake/submit/halt-route.ts'
 import type { LaneStatusCache, OpenLaneWatcher } from '../lanes/ledger/open-lanes.ts'
@@ -36,7 +36,8 @@ export interface StepDeps {
   readonly chains: ReadonlyMap<ChainName, Chain>
   readonly lanes: ReadonlyMap<ChainName, LaneStatusCache>
   readonly settings: () => Settings
-  readonly startedUnder?: ReadConfig
+  /** `routesDigest` of this process's config. */
+  readonly routes?: string
   readonly fees: FeePolicyResolver
   /**
    * ms for which a transfer with a nonce waits for a lane that is forbidden or has no worker. Then it goes to another

@@ -8,8 +8,8 @@ import type { BroadcastResult, Waiting } from '../temporal/contracts/transfer-st
 import { quarantineOf } from './checks/losses.ts'
 import type { RoundCall, StepDeps } from './deps.ts'
 
-const olderConfigMs = 5 * 60_000
-const olderConfigDays = 1
+const otherConfigMs = 5 * 60_000
+const otherConfigDays = 1
 
 /**
  * The endpoint of a transfer's target. In a round with a stage or a plan, the call and the effects come from the stage
@@ -47,14 +47,14 @@ export function haltedBy(deps: Pick<StepDeps, 'settings' | 'bridges'>, transfer:
 }
 
 /**
- * Undefined if this process's config decides about the transfer. Otherwise, the process that started the transfer has
- * read another config later, which may have a route, fee or cap that this process lacks.
+ * Undefined if this process may refuse the transfer. Otherwise, the process that started the transfer has another
+ * config, which may have a route, fee or cap that this process lacks.
  */
-export function underOlderConfig({ startedUnder: own }: Pick<StepDeps, 'startedUnder'>, { startedUnder: other }: Transfer) {
-  const isOlder = own !== undefined && other !== undefined && own.routes !== other.routes && own.at < other.at
+export function underOtherConfig({ routes: own }: Pick<StepDeps, 'routes'>, { startedUnder: other }: Transfer) {
+  const isOther = own !== undefined && other !== undefined && own !== other.routes
   // Anyone with access to Temporal can write a time in the future.
-  if (!isOlder || Math.abs(Date.now() - other.at) > olderConfigDays * 86_400_000) return undefined
-  return (why: string): Waiting => ({ kind: 'waiting', code: 'CONFIG_OLDER', reason: why, retryInMs: olderConfigMs })
+  if (!isOther || Math.abs(Date.now() - other.at) > otherConfigDays * 86_400_000) return undefined
+  return (why: string): Waiting => ({ kind: 'waiting', code: 'CONFIG_DIFFERS', reason: why, retryInMs: otherConfigMs })
 }
 
 /** The transfer's source, from the message, because anyone with access to Temporal can write `transfer.sourceChain`. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Config } from './schema/schema.ts'
 
 /** Keys of values that may differ between the processes of a fleet, or that may contain a secret. */
-const ofProcess: ReadonlySet<string> = new Set(['spies', 'guardianApis', 'wormholescanApis', 'attestationApis', 'signer'])
+const ofProcess: ReadonlySet<string> = new Set(['spies', 'guardianApis', 'wormholescanApis', 'attestationApis', 'signer', 'module'])
 
 /** Digest of the config's chains, contracts, routes, fees and caps. Without URLs, nodes and keys. */
 export function routesDigest({ chains, bridges }: Pick<Config, 'chains' | 'bridges'>): string {

@@ -11,7 +11,7 @@ import { settled, showsEffect } from '../checks/effect.ts'
 import { priceCall, type Priced } from '../checks/price-call.ts'
 import { quarantineOf } from '../checks/losses.ts'
 import type { AdmittedCall, StepDeps } from '../deps.ts'
-import { chainOf, endpointOf, haltedBy, lanesOf, underOlderConfig } from '../route.ts'
+import { chainOf, endpointOf, haltedBy, lanesOf, underOtherConfig } from '../route.ts'
 import { chooseLane, noLane, type Target, waitForGate } from './choose-lane.ts'
 import type { Refuse } from './confirm-end.ts'
 
@@ -47,8 +47,8 @@ async function admissionStep<T extends Admission | Passed>(
   step: (target: Target) => Promise<T>,
 ): Promise<T | Waiting> {
   const isServed = deps.bridges.get(transfer.bridge)?.endpoints.get(transfer.targetChain) !== undefined
-  const older = isServed ? undefined : underOlderConfig(deps, transfer)
-  if (older) return older(`the bridge ${transfer.bridge} to ${transfer.targetChain} is not in the config`)
+  const other = isServed ? undefined : underOtherConfig(deps, transfer)
+  if (other) return other(`the bridge ${transfer.bridge} to ${transfer.targetChain} is not in the config`)
   const target = { endpoint: endpointOf(deps, transfer), chain: chainOf(deps, transfer), lanes: lanesOf(deps, transfer) }
   if (retriedAt !== undefined) target.endpoint.retry?.(transfer, retriedAt)
   const result = haltedBy(deps, transfer) ?? (await step(target))
@@ -80,7 +80,8 @@ async function validate(deps: StepDeps, refuse: Refuse, endpoint: Endpoint, tran
   }
   const { kind, code, reason, awaitNewSignatures, unverified } = verdict
   if (kind === 'wait') return { kind: 'waiting', code, reason, retryInMs: waitMs, unverified }
-  return underOlderConfig(deps, transfer)?.(`${code}: ${reason}`) ?? refuse(transfer, { kind, code, reason, awaitNewSignatures })
+  const other = kind === 'declined' ? underOtherConfig(deps, transfer) : undefined
+  return other?.(`${code}: ${reason}`) ?? refuse(transfer, { kind, code, reason, awaitNewSignatures })
 }
 
 export function createCheckDelivered(deps: StepDeps): KeylessSteps['checkDelivered'] {

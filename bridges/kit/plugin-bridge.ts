@@ -11,7 +11,16 @@ import { demandSize } from './demands.ts'
 import { type DeliveryLog, type DeliveryReader, findDelivery, hasLog } from './logs.ts'
 import type { Call, Message, Plugin, Route, Shown, SignedMessage, Stage } from './plugin.ts'
 import type { Decode } from './published.ts'
-import { type ChainNames, createProve, ofNobody, readRouted, type Routed, signedRefusals, type Verify } from './signed-messages.ts'
+import {
+  type ChainNames,
+  createProve,
+  demandMessage,
+  ofNobody,
+  readRouted,
+  type Routed,
+  signedRefusals,
+  type Verify,
+} from './signed-messages.ts'
 import { type Refusals, toVerdict } from './verdict.ts'
 import { allShow, readView } from './views.ts'
 
@@ -170,12 +179,10 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
    * Proves the message before the product decodes it. Undefined if the state of the target decides which call is next.
    */
   async function check(transfer: Transfer): Promise<PlannedDelivery | undefined> {
-    const routed = messages.route(decodeBase64(transfer.message))
-    const { emitter, emitterChain, sequence, digest } = routed.signed
-    const isSource = emitter === transfer.emitter && String(emitterChain) === transfer.sourceId
-    if (digest !== transfer.digest || !isSource || sequence !== transfer.sequence)
-      throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found: digest } })
-    await prove(routed)
+    const bytes = decodeBase64(transfer.message)
+    // Before the route, because a run that an attacker has started with another message must not end as declined.
+    demandMessage(transfer, bytes)
+    await prove(messages.route(bytes))
     const message = messageOf(transfer)
     await product.admit?.(message)
     if (next) return undefined

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { fingerprint } from '../../chains/crypto/fingerprint.ts'
 import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { type ChainName, unconfiguredSource } from '../../domain/transfer/transfer.ts'
+import { type ChainName, type Transfer, unconfiguredSource } from '../../domain/transfer/transfer.ts'
 import { parseVaa, quorum, toHex, type Vaa } from '../../domain/vaa.ts'
 import { keptReads } from '../../runtime/shared-read.ts'
 import { type ContractReader, doubtedEveryMs, read, ttlMs } from './contract-reader.ts'
@@ -53,6 +53,15 @@ export function digestOf({ body }: { readonly body: BytesLike }): string {
 export function ofNobody({ emitterChain, emitter }: SignedMessage, route?: Route): RelayerError {
   const detail = route && 'A route fits this message, but its bridge does not read it (`decode`).'
   return new RelayerError('PAYLOAD_KIND', { detail, facts: { emitterChain, emitter } })
+}
+
+/** Throws MESSAGE_MISMATCH if the VAA is not the transfer's message, and VAA_*. */
+export function demandMessage(transfer: Transfer, bytes: Uint8Array): void {
+  const vaa = parseVaa(bytes)
+  const isSource = vaa.emitter === transfer.emitter && String(vaa.emitterChain) === transfer.sourceId
+  const found = digestOf(vaa)
+  if (found !== transfer.digest || !isSource || vaa.sequence !== transfer.sequence)
+    throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found } })
 }
 
 export interface Routed {

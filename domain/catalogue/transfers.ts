@@ -8,9 +8,9 @@ export const transferRows = {
     'Configure the call by which that recipient contract redeems the transfer.',
   ),
   TARGET_CHAIN_UNSUPPORTED: fatal('No chain with this Wormhole id is configured.', 'Add the chain to the config, or ignore this transfer.'),
-  CONFIG_OLDER: retryAlone(
-    'This process refuses the transfer, but a process that read another config later has started the transfer.',
-    'Restart the processes of the target chain, so that they read the config. After a day, they refuse the transfer all the same.',
+  CONFIG_DIFFERS: retryAlone(
+    'A process refuses the transfer, but the process that started the transfer has another config.',
+    'Restart the processes of the target chain, so that all processes have the same config. A day after its start, the transfer is refused all the same.',
   ),
   ASSET_UNSUPPORTED: fatal('The origin token is not in the allow-list.', 'Add the token to the allow-list of the bridge.'),
   FEE_NOT_CONFIGURED: fatal(
@@ -66,6 +66,10 @@ export const transferRows = {
   ),
   RECIPIENT_DENIED: fatal('The recipient is on the deny-list.', 'Run `portage allow` for the recipient, then `portage transfer retry`.'),
   TOKEN_DENIED: fatal('The token is on the deny-list.', 'Run `portage allow` for the token, then `portage transfer retry`.'),
+  DENIAL_UNCLEAR: retryAlone(
+    'A denial of this recipient or token names a chain that the config lacks.',
+    'Run `portage deny` again with the name that the chain has in the config, then `portage allow` with the old name.',
+  ),
   BRIDGE_PAUSED: {
     ...retry('The bridge contract is paused.', 'Wait until the owner of the bridge ends the pause.'),
     ...cause('transfers', does.rechecks, [show]),

@@ -118,7 +118,7 @@ export function denialOf(
   if (!rule) return undefined
   const { kind, value, by, waits } = rule
   const reason = `${kind} ${value} was denied by ${by}: ${rule.reason}`
-  if (waits) return { kind: 'waiting', code: 'HALTED', reason, retryInMs: haltedMs } as const
+  if (waits) return { kind: 'waiting', code: 'DENIAL_UNCLEAR', reason, retryInMs: haltedMs } as const
   return { kind: 'declined', code: kind === 'token' ? 'TOKEN_DENIED' : 'RECIPIENT_DENIED', reason } as const
 }
 

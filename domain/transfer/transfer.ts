@@ -26,16 +26,14 @@ export interface Transfer {
   readonly message: string
   /** Limits of the submission that started the transfer. A transfer that a person starts again has none. */
   readonly terms?: Terms
-  /**
-   * Config of the process that started the transfer. Steps of a process with an older config do not end the transfer.
-   */
-  readonly startedUnder?: ReadConfig
+  /** Steps of a process with another config do not refuse the transfer for a day. Absent: any process may refuse it. */
+  readonly startedUnder?: StartedUnder
 }
 
-export interface ReadConfig {
-  /** Digest of the chains and bridges of the config (`routesDigest`). */
+export interface StartedUnder {
+  /** Digest of the config's chains and bridges (`routesDigest`), of the process that started the transfer. */
   readonly routes: string
-  /** For a process: when it read the config. For a transfer: when the transfer was started. ms since the epoch. */
+  /** When the transfer was started, ms since the epoch. */
   readonly at: number
 }
 

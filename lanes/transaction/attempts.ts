@@ -11,7 +11,7 @@ import type { RaiseReason } from './fee-escalator.ts'
 /** `call`: refused for ever. `limit`: a cheaper call may pass. `order`: refused until an operator ends the order. */
 type SigningRefusal = 'call' | 'limit' | 'order'
 
-const ordered: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['HALTED', 'RECIPIENT_DENIED', 'TOKEN_DENIED'])
+const ordered: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['HALTED', 'DENIAL_UNCLEAR', 'RECIPIENT_DENIED', 'TOKEN_DENIED'])
 
 type AttemptTimes = { at: number } & { -readonly [Time in 'acceptedAt' | 'includedAt' | 'reorgedAt']?: number }
 

@@ -76,7 +76,7 @@ export class PendingTransaction {
     return this.#usedExternally ? { kind: 'spent', by: 'external' } : { kind: 'pending', note: this.#sender.note }
   }
 
-  /** The no-op in a block that replaced the call because every node refused the call. `reason` has the nodes' text. */
+  /** The no-op in a block that replaced the call because most nodes refused the call. `reason` has the nodes' text. */
   get refusedCall(): { readonly reason: string; readonly receipt: Receipt } | undefined {
     const { inclusion } = this.#attempts.watch
     if (this.#refusal === undefined || inclusion.kind !== 'included' || !this.#attempts.isNoop(inclusion.receipt.hash)) return undefined
@@ -235,7 +235,7 @@ export class PendingTransaction {
     if (error === 'underpriced') this.#stuck.tooCheap('any')
     if (error === 'replacement-underpriced') this.#stuck.tooCheap('lowest')
     if (error && this.#sender.isHopeless() && !this.#attempts.isFilling) {
-      this.#refusal = printable(this.#sender.note)
+      this.#refusal = this.#sender.isAgreed() ? printable(this.#sender.note) : undefined
       await this.#askForFill(this.#refusal)
     }
   }

@@ -9,7 +9,7 @@ const ordinary: ReadonlySet<SendErrorClass> = new Set(['nonce-too-low', 'own-non
 const resendAfterBlocks = 5
 /** Interval of repeated sends, ms, on chains where a higher fee replaces nothing (OpenZeppelin on Arbitrum: 20 s). */
 const resendAfterMs = 20_000
-/** A call is hopeless once most nodes, and no other, have refused it for good at this number of blocks. */
+/** A call is hopeless once each node that answers has refused it for good at this number of blocks. */
 const agreedBlocks = 2
 /**
  * Like `agreedBlocks`, for a call that a node has accepted. A pool may drop such a call later, if it uses too many
@@ -17,7 +17,13 @@ const agreedBlocks = 2
  */
 const agreedBlocksOnceTaken = 5
 
-type Refusals = { readonly error: 'fatal' | 'terminally-stuck'; readonly blocks: number; readonly height: number }
+interface Refusals {
+  readonly error: 'fatal' | 'terminally-stuck'
+  readonly blocks: number
+  /** Those of the blocks at which most nodes refused it. */
+  readonly byMost: number
+  readonly height: number
+}
 
 export type TransactionSender = ReturnType<typeof createTransactionSender>
 
@@ -53,7 +59,7 @@ export function createTransactionSender({ chain, logger }: LaneDeps, nonce: numb
       return error
     },
     /**
-     * Whether most nodes, and no other, refused the call for good. Once a node has accepted the call, only
+     * Whether each node that answered refused the call for good, at two blocks. Once a node has accepted the call, only
      * `terminally-stuck` counts.
      */
     isHopeless(): boolean {
@@ -61,18 +67,22 @@ export function createTransactionSender({ chain, logger }: LaneDeps, nonce: numb
       const { error, blocks } = refusals
       return taken ? error === 'terminally-stuck' && blocks >= agreedBlocksOnceTaken : blocks >= agreedBlocks
     },
-    /** Whether, at two blocks, most nodes called the last transaction unminable, and no node has ever accepted it. */
+    /** Whether most nodes refused the call at two blocks. Otherwise, the refusal is no loss of the transfer. */
+    isAgreed: () => (refusals?.byMost ?? 0) >= agreedBlocks,
+    /**
+     * Whether, at two blocks, each node that answered called the last transaction unminable, and no node has ever
+     * accepted it.
+     */
     isUnfit: () => sent !== undefined && !sent.taken && sent.refusals?.error === 'fatal' && sent.refusals.blocks >= agreedBlocks,
   }
   return sender
 }
 
-/** The word of too few nodes neither counts nor contradicts. */
 function counted(before: Refusals | undefined, outcome: SendOutcome, height: number): Refusals | undefined {
   if (outcome.kind !== 'refused') return undefined
-  const { error, byMost } = outcome
+  const { error } = outcome
   if (error !== 'fatal' && error !== 'terminally-stuck') return undefined
-  if (!byMost) return before
-  if (before?.error !== error) return { error, blocks: 1, height }
-  return before.height < height ? { error, blocks: before.blocks + 1, height } : before
+  const most = outcome.byMost ? 1 : 0
+  if (before?.error !== error) return { error, blocks: 1, byMost: most, height }
+  return before.height < height ? { error, blocks: before.blocks + 1, byMost: before.byMost + most, height } : before
 }

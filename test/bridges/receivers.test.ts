@@ -176,6 +176,11 @@ describe('The check of a transfer', () => {
     expect(await endpointWith().validate({ ...transfer, ...claim })).toMatchObject({ kind: 'rejected', code: 'MESSAGE_MISMATCH' })
   })
 
+  test('a message without a route, under the id of another message, is rejected', async () => {
+    const message = encodeBase64(signed('0x04', { from: universal(tokenBridge) }))
+    expect(await endpointWith().validate({ ...transfer, message })).toMatchObject({ kind: 'rejected', code: 'MESSAGE_MISMATCH' })
+  })
+
   test('a message without a route is declined, because a route may be configured later', async () => {
     const bytes = signed('0x04')
     const stray = { ...transfer, message: encodeBase64(bytes), digest: digestOf(parseVaa(decodeBase64(encodeBase64(bytes)))) }

@@ -54,7 +54,7 @@ describe('settings whose names the config lacks', () => {
     const settings = inForce(given({ kind: 'deny', what: 'recipient', value: `bsc/${alice}` }), known)
     for (const targetChain of ['bnb', 'base'])
       expect(denialOf(settings, { targetChain, recipient: alice, token: '' })).toMatchObject({
-        ...{ kind: 'waiting', code: 'HALTED', retryInMs: expect.any(Number) },
+        ...{ kind: 'waiting', code: 'DENIAL_UNCLEAR', retryInMs: expect.any(Number) },
         reason: `recipient ${alice} was denied by ann: a hack (the denial holds for more than was ordered, because the config of this process lacks the chain bsc)`,
       })
     expect(denialOf(settings, { targetChain: 'bnb', recipient: `0x${'cd'.repeat(20)}`, token: '' })).toBeUndefined()

@@ -111,7 +111,7 @@ test.each([
   ['recipient', payee, 'RECIPIENT_DENIED'],
   ['token', token, 'TOKEN_DENIED'],
   ['recipient', `base/${alice}`, 'passed'],
-  ['recipient', `bnb/${alice}`, 'HALTED'],
+  ['recipient', `bnb/${alice}`, 'DENIAL_UNCLEAR'],
   ['recipient', `bnb/${contract}`, 'passed'],
   ['recipient', contract, 'passed'],
 ] as const)('a key judges the denied %s %s by the parties that the proof of the call names: %s', async (kind, value, wanted) => {

@@ -33,7 +33,7 @@ export async function createChainWorker(
   hosting: Hosting,
   allLocal: LocalLanes,
 ): Promise<{ worker: Worker; services: Service[] }> {
-  const { config, client, network, settings, logger, haltRoute, fees, losses, stepTimes, startedUnder } = context
+  const { config, client, network, settings, logger, haltRoute, fees, losses, stepTimes, routes } = context
   const { bridges, chains } = network
   const ledgers = laneConfigs(config, name)
   const lanes = createLaneStatusCache(client, [...ledgers.keys()])
@@ -53,7 +53,7 @@ export async function createChainWorker(
     fees,
     losses,
     stepTimes,
-    startedUnder,
+    routes,
     localLanes,
     abandonAfterMs: config.transfers.abandonAfterMinutes * 60_000,
     parkAfter: parkAfterOf(config),

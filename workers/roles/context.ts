@@ -4,7 +4,7 @@ import type { Config } from '../../config/schema/schema.ts'
 import { createFeePolicyResolver, type FeePolicyResolver } from '../../domain/fees/fees.ts'
 import { errorCatalogue, knownCode } from '../../domain/catalogue/errors.ts'
 import { orderLimits } from '../../domain/order.ts'
-import type { ReadConfig, Transfer } from '../../domain/transfer/transfer.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Settings } from '../../domain/settings/settings.ts'
 import { createLossReports, Losses } from '../../activities/checks/losses.ts'
 import type { HaltRoute, Mismatch } from '../../intake/submit/halt-route.ts'
@@ -33,7 +33,8 @@ export interface ProcessContext extends ProcessParts {
   readonly fees: FeePolicyResolver
   readonly losses: Losses
   readonly stepTimes: StepTimes
-  readonly startedUnder: ReadConfig
+  /** `routesDigest` of the config. */
+  readonly routes: string
 }
 
 export function createContext(parts: ProcessParts): ProcessContext {
@@ -45,7 +46,7 @@ export function createContext(parts: ProcessParts): ProcessContext {
   return {
     ...parts,
     stepTimes,
-    startedUnder: { routes, at: Date.now() },
+    routes,
     submitter: createSubmitter({ bridges: network.bridges, client, settings, defaults, stepTimes }),
     haltRoute: createRouteHalts(parts),
     fees: createFeePolicyResolver(feeDefaults(config), settings),

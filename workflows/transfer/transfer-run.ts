@@ -277,7 +277,10 @@ export function includedAt({ txHash, tried }: Pick<Landed, 'txHash' | 'tried'>):
 }
 
 /** These reasons usually pass within minutes, so the wait is at most a minute, unless `retryInMs` is longer. */
-const passing: readonly ErrorCode[] = ['LANE_NONE', 'LANE_FUNDS', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT', 'NONCE_NOT_FINAL']
+const passing: readonly ErrorCode[] = [
+  ...(['LANE_NONE', 'LANE_FUNDS', 'HALTED', 'DENIAL_UNCLEAR', 'FEE_CEILING', 'FEE_LIMIT', 'NONCE_NOT_FINAL'] as const),
+  ...(['NODE_UNAVAILABLE', 'NODE_REFUSED', 'NODES_DISAGREE'] as const),
+]
 
 export async function wait(run: TransferRun, { code, reason, retryInMs }: Waiting): Promise<undefined> {
   const { progress } = run
