@@ -104,6 +104,8 @@ export interface DenySubject {
 
 /** Halted transfers look again after this time, ms. */
 export const haltedMs = 5_000
+/** Strangers decide how many transfers wait for this reason, so they wait long. */
+const unclearMs = 5 * 60_000
 
 /** The transfer is declined, not rejected, because an operator may lift the rule. */
 export function denialOf(
@@ -118,7 +120,7 @@ export function denialOf(
   if (!rule) return undefined
   const { kind, value, by, waits } = rule
   const reason = `${kind} ${value} was denied by ${by}: ${rule.reason}`
-  if (waits) return { kind: 'waiting', code: 'DENIAL_UNCLEAR', reason, retryInMs: haltedMs } as const
+  if (waits) return { kind: 'waiting', code: 'DENIAL_UNCLEAR', reason, retryInMs: unclearMs } as const
   return { kind: 'declined', code: kind === 'token' ? 'TOKEN_DENIED' : 'RECIPIENT_DENIED', reason } as const
 }
 

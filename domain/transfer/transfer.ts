@@ -27,14 +27,12 @@ export interface Transfer {
   /** Limits of the submission that started the transfer. A transfer that a person starts again has none. */
   readonly terms?: Terms
   /** Steps of a process with another config do not refuse the transfer for a day. Absent: any process may refuse it. */
-  readonly startedUnder?: StartedUnder
-}
-
-export interface StartedUnder {
-  /** Digest of the config's chains and bridges (`routesDigest`), of the process that started the transfer. */
-  readonly routes: string
-  /** When the transfer was started, ms since the epoch. */
-  readonly at: number
+  readonly startedUnder?: {
+    /** Digest of the config's chains and bridges (`routesDigest`), of the process that started the transfer. */
+    readonly routes: string
+    /** When the transfer was started, ms since the epoch. */
+    readonly at: number
+  }
 }
 
 export type TransferRoute = Pick<Transfer, 'bridge' | 'sourceChain' | 'targetChain'>

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, Connection } from '@temporalio/client'
 import { laneId } from '../../domain/lane/lane.ts'
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
@@ -88,7 +89,7 @@ export async function runFaults(
       await untilBoth(
         sendOver(targets, run.bridge, Math.max(0, run.transfers - sent), run.durationMs * 0.9, sent),
         injectAll(targets, planOf(run), injected),
-        () => tellProgress(targets, started).then(renewQuotes),
+        [() => tellProgress(targets, started), renewQuotes],
       )
     } finally {
       await watching?.stop()
@@ -139,12 +140,12 @@ async function tellProgress({ client, sent, say, wait }: FaultTargets, started: 
   await wait(Math.max(2_000, 50 * (Date.now() - asked)))
 }
 
-async function untilBoth(one: Promise<void>, other: Promise<void>, meanwhile: () => Promise<void>): Promise<void> {
+async function untilBoth(one: Promise<void>, other: Promise<void>, meanwhile: readonly (() => Promise<void>)[]): Promise<void> {
   let over = false
   const both = Promise.all([one, other]).finally(() => (over = true))
   both.catch(() => {})
-  // `meanwhile` only prints progress, so its errors do not matter.
-  while (!over) await meanwhile().catch(() => undefined)
+  // A fault may make each of these fail, and the next try comes soon.
+  while (!over) await Promise.allSettled([...meanwhile.map((job) => job()), sleep(1_000)])
   await both
 }
 

@@ -115,7 +115,7 @@ test.each([
 
 test('a recipient whose denial names a chain that the config lacks waits, and is not declined', async () => {
   const rule = { kind: 'recipient', value: '0x1', waits: true, by: 'me', reason: 'a test', at: 0 } as const
-  expect((await admit({ denied: [rule] })).answer).toMatchObject({ kind: 'waiting', code: 'DENIAL_UNCLEAR', retryInMs: 5_000 })
+  expect((await admit({ denied: [rule] })).answer).toMatchObject({ kind: 'waiting', code: 'DENIAL_UNCLEAR', retryInMs: 300_000 })
 })
 
 describe('A revert that says that the transfer is delivered', () => {

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createChainSteps } from '../../activities/index.ts'
 import { type ErrorCode, RelayerError, waitsForItself } from '../../domain/catalogue/errors.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
+import { transferId } from '../../temporal/contracts/names.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
 
@@ -40,8 +41,9 @@ async function run({ fails, step = 'prepare', attempt = 3, times = [8, 9], times
     settings: () => noSettings,
   } as never)
   const begin = (tries: number) => {
-    const info = { attempt: tries, scheduledTimestampMs: Date.now() - 3_000, startToCloseTimeoutMs: 5_050 }
     const input = { transfer: { ...nativeTransfer(), sourceChain: 'ethereum', targetChain: 'bsc' } }
+    const workflowExecution = { workflowId: transferId(input.transfer), runId: '1' }
+    const info = { attempt: tries, scheduledTimestampMs: Date.now() - 3_000, startToCloseTimeoutMs: 5_050, workflowExecution }
     return new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') }).run(steps[step], input as never)
   }
   await begin(1).catch(() => {})

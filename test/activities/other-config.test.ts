@@ -3,7 +3,7 @@ import { createValidate } from '../../activities/transfer/admit.ts'
 import type { Refuse } from '../../activities/transfer/confirm-end.ts'
 import type { Bridges } from '../../bridges/port.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
-import type { StartedUnder } from '../../domain/transfer/transfer.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
 
@@ -15,7 +15,7 @@ const waits = { kind: 'waiting', code: 'CONFIG_DIFFERS', reason: 'EXECUTOR_UNSUP
 
 /** `startedUnder`: config of the process that started the transfer. Undefined if an older version started it. */
 async function validate(
-  startedUnder: StartedUnder | undefined,
+  startedUnder: Transfer['startedUnder'],
   bridges: Bridges = bridgesWith(fakeEndpoint({ validate: async () => refusal })),
 ) {
   const refuse: Refuse = async (_, answer) => answer

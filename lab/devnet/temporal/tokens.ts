@@ -8,7 +8,7 @@ export interface TokenIssuer {
 }
 
 export interface TokenOptions {
-  /** Seconds until the token expires. Negative: already expired. Default: an hour. */
+  /** Seconds until the token expires. Negative: already expired. Default: a day. */
   readonly endsInSeconds?: number
   readonly subject?: string
 }
@@ -23,7 +23,7 @@ export function createTokenIssuer(): TokenIssuer {
   const kid = createHash('sha256').update(String(n)).digest('hex').slice(0, 16)
   return {
     publicKey: { kty: 'RSA', use: 'sig', alg: 'RS256', kid, n, e },
-    issue(permissions, { endsInSeconds = 3_600, subject = 'portage-test' } = {}) {
+    issue(permissions, { endsInSeconds = 86_400, subject = 'portage-test' } = {}) {
       const now = Math.floor(Date.now() / 1000)
       const claims = { sub: subject, iat: now, exp: now + endsInSeconds, permissions }
       const signed = [{ alg: 'RS256', typ: 'JWT', kid }, claims]
