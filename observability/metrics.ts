@@ -214,7 +214,7 @@ export const metricDefinitions = {
   }),
   ...define('gauge', ['receiver', 'why'], {
     portage_notification_receiver_disabled:
-      '1 while a receiver is disabled, by why: gone (it answered 410), ordered (by an operator). Only processes with the role ledger have this metric.',
+      '1 while a receiver is disabled. `why` is gone (the receiver answered 410) or ordered (an operator disabled it). Only processes with the role ledger have this metric.',
   }),
   ...define('gauge', ['role'], {
     portage_process_ready: '1 while GET /readyz of the admin port succeeds, otherwise 0.',

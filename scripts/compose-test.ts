@@ -58,7 +58,10 @@ async function programs(): Promise<Programs | { readonly why: string }> {
   }
 }
 
-/** Makes a shell like the container's: the same programs, a password file, and addresses and paths of `place`. */
+/**
+ * Returns a function that gives the command and the environment of a Compose service. `place`: text of the Compose file
+ * (a path, an address) → the text that replaces it.
+ */
 function shellOf(folder: string, place: Readonly<Record<string, string>>) {
   return (name: keyof typeof compose.services, more: Readonly<Record<string, string>> = {}) => {
     const { command, environment = {} } = compose.services[name]

@@ -17,7 +17,7 @@ import { startLedgers } from '../test/lanes/setting.ts'
 import { pythonTool } from './python-tool.ts'
 
 const version = '4.32.5'
-/** Seconds. The API gives up orders for lanes and streams after 10 s, and this run must see the answer. */
+/** Seconds. More than the 10 s after which the API gives up on an order for a lane or a stream, and answers 503. */
 const requestTimeout = '60'
 
 /** A 503 says that a node, guardian API, lane or stream does not answer, which is no fault of the API. */

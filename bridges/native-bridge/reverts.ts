@@ -33,7 +33,7 @@ const meanings: Readonly<Record<string, RevertMeaning>> = {
   ZeroAddress: impossible('an address is 0'),
 }
 
-/** A contract that is not initialised divides by its risk denominator 0 (panic 0x12). */
+/** Calls of an uninitialised contract revert with panic 0x12, because its risk denominator is 0. */
 const divisionByZero = 0x12n
 
 /**

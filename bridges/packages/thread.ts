@@ -18,9 +18,9 @@ export interface ThreadLimits {
 export const threadLimits: ThreadLimits = { startMs: 10_000, answerMs: 1_000, nextMs: 10_000, restMs: 20_000 }
 
 /**
- * Hours for which a plug-in does not get a message again, after its first, second, and each further hang on this
- * message. A busy machine can make a plug-in hang, so no message waits for ever. Even with hundreds of such messages,
- * the thread rests only for a small part of each week.
+ * Hours until a plug-in gets a message again on which it hung: after the first, the second, and each later hang. Each
+ * message is tried again, because a busy machine can cause a hang, too. Even with hundreds of such messages, the thread
+ * rests only for a small part of each week.
  */
 const hungHours = [1, 24, 168] as const
 const mostHung = 20_000

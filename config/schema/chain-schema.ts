@@ -90,7 +90,7 @@ export const chainSchema = z.strictObject({
     "Class of error → texts that mean this class in messages of this chain's nodes. Case does not matter. These texts are compared before the built-in texts.",
   ),
   feeModel: usually(z.enum(['ethereum', 'op-stack', 'arbitrum']), 'ethereum').describe(
-    'ethereum: base fee and tip, or legacy gas price. op-stack: also the L1 data fee of the gas price oracle. arbitrum: a higher fee replaces no transaction, so Portage only sends transactions again.',
+    'ethereum: base fee and tip, or legacy gas price. op-stack: also the L1 data fee of the gas price oracle. arbitrum: a higher fee does not replace a pending transaction, so Portage never raises a fee, and sends the same transaction again.',
   ),
   feeHistory: z
     .strictObject({

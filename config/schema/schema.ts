@@ -184,7 +184,7 @@ export const configSchema = z.strictObject({
         "Portage as a relay provider of Wormhole's Executor: it gives quotes and delivers paid requests. docs/operate/executor.md",
       ),
       cctp: optional(cctpSchema).describe(
-        "Circle's CCTP, v1 and v2: burns of USDC on one chain are minted on another. docs/operate/cctp.md",
+        "Circle's CCTP, v1 and v2: USDC that is burned on one chain is minted on another. docs/operate/cctp.md",
       ),
       'native-bridge': optional(nativeBridgeSchema).describe("A chain's native bridge with the contracts of MIP-61."),
     })

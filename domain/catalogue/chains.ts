@@ -28,7 +28,7 @@ export const chainRows = {
   CHAIN_STALLED: {
     title: 'The chain makes no blocks, or all its configured nodes have stopped.',
     remedy:
-      'Compare with a block explorer. If the explorer shows new blocks, the nodes have stopped: restart the nodes, or name other nodes in the config and restart the processes. A node of `portage node add` serves only while the nodes of the config do not answer. Halt a chain whose blocks you do not trust.',
+      'Compare the latest block in `portage node list` with a block explorer. If the explorer shows new blocks, the nodes have stopped: restart the nodes, or name other nodes in the config and restart the processes. A node of `portage node add` serves only while the nodes of the config do not answer. Halt a chain whose blocks you do not trust.',
     severity: 'chain',
     does: 'Portage raises no fees on the chain until the chain makes a block again. No transfer is lost.',
     next: [nodes, `portage halt --chain <chain> ${reason}`],

@@ -148,6 +148,6 @@ export const laneRows = {
   },
   TRANSACTION_LOST: fatal(
     'Portage cannot find out whether this operator transaction was mined, and does not send it again.',
-    "Among the transactions of the lane's account, look for the nonce and the hashes that this error names. Order the transaction again only if none of them made the same call.",
+    "Among the transactions of the lane's account, look for the nonce and the hashes that this error names. Order the transaction again only if no transaction with this nonce or one of these hashes made the same call.",
   ),
 } satisfies Record<string, CatalogueRow>

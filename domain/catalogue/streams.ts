@@ -29,7 +29,7 @@ export const streamRows = {
     ...cause('intake', 'The stream reads the blocks again, and starts no transfer that the source does not have.', [showStream, audit]),
   },
   STREAM_PAUSED: {
-    ...row('The stream is paused: its cursor does not move.', 'Resume the stream once the reason for the pause is gone.'),
+    ...row('An operator has paused the stream, so it takes no new numbers.', 'Resume the stream once the reason for the pause is gone.'),
     ...cause('intake', 'Open transfers of the stream continue.', [`portage stream resume <stream> ${reason}`]),
   },
   STREAM_FULL: {

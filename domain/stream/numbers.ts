@@ -125,7 +125,8 @@ function learnOne(draft: Draft, number: string, height: number | undefined, at: 
     open.delete(number)
     draft.state = count(bringBack(draft.state, number, number, end === 'completed'), end, isCounted || isAgain ? 0 : 1)
   } else if (isNew && isExcepted(draft.state, number)) {
-    // An exception is not opened: a checkpoint lists the number, or a merge of gaps has included it.
+    // The number stays an exception. It is new here because a checkpoint listed it, or because a merged gap includes
+    // it.
     open.delete(number)
   } else if (known) {
     if (height !== undefined) open.set(number, { ...known, height: known.height ?? height })

@@ -31,7 +31,9 @@ export type SpyHealth = Pick<SpyIntake, 'address'> & Pick<SpyIntake['health'], '
 /** A bridge also carries messages that Portage does not deliver. */
 const expectedRefusals = new Set(['PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'])
 
-/** The streams must fetch missed messages, because the spy repeats none. */
+/**
+ * Subscribes to a spy and submits its messages. A spy does not send missed messages later, so the streams fetch them.
+ */
 export function createSpyIntake(options: SpyIntakeOptions) {
   const settings = { concurrency: 16, limit: 10_000, retry: { firstMs: 1_000, mostMs: 30_000 }, ...options }
   const { bridge, address, logger, listener } = settings

@@ -86,7 +86,7 @@ export async function runAlerts(prometheusPath: string, { scale, only }: AlertRu
     const traffic = startTraffic(devnet)
     stops.push(() => traffic.stop())
     const scene = { devnet, client: new Client({ connection }), fleet, receiver }
-    // The first 30 s fill the ranges of the rules and bring the first blocks and transfers.
+    // Wait 30 s, so that the rules have data for their ranges, and the first blocks and transfers exist.
     const warm = await watch(prometheus, () => false, { withinMs: 30_000 })
     const panels = await askPanels(prometheus, scale)
     const results: FaultResult[] = []

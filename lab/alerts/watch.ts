@@ -61,7 +61,7 @@ export async function watch(
   return { afterMs, fired: [...fired.values()] }
 }
 
-/** Resolves with true once no alert was pending or firing for `quietMs`, and with false after `withinMs`. */
+/** Resolves with true once no alert has been pending or firing for `quietMs`, and with false after `withinMs`. */
 export async function untilQuiet(prometheus: Prometheus, withinMs: number): Promise<boolean> {
   let since: number | undefined
   const quiet = (firing: Firing, pending: number) => {

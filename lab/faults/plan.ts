@@ -127,7 +127,7 @@ const fleetShares: Partial<Record<FaultKind, number>> = {
   'node-half-open': 2,
 }
 
-/** The kinds in `fleetShares` come more often. `rolling-restart` comes once, and early, because it takes long. */
+/** Kinds in `fleetShares` are planned more often, and `rolling-restart` once, early, because it takes a long time. */
 export function planFleetFaults(input: PlanInput): PlannedFault[] {
   const others = input.kinds.filter((kind) => kind !== 'rolling-restart')
   const planned = planFaults({ ...input, kinds: others.flatMap((kind) => Array.from({ length: fleetShares[kind] ?? 1 }, () => kind)) })

@@ -42,7 +42,7 @@ export interface FloodSummary extends FloodOptions {
 
 /** Highest ratio of a clean run. */
 export const mostRatio = 1.5
-/** Growth of the memory from one half of the flood to the other that does not yet count as a leak, MiB. */
+/** Maximum growth of memory from the first half of the flood to the second, MiB. More counts as a leak. */
 const mostGrowth = 100
 /** Memory limit of an API process in deploy/helm, MiB. */
 const mostMemory = 768

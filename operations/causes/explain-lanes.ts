@@ -121,8 +121,8 @@ function uselessTopUp({ values }: Of): string[] {
 }
 
 /**
- * The lane from which to top up the given one: the lane with the most coins of those that can then still pay for
- * deliveries.
+ * The richest other lane of the chain that takes work, has a worker, and has more coins than `kept`. Undefined if there
+ * is none.
  */
 function richest(
   { lane, chain: name }: LaneFacts,

@@ -38,7 +38,7 @@ async function missingPrices(names: readonly string[], { config, environment, pr
   }
 }
 
-/** Asks a signing service for its key, and signs nothing. A local key cannot be away. */
+/** Checks that a remote signer or AWS KMS answers, without a signature. A local key is always available. */
 async function problemOfSigner({ signer, address }: NonNullable<Config['bridges']['executor']>['quoter']): Promise<string | undefined> {
   if (signer?.kind !== 'remote' && signer?.kind !== 'aws-kms') return undefined
   const error = errorOf(await read(limits.chainMs, () => createQuoteSigner(signer, address)))

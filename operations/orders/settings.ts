@@ -250,7 +250,7 @@ not answer, and does not count in any majority.`,
     ...settingsOrder({
       summary:
         'Change the settings: halts, deny-list, fees, tariff, nodes. Portage obeys all orders or none, and you may repeat the orders',
-      details: 'Settings that the orders do not name stay.',
+      details: 'Settings that the orders do not name do not change.',
       notes: 'The command reads a file that portage settings export wrote; - reads it from stdin.',
       examples: ['portage settings import settings.json --reason "Temporal was set up anew"'],
       fields: { orders: field('<file>', importedOrders, 'the orders') },

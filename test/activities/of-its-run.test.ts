@@ -10,8 +10,8 @@ const transfer = nativeTransfer(7)
 
 function run(workflowId: string, message = transfer.message) {
   const environment = new MockActivityEnvironment({ workflowExecution: { workflowId, runId: '1' } }, { logger: new DefaultLogger('ERROR') })
-  const step = ofItsRun(async () => ({ kind: 'declined' }))
-  return environment.run(step, { transfer: { ...transfer, message } }) as Promise<object>
+  const step = ofItsRun(async () => ({ kind: 'declined' as const }))
+  return environment.run(step, { transfer: { ...transfer, message } })
 }
 
 test('a transfer under the id of another one is rejected, so that the other one takes its place', async () => {

@@ -208,7 +208,7 @@ export class PlacedModel extends ScannedModel {
     this.#reopened += this.chain.all().length
   }
 
-  /** From here on nothing fails. Throws if the stream does not come to its end. */
+  /** Runs all steps without failures. Throws if a number stays unresolved, or a transfer does not end. */
   settle(): void {
     this.apply([{ kind: 'resume' }, { kind: 'setMaxOpen', maxOpen: 4, by: 'ops' }])
     this.chain.show()

@@ -43,7 +43,7 @@ test('the newest transactions are kept', () => {
   expect([kept.length, kept.at(-1)?.hash]).toEqual([transactionsKept, 'h59'])
 })
 
-test('an attempt is signed until a node accepts it, and a reverted one is not mined', () => {
+test('an attempt has the status signed until a node accepts it, and reverted if its call reverts', () => {
   const first = recordAttempts([], heard(7, [{ ...signed('a', 'open'), at: 1, acceptedAt: 2 }, signed('b', 'signed')]))
   expect(fates(first)).toEqual({ a: 'pending', b: 'signed' })
   // The new process has signed `a` again, but has not sent it yet.

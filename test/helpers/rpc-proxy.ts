@@ -19,7 +19,9 @@ export interface RpcProxy {
   retryAfter: string | undefined
   /** Delay of each answer, in addition to the node's own, ms. A function gets the methods of the HTTP request. */
   delayMs: number | ((methods: readonly string[]) => number)
-  /** Most calls of one HTTP request, where a merged read counts once. A request with more calls gets 413. */
+  /**
+   * Maximum number of calls in one HTTP request, where a merged read counts once. A request with more calls gets 413.
+   */
   largestBatch: number
   /** If false, `alter` and `refuse` get a merged read as a whole, and not its parts. */
   readsMerged: boolean

@@ -134,7 +134,10 @@ export function createIgnoredMessages(
 const mostDelayed = 10_000
 const newEveryMs = 5_000
 
-/** A new message, or a new reason, calls `onNew` at most every `newEveryMs`. */
+/**
+ * Keeps the messages whose transfers cannot start now. Calls `onNew` for a new message or a new reason, at most once
+ * per `newEveryMs`.
+ */
 export function createDelayedMessages(bridge: Pick<Bridge, 'decode'>, onNew: () => void) {
   const blocked = boundedMap<string, BlockedTransfer>(mostDelayed)
   let calledAt = -Infinity

@@ -59,9 +59,9 @@ const mostBaseFee = 7_500 * gwei
 const quietMs = 5 * 60_000
 const rareMs = 10_000
 const gasPerCall = 100_000
-/** Least raise of the fees for a replacement, percent: go-ethereum's PriceBump. */
+/** Minimum raise of the fees for a replacement, percent: go-ethereum's PriceBump. */
 const priceBump = 10
-/** Most transactions of one account in the pool: go-ethereum's AccountSlots plus AccountQueue. */
+/** Maximum number of pooled transactions per account: go-ethereum's AccountSlots plus AccountQueue. */
 const mostPerAccount = 80
 
 /** A chain with forks, a gas market and one pool: the true state. Processes see the chain late, through `ChainView`. */

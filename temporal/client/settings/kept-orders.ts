@@ -46,7 +46,7 @@ export async function readKeptOrders(client: TemporalClient, since: number, of: 
 
 function ofEach(subject: Subject, ids: Iterable<string>, read: (id: string) => Promise<Kept>): Promise<KeptOrders[]> {
   return mapLimited([...ids], 1, (id) =>
-    // Anyone with access to Temporal can run a workflow of this id, so a forged state may throw here.
+    // Anyone with access to Temporal can start a workflow with this id, so a forged state may throw here.
     read(id)
       .then((state) => keptBy(subject, id, state))
       .catch((error: unknown) => unreadOf(subject, id, error)),

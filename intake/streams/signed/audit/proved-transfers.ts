@@ -33,7 +33,10 @@ const againMs = 60_000
 
 export type ProvedTransfers = ReturnType<typeof createProvedTransfers>
 
-/** A stranger with access to Temporal can start runs with any id. */
+/**
+ * Finds the runs whose messages the guardians signed. Anyone with access to Temporal can start a run with any id, so an
+ * id proves nothing.
+ */
 export function createProvedTransfers(deps: ProvedDeps) {
   const { source, logger } = deps
   const messages = boundedMap<string, Transfer>(mostCharacters, 0, ({ message }) => message.length)
