@@ -52,8 +52,7 @@ export class Simulation {
   #born = 0
   /** Transfers whose workflow ended too early, with the reason. */
   readonly #early = new Map<string, string>()
-  /** Transfers that may be delivered although they ended as cancelled. */
-  readonly #mayBeDelivered = new Set<string>()
+  readonly #cancelledBefore = new Set<string>()
   #resets = 0
   #isOver = false
 
@@ -191,7 +190,7 @@ export class Simulation {
     return () => {
       const ids = this.#resets > before ? [...this.#sent.keys()] : []
       this.#reset(() => this.#server.restore())
-      for (const id of ids) if (this.#statusOf(id)?.state === 'cancelled') this.#mayBeDelivered.add(id)
+      for (const id of ids) if (this.#statusOf(id)?.state === 'cancelled') this.#cancelledBefore.add(id)
     }
   }
 
@@ -202,7 +201,6 @@ export class Simulation {
   #reset(act: () => void): void {
     act()
     this.#resets += 1
-    for (const network of this.#networks) network.onReset()
     this.#log('Temporal was set back; the sources are read again')
     world.clock.after(10_000, () => {
       for (const message of this.#sent.values()) void this.#submit(message)
@@ -227,11 +225,8 @@ export class Simulation {
     const first = network.effects.get(keyOf(message))?.[0]
     if (state === 'delivered' && !(first && first.height <= network.finalized))
       this.#early.set(workflowId, 'delivered before its effect was final')
-    if (state !== 'cancelled') return
-    const call = first ? 'pending' : network.callInPool(keyOf(message))
-    // A limit of Portage, see docs/concepts/lifecycle.md.
-    if (call === 'hidden') this.#mayBeDelivered.add(workflowId)
-    else if (call) this.#early.set(workflowId, 'cancelled while its call could be mined')
+    if (state === 'cancelled' && (first ?? network.mayDeliver(keyOf(message))))
+      this.#early.set(workflowId, 'cancelled while its call could be mined')
   }
 
   #networkOf({ targetChain }: Transfer): Network {
@@ -289,7 +284,7 @@ export class Simulation {
       if (early) {
         found.lost += 1
         details.push(`${id} was ${early}`)
-      } else if (isFinal && (status?.state === 'delivered' || (status?.state === 'cancelled' && this.#mayBeDelivered.has(id))))
+      } else if (isFinal && (status?.state === 'delivered' || (status?.state === 'cancelled' && this.#cancelledBefore.has(id))))
         found.delivered += 1
       else if (status?.state === 'cancelled' && effects.length === 0) found.cancelled += 1
       else if (status || !this.#server.runs.get(id)?.isOpen) {

@@ -75,7 +75,6 @@ export class Network {
   wasted = 0
   readonly #chance: Chance
   readonly #pool = new Map<string, Map<number, SimulatedTransaction>>()
-  readonly #forgotten = new Set<string>()
   readonly #byNonce = new Map<string, Mined[]>()
   #baseFee = 5 * gwei
   /** Lowest base fee, wei. Grows with each spike, so that transactions with low fees must be replaced. */
@@ -157,27 +156,13 @@ export class Network {
     return Math.max(-1, ...(this.#pool.get(address)?.keys() ?? []))
   }
 
-  /**
-   * Whether the pool has a call of the transfer that a block may still include. `hidden`: no ledger and no node's count
-   * shows the call, because Temporal was set back after the call was sent, and a nonce before the call is missing.
-   */
-  callInPool(key: string): 'pending' | 'hidden' | undefined {
-    let found: 'hidden' | undefined
+  /** Whether the pool has a call of the transfer that a block may still include. */
+  mayDeliver(key: string): boolean {
     for (const [address, pool] of this.#pool) {
       const used = this.nonceAt(address, this.#finalized)
-      const next = this.pendingNonce(address)
-      for (const transaction of pool.values()) {
-        if (transaction.nonce < used || deliveredBy(transaction) !== key) continue
-        if (transaction.nonce < next || !this.#forgotten.has(transaction.hash)) return 'pending'
-        found = 'hidden'
-      }
+      for (const transaction of pool.values()) if (transaction.nonce >= used && deliveredBy(transaction) === key) return true
     }
-    return found
-  }
-
-  /** Temporal was set back, so that a ledger may have lost any transaction that is in the pool. */
-  onReset(): void {
-    for (const pool of this.#pool.values()) for (const { hash } of pool.values()) this.#forgotten.add(hash)
+    return false
   }
 
   send(transaction: SimulatedTransaction): PoolAnswer {
