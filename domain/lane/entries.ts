@@ -83,13 +83,16 @@ export function isReported({ observed }: LaneState, now: number): boolean {
   return now - (observed?.at ?? 0) <= withoutWorkerMs
 }
 
+export function isInherited({ owner, fill }: Entry): boolean {
+  return !owner && fill === 'inherited'
+}
+
 /** A new ledger lacks its predecessor's nonces. A restored ledger lacks nonces that were granted after the backup. */
 export function knowsAllNonces(state: LaneState, now: number): boolean {
   const { synced, observed, next, entries } = state
   if (!isReported(state, now)) return false
   const known = Object.values(entries)
-  const isInherited = known.some(({ owner, fill }) => !owner && fill === 'inherited')
-  return synced && !isInherited && known.length >= next - (observed?.finalized ?? 0)
+  return synced && !known.some(isInherited) && known.length >= next - (observed?.finalized ?? 0)
 }
 
 /** A late step of an earlier round must not get a second nonce for the same call. */

@@ -33,6 +33,8 @@ export interface ProcessOptions {
   readonly name: string
   readonly places: readonly Place[]
   readonly view: ViewOptions
+  /** The highest signed nonce of each lane. All processes share it, and it survives them, as a data folder does. */
+  readonly recorded: Map<LaneId, number>
   /** A KMS signs a transaction differently each time, so two processes send it under different hashes. */
   readonly kms: boolean
   readonly bumpAfterBlocks: number
@@ -115,11 +117,13 @@ export class SimulatedProcess implements Worker {
   }
 }
 
-function createSigner(lane: LaneId, { kms, name }: ProcessOptions): Signer {
+function createSigner(lane: LaneId, { kms, name, recorded }: ProcessOptions): Signer {
   const address = laneAddress(lane)
   return {
     address,
+    highestNonce: async () => recorded.get(lane),
     async sign(transaction) {
+      recorded.set(lane, Math.max(transaction.nonce, recorded.get(lane) ?? 0))
       const signed = JSON.stringify(transaction)
       const signingHash = `0x${fold(`${address}/${signed}`)}`
       const hash = kms ? `0x${fold(`${signingHash}/${name}`)}` : signingHash

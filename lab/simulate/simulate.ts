@@ -3,7 +3,7 @@ import { transfer } from '../../workflows/transfer/transfer.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 import { laneWorkflowId, transferId } from '../../temporal/contracts/names.ts'
-import { laneAddress } from '../../domain/lane/lane.ts'
+import { laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 import { startTransfer } from '../../temporal/client/transfers/start-transfer.ts'
 import { chanceOf } from '../faults/random.ts'
 import { keyOf, messageOf } from './bridge.ts'
@@ -53,6 +53,7 @@ export class Simulation {
   /** Transfers whose workflow ended too early, with the reason. */
   readonly #early = new Map<string, string>()
   readonly #cancelledBefore = new Set<string>()
+  readonly #recorded = new Map<LaneId, number>()
   #resets = 0
   #isOver = false
 
@@ -93,7 +94,17 @@ export class Simulation {
     const places = chains.map(({ lanes }, index) => ({ network: this.#networks[index] as Network, lanes }))
     this.#born += 1
     const process = new SimulatedProcess(this.#server, {
-      ...{ name: `process${this.#born}`, places, view, kms, local, bumpAfterBlocks, updatesPerRun, log: this.#log },
+      ...{
+        name: `process${this.#born}`,
+        places,
+        view,
+        recorded: this.#recorded,
+        kms,
+        local,
+        bumpAfterBlocks,
+        updatesPerRun,
+        log: this.#log,
+      },
     })
     this.#processes.push(process)
     this.#server.workers.push(process)

@@ -100,7 +100,7 @@ export class AccountObserver {
     // A restored ledger may lack transactions in the pool, so it counts as unsynced until it has this process's report.
     const unsynced = !ledger.view?.synced || !this.#reported
     const address = laneAddress(config.lane)
-    const [account, pendingNonce] = await Promise.all([chain.account(address), unsynced ? chain.pendingNonce(address) : undefined])
+    const [account, pendingNonce] = await Promise.all([chain.account(address), unsynced ? nextNonce(this.#deps) : undefined])
     if (await this.#checks.isReplaced(account)) return
     const undone = await this.#checks.isUndone(account)
     this.account = account
@@ -151,6 +151,17 @@ export class AccountObserver {
     // The ledger forgets an old refused call only at a report.
     return forFunds && (seen.balance !== reported.balance || Date.now() - this.#reportedAt >= untriedMs)
   }
+}
+
+/**
+ * The nonce after the account's last transaction in a pool. Nodes do not count a transaction behind a missing nonce as
+ * pending, but the signer has recorded it. A signed nonce beyond the window is of a chain that was replaced.
+ */
+async function nextNonce({ chain, signer, config }: LaneDeps): Promise<number> {
+  // With an unreadable record, the key signs nothing, and the code of that refusal says so.
+  const recorded = Promise.resolve(signer.highestNonce?.()).catch(() => undefined)
+  const [pending, signed = -1] = await Promise.all([chain.pendingNonce(laneAddress(config.lane)), recorded])
+  return signed < pending + config.window ? Math.max(pending, signed + 1) : pending
 }
 
 function createFinalBlocks() {

@@ -1,5 +1,5 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { intentOf, knowsAllNonces } from '../../domain/lane/entries.ts'
+import { intentOf, isInherited, knowsAllNonces } from '../../domain/lane/entries.ts'
 import { type LaneConfig, type LaneId, type LaneState, type PauseReason, workflowOf } from '../../domain/lane/lane.ts'
 import type { LaneOrder, LaneRequest } from '../../domain/lane/messages.ts'
 import { portageItself } from '../../domain/order.ts'
@@ -27,6 +27,10 @@ export interface LedgerNonces {
   readonly owners: readonly string[]
   /** All lower nonces are final, and the ledger has forgotten them. */
   readonly finalized: number
+  /** The highest nonce of an earlier ledger that is not final. */
+  readonly inherited?: number | undefined
+  /** Whether a process has reported the account to the ledger. */
+  readonly synced: boolean
   /** False if the ledger is missing, began anew, has no recent report, or lacks the grants of an earlier ledger. */
   readonly knowsAll: boolean
 }
@@ -107,7 +111,7 @@ async function readLedger(
 }
 
 function noncesOf(lane: LaneId, reading: LedgerReading | undefined, workflowId: string): LedgerNonces {
-  if (!reading) return { lane, nonces: [], owners: [], finalized: 0, knowsAll: false }
+  if (!reading) return { lane, nonces: [], owners: [], finalized: 0, synced: false, knowsAll: false }
   const { state, batches } = reading
   const entries = Object.values(state.entries)
   const own = entries.filter((entry) => {
@@ -120,6 +124,8 @@ function noncesOf(lane: LaneId, reading: LedgerReading | undefined, workflowId: 
     nonces: [...own, ...inBatches].map(({ nonce }) => nonce),
     owners: own.flatMap(({ owner, fill }) => (owner && !fill ? [owner.intentId] : [])),
     finalized: state.observed?.finalized ?? 0,
+    inherited: entries.findLast(isInherited)?.nonce,
+    synced: state.synced,
     knowsAll: knowsAllNonces(state, Date.now()),
   }
 }

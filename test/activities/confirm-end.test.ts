@@ -38,7 +38,7 @@ function ending(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, left = [
       ],
     ]),
     bridges: new Map([['b', { endpoints: onEveryChain(endpoint) }]]),
-    heldNonces: () => Promise.resolve([{ lane, nonces: [], owners: [], finalized: 0, knowsAll: true, ...word }]),
+    heldNonces: () => Promise.resolve([{ lane, nonces: [], owners: [], finalized: 0, synced: true, knowsAll: true, ...word }]),
     withdraw: () => Promise.resolve({ kind: 'free' }),
   } as unknown as EndDeps)
   return { asked, answer: () => confirmEnd({ transfer, intentId: 'w/1', nonces: left }) }
@@ -50,6 +50,17 @@ describe('before a transfer ends of which no nonce is known', () => {
     expect(await ending({ knowsAll: false }, { pending: 6 }).answer()).toEqual(held)
     expect(await ending({ knowsAll: false, finalized: 5 }, { pending: 6, left: [{ lane }] }).answer()).toEqual(held)
     expect(await ending({ knowsAll: false, nonces: [3] }, { pending: 6 }).answer()).toEqual(held)
+  })
+
+  test('after a new ledger a transfer is held while the ledger fills nonces that may be in a pool', async () => {
+    expect(await ending({ knowsAll: false, inherited: 5 }).answer()).toEqual({ kind: 'held', nonces: [{ lane, nonce: 5 }] })
+    expect(await ending({ knowsAll: false, inherited: 4 }).answer()).toEqual({ kind: 'free' })
+  })
+
+  test('a transfer is held until a process has reported the account of its lane to the new ledger', async () => {
+    const unsynced = { knowsAll: false, synced: false }
+    expect(await ending(unsynced, { left: [{ lane }] }).answer()).toEqual({ kind: 'held', nonces: [{ lane }] })
+    expect(await ending(unsynced).answer()).toEqual({ kind: 'free' })
   })
 
   test('a transfer is free once all nonces of the lane are final', async () => {

@@ -88,6 +88,19 @@ describe('the records of spending, while the clock of the process does not move'
     expect(await spentBy(one)).toBe(21_000n)
   })
 
+  test('the highest nonce of the last three hours is known to every process with the folder', async () => {
+    let now = start
+    const [one, other] = [0, 1].map(() => keyWith({ maxSpendingPerHourWei: String(ether) }, { spendingFolder: folder, clock: () => now }))
+    expect(await other!.signer.highestNonce?.()).toBeUndefined()
+    for (const nonce of [7, 5]) await one!.signer.sign(costing(21_000n, nonce))
+    passed += 2_000
+    expect(await other!.signer.highestNonce?.()).toBe(7)
+    now += 3 * 60 * 60_000 - 1
+    expect(await other!.signer.highestNonce?.()).toBe(7)
+    now += 5 * 60_000 + 1
+    expect(await other!.signer.highestNonce?.()).toBeUndefined()
+  })
+
   test.each([
     ['the file is removed', () => rm(path()), 0n],
     ['its last line is removed', () => writeFile(path(), `\n${start} 0 21000\n`), 21_000n],

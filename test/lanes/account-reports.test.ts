@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import type { Account, HeadEvent } from '../../chains/port.ts'
+import type { Signer } from '../../chains/signing-port.ts'
 import type { LaneView, Observation } from '../../domain/lane/messages.ts'
 import { AccountObserver } from '../../lanes/account/account-observer.ts'
 import type { PendingTransactions } from '../../lanes/account/pending-transactions.ts'
@@ -12,9 +13,9 @@ fakeTime(0)
 
 /**
  * An idle lane whose ledger answers with `view`. Each call of the returned function makes 20 blocks and returns the
- * number of reports.
+ * reports.
  */
-function setting(view: Partial<LaneView>) {
+function setting(view: Partial<LaneView>, signer: Pick<Signer, 'highestNonce'> = {}) {
   const reports: Observation[] = []
   let height = 100
   let onBlock: (event: HeadEvent) => void = () => {}
@@ -32,12 +33,12 @@ function setting(view: Partial<LaneView>) {
   const config = { lane: 'evm-1:0xa', window: 3, fillAfterBlocks: 4 }
   const transactions = { size: 0, claims: [], onAccount: () => {}, sweep: () => {} } as unknown as PendingTransactions
   const requests = { waiting: 0, onAccount: () => {}, onReported: () => {} } as unknown as NonceRequests
-  new AccountObserver({ chain, ledger, config, logger: silentLogger() } as unknown as LaneDeps, transactions, requests).start()
+  new AccountObserver({ chain, ledger, signer, config, logger: silentLogger() } as unknown as LaneDeps, transactions, requests).start()
   return async () => {
     height += 20
     onBlock({ applied: [], rolledBack: [], latest: { height, hash: `0x${height}` }, finalized: height } as unknown as HeadEvent)
     await vi.advanceTimersByTimeAsync(0)
-    return reports.length
+    return reports
   }
 }
 
@@ -45,17 +46,32 @@ const minutes = (count: number) => vi.setSystemTime(Date.now() + count * 60_000)
 
 test('an idle lane without funds reports every ten minutes: only then its ledger forgets a call', async () => {
   const after = setting({ closed: { why: 'funds', detail: 'balance 900 wei, needed 1000 wei' } })
-  const first = await after()
+  const first = (await after()).length
   minutes(9.9)
-  expect(await after()).toBe(first)
+  expect(await after()).toHaveLength(first)
   minutes(0.1)
-  expect(await after()).toBe(first + 1)
-  expect(await after()).toBe(first + 1)
+  expect(await after()).toHaveLength(first + 1)
+  expect(await after()).toHaveLength(first + 1)
 })
 
 test('an idle lane with funds reports nothing without news', async () => {
   const after = setting({})
-  const first = await after()
+  const first = (await after()).length
   minutes(60)
-  expect(await after()).toBe(first)
+  expect(await after()).toHaveLength(first)
+})
+
+test.each([
+  ['none', undefined, 5],
+  ['one that the pool shows', 4, 5],
+  ['one that the pool hides behind a missing nonce', 7, 8],
+  ['one beyond the window, of a replaced chain', 8, 5],
+])('the first report counts signed nonces as used: %s', async (_, signed, pending) => {
+  const [first] = await setting({}, { highestNonce: async () => signed })()
+  expect(first?.pending).toBe(pending)
+})
+
+test('with an unreadable record of signed nonces, the first report has what the pool shows', async () => {
+  const [first] = await setting({}, { highestNonce: () => Promise.reject(new Error('unreadable')) })()
+  expect(first?.pending).toBe(5)
 })

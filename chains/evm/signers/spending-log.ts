@@ -27,8 +27,8 @@ export function firstExceeded(limits: SigningLimits, values: readonly (readonly 
 
 /** Each nonce counts once, with its most expensive attempt. */
 export class SpendingCounter {
-  /** Start of the bucket (ms since the epoch) → wei. */
-  readonly #buckets = new Map<number, bigint>()
+  /** By start of the bucket, ms since the epoch. `nonce`: the highest one in the bucket. */
+  readonly #buckets = new Map<number, { readonly wei: bigint; readonly nonce: number }>()
   readonly #dearest = new LRUCache<number, bigint>({ max: mostNonces })
 
   added(cost: bigint, nonce: number | undefined): bigint {
@@ -41,14 +41,20 @@ export class SpendingCounter {
     if (added === 0n) return
     this.#dearest.set(nonce, cost)
     const bucket = nowMs - (nowMs % bucketMs)
-    this.#buckets.set(bucket, (this.#buckets.get(bucket) ?? 0n) + added)
+    const before = this.#buckets.get(bucket) ?? { wei: 0n, nonce }
+    this.#buckets.set(bucket, { wei: before.wei + added, nonce: Math.max(before.nonce, nonce) })
     if (this.#buckets.size > mostBuckets) this.#buckets.delete(Math.min(...this.#buckets.keys()))
   }
 
   spent(window: Window, nowMs: number): bigint {
     let sum = 0n
-    for (const [start, wei] of this.#buckets) if (start > nowMs - windows[window] - bucketMs) sum += wei
+    for (const [start, { wei }] of this.#buckets) if (start > nowMs - windows[window] - bucketMs) sum += wei
     return sum
+  }
+
+  highestNonce(withinMs: number, nowMs: number): number | undefined {
+    const recent = [...this.#buckets].flatMap(([start, { nonce }]) => (start > nowMs - withinMs - bucketMs ? [nonce] : []))
+    return recent.length === 0 ? undefined : Math.max(...recent)
   }
 
   /** Also checks an attempt that adds nothing: refused attempts stay counted, so the sum may exceed the limit. */
@@ -78,6 +84,8 @@ interface SpendingLog {
   charge(cost: bigint, nonce: number): Promise<Exceeded | undefined>
   /** Records nothing. Reads the log at most once per second. Throws SPENDING_UNRECORDED. */
   check(cost: bigint, nonce: number | undefined): Promise<Exceeded | undefined>
+  /** The highest nonce of the attempts that were recorded in the last `withinMs`. Throws SPENDING_UNRECORDED. */
+  highestNonce(withinMs: number): Promise<number | undefined>
 }
 
 /**
@@ -107,10 +115,11 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
     last = mine.catch(() => {})
     return mine
   }
+  const upToDate = () => inTurn(() => recorded(folder, files.catchUpIfOld))
   return {
     spent: (window) => files.spending().spent(window, clock()),
-    check: (cost, nonce) =>
-      inTurn(() => recorded(folder, files.catchUpIfOld)).then(() => files.spending().exceeded(limits, cost, nonce, clock())),
+    check: (cost, nonce) => upToDate().then(() => files.spending().exceeded(limits, cost, nonce, clock())),
+    highestNonce: (withinMs) => upToDate().then(() => files.spending().highestNonce(withinMs, clock())),
     charge: (cost, nonce) => inTurn(() => charge(cost, nonce)),
   }
 }

@@ -4,6 +4,7 @@ import {
   count,
   funded,
   inFlight,
+  isInherited,
   isMined,
   isReported,
   isWithdrawn,
@@ -80,7 +81,7 @@ function refusalOf(state: LaneState, open: readonly Entry[], operatorTransaction
   // `funded` decides for a lane that is short of funds, because its balance may still pay for this call.
   if (closed && closed.why !== 'funds') return closed
   if (!state.synced || !state.observed) return { why: 'unsynced', detail: 'the account has not been read yet' }
-  const inherited = open.find((entry) => !entry.owner && entry.fill === 'inherited')
+  const inherited = open.find(isInherited)
   if (inherited) return { why: 'unsynced', detail: `nonce ${inherited.nonce} of an earlier ledger is still in the pool` }
   if (!open.some(reusable) && inFlight(state) >= state.config.window) {
     return { why: 'window', detail: `${inFlight(state)} of ${state.config.window} in flight` }
@@ -142,7 +143,7 @@ function orphan({ owner, ...rest }: Entry): Entry {
 
 function inheritedNonce(state: LaneState): number | undefined {
   if (!state.synced) return state.next
-  return unmined(state).find((entry) => !entry.owner && entry.fill === 'inherited')?.nonce
+  return unmined(state).find(isInherited)?.nonce
 }
 
 function bury(state: LaneState, intentId: string): LaneState {
