@@ -2,7 +2,7 @@ import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import { request } from 'node:http'
 import type { PortageProcess } from '../devnet/portage-process.ts'
 import type { PlannedAttack } from './plan.ts'
-import type { AttackScene } from './scene.ts'
+import { type AttackScene, withApi } from './scene.ts'
 
 export interface Order {
   readonly method: 'POST' | 'PUT' | 'DELETE'
@@ -41,8 +41,8 @@ export async function apiOrders(scene: AttackScene, attack: PlannedAttack): Prom
 }
 
 /** Every order in the API's OpenAPI document. Empty if no process answers. */
-export async function ordersOfDocument({ fleet }: AttackScene): Promise<Order[]> {
-  const [one] = fleet.alive
+export async function ordersOfDocument(scene: AttackScene): Promise<Order[]> {
+  const [one] = withApi(scene)
   return one ? everyOrder(one).catch(() => []) : []
 }
 
@@ -52,7 +52,7 @@ export async function ordersOfDocument({ fleet }: AttackScene): Promise<Order[]>
  */
 export async function answersTo(scene: AttackScene, orders: readonly Order[], headers: Record<string, string>): Promise<number[]> {
   const answers: number[] = []
-  for (const { apiUrl } of scene.fleet.alive) {
+  for (const { apiUrl } of withApi(scene)) {
     for (const order of orders) {
       const status = await send(apiUrl, order, headers).catch(() => 0)
       answers.push(status)
@@ -65,7 +65,7 @@ export async function answersTo(scene: AttackScene, orders: readonly Order[], he
 export async function apiJunk(scene: AttackScene): Promise<string> {
   const bodies = ['{', '{"a":'.repeat(50_000), 'x'.repeat(2 ** 20), '\0', '{"__proto__":{"by":"root"}}']
   const answers: number[] = []
-  for (const { apiUrl } of scene.fleet.alive) {
+  for (const { apiUrl } of withApi(scene)) {
     for (const body of bodies) answers.push(await send(apiUrl, { method: 'POST', path: '/v1/settings', body }, {}).catch(() => 0))
     answers.push(await send(apiUrl, { method: 'POST', path: '/v1/transfers/%ff', body: {} }, {}).catch(() => 0))
   }

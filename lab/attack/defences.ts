@@ -4,10 +4,11 @@ import type { AttackSummary } from './judge.ts'
 import type { AttackKind } from './plan.ts'
 
 /** A defence of the product, the edits that remove the defence, and the attacks that then succeed. */
-interface Defence extends Change {
+export interface Defence extends Change {
   readonly exposedBy: readonly AttackKind[]
   /** Without the defence, at least one of these counts of the summary is not 0. */
   readonly shownBy: readonly (keyof AttackSummary)[]
+  readonly needsPlugin?: true
 }
 
 export const defences = {
@@ -71,6 +72,13 @@ export const defences = {
     ],
     exposedBy: ['forged-operator-transaction'],
     shownBy: ['stolen'],
+  },
+  'plugin-proofs': {
+    file: 'bridges/packages/endpoints.ts',
+    edits: [['    proveCall: createProveCall({ ...options, prove: createProve(chain, verify) }),\n', '    proveCall: async () => [],\n']],
+    exposedBy: ['forged-operator-transaction'],
+    shownBy: ['stolen'],
+    needsPlugin: true,
   },
   'native-table': {
     file: 'bridges/native-bridge/verify.ts',

@@ -29,9 +29,13 @@ export function inventedPayload3({ devnet }: AttackScene, target: Chain): { emit
   return { emitter: toUniversal(from.tokenBridge), payload }
 }
 
-/** A message for a route of `bridges.receivers`. The emitter that the route names did not send the message. */
-export function inventedMessage({ receivers }: AttackScene, target: Chain): { emitter: string; payload: string } {
-  return { emitter: toUniversal(receivers[target].sender.address), payload: `${firstByte.listed}${hexlify(randomBytes(31)).slice(2)}` }
+/** A message for a route to a contract. The emitter that the route names did not send the message. */
+export function inventedMessage(
+  { receivers }: AttackScene,
+  target: Chain,
+  first: Exclude<keyof typeof firstByte, 'unlisted'>,
+): { emitter: string; payload: string } {
+  return { emitter: toUniversal(receivers[target].sender.address), payload: `${firstByte[first]}${hexlify(randomBytes(31)).slice(2)}` }
 }
 
 /**
@@ -68,8 +72,25 @@ export async function forgedDeliveries(scene: AttackScene, target: Chain, dice: 
       value: String(coins),
     },
     { to: receivers[target].contract, data: execute(unlisted.bytes), value: '0' },
-    { to: receivers[target].contract, data: execute(falselySigned(inventedMessage(scene, target))), value: '0' },
+    { to: receivers[target].contract, data: execute(falselySigned(inventedMessage(scene, target, 'listed'))), value: '0' },
     { to: devnet.chains[target].redeemer, data: payload3, value: '0' },
+    ...(scene.hasPlugin ? await forgedForPlugin(scene, target, falselySigned) : []),
+  ]
+}
+
+/** A call for a message that no guardian signed, and a call for an honest message with coins that no rule allows. */
+async function forgedForPlugin(
+  scene: AttackScene,
+  target: Chain,
+  falselySigned: (invented: { emitter: string; payload: string }) => Uint8Array,
+): Promise<Intent[]> {
+  const { contract: to, sent } = scene.receivers[target]
+  const honest = await publish(scene, scene.receivers[target], firstByte.packaged)
+  sent.push(honest.payload)
+  const execute = (message: Uint8Array) => executeAbi.encodeFunctionData('executeVAAv1', [message])
+  return [
+    { to, data: execute(falselySigned(inventedMessage(scene, target, 'packaged'))), value: '0' },
+    { to, data: execute(honest.bytes), value: String(coins) },
   ]
 }
 

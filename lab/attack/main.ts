@@ -15,6 +15,7 @@ export async function attack({
   seed,
   transfers,
   processes,
+  plugin: hasPlugin,
   only,
   without,
   duration,
@@ -23,7 +24,15 @@ export async function attack({
   json,
   plan,
 }: AttackOptions): Promise<number> {
-  const run: AttackRun = { seed, transfers, processes, kinds: only, durationMs: duration * 1000, stuckAfterMs: stuckAfter * 1000 }
+  const run: AttackRun = {
+    seed,
+    transfers,
+    processes,
+    hasPlugin,
+    kinds: only,
+    durationMs: duration * 1000,
+    stuckAfterMs: stuckAfter * 1000,
+  }
   if (plan) {
     process.stdout.write(`${JSON.stringify(planOf(run), null, 2)}\n`)
     return 0

@@ -7,7 +7,7 @@ import { until } from '../devnet/until.ts'
 import { startFaultProxy } from '../devnet/fault-proxy/proxy.ts'
 import type { FaultRule } from '../devnet/fault-proxy/rules.ts'
 import type { NodeKind, PlannedAttack } from './plan.ts'
-import type { AttackScene } from './scene.ts'
+import { type AttackScene, withApi } from './scene.ts'
 import { falseGuardian } from './forged-calls.ts'
 import { falseSetIndex, spyFalseSet } from './spy-attacks.ts'
 
@@ -68,7 +68,7 @@ export async function addNodes(scene: AttackScene, { chain, forMs, dice }: Plann
   const liar = await startFaultProxy(scene.devnet.chains[chain].anvil.url)
   for (const rule of falseGuardians()) liar.add(rule)
   const change = async (orders: readonly object[]) => {
-    const [one] = scene.fleet.alive
+    const [one] = withApi(scene)
     if (!one) throw new Error('no process is up')
     const headers = { 'content-type': 'application/json', ...one.admin }
     const body = JSON.stringify({ reason: 'faster', orders })

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { type DefenceName, defences } from './defences.ts'
+import { chanceOf } from '../faults/random.ts'
+import { type Defence, type DefenceName, defences } from './defences.ts'
 import { type AttackKind, attackKinds } from './plan.ts'
 
 export interface AttackOptions {
@@ -11,6 +12,7 @@ export interface AttackOptions {
   readonly without?: DefenceName
   readonly stuckAfter: number
   readonly processes: number
+  readonly plugin: boolean
   readonly keep: boolean
   readonly json: boolean
   readonly plan: boolean
@@ -52,15 +54,21 @@ export function parseOptions(args: readonly string[]): AttackOptions {
     )
     .option('--stuck-after <s>', 'a transfer without progress for this time after the attacks is stuck, seconds', whole, 90)
     .option('--processes <n>', 'Portage processes', whole, 2)
+    .option('--plugin', 'run plug-ins in a process without keys, and the keys in another process (default: about half of the seeds)')
+    .option('--no-plugin', 'each process has all roles')
     .option('--plan', 'print the plan, do nothing', false)
     .option('--keep', 'keep the folder with logs and database', false)
     .option('--json', 'print the summary as one JSON object on stdout, nothing else there', false)
     .addHelpText('after', help)
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
   const given = program.parse(args, { from: 'user' }).opts<AttackOptions>()
-  const { duration = 30 + Math.round(given.transfers / 10), only = given.without ? defences[given.without].exposedBy : attackKinds } =
-    given as Partial<AttackOptions>
-  return { ...given, duration, only }
+  const without: Defence | undefined = given.without && defences[given.without]
+  const {
+    duration = 30 + Math.round(given.transfers / 10),
+    only = without?.exposedBy ?? attackKinds,
+    plugin = without ? without.needsPlugin === true : chanceOf(`${given.seed}/plugin`).next() < 0.5,
+  } = given as Partial<AttackOptions>
+  return { ...given, duration, only, plugin }
 }
 
 function whole(text: string): number {

@@ -4,6 +4,7 @@ import { compiledArtifact } from '../devnet/chain/solidity.ts'
 import type { Devnet } from '../devnet/index.ts'
 import type { ConfigInput } from '../devnet/relayer-config.ts'
 import { until } from '../devnet/until.ts'
+import { writeReceiverPlugin } from '../devnet/wormhole/receiver-plugin.ts'
 import { toUniversal } from '../devnet/wormhole/vaa.ts'
 import { published } from '../devnet/wormhole/wormhole.ts'
 import type { ChainKey } from '../faults/fault-targets.ts'
@@ -12,11 +13,13 @@ import type { AttackScene, ReceiverEnd, ReceiverEnds } from './scene.ts'
 const coreAbi = new Interface(['function publishMessage(uint32 nonce, bytes payload, uint8 consistencyLevel) payable returns (uint64)'])
 const receivedAbi = new Interface(['event Received(bytes32 indexed digest, address indexed by, uint256 value, bytes payload)'])
 const chains = ['ethereum', 'bsc'] as const satisfies ChainKey[]
+export const pluginPrefix = 'packaged-'
 
 /**
- * First byte of a payload. The contract accepts both values. The route delivers only payloads that begin with `listed`.
+ * First byte of a payload. The contract accepts all values. `listed` has a route of `bridges.receivers`, `packaged` a
+ * route of a plug-in, and `unlisted` has no route.
  */
-export const firstByte = { listed: '0x01', unlisted: '0x02' } as const
+export const firstByte = { listed: '0x01', unlisted: '0x02', packaged: '0x03' } as const
 
 export async function deployReceivers({ chains: { ethereum, bsc } }: Pick<Devnet, 'chains'>): Promise<ReceiverEnds> {
   const compiled = await compiledArtifact('MessageReceiver')
@@ -41,6 +44,17 @@ export function receiverRoutes(ends: ReceiverEnds): NonNullable<ConfigInput['bri
       delivered: { view: 'isReceived(bytes32)' },
     }
   })
+}
+
+/** Writes a plug-in for each target, and returns `bridges.plugins`. */
+export async function receiverPlugins(dir: string, ends: ReceiverEnds): Promise<ConfigInput['bridges']['plugins']> {
+  const plugins = chains.map(async (target) => {
+    const { source, contract, sender } = ends[target]
+    const from = { source, emitter: toUniversal(sender.address), byte: firstByte.packaged.slice(2) }
+    const name = `${pluginPrefix}${target}`
+    return [name, (await writeReceiverPlugin(dir, { name, target, contract, ...from })).config] as const
+  })
+  return Object.fromEntries(await Promise.all(plugins))
 }
 
 /** Publishes a message whose payload begins with `first`. Resolves with the signed message. */
@@ -68,7 +82,8 @@ export async function sendMessages(scene: AttackScene, perChain: number, duratio
       const started = Date.now()
       for (let index = 0; index < perChain; index++) {
         await scene.wait(Math.max(0, started + (index * durationMs) / perChain - Date.now()))
-        end.sent.push((await publish(scene, end, firstByte.listed)).payload)
+        const first = scene.hasPlugin && index % 2 === 1 ? firstByte.packaged : firstByte.listed
+        end.sent.push((await publish(scene, end, first)).payload)
       }
     }),
   )
@@ -78,7 +93,7 @@ export interface ReceiverVerdict {
   readonly honest: number
   readonly delivered: number
   readonly lost: number
-  /** Messages that a contract has received although no route lists them. */
+  /** Messages that a contract has received although no route lists them, or with coins, which no route allows. */
   readonly foreign: number
 }
 
@@ -89,13 +104,14 @@ export async function judgeReceivers({ devnet, receivers }: Pick<AttackScene, 'd
       const topics = [receivedAbi.getEvent('Received')?.topicHash]
       const filter = { address, topics, fromBlock: '0x0', toBlock: 'latest' }
       const logs = await devnet.chains[target].anvil.rpc<{ topics: string[]; data: string }[]>('eth_getLogs', [filter])
-      const payloads = logs.map((log) => String(receivedAbi.parseLog(log)?.args['payload']))
+      const received = logs.map((log) => receivedAbi.parseLog(log)?.args)
+      const payloads = received.map((one) => String(one?.['payload']))
       const times = sent.map((payload) => payloads.filter((one) => one === payload).length)
       return {
         honest: sent.length,
         delivered: times.filter((count) => count === 1).length,
         lost: times.filter((count) => count === 0).length,
-        foreign: payloads.filter((payload) => !sent.includes(payload)).length,
+        foreign: received.filter((one) => !sent.includes(String(one?.['payload'])) || one?.['value'] !== 0n).length,
       }
     }),
   )

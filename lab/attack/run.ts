@@ -7,14 +7,14 @@ import type { ConfigInput } from '../devnet/relayer-config.ts'
 import type { AnySent } from '../devnet/sent.ts'
 import { drain } from '../faults/drain.ts'
 import { type ChainKey, Lock } from '../faults/fault-targets.ts'
-import { allRoles, startFleet } from '../faults/fleet.ts'
+import { allRoles, keylessAndKeys, startFleet } from '../faults/fleet.ts'
 import { sendOver } from '../faults/load.ts'
 import { attackAll, type Attacked } from './attackers.ts'
 import { type AttackSummary, judge } from './judge.ts'
 import { type AttackKind, lastKind, planAttacks, type PlannedAttack } from './plan.ts'
-import { deployReceivers, receiverRoutes, sendMessages, untilReceived } from './receivers.ts'
+import { deployReceivers, receiverPlugins, receiverRoutes, sendMessages, untilReceived } from './receivers.ts'
 import { overspend } from './overspend.ts'
-import { type AttackScene, mostPerDay, mostPerHour, type ReceiverEnds, treasury, worstCost } from './scene.ts'
+import { type AttackScene, mostPerDay, mostPerHour, type ReceiverEnds, treasury, withApi, worstCost } from './scene.ts'
 import { replayRevoked } from './token-attacks.ts'
 import { watchApi } from './watch-api.ts'
 
@@ -25,6 +25,8 @@ export interface AttackRun {
   readonly kinds: readonly AttackKind[]
   readonly stuckAfterMs: number
   readonly processes: number
+  /** Whether a process without keys runs a plug-in, and others only hold the keys. Otherwise, each has all roles. */
+  readonly hasPlugin: boolean
   readonly launcher?: string | undefined
 }
 
@@ -40,21 +42,23 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
   const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
   const canary = randomBytes(16).toString('hex')
   const receivers = await deployReceivers(devnet)
-  const attacked = prepared(devnet, canary, receivers)
+  const { hasPlugin } = run
+  const plugins = hasPlugin ? await receiverPlugins(devnet.dir, receivers) : undefined
+  const attacked = prepared(devnet, canary, receivers, plugins)
   const fleet = await startFleet(
     attacked,
-    allRoles(run.processes).map((one) => ({ ...one, launcher: run.launcher })),
+    (hasPlugin ? keylessAndKeys : allRoles)(run.processes).map((one) => ({ ...one, launcher: run.launcher })),
     wait,
   )
   const scene: AttackScene = {
     ...{ devnet: attacked, client: new Client({ connection }), fleet, sent: [], say, wait, canary },
     locks: { ethereum: new Lock(), bsc: new Lock(), temporal: new Lock() },
     thief: HDNodeWallet.createRandom(),
-    receivers,
+    ...{ receivers, hasPlugin },
     ...{ cancelled: [], payments: [], unnamedOrders: [], overheard: [], hostile: [], revoked: [], shutOut: [], believed: new Set() },
   }
   try {
-    await attacked.executor?.askQuotes(fleet.alive.map(({ apiUrl }) => apiUrl))
+    await attacked.executor?.askQuotes(withApi(scene).map(({ apiUrl }) => apiUrl))
     const started = Date.now()
     const done: Attacked = {}
     say(`Portage runs. Attacks for ${run.durationMs / 1000} s.`)
@@ -99,10 +103,10 @@ async function sendProbes({ devnet, sent, locks }: AttackScene): Promise<AnySent
 }
 
 /**
- * Adds to the config a treasury, spending limits, routes to the receivers, and the delivery records, which no honest
- * user needs. Adds to the environment a canary that no config names.
+ * Adds to the config a treasury, spending limits, routes to the receivers, plug-ins, and the delivery records, which no
+ * honest user needs. Adds to the environment a canary that no config names.
  */
-function prepared(devnet: Devnet, canary: string, receivers: ReceiverEnds): Devnet {
+function prepared(devnet: Devnet, canary: string, receivers: ReceiverEnds, plugins: ConfigInput['bridges']['plugins']): Devnet {
   return {
     ...devnet,
     env: { ...devnet.env, SIGNER_URL: canary },
@@ -118,7 +122,7 @@ function prepared(devnet: Devnet, canary: string, receivers: ReceiverEnds): Devn
       })
       // A high limit, so that only the keys' limits refuse the payments of `overspend`.
       const fees = { maxFeePerGas: '100000 gwei' }
-      const bridges = withReceivers(devnet, config.bridges, receivers)
+      const bridges = { ...withReceivers(devnet, config.bridges, receivers), ...(plugins && { plugins }) }
       return { ...config, fees, bridges, chains: Object.fromEntries(chains) as typeof config.chains }
     },
   }

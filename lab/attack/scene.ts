@@ -1,5 +1,6 @@
 import type { HDNodeWallet } from 'ethers'
 import type { DevnetAccount } from '../devnet/chain/accounts.ts'
+import type { PortageProcess } from '../devnet/portage-process.ts'
 import type { ChainKey, FaultTargets } from '../faults/fault-targets.ts'
 import type { AnySent } from '../devnet/sent.ts'
 
@@ -42,10 +43,17 @@ export interface ReceiverEnd {
 /** Ends of `bridges.receivers`, by target chain. */
 export type ReceiverEnds = Readonly<Record<ChainKey, ReceiverEnd>>
 
+/** Processes that run and serve the API. */
+export function withApi({ fleet }: Pick<AttackScene, 'fleet'>): PortageProcess[] {
+  return fleet.alive.filter(({ hasApi }) => hasApi)
+}
+
 export interface AttackScene extends FaultTargets {
   /** Owner of stolen coins. No honest user pays this address. */
   readonly thief: HDNodeWallet
   readonly receivers: ReceiverEnds
+  /** Whether the config has a plug-in, which delivers payloads to the contracts of `receivers`. */
+  readonly hasPlugin: boolean
   /** Honest transfers that an operator cancels. Each must end as delivered, or as cancelled and not delivered. */
   readonly cancelled: AnySent[]
   readonly payments: Payment[]

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startChild } from '../devnet/child.ts'
 import type { PlannedAttack } from './plan.ts'
-import type { AttackScene } from './scene.ts'
+import { type AttackScene, withApi } from './scene.ts'
 
 /** More connections than the API allows one address. */
 const perAddress = 120
@@ -13,7 +13,7 @@ const addresses = ['127.0.0.2', '127.0.0.3', '127.0.0.4']
 /** Sends requests byte by byte from several addresses. The requests never end. */
 export async function slowApi(scene: AttackScene, { forMs }: PlannedAttack): Promise<string> {
   const until = Date.now() + 2 * forMs
-  const holders = scene.fleet.alive.flatMap((one) => addresses.map((from) => ({ url: new URL(one.apiUrl), from, sockets: [] as Socket[] })))
+  const holders = withApi(scene).flatMap((one) => addresses.map((from) => ({ url: new URL(one.apiUrl), from, sockets: [] as Socket[] })))
   let opened = 0
   try {
     while (Date.now() < until) {
@@ -43,7 +43,7 @@ const strangers = fileURLToPath(new URL('../flood/strangers.ts', import.meta.url
 
 /** Sends pipelined, long and large requests without a token to every route, from a separate process (lab/flood). */
 export async function floodApi(scene: AttackScene, { forMs }: PlannedAttack): Promise<string> {
-  const [one] = scene.fleet.alive
+  const [one] = withApi(scene)
   if (!one) throw new Error('no process is up')
   const args = [
     '--import',

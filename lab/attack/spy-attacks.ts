@@ -96,7 +96,7 @@ function publish(
     { emitter: toUniversal(source.tokenBridge), payload },
     inventedNtt(scene, targetName),
     inventedPayload3(scene, targetName),
-    inventedMessage(scene, targetName),
+    inventedMessage(scene, targetName, scene.hasPlugin ? 'packaged' : 'listed'),
   ] as const
   const first = firstInvented + BigInt(Math.floor(dice * 1_000_000_000))
   for (let index = 0; index < count; index++) {

@@ -4,7 +4,7 @@ import { bearer, makeToken, signedToken } from '../devnet/access.ts'
 import { answersTo, harmfulOrders, ordersOfDocument } from './api-attacks.ts'
 import { until } from '../devnet/until.ts'
 import type { PlannedAttack } from './plan.ts'
-import type { AttackScene } from './scene.ts'
+import { type AttackScene, withApi } from './scene.ts'
 
 const revokedWithinMs = 60_000
 const refusedWithinMs = 20_000
@@ -58,10 +58,10 @@ async function revoke({ client }: AttackScene, token: Principal): Promise<void> 
   await until(() => change().then(Boolean), { timeoutMs: revokedWithinMs, everyMs: 500, what: 'the revocation' })
 }
 
-async function isRefused({ fleet }: AttackScene, stolen: string): Promise<boolean> {
+async function isRefused(scene: AttackScene, stolen: string): Promise<boolean> {
   const look = async ({ apiUrl }: { apiUrl: string }) => (await fetch(`${apiUrl}/v1/settings`, { headers: bearer(stolen) })).status === 401
   // A process that does not answer counts as refusing here, because `replayRevoked` asks it again.
-  return (await Promise.all(fleet.alive.map((one) => look(one).catch(() => true)))).every(Boolean)
+  return (await Promise.all(withApi(scene).map((one) => look(one).catch(() => true)))).every(Boolean)
 }
 
 function token(scene: AttackScene, request: Parameters<typeof makeToken>[1]): Promise<string> {

@@ -1,6 +1,6 @@
 import { get } from 'node:http'
 import type { PortageProcess } from '../devnet/portage-process.ts'
-import type { AttackScene } from './scene.ts'
+import { type AttackScene, withApi } from './scene.ts'
 
 /** Longest time of a request, ms. A slower request counts as shut out. */
 const answeredWithinMs = 10_000
@@ -11,7 +11,7 @@ export function watchApi(scene: AttackScene): { stop(): Promise<void> } {
   let stopped = false
   const watch = async () => {
     while (!stopped) {
-      await Promise.all(scene.fleet.alive.map((one) => askHonestly(scene, one)))
+      await Promise.all(withApi(scene).map((one) => askHonestly(scene, one)))
       await scene.wait(everyMs)
     }
   }

@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
-import type { Role } from '../../workers/roles/roles.ts'
+import { type Role, serves } from '../../workers/roles/roles.ts'
 import { bearer, makeToken } from './access.ts'
 import { type Child, startChild } from './child.ts'
 import type { Devnet } from './index.ts'
@@ -17,6 +17,7 @@ export interface PortageProcess extends Child {
   readonly apiUrl: string
   readonly adminUrl: string
   readonly admin: { readonly authorization: string }
+  readonly hasApi: boolean
   readonly configPath: string
   readonly logFile: string
 }
@@ -58,7 +59,8 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
   })
   const [apiUrl, adminUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${adminPort}`]
   const says = () => readFile(logFile).then((log) => log.subarray(written).includes('"message":"running"'))
-  const ready = role === 'all' || role === 'api' ? () => fetch(`${apiUrl}/ready`).then(({ ok }) => ok) : says
+  const hasApi = serves(role, 'api')
+  const ready = hasApi ? () => fetch(`${apiUrl}/ready`).then(({ ok }) => ok) : says
   const giveUp = () => child.ended && `${child.ended}: ${child.tail()}`
   try {
     await until(ready, { timeoutMs: 120_000, everyMs: 50, what: 'Portage to be ready', giveUp })
@@ -67,5 +69,5 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
     await child.stop(0)
     throw error
   }
-  return Object.assign(Object.create(child) as Child, { apiUrl, adminUrl, admin, configPath, logFile })
+  return Object.assign(Object.create(child) as Child, { apiUrl, adminUrl, admin, hasApi, configPath, logFile })
 }

@@ -64,6 +64,14 @@ export function allRoles(count: number): FleetProcess[] {
   }))
 }
 
+/** Processes that hold the keys and processes that do everything else, in turns: at least one of each. */
+export function keylessAndKeys(count: number): FleetProcess[] {
+  return Array.from({ length: Math.max(2, count) }, (_, index) => ({
+    name: `portage-${index + 1}`,
+    role: index % 2 === 0 ? ('lane' as const) : ('keyless' as const),
+  }))
+}
+
 class SupervisedFleet implements Fleet {
   restarts = 0
   readonly byPid = new Map<number, string>()

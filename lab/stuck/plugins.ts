@@ -1,17 +1,15 @@
-import { createHash } from 'node:crypto'
 import { rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { Interface } from 'ethers'
 import { Script } from '../devnet/chain/contracts.ts'
 import { compiledArtifact } from '../devnet/chain/solidity.ts'
 import type { Devnet } from '../devnet/index.ts'
 import type { ConfigInput } from '../devnet/relayer-config.ts'
+import { writeReceiverPlugin } from '../devnet/wormhole/receiver-plugin.ts'
 import { toUniversal } from '../devnet/wormhole/vaa.ts'
 import { published } from '../devnet/wormhole/wormhole.ts'
 import type { StuckCase, StuckPlugins, StuckScene } from './scene.ts'
 
 const coreAbi = new Interface(['function publishMessage(uint32 nonce, bytes payload, uint8 consistencyLevel) payable returns (uint64)'])
-const take = 'executeVAAv1(bytes)'
 const bytes = { invalid: '01', changed: '02', failing: '03' } as const
 type Name = keyof typeof bytes
 
@@ -27,33 +25,14 @@ export async function makePlugins({
   const args = [bsc.core, ethereum.wormholeChainId, `0x${emitter}`]
   const contract = script.deploy('MessageReceiver', args, await compiledArtifact('MessageReceiver'))
   await script.mine()
-  const moduleOf = (name: string) => join(dir, `plugin-${name}.mjs`)
-  const entries = Object.entries(bytes).map(async ([name, byte]) => {
-    const calls = [{ contract, function: take, proof: 'message' as const }]
-    const routes = [{ from: [{ source: 'ethereum', emitter }], where: { '0': byte }, to: 'bsc', calls }]
-    const text = source(name, `${moduleOf(name)}.flag`, contract, JSON.stringify(routes))
-    await writeFile(moduleOf(name), text)
-    const sha256 = createHash('sha256').update(text).digest('hex')
-    return [name, { module: moduleOf(name), sha256, settings: {}, routes, free: true as const, text }] as const
-  })
-  const made = new Map(await Promise.all(entries))
-  const config = Object.fromEntries([...made].map(([name, { text: _, ...one }]) => [name, one]))
-  return { config, moduleOf, textOf: (name) => made.get(name)?.text ?? '' }
+  const plugin = { source: 'ethereum', emitter, target: 'bsc', contract }
+  const written = Object.entries(bytes).map(
+    async ([name, byte]) => [name, await writeReceiverPlugin(dir, { ...plugin, name, byte })] as const,
+  )
+  const made = new Map(await Promise.all(written))
+  const config = Object.fromEntries([...made].map(([name, one]) => [name, one.config]))
+  return { config, moduleOf: (name) => made.get(name)?.config.module ?? '', textOf: (name) => made.get(name)?.text ?? '' }
 }
-
-const source = (name: string, flag: string, contract: string, routes: string) => `import { existsSync } from 'node:fs'
-import { plugin, z } from 'portage/plugin'
-export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.object({}), create: () => ({
-  routes: ${routes},
-  decode() {
-    if (existsSync(${JSON.stringify(flag)})) throw new Error('a scenario')
-    return {}
-  },
-  stages: { deliver: { call: ({ bytes }) => ({ contract: '${contract}', function: '${take}', args: [bytes] }), revertsOnceDone: true } },
-  delivered: ({ digest }) => [{ contract: '${contract}', view: 'isReceived(bytes32)', args: [digest], returns: 'bool', is: [true] }],
-  parties: () => ({ recipient: '${contract}', token: '${name}' }),
-}) })
-`
 
 async function publish({ devnet: { chains, guardian, outsiders } }: StuckScene, name: Name): Promise<void> {
   const { anvil, core, wormholeChainId } = chains.ethereum
