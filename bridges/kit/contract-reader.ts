@@ -73,7 +73,9 @@ export const agreedPerTick = 1_000
 
 export type Finality = Extract<At, 'finalized' | 'agreed'>
 
-/** Asks one node for each key, then most nodes for doubtful answers. Undefined for a key on which nodes disagree. */
+/**
+ * Asks one node for each key, then most nodes for doubtful answers. Undefined for a key on which the nodes disagree.
+ */
 export async function askMostIf<K, V>(
   keys: readonly K[],
   readAt: (key: K, at: Finality) => Promise<V>,
