@@ -38,7 +38,8 @@ const distrustMs = 600_000
 const mostCalls = 4_096
 
 /**
- * One node's estimate counts only near agreed estimates. Throws TRANSACTION_REFUSED, NODE_REFUSED, NODE_UNAVAILABLE.
+ * Makes `Chain.simulate`. A single node's estimate counts only near agreed estimates. Throws TRANSACTION_REFUSED,
+ * NODE_REFUSED, NODE_UNAVAILABLE.
  */
 export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undefined) {
   const known = createPlausible(plausibleGas)
@@ -134,7 +135,7 @@ export function withFactor(estimate: number, factor: number, blockGasLimit: bigi
   return capped > BigInt(estimate) ? capped : BigInt(estimate)
 }
 
-/** Undefined for errors that are no reverts. Use only for `eth_call` and `eth_estimateGas`. */
+/** Undefined for errors that are not reverts. Use only for `eth_call` and `eth_estimateGas`. */
 export function revertOf(error: unknown): Revert | undefined {
   if (!(error instanceof RpcError) || !isExecutionFailure(error)) return undefined
   const data = findData(error.data)
