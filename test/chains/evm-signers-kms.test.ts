@@ -193,7 +193,7 @@ describe('ECDSA signatures in DER', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
         const read = readDerSignature(bytes)
-        // An accepted form may have leading zeros that DER forbids.
+        // `readDerSignature` also accepts leading zeros, which DER forbids.
         if (read) expect(bytes.length).toBeGreaterThanOrEqual(toDer(read).length)
         else expect(read).toBeUndefined()
       }),
