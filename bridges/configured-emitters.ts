@@ -37,7 +37,7 @@ export function signedApis({
   return bridges[wormholeTokenBridge] ?? { guardianApis: [], wormholescanApis: [] }
 }
 
-/** The token bridges on chains outside the config. */
+/** Returns the token bridges on chains outside the config. */
 export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonly Emitter[] {
   const settings = bridges[wormholeTokenBridge]
   if (!settings) return []
@@ -113,7 +113,7 @@ export function spySources(options: BridgesOptions) {
   return spies.map((spy) => ({ ...spy, bridge: wormholeTokenBridge, filters }))
 }
 
-/** The plug-ins, in the order in which they are tried on a message. */
+/** Returns the plug-ins, in the order in which they are asked whether a message is theirs. */
 export function pluginsOf(options: BridgesOptions): readonly ConfiguredPlugin<unknown>[] {
   const { receivers: ofContracts, ntt: ofTokens } = options.bridges
   // Called only if NTT is configured. Without NTT, a chain may have no Wormhole chain id, and `namesOf` would throw.
@@ -132,8 +132,8 @@ export function packagesOf({
 
 /**
  * Throws CONFIG_INVALID if a message may fit both a route of a package and a route of a bridge that reads messages
- * after this package (a later package, or the token bridge). Otherwise, a failing package would hold up messages of the
- * other bridge.
+ * after this package (a later package, or the token bridge). While the package fails, it would hold up such messages of
+ * the other bridge.
  */
 export function demandOwnMessages(options: BridgesOptions): void {
   const packages = packagesOf(options)

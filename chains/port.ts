@@ -54,7 +54,7 @@ export interface PlacedLog extends Log {
   readonly transactionHash: string
 }
 
-/** Logs of one contract whose topics begin with `topics`. The range includes both ends. */
+/** The logs of one contract that have `topics` as their first topics. The range includes both ends. */
 export interface LogRange {
   readonly address: string
   readonly topics: readonly string[]

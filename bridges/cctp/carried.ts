@@ -2,7 +2,7 @@ import { concat, getBytes, hexlify, toBeHex } from 'ethers'
 import { signatureBytes } from './attesters.ts'
 import { loggedBytes, malformed, readMessage, zeroWord } from './message.ts'
 
-/** A message and the place of its log. Attestation changes the bytes of v2 messages only. */
+/** A message and the place of its log. Only v2 messages change when they are attested. */
 export interface CarriedMessage {
   /** Number of the log in its stream, u64, decimal. */
   readonly number: string

@@ -15,7 +15,7 @@ export interface CctpMessage {
   readonly recipient: string
   /** The only account that may deliver. Zero: any account. */
   readonly destinationCaller: string
-  /** The finality that the sender asked for. Always 2000 for v1, which Circle attests at finality only. */
+  /** The finality that the sender asked for. Always 2000 for v1, which Circle attests only at finality. */
   readonly minFinality: number
   /** The finality at which Circle attested. Zero in the source's log of a v2 message. */
   readonly finalityExecuted: number

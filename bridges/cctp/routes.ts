@@ -48,7 +48,7 @@ function isDelivered({ sender, mintRecipient }: Burn, burns: DeliveredBurns): bo
 export function createRoutes(chains: readonly CctpChain[], burns: DeliveredBurns = 'all') {
   const byDomain = new Map(chains.map((chain) => [chain.domain, chain]))
   return {
-    /** Throws TARGET_CHAIN_UNSUPPORTED, PAYLOAD_KIND (no burn), CCTP_MESSAGE (a malformed burn), CCTP_UNPAID. */
+    /** Throws TARGET_CHAIN_UNSUPPORTED, PAYLOAD_KIND (not a burn), CCTP_MESSAGE (a malformed burn), CCTP_UNPAID. */
     of(message: CctpMessage): CctpRoute {
       const { version, sourceDomain, destinationDomain, sender, recipient } = message
       const [source, target] = [byDomain.get(sourceDomain), byDomain.get(destinationDomain)]

@@ -25,7 +25,7 @@ export interface ExecutorTerms {
 export interface TargetContracts {
   /** Receiving contract → view that shows a delivery. */
   readonly receivers: Readonly<Record<string, DeliveredView>>
-  /** Kind of request → contract that pays the drop-off with the delivery. */
+  /** Kind of request → contract that delivers and pays the drop-off in one call. */
   readonly dropOffContracts?: Partial<Readonly<Record<RequestPrefix, string>>> | undefined
   /** The delivery record, for contracts outside `receivers`. Absent: requests for such contracts are declined. */
   readonly recordContract?: string | undefined

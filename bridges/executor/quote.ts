@@ -42,7 +42,9 @@ export function encodeQuote(quote: Quote): Uint8Array {
   return bytes
 }
 
-/** Undefined unless the bytes are a complete EQ01 with a price of the source's coin. Does not check the signature. */
+/**
+ * Undefined unless the bytes are a complete EQ01 quote with a price of the source's coin. Does not check the signature.
+ */
 export function decodeQuote(signed: Uint8Array): Quote | undefined {
   if (signed.length !== bodyBytes + signatureBytes || Buffer.compare(signed.subarray(0, 4), prefix) !== 0) return undefined
   const number = (at: number, size: number) => toNumber(signed.subarray(at, at + size))

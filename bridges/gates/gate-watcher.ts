@@ -23,7 +23,10 @@ export interface GateWatcherOptions {
   readonly chain: Pick<Chain, 'name' | 'heads'>
   readonly endpoints: ReadonlyMap<BridgeName, WatchedEndpoint>
   readonly lanes: readonly LaneId[]
-  /** `wake` returns false if the transfer has ended. `waiting` also lists transfers of earlier processes. */
+  /**
+   * `wake` returns false if the transfer has ended. `waiting` also lists transfers that began to wait in an earlier
+   * process.
+   */
   readonly waitingTransfers: { wake(id: string): Promise<boolean>; waiting(bridge: BridgeName): AsyncIterable<Transfer> }
   readonly unauthorized: { add(lane: LaneId): void; check(): Promise<void> }
   readonly logger: Logger

@@ -11,7 +11,7 @@ export interface ContractReader {
 
 /** Time after which a contract's setting is read again, ms. The contract's owner may have changed the setting. */
 export const ttlMs = 60_000
-/** A setting that a message contradicts is read again immediately, unless it was read less than this long ago, ms. */
+/** Minimum age of a setting that is read again because a message contradicts it, ms. */
 export const doubtedEveryMs = 1_000
 
 export interface View {

@@ -152,7 +152,7 @@ async function createIn(run: ThreadRun, created: Created, { startMs }: ThreadLim
 
 /** The returned function calls `run`, or throws Error if slow answers have used up their share of the time. */
 function createShare({ answerMs, restMs }: ThreadLimits) {
-  /** Time of slow answers, ms, minus their share of the time since then. */
+  /** Total time of slow answers, ms. It decreases by `answerMs` in each `restMs`. */
   let [slowMs, slowAt] = [0, performance.now()]
   return <T>(run: () => T): T => {
     const now = performance.now()

@@ -16,10 +16,10 @@ export const wormholeTokenBridge = 'wormhole-token-bridge' satisfies BridgeName
 
 /** A transfer as Bridge.sol reads it (parseTransfer, parseTransferWithPayload). Amounts have at most 8 decimals. */
 export interface TokenTransfer {
-  /** 1: anyone may redeem and gets the fee. 3: only the recipient contract may redeem; no fee. */
+  /** 1: anyone may redeem and gets the fee. 3: only the recipient contract may redeem, and there is no fee. */
   readonly kind: 1 | 3
   readonly amount: bigint
-  /** `<wormhole chain id>/<64 lower-case hex digits>` of the token's native chain. */
+  /** The token on its native chain: `<wormhole chain id>/<64 lower-case hex digits>`. */
   readonly originToken: string
   readonly originChain: number
   readonly originAddress: string
@@ -30,7 +30,7 @@ export interface TokenTransfer {
   readonly fee: bigint
 }
 
-/** Tokens are `<wormhole chain id>/<64 lower-case hex digits>` of their native chain. */
+/** A token is named as on its native chain: `<wormhole chain id>/<64 lower-case hex digits>`. */
 export interface TokenBridgeTarget {
   readonly wormholeChainId: number
   readonly tokenBridge: string

@@ -6,8 +6,8 @@ import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
 /**
- * Minimum number of wanted receipts of a block for which all its receipts are read. They must also be at least a
- * quarter of the block's receipts.
+ * All receipts of a block are read in one call if at least this number of them, and at least a quarter of them, are
+ * wanted.
  */
 const wholeBlockFrom = 4
 

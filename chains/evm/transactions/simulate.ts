@@ -28,7 +28,10 @@ const panics: Readonly<Record<string, string>> = {
 
 const method = 'eth_estimateGas'
 
-/** Multiples of agreed estimates between which one node's estimate counts. With less gas, a call may run out of gas. */
+/**
+ * A single node's estimate counts only if it is between these multiples of agreed estimates. With less gas, a call may
+ * run out of gas.
+ */
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
 /** Time (ms) for which all nodes are asked after an estimate was too low. */
 const distrustMs = 600_000
