@@ -37,8 +37,8 @@ export interface FoundDelivery {
 }
 
 /**
- * `lane`: this lane may not deliver. `transfer`: the amount exceeds the whole budget of the bridge, so it never fits.
- * `route`: the bridge is paused, or too little of its budget is left now. `opensAt`: seconds since the epoch.
+ * `lane`: this lane may not deliver. `transfer`: the amount is above the bridge's whole budget. `route`: the bridge is
+ * paused, or too little of its budget is left now. `opensAt`: seconds since the epoch.
  */
 export type Gate =
   | { readonly kind: 'open' }
@@ -47,10 +47,9 @@ export type Gate =
   | { readonly kind: 'route'; readonly code: ErrorCode; readonly reason: string; readonly opensAt?: number }
 
 /**
- * Returns the price of a chain's coin or of a token (`<wormhole chain id>/<64 hex digits>`) in dollars, with 10
- * decimals: the median of the price sources. If the median lies between two prices, returns the one that is worse for
- * the payer: the lower price for coins that the payer pays (`source`), the higher price for coins that the delivery
- * costs (`target`). Throws PRICE_MISSING.
+ * Returns the median price of a chain's coin or of a token (`<wormhole chain id>/<64 hex digits>`), dollars with 10
+ * decimals. Of two middle prices, returns the one that is worse for the payer: the lower one for coins that the payer
+ * pays (`source`), the higher one for coins that the delivery costs (`target`). Throws PRICE_MISSING.
  */
 export type PriceOf = (name: string, end: 'source' | 'target') => Promise<bigint>
 
@@ -67,9 +66,7 @@ export interface PlannedDelivery {
   readonly earned?: (bytes?: number) => Promise<bigint | undefined>
   /** Payment for this delivery, made on the source chain. */
   readonly payment?: Payment | undefined
-  /**
-   * Gas that the payment covers: the sum for the call and all reverted calls of its stage. Absent: nobody pays for gas.
-   */
+  /** Paid gas, for the call and all reverted calls of its stage together. Absent: nobody pays for gas. */
   readonly gasAtMost?: bigint | undefined
   /** If true, a successful simulation shows that the transfer is not delivered. */
   readonly revertsOnceDelivered: boolean
@@ -84,8 +81,8 @@ export type NextStage =
 /** For deliveries that take several calls. Each call is sent once the effect of the previous call is final. */
 export interface Stages {
   /**
-   * Returns the first stage if its call reverts whenever the stage is not needed, so that a simulation of the call
-   * shows whether the stage is due. Otherwise undefined.
+   * Returns the first stage if its call reverts whenever the stage is not needed, so that a simulation shows whether
+   * the stage is due.
    */
   first?(transfer: Transfer): string | undefined
   /**
@@ -103,8 +100,8 @@ export type Attestation =
 export type RouteWithin = Pick<TransferRoute, 'bridge' | 'sourceChain'>
 
 /**
- * The source chain of a message that a call delivers. `bridge`: set if a bridge other than the one that proves the call
- * owns the message. `payment`: id of the payment for the call's coins.
+ * The source chain of a delivered message and, if another bridge owns the message, that bridge. `payment`: id of the
+ * payment for the call's coins.
  */
 export type ProvedSource =
   | ChainName
@@ -117,10 +114,7 @@ export interface Parties extends Pick<Transfer, 'bridge' | 'targetChain'>, Omit<
   readonly payee?: string | undefined
   /** Key under which losses are counted. Absent: the token. */
   readonly lossesOf?: string
-  /**
-   * Contract and message of a plug-in's call, hex digits. The call is denied if they contain an address of the
-   * deny-list.
-   */
+  /** Contract and message of a plug-in's call, hex digits. If they contain a denied address, the call is denied. */
   readonly bytes?: string
 }
 
@@ -129,9 +123,9 @@ export interface Endpoint {
   /** Checks that a quorum of guardians signed the message, or that its source chain recorded it. */
   verify(message: Uint8Array): Promise<Verdict>
   /**
-   * Checks a message before its transfer starts. In addition to the checks of `verify`, the target's contract must
-   * accept the emitter, and the plug-in must deliver the message (PAYLOAD_KIND). Resolves to the decimals of the
-   * amount, or to undefined if they are not known. Absent: `verify` suffices. Throws refusals and read errors.
+   * Checks a message before its transfer starts: makes the checks of `verify`, and checks whether the target's contract
+   * accepts the emitter, and whether the plug-in delivers the message (PAYLOAD_KIND). Resolves to the decimals of the
+   * amount, if they are known. Absent: `verify` suffices. Throws refusals and read errors.
    */
   accept?(message: Uint8Array): Promise<number | undefined>
   /**
@@ -140,24 +134,18 @@ export interface Endpoint {
    * Throws VAA_*, GUARDIAN_SET_* and read errors.
    */
   demandSigned?(transfer: Transfer): Promise<void>
-  /**
-   * Called with the time (ms since the epoch) of an operator's last order to retry the transfer, possibly many times
-   * per order.
-   */
+  /** Called, once or more often, with the time (ms since the epoch) of an operator's last order to retry. */
   retry?(transfer: Transfer, orderedAt: number): void
   /** Checks all conditions of a delivery, including `verify`. */
   validate(transfer: Transfer): Promise<Verdict>
   delivered(transfer: Transfer, at: At): Promise<boolean>
   /**
-   * Whether `delivered` can find the effect of the transfer now. If false, for example because the route is no longer
-   * in the config, a false `delivered` does not mean that the effect is gone. Absent: true for all transfers. Throws
-   * the errors of `delivered`.
+   * Whether `delivered` can find the effect now. If false, for example because the route is no longer in the config, a
+   * false `delivered` does not mean that the effect is gone. Absent: true for all transfers. Throws the errors of
+   * `delivered`.
    */
   mayShow?(transfer: Transfer): Promise<boolean>
-  /**
-   * Finds the transaction that delivered the transfer. Asks only one node, whose logs may be incomplete, so the answer
-   * does not prove a delivery (`finalDelivery` does).
-   */
+  /** Searches the logs of one node, which may be incomplete. Only `finalDelivery` proves a delivery. */
   findDelivery(transfer: Transfer): Promise<FoundDelivery | undefined>
   /** Plans the delivery by `stage` (default: the first stage). Throws the errors of `decode`. */
   delivery(transfer: Transfer, stage?: string): PlannedDelivery
@@ -188,16 +176,10 @@ export interface Endpoint {
   /** Returns the state of the gate, and reserves the amount if the gate is open. */
   reserve?(transfer: Transfer, relayer: string): Promise<Gate>
   release?(transfer: Transfer): void
-  /**
-   * Returns why the account may not deliver, or undefined if it may. `everywhere`: no contract of the bridge accepts
-   * the account.
-   */
+  /** Returns why the account may not deliver. `everywhere`: no contract of the bridge accepts the account. */
   unauthorized?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
   readonly batches?: SharedCalls
-  /**
-   * Whether the receipt shows the transfer's effect. Undefined if the call succeeded, but only the chain's state can
-   * show the effect.
-   */
+  /** Undefined if the call succeeded, but only the chain's state, not the receipt, can show the effect. */
   hasEffect(receipt: Receipt, transfer: Transfer): boolean | undefined
 }
 
@@ -205,8 +187,8 @@ export interface SharedCalls {
   /** Maximum number of transfers in a call. */
   readonly largest: number
   /**
-   * Transfers with the same key may share a call, which delivers at most `most` of them. Undefined: the transfer cannot
-   * share a call.
+   * Transfers with the same key may share a call of up to `most` transfers. Undefined if the transfer needs a call of
+   * its own.
    */
   groupOf(transfer: Transfer): { readonly key: string; readonly most: number } | undefined
   intent(transfers: readonly Transfer[]): Promise<Intent>
@@ -217,16 +199,13 @@ export interface SharedCalls {
 export interface Bridge {
   readonly name: BridgeName
   /**
-   * Decodes a message, and checks only its form. A signed message may turn out to be a transfer of another bridge. Runs
-   * no code of a plug-in package, because anybody can invent a message: the package is asked only about messages that
-   * guardians signed (`accept`, `verify`, `demandSigned`) or that logs of their source show. Throws VAA_*, NATIVE_*,
-   * PAYLOAD_*, TARGET_CHAIN_UNSUPPORTED, MESSAGE_TOO_LARGE.
+   * Checks only the message's form. A signed message may be a transfer of another bridge. Asks no plug-in package,
+   * because anybody can invent a message: packages are asked only about messages that guardians signed (`accept`,
+   * `verify`, `demandSigned`) or that logs of their source show. Throws VAA_*, NATIVE_*, PAYLOAD_*,
+   * TARGET_CHAIN_UNSUPPORTED, MESSAGE_TOO_LARGE.
    */
   decode(message: Uint8Array): Transfer
-  /**
-   * Returns the amount, token, recipient and payment that a message states. Empty for a message of a plug-in package
-   * until the message's signatures are verified.
-   */
+  /** Empty for a message of a plug-in package until the message's signatures are verified. */
   content(message: Uint8Array): Partial<TransferContent & Payment>
   /** Routes of the messages that this message asks to deliver. A halt of such a route also holds this message. */
   within?(message: Uint8Array): readonly RouteWithin[]
@@ -254,18 +233,12 @@ interface SourceBase {
   readonly config: StreamConfig
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
-  /**
-   * Whether each transfer is delivered and final, according to most nodes. Throws contradictions (errors with
-   * `haltRoute`) and read errors.
-   */
+  /** Whether most nodes show each transfer as delivered and final. Throws contradictions (`haltRoute`), read errors. */
   delivered(transfers: readonly Transfer[]): Promise<readonly boolean[]>
 }
 
 interface CountedSource extends SourceBase {
-  /**
-   * Highest number in the finalized state, according to most nodes. Searches from `known`. Undefined if there is no
-   * number.
-   */
+  /** Highest number in the finalized state, if any, according to most nodes. Searches from `known`. */
   highest(known?: string): Promise<string | undefined>
 }
 
