@@ -30,14 +30,14 @@ export interface BridgesOptions {
 
 export type Settings<Name extends keyof Config['bridges']> = NonNullable<Config['bridges'][Name]>
 
-/** URLs may contain keys. */
+/** Returns the URLs of the APIs that have signed messages. The URLs may contain keys. */
 export function signedApis({
   bridges,
 }: Pick<BridgesOptions, 'bridges'>): Pick<Settings<typeof wormholeTokenBridge>, 'guardianApis' | 'wormholescanApis'> {
   return bridges[wormholeTokenBridge] ?? { guardianApis: [], wormholescanApis: [] }
 }
 
-/** The token bridges on chains outside the config. */
+/** Returns the token bridges on chains outside the config. */
 export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonly Emitter[] {
   const settings = bridges[wormholeTokenBridge]
   if (!settings) return []
@@ -58,8 +58,8 @@ export interface ConfiguredEmitter extends Emitter {
 }
 
 /**
- * Each emitter once: under the token bridge if the token bridge has this emitter, otherwise under the first bridge that
- * names it.
+ * Returns each emitter once: under the token bridge if this bridge has the emitter, otherwise under the first bridge
+ * that names the emitter.
  */
 export function emittersOf(options: BridgesOptions): readonly ConfiguredEmitter[] {
   const { chains, bridges } = options
@@ -106,14 +106,14 @@ export function streamSettings({ bridge, sourceChain, emitter }: ConfiguredEmitt
 const wormhole = 'wormhole'
 export const prefixOf = ({ bridge }: ConfiguredEmitter): string => (bridge === wormholeTokenBridge ? bridge : wormhole)
 
-/** Portage subscribes to all emitters at each spy. */
+/** Returns the guardian spies. Portage subscribes to all emitters at each spy. */
 export function spySources(options: BridgesOptions) {
   const spies = options.bridges[wormholeTokenBridge]?.spies ?? []
   const filters = emittersOf(options).map(({ emitterChain: chain, emitter }) => ({ chain, emitter }))
   return spies.map((spy) => ({ ...spy, bridge: wormholeTokenBridge, filters }))
 }
 
-/** The plug-ins, in the order in which they are tried on a message. */
+/** Returns the plug-ins, in the order in which they are asked whether a message is theirs. */
 export function pluginsOf(options: BridgesOptions): readonly ConfiguredPlugin<unknown>[] {
   const { receivers: ofContracts, ntt: ofTokens } = options.bridges
   // Called only if NTT is configured. Without NTT, a chain may have no Wormhole chain id, and `namesOf` would throw.
@@ -132,8 +132,8 @@ export function packagesOf({
 
 /**
  * Throws CONFIG_INVALID if a message may fit both a route of a package and a route of a bridge that reads messages
- * after this package (a later package, or the token bridge). If the package failed, it would keep the other bridge's
- * message.
+ * after this package (a later package, or the token bridge). While the package fails, it would hold up such messages of
+ * the other bridge.
  */
 export function demandOwnMessages(options: BridgesOptions): void {
   const packages = packagesOf(options)
@@ -186,7 +186,7 @@ export function namesOf({ chains }: BridgesOptions): ChainNames {
   return new Map(Object.entries(chains).map(([name, chain]) => [wormholeOf(name, chain).wormholeChainId, name]))
 }
 
-/** Throws CONFIG_INVALID without Wormhole ids and contracts (config/load/cross-checks.ts). */
+/** Throws CONFIG_INVALID if the chain lacks its Wormhole chain id or its contracts (config/load/cross-checks.ts). */
 export function wormholeOf(name: ChainName, { wormholeChainId, contracts }: Partial<BridgesOptions['chains'][ChainName]> = {}) {
   if (wormholeChainId === undefined || !contracts)
     throw new RelayerError('CONFIG_INVALID', { detail: `chains.${name} has no wormholeChainId or no contracts.` })
@@ -195,7 +195,10 @@ export function wormholeOf(name: ChainName, { wormholeChainId, contracts }: Part
   return { wormholeChainId, emitterChain: wormholeChainId, emitter, core, tokenBridge }
 }
 
-/** Returns a chain's name for people. For a chain outside the config, it begins with the name in Wormhole's SDK. */
+/**
+ * Returns a chain's name for people. For a chain outside the config, the returned name begins with the chain's name in
+ * Wormhole's SDK.
+ */
 export function sourceTitle(sourceChain: ChainName): string {
   const id = numberOfUnconfigured(sourceChain)
   const known = Object.values(tokenBridgeEmitters)
@@ -204,7 +207,7 @@ export function sourceTitle(sourceChain: ChainName): string {
   return known ? `${known[1]} (${sourceChain})` : sourceChain
 }
 
-/** `id` is for Temporal, `name` for people. */
+/** Returns all streams of the config. `id` is used in Temporal, and `name` is shown to people. */
 export function configuredStreams(options: BridgesOptions): readonly StreamName[] {
   const { chains, bridges } = options
   const named = (prefix: string, id: number | string, name: ChainName, emitter: string) => {

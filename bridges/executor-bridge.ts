@@ -47,7 +47,8 @@ export function createExecutorBridge(options: BridgesOptions, links: ExecutorLin
   )
   const verifyRequest = async (message: ExecutorMessage) => {
     const own = logs.get(message.sourceChain)
-    if (!own) throw new RelayerError('CONFIG_INVALID', { detail: `Chain ${message.sourceChain} is not connected, where it was requested.` })
+    if (!own)
+      throw new RelayerError('CONFIG_INVALID', { detail: `It was requested on chain ${message.sourceChain}, which is not connected.` })
     await own.verify(decode(writeMessage(loggedForm(message))))
   }
   const products = productsOf(options, links)
@@ -95,7 +96,10 @@ function productsOf(options: BridgesOptions, links: ExecutorLinks): PaidProducts
   }
 }
 
-/** Routes of the message that a request asks for: a halt of such a route also holds the request. */
+/**
+ * Returns a function that finds the routes of the message that a request asks for. A halt of such a route also holds
+ * the request.
+ */
 function createWithin(options: BridgesOptions, decode: Decode): (message: ExecutorMessage) => readonly RouteWithin[] {
   const names = namesOf(options)
   const sourceOf = (id: number) => names.get(id) ?? unconfiguredSource(id)

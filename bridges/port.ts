@@ -7,8 +7,8 @@ import type { BridgeName, ChainName, Transfer, TransferRoute } from '../domain/t
 import type { StreamConfig } from '../domain/stream/stream.ts'
 
 /**
- * `rejected`: never valid. `declined`: refused by the operator's policy. `wait`: may become valid later, without an
- * order.
+ * `rejected`: never valid. `declined`: refused by the operator's policy. `wait`: may become valid later without an
+ * operator's order.
  */
 export type Verdict =
   | {
@@ -36,7 +36,10 @@ export interface FoundDelivery {
   readonly blockHash: string
 }
 
-/** `lane`: this lane may not deliver. `transfer`: the amount never fits. `opensAt`: seconds since the epoch. */
+/**
+ * `lane`: this lane may not deliver. `transfer`: the amount is above the bridge's whole budget. `route`: the bridge is
+ * paused, or too little of its budget is left now. `opensAt`: seconds since the epoch.
+ */
 export type Gate =
   | { readonly kind: 'open' }
   | { readonly kind: 'lane'; readonly code: ErrorCode; readonly reason: string }
@@ -44,16 +47,16 @@ export type Gate =
   | { readonly kind: 'route'; readonly code: ErrorCode; readonly reason: string; readonly opensAt?: number }
 
 /**
- * Returns the price of a chain's coin or of a token (`<wormhole chain id>/<64 hex digits>`), dollars with 10 decimals.
- * If two prices are equally good, the price is the one that is worse for the payer: the lower one for coins that the
- * payer pays (`source`), the higher one for coins that the delivery costs (`target`). Throws PRICE_MISSING.
+ * Returns the median price of a chain's coin or of a token (`<wormhole chain id>/<64 hex digits>`), dollars with 10
+ * decimals. Of two middle prices, returns the one that is worse for the payer: the lower one for coins that the payer
+ * pays (`source`), the higher one for coins that the delivery costs (`target`). Throws PRICE_MISSING.
  */
 export type PriceOf = (name: string, end: 'source' | 'target') => Promise<bigint>
 
 export interface PlannedDelivery {
   /** `wrapped`: pays the token without unwrapping it, so that no code of the recipient runs. */
   readonly call: (payout?: 'wrapped') => Promise<Intent>
-  /** The result of `call`, if it was called already. */
+  /** The intent that `call` returned, if `call` was called already. */
   readonly intent?: Intent | undefined
   readonly parties: Parties
   /**
@@ -61,9 +64,9 @@ export interface PlannedDelivery {
    * @param bytes size of the call's data, if the chain charges a fee for data
    */
   readonly earned?: (bytes?: number) => Promise<bigint | undefined>
-  /** Payment at the source for this delivery. */
+  /** Payment for this delivery, made on the source chain. */
   readonly payment?: Payment | undefined
-  /** Gas that the payment covers, for the call and for all reverted calls of its stage. */
+  /** Paid gas, for the call and all reverted calls of its stage together. Absent: nobody pays for gas. */
   readonly gasAtMost?: bigint | undefined
   /** If true, a successful simulation shows that the transfer is not delivered. */
   readonly revertsOnceDelivered: boolean
@@ -78,11 +81,14 @@ export type NextStage =
 /** For deliveries that take several calls. Each call is sent once the effect of the previous call is final. */
 export interface Stages {
   /**
-   * Names the first stage, if its call reverts while the stage is not needed: a simulation then shows whether the stage
-   * is due.
+   * Returns the first stage if its call reverts whenever the stage is not needed, so that a simulation shows whether
+   * the stage is due.
    */
   first?(transfer: Transfer): string | undefined
-  /** The answer is ignored if `delivered`, read at the same time, is true. Undefined: one call delivers. */
+  /**
+   * Finds the next stage. The answer is ignored if `delivered`, which is read at the same time, is true. Undefined if
+   * one call delivers the transfer.
+   */
   next(transfer: Transfer): Promise<NextStage> | undefined
   passed(transfer: Transfer, stage: string, at: At): Promise<boolean>
 }
@@ -94,8 +100,8 @@ export type Attestation =
 export type RouteWithin = Pick<TransferRoute, 'bridge' | 'sourceChain'>
 
 /**
- * The source chain of a message and, if another bridge owns the message, that bridge. `payment`: digest of the request
- * that pays.
+ * The source chain of a delivered message and, if another bridge owns the message, that bridge. `payment`: id of the
+ * payment for the call's coins.
  */
 export type ProvedSource =
   | ChainName
@@ -106,41 +112,42 @@ export type DeniableParties = Pick<Parties, 'recipient' | 'payee' | 'token'>
 export interface Parties extends Pick<Transfer, 'bridge' | 'targetChain'>, Omit<TransferContent, 'amount'> {
   /** Another account that gets coins. */
   readonly payee?: string | undefined
-  /** Key under which losses count together, in place of the token. Absent: the token. */
+  /** Key under which losses are counted. Absent: the token. */
   readonly lossesOf?: string
-  /** Contract and message of a plug-in's call, hex digits. They may contain no address of the deny-list. */
+  /** Contract and message of a plug-in's call, hex digits. If they contain a denied address, the call is denied. */
   readonly bytes?: string
 }
 
 export interface Endpoint {
   readonly chain: ChainName
-  /** Checks that valid guardians signed the message, or that its source recorded it. */
+  /** Checks that a quorum of guardians signed the message, or that its source chain recorded it. */
   verify(message: Uint8Array): Promise<Verdict>
   /**
-   * Checks a message before its transfer starts: first as `verify` does, then that the target's contract accepts the
-   * emitter, then that the plug-in delivers it (PAYLOAD_KIND). Resolves to the decimals of the amount, if known.
-   * Absent: `verify` suffices. Throws refusals and read errors.
+   * Checks a message before its transfer starts: makes the checks of `verify`, and checks whether the target's contract
+   * accepts the emitter, and whether the plug-in delivers the message (PAYLOAD_KIND). Resolves to the decimals of the
+   * amount, if they are known. Absent: `verify` suffices. Throws refusals and read errors.
    */
   accept?(message: Uint8Array): Promise<number | undefined>
   /**
-   * Verifies a message. Only afterwards is the message's plug-in asked about it: until then, `delivery` and `plan`
-   * throw PLUGIN_FAILED. All other functions verify by themselves. Absent: no plug-in is asked. Throws VAA_*,
-   * GUARDIAN_SET_* and read errors.
+   * Verifies a message, so that its plug-in may be asked about it. Until then, `delivery` and `plan` throw
+   * PLUGIN_FAILED; all other functions verify the message themselves. Absent: the endpoint asks no plug-in package.
+   * Throws VAA_*, GUARDIAN_SET_* and read errors.
    */
   demandSigned?(transfer: Transfer): Promise<void>
-  /** Hears of an operator's last order (ms since the epoch) to try the transfer again. May be called many times. */
+  /** Called, once or more often, with the time (ms since the epoch) of an operator's last order to retry. */
   retry?(transfer: Transfer, orderedAt: number): void
   /** Checks all conditions of a delivery, including `verify`. */
   validate(transfer: Transfer): Promise<Verdict>
   delivered(transfer: Transfer, at: At): Promise<boolean>
   /**
-   * False: nothing names the effect of the transfer now, so a false `delivered` does not show that the effect is gone.
-   * Absent: true for all transfers. Throws the errors of `delivered`.
+   * Whether `delivered` can find the effect now. If false, for example because the route is no longer in the config, a
+   * false `delivered` does not mean that the effect is gone. Absent: true for all transfers. Throws the errors of
+   * `delivered`.
    */
   mayShow?(transfer: Transfer): Promise<boolean>
-  /** Asks one node, whose logs may be incomplete. Only `finalDelivery` proves a delivery. */
+  /** Searches the logs of one node, which may be incomplete. Only `finalDelivery` proves a delivery. */
   findDelivery(transfer: Transfer): Promise<FoundDelivery | undefined>
-  /** Makes the delivery by `stage` (default: the first). Throws the errors of `decode`. */
+  /** Plans the delivery by `stage` (default: the first stage). Throws the errors of `decode`. */
   delivery(transfer: Transfer, stage?: string): PlannedDelivery
   readonly stages?: Stages
   /** Returns the call as data, for processes that do not run the bridge's code. */
@@ -160,26 +167,29 @@ export interface Endpoint {
   readonly openCalls?: Readonly<Record<string, string>>
   /**
    * Proves, right before a key signs, that every transfer in the call is genuine and goes to this chain. Resolves to
-   * their sources or, for a call without a message, to all possible sources. `gasLimit` is always given before a
-   * signature. Throws CALL_UNJUSTIFIED, NATIVE_NOT_FINAL, GUARDIAN_SET_UNKNOWN and read errors.
+   * the transfers' sources or, for a call without a message, to all possible sources. `gasLimit` is always given when a
+   * key is about to sign. Throws CALL_UNJUSTIFIED, NATIVE_NOT_FINAL, GUARDIAN_SET_UNKNOWN and read errors.
    */
   proveCall(intent: Intent, gasLimit?: string): Promise<readonly ProvedSource[]>
   /** With `transfer`, the bridge can distinguish an amount that never fits from a spent budget. */
   explainRevert(revert: Revert, transfer?: Transfer): RevertMeaning
-  /** Reserves the amount if the gate is open. */
+  /** Returns the state of the gate, and reserves the amount if the gate is open. */
   reserve?(transfer: Transfer, relayer: string): Promise<Gate>
   release?(transfer: Transfer): void
-  /** Returns why the account may not deliver. `everywhere`: it may call no contract of the bridge. */
+  /** Returns why the account may not deliver. `everywhere`: no contract of the bridge accepts the account. */
   unauthorized?(relayer: string): Promise<{ readonly everywhere: boolean; readonly reason: string } | undefined>
   readonly batches?: SharedCalls
-  /** Undefined if the call succeeded, but only the chain's state can show the effect. */
+  /** Undefined if the call succeeded, but only the chain's state, not the receipt, can show the effect. */
   hasEffect(receipt: Receipt, transfer: Transfer): boolean | undefined
 }
 
 export interface SharedCalls {
   /** Maximum number of transfers in a call. */
   readonly largest: number
-  /** Transfers with the same key may share a call, up to `most`. */
+  /**
+   * Transfers with the same key may share a call of up to `most` transfers. Undefined if the transfer needs a call of
+   * its own.
+   */
   groupOf(transfer: Transfer): { readonly key: string; readonly most: number } | undefined
   intent(transfers: readonly Transfer[]): Promise<Intent>
   /** Selects transfers that together fit the limits that `reserve` read last. */
@@ -189,13 +199,13 @@ export interface SharedCalls {
 export interface Bridge {
   readonly name: BridgeName
   /**
-   * Checks only the message's form. A signed message may be a transfer of another bridge. Asks no plug-in, because
-   * anybody can invent a message: a plug-in is asked only about messages that guardians signed (`accept`, `verify`,
-   * `demandSigned`) or that logs of their source show. Throws VAA_*, NATIVE_*, PAYLOAD_*, TARGET_CHAIN_UNSUPPORTED,
-   * MESSAGE_TOO_LARGE.
+   * Checks only the message's form. A signed message may be a transfer of another bridge. Asks no plug-in package,
+   * because anybody can invent a message: packages are asked only about messages that guardians signed (`accept`,
+   * `verify`, `demandSigned`) or that logs of their source show. Throws VAA_*, NATIVE_*, PAYLOAD_*,
+   * TARGET_CHAIN_UNSUPPORTED, MESSAGE_TOO_LARGE.
    */
   decode(message: Uint8Array): Transfer
-  /** Empty for a message of a plug-in until its signatures are verified. */
+  /** Empty for a message of a plug-in package until the message's signatures are verified. */
   content(message: Uint8Array): Partial<TransferContent & Payment>
   /** Routes of the messages that this message asks to deliver. A halt of such a route also holds this message. */
   within?(message: Uint8Array): readonly RouteWithin[]
@@ -213,22 +223,22 @@ export interface BlockRange {
   readonly toBlock: number
 }
 
-/** `scanned`: a contract numbers its transfers. `placed`: a log's place is its number. `signed`: guardians sign. */
+/**
+ * `scanned`: a contract numbers its transfers. `placed`: a log's place is its number. `signed`: guardians sign the
+ * messages.
+ */
 export type Source = ScannedSource | PlacedSource | SignedSource
 
 interface SourceBase {
   readonly config: StreamConfig
   readonly bridge: BridgeName
   readonly sourceChain: ChainName
-  /**
-   * Whether each transfer is delivered and final, according to most nodes. Throws contradictions (`haltRoute`), read
-   * errors.
-   */
+  /** Whether most nodes show each transfer as delivered and final. Throws contradictions (`haltRoute`), read errors. */
   delivered(transfers: readonly Transfer[]): Promise<readonly boolean[]>
 }
 
 interface CountedSource extends SourceBase {
-  /** Highest number in the finalized state, according to most nodes. Searches from `known`. */
+  /** Highest number in the finalized state, if any, according to most nodes. Searches from `known`. */
   highest(known?: string): Promise<string | undefined>
 }
 
@@ -237,15 +247,19 @@ export interface ScannedSource extends CountedSource {
   readonly kind: 'scanned'
   readonly targetChain: ChainName
   /**
-   * Without `at`, one node answers, so its contradiction halts no route yet. Throws NODE_REFUSED (range too long, or
-   * logs that were not asked for), NODE_UNAVAILABLE, contradictions (`haltRoute`) and, with `agreed`, NODES_DISAGREE.
+   * Reads the transfers that the source's logs show. Without `at`, one node answers, so a contradiction does not halt
+   * the route yet. Throws NODE_REFUSED (range too long, or logs that were not asked for), NODE_UNAVAILABLE,
+   * contradictions (`haltRoute`) and, with `agreed`, NODES_DISAGREE.
    */
   initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]>
-  /** A transfer without a record is undefined. Throws contradictions (`haltRoute`), NODES_DISAGREE and read errors. */
+  /**
+   * Reads transfers from the source's table. Undefined for a number without a record. Throws contradictions
+   * (`haltRoute`), NODES_DISAGREE and read errors.
+   */
   recorded(numbers: readonly string[], at: 'finalized' | 'agreed'): Promise<readonly (Transfer | undefined)[]>
   /** Completions by any account. Throws the errors of `initiated`. */
   completed(range: BlockRange, at?: 'agreed'): Promise<readonly Completion[]>
-  /** The error that halts the route, because the transfer that the target completed is not the recorded one. */
+  /** Makes the error that halts the route, for a completed transfer that is not the recorded one. */
   contradiction(completed: Completion, recorded: string | undefined): RelayerError
 }
 
@@ -261,7 +275,7 @@ export interface PlacedSource extends SourceBase {
   /** The contract, as 64 lower-case hex digits. */
   readonly emitter: string
   /**
-   * Returns the transfers of final blocks in ascending order, as most nodes show them, without logs that the bridge
+   * Returns the transfers that most nodes show in final blocks, in ascending order. Leaves out logs that the bridge
    * refuses. `agreed` asks a chain's only node twice. Throws NODE_REFUSED (range too long, or logs that contradict each
    * other), NODE_UNAVAILABLE and NODES_DISAGREE.
    */
@@ -279,9 +293,9 @@ export interface SignedSource extends CountedSource {
   /** No block below `block` has a message with the number `first` or a higher one. */
   readonly begins: { readonly first?: string; readonly block?: number }
   /**
-   * Messages with `wanted` numbers have `content`. Without `at`, one node answers, so a message with the content `none`
-   * may still be a transfer. Throws NODE_REFUSED (range too long), NODE_UNAVAILABLE (also after a fork) and, with `at`,
-   * NODES_DISAGREE.
+   * Reads the emitter's messages from logs. Only messages whose number `wanted` accepts (default: all) get `content`.
+   * Without `at`, one node answers, so a message with the content `none` may still be a transfer. Throws NODE_REFUSED
+   * (range too long), NODE_UNAVAILABLE (also after a fork) and, with `at`, NODES_DISAGREE.
    */
   published(range: BlockRange, wanted?: (number: string) => boolean, at?: 'agreed' | 'majority'): Promise<readonly Published[]>
 }

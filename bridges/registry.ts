@@ -104,7 +104,10 @@ function tokenBridgeOf(
 
 type Parts = Pick<Bridge, 'content' | 'endpoints'> & Pick<SignedMessages, 'decodePublished'>
 
-/** Without `loaded`, the process runs no plug-in code and knows only the plug-in's routes. */
+/**
+ * Makes the bridge of a plug-in package. Without `loaded`, the process runs no plug-in code and knows only the
+ * plug-in's routes.
+ */
 function packageBridge({ name, routes }: Pick<Plugin<unknown>, 'name' | 'routes'>, options: BridgesOptions, links: Links): Bridge {
   const { signed, loaded } = links
   const chainNames = namesOf(options)
@@ -122,7 +125,7 @@ function packageBridge({ name, routes }: Pick<Plugin<unknown>, 'name' | 'routes'
       decodePublished(bytes) {
         const transfer = byRoute(bytes)
         genuine.add(transfer.digest)
-        // If the plug-in fails, the transfer starts, and waits for the plug-in.
+        // If the plug-in fails, the transfer starts anyway, and waits for the plug-in.
         return unlessPluginFails(() => decode(bytes), transfer)
       },
       content: (bytes) => unlessPluginFails(() => messages.about.content(bytes), {}),
@@ -133,7 +136,7 @@ function packageBridge({ name, routes }: Pick<Plugin<unknown>, 'name' | 'routes'
     }
   }
   let last = { found: loaded?.get(name), parts: partsOf(loaded?.get(name)) }
-  /** The plug-in may be loaded later. */
+  /** Returns the current parts. A plug-in that could not be loaded at the start may be loaded later. */
   const now = () => {
     const found = loaded?.get(name)
     if (found !== last.found) last = { found, parts: partsOf(found) }
@@ -161,8 +164,8 @@ function unlessPluginFails<T, E>(ask: () => T, otherwise: E): T | E {
   }
 }
 
-const findNone: FindVaa = async () => ({ kind: 'absent', why: 'this process asks no guardian API' })
-const unasked = async () => ({ kind: 'pending', why: 'this process asks no attestation API' }) as const
+const findNone: FindVaa = async () => ({ kind: 'absent', why: 'this process does not ask guardian APIs' })
+const unasked = async () => ({ kind: 'pending', why: 'this process does not ask attestation APIs' }) as const
 const noAttestations: AttestationApis = { ofTransaction: unasked, ofHash: unasked, reattest: async () => {} }
 
 type Made = Omit<Required<Config['bridges']>, 'receivers' | 'ntt' | 'plugins'>
@@ -222,7 +225,7 @@ export function createBridges(
   const links = { connected, served: own, signed, loaded, findVaa, attestations, ...terms }
   const make = <Name extends keyof Made>(name: Name, settings: Made[Name] | undefined) =>
     settings && bridges.set(name, makers[name](settings, options, links))
-  // The first bridge that can read a signed message owns it. The token bridge takes any emitter, so it is made last.
+  // The first bridge that can read a signed message owns it. The token bridge takes any emitter, so it comes last.
   for (const one of pluginsOf(options)) bridges.set(one.name, ofProduct(one, options, links))
   for (const one of packagesOf(options)) bridges.set(one.name, packageBridge(one, options, links))
   for (const name of Object.keys(makers) as (keyof Made)[]) make(name, options.bridges[name])
@@ -237,8 +240,8 @@ function createSigned({ chains }: BridgesOptions, bridges: Bridges) {
     decodePublished: firstOwner(publishedDecodes),
     async isDelivered(transfer, at) {
       const endpoint = bridges.get(transfer.bridge)?.endpoints.get(transfer.targetChain)
-      // Neither a failing plug-in nor a copy that cannot be verified yet may stop an emitter's stream: the transfer
-      // starts, and waits.
+      // A failing plug-in must not stop an emitter's stream, and neither must a message whose signatures cannot be
+      // verified yet: the transfer starts, and waits.
       const mayWait = (error: RelayerError) => error.code === 'GUARDIAN_SET_UNKNOWN' || isPluginFailure(error)
       return (endpoint && (await unless(endpoint.delivered(transfer, at), mayWait))) ?? false
     },
@@ -276,7 +279,7 @@ function signedSourcesOf(bridge: BridgeName, options: BridgesOptions, links: Lin
   return emittersOf(options).flatMap((emitter) => (emitter.bridge === bridge ? sourcesOfEmitter(emitter, options, links) : []))
 }
 
-/** Returns no source if the emitter's chain is in the config and not served. */
+/** Makes the source of an emitter. Returns no source if the emitter's chain is in the config but not served. */
 function sourcesOfEmitter(
   end: ConfiguredEmitter,
   options: BridgesOptions,

@@ -23,7 +23,7 @@ export interface HeadSource {
 /** Throws NODE_UNAVAILABLE before the first block. */
 export function currentHead({ name, heads }: HeadSource): HeadEvent {
   if (heads.current) return heads.current
-  throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was read yet.', facts: { chain: name } })
+  throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block has been read yet.', facts: { chain: name } })
 }
 
 /** Seconds since the epoch. Throws NODE_UNAVAILABLE until most nodes have shown a head. */
@@ -33,7 +33,7 @@ export function chainTime(chain: HeadSource): number {
   throw new RelayerError('NODE_UNAVAILABLE', { detail: 'Too few nodes have shown a head.', facts: { chain: chain.name } })
 }
 
-/** Caches answers, but no failures, until `versionOf` returns another value. Throws the errors of `currentHead`. */
+/** Caches answers, but not failures, until `versionOf` returns a new value. Throws the errors of `currentHead`. */
 export function oncePerHead<T>(
   chain: HeadSource,
   ask: (key: string) => Promise<T>,
@@ -49,7 +49,7 @@ export function oncePerHead<T>(
   }
 }
 
-/** The nodes among which majorities are counted, including disabled ones. */
+/** The nodes that count in majorities, including disabled nodes. */
 export function votersOf<Node extends Pick<NodeStatus, 'use' | 'added'>>(nodes: readonly Node[]): readonly Node[] {
   return nodes.filter(({ use, added }) => (use === 'all' || use === 'read') && !added)
 }

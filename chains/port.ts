@@ -34,7 +34,7 @@ export interface HeadEvent {
 
 /** All parts that wait for blocks share one poll. */
 export interface Heads {
-  /** Throws NODE_UNAVAILABLE if no block came in time. */
+  /** Throws NODE_UNAVAILABLE if no block comes in time. */
   start(): Promise<void>
   stop(): void
   readonly current: HeadEvent | undefined
@@ -54,7 +54,7 @@ export interface PlacedLog extends Log {
   readonly transactionHash: string
 }
 
-/** Logs of one contract whose topics begin with `topics`. The range includes both ends. */
+/** The logs of one contract that have `topics` as their first topics. The range includes both ends. */
 export interface LogRange {
   readonly address: string
   readonly topics: readonly string[]
@@ -94,7 +94,7 @@ export type Inclusion = { readonly kind: 'unseen' } | { readonly kind: 'included
 export interface Watch {
   readonly inclusion: Inclusion
   add(hash: string): void
-  /** Also calls the listener at the start, if a hash is included already. */
+  /** Calls the listener after each change, and at the start if a hash is included already. */
   onChange(listener: (inclusion: Inclusion) => void): void
   close(): void
 }
@@ -108,8 +108,8 @@ export interface Account {
 }
 
 /**
- * The best answer of all nodes. `known` is as good as `accepted`. `byMost`: of the nodes of the config that take
- * transactions, more than half answered.
+ * The best answer of all nodes. `known`: a node had the transaction already, which is as good as `accepted`. `byMost`:
+ * more than half of the config's nodes that take transactions answered.
  */
 export type SendOutcome =
   | { readonly kind: 'accepted' | 'known' }
@@ -130,7 +130,7 @@ export interface GasOptions {
   /** The gas is the estimate times this factor, up to the gas limit of a block. Default: 1. */
   readonly gasFactor?: number
   /**
-   * Highest gas that a node executes, decimal. Without a limit, a stranger's contract could use the gas of a whole
+   * Maximum gas that a node executes, decimal. Without a limit, a stranger's contract could use the gas of a whole
    * block at each step of an estimate. Besu ignores the limit. Absent: the node's own limit.
    */
   readonly atMost?: string | undefined
@@ -182,7 +182,10 @@ export interface Chain {
   account(address: string): Promise<Account>
   /** Wei or ERC-20 units at the latest block. Asks a chain's only node once. Throws NODES_DISAGREE, NODE_REFUSED. */
   balanceOf(address: string, token?: string): Promise<string>
-  /** The highest plausible transaction count in the nodes' pools. More than half of the nodes must answer. */
+  /**
+   * The highest plausible transaction count in the nodes' pools. Throws NODE_UNAVAILABLE unless more than half of the
+   * nodes answer.
+   */
   pendingNonce(address: string): Promise<number>
   /**
    * Whether most nodes show that the account has code or an EIP-7702 delegation. Asks a chain's only node once. Throws
@@ -195,8 +198,8 @@ export interface Chain {
   /** Reads the market's fees at most once per block. */
   quote(): Promise<FeeQuote>
   /**
-   * If several nodes are asked, a revert keeps its data only if most of them report the same data. Throws
-   * TRANSACTION_REFUSED if the sender cannot pay the value.
+   * Estimates the gas of a call, or returns its revert. If several nodes are asked, a revert keeps its data only if
+   * most of them report the same data. Throws TRANSACTION_REFUSED if the sender cannot pay the value.
    */
   simulate(call: Intent, from: string, options?: GasOptions): Promise<Simulation>
   /** The fee that L2s charge for a call's data, in addition to gas. Wei, decimal. `0` on other chains. */
@@ -217,8 +220,9 @@ export interface Chain {
    */
   mined(address: string, nonce: number): Promise<MinedTransaction | undefined>
   /**
-   * Whether most nodes show another block of this height. Also true if they show none, and their head (with a finality
-   * tag: their finalized head) is at least 128 blocks lower, unless most nodes are syncing. Throws NODES_DISAGREE.
+   * Whether most nodes show a different block at this height. Also true if most nodes show no block at this height, and
+   * their head (with a finality tag: their finalized head) is at least 128 blocks lower, unless most nodes are syncing.
+   * Throws NODES_DISAGREE.
    */
   denies(block: BlockRef): Promise<boolean>
   /** Undefined if there is no such block yet. `agreed` asks most nodes for a final block, and throws NODES_DISAGREE. */

@@ -13,14 +13,14 @@ export const chainFamilies = {
   evm: { createChain: createEvmChain, createSigner },
 } satisfies Record<ChainConfig['family'], Family>
 
-/** Quotes need an EVM key: its address is the provider's name on all chains of the Executor. */
+/** Quotes need an EVM key, because its address is the provider's name on all chains of the Executor. */
 export const createQuoteSigner = createMessageSigner
 
 export type ConfiguredChainOptions = Partial<
   Pick<Parameters<(typeof chainFamilies)[ChainConfig['family']]['createChain']>[0], 'nodes' | 'timeoutMs' | 'environment'>
 >
 
-/** The chain is not connected yet. The caller must close it. */
+/** Creates a chain that is not connected yet. The caller must close the chain. */
 export function createConfiguredChain(name: ChainName, chain: ChainConfig, options: ConfiguredChainOptions = {}) {
   const { family, networkId, nodes, finality, blockTimeMs } = chain
   return chainFamilies[family].createChain({ name, networkId, nodes, finality, blockTimeMs, ...options })

@@ -36,7 +36,7 @@ export interface SigningLimits {
 }
 
 export interface ProvedRoute extends TransferRoute {
-  /** Id of the payment for the call's coins. A key signs for each payment with one nonce at a time. */
+  /** Id of the payment for the call's coins. For each payment, a key signs with only one nonce at a time. */
   readonly payment?: string | undefined
   /** The accounts and the token to which the deny-list applies. Absent: the call does not show them. */
   readonly parties?: Pick<DenySubject, 'recipient' | 'payee' | 'token'> | undefined
@@ -50,13 +50,19 @@ export interface SigningPolicy {
   readonly paidCalls: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** Selector of a delivering call to any contract → maximum coins (wei, decimal). `proveCall` must prove it. */
   readonly openCalls: Readonly<Record<string, string>>
-  /** Contract → beginnings (hex) of calls that operators may order, without coins. Further arguments are not proved. */
+  /**
+   * Contract → beginnings (hex) of calls that operators may order, without coins. The key does not check the arguments
+   * that follow.
+   */
   readonly operatorCalls: ContractCalls
   /** Proves a call by its calldata. Resolves to the routes of its transfers. Throws CALL_UNJUSTIFIED, read errors. */
   readonly proveCall: (call: Intent, gasLimit: string) => Promise<readonly ProvedRoute[]>
   /** Throws SETTINGS_UNREACHABLE before the settings are read. */
   readonly settings: () => Pick<Settings, 'halts' | 'denied'>
-  /** Plug-ins. Their code does not run here, so a call that contains the bytes of a denied address is denied. */
+  /**
+   * Names of plug-in packages. Their code does not run here, so a call that contains the bytes of a denied address is
+   * denied.
+   */
   readonly packages: ReadonlySet<BridgeName>
   /** Number of the account's nonces that most nodes show as used and final. Throws read errors. */
   readonly finalNonce: () => Promise<number>
@@ -101,10 +107,11 @@ export interface Signer {
   /**
    * Throws SIGNER_OFFLINE, SIGNER_UNAVAILABLE, SIGNING_REFUSED, CALL_UNJUSTIFIED, SPENDING_UNRECORDED and read errors.
    * Throws HALTED, RECIPIENT_DENIED and TOKEN_DENIED for a call that an operator's order holds back. Facts of
-   * SIGNING_REFUSED: `limit` is the exceeded limit, and `dataFee` is set if the data fee exceeds it.
+   * SIGNING_REFUSED: `limit` is the exceeded limit, and `dataFee` is set if the limit is exceeded only because of the
+   * data fee.
    */
   sign(transaction: UnsignedTransaction): Promise<SignedTransaction>
-  /** Checks as `sign` does, without asking the key. Throws the refusals of `sign`. */
+  /** Makes the checks of `sign` without asking the key. Throws the refusals of `sign`. */
   check?(transaction: Proposed): Promise<void>
   spending?(): readonly Spending[]
   /**

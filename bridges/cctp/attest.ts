@@ -39,18 +39,17 @@ interface AttestOptions {
   readonly isUsed: (bytes: Uint8Array, route: CctpRoute) => Promise<boolean>
 }
 
-/** Target blocks for which an attestation must stay valid, so that the delivery is mined in time. */
+/** Number of target blocks for which an attestation must stay valid, so that the delivery can be mined in time. */
 const spareBlocks = 50
 /** Time between two tries to get an attestation, ms. Attestations at finality take minutes. */
 const retryMs = { fast: 5_000, finalized: 15_000 } as const
-/**
- * Time after which `reattest` is called again, ms. Circle answers within seconds, so by then the request was lost.
- */
+/** Time after which `reattest` is called again, ms. Circle answers within seconds, so an older request must be lost. */
 const askAgainMs = 600_000
 const mostRemembered = 4_096
 
 /**
- * The returned function asks Circle for a newer attestation, once per `askAgainMs`, and returns why the transfer waits.
+ * The returned function asks Circle for a newer attestation, at most once per `askAgainMs`, and returns why the
+ * transfer waits.
  */
 function createAskAgain(apis: Pick<AttestationApis, 'reattest'>) {
   const asked = new LRUCache<string, true>({ max: mostRemembered, ttl: askAgainMs })
@@ -92,7 +91,7 @@ export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: Att
       if (!attested || !fault) return attested
       const message = readMessage(attested.bytes)
       stale = { fault, nonce: message.nonce }
-      // If the message is delivered already, no newer attestation is needed.
+      // If the message has been delivered, it needs no newer attestation.
       return isLate(fault) && (await isUsed(attested.bytes, routeOf(message))) ? attested : undefined
     }
     const answer =
@@ -127,7 +126,8 @@ export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: Att
       }
     },
     /**
-     * Called after the target refused the attestation as expired. On Arbitrum, only this refusal shows the expiration.
+     * Remembers that the target refused the attestation as expired. On Arbitrum, only this refusal shows the
+     * expiration.
      */
     hasExpired({ message }: Transfer): void {
       expired.set(fingerprint(readCarried(decodeBase64(message)).bytes), true)
@@ -136,13 +136,16 @@ export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: Att
 }
 
 /**
- * Maximum number of simultaneous searches for forms. Without this limit, an audit would use up the rate limit of the
- * APIs, and new burns would get no attestation.
+ * Maximum number of simultaneous searches for attested messages. Without this limit, an audit would use up the rate
+ * limit of the APIs, and new burns would get no attestation.
  */
 const formsAtOnce = 8
 const turnsOf = new WeakMap<Pick<AttestationApis, 'ofTransaction'>, ReturnType<typeof createTurns>>()
 
-/** The attested form of a logged v2 message, undefined if Circle has none. Throws IRIS_UNAVAILABLE and read errors. */
+/**
+ * Returns a function that finds the attested form of a logged v2 message. Undefined if Circle has no attestation.
+ * Throws IRIS_UNAVAILABLE and read errors.
+ */
 export function createSignedForms({ apis, verifyEqual }: Pick<AttestOptions, 'apis' | 'verifyEqual'>) {
   /** Entries stay valid, because all attestations of a message have the same nonce. */
   const kept = new LRUCache<string, Attested>({ max: mostRemembered })
@@ -169,8 +172,8 @@ type VerifyEqual = (equal: readonly Attested[]) => Promise<void>
 export type SignedForm = ReturnType<typeof createSignedForms>
 
 /**
- * Remembers verified signatures for a minute and shares running checks, because each of many equal burns checks the
- * signatures of all equal burns.
+ * Checks signatures, remembers them for a minute, and shares running checks: each burn checks the signatures of all
+ * burns that equal it, and there may be many of them.
  */
 export function createVerifyEqual(verifySigned: VerifySigned): VerifyEqual {
   const verified = createVerifiedMessages()

@@ -37,7 +37,9 @@ export function checkAttestation({ bytes, attestation }: Attested, { threshold, 
   }
 }
 
-/** Undefined for a signature that the contract refuses, such as one with a high s (EIP-2). */
+/**
+ * Returns the signer's address. Undefined for a signature that the contract refuses, such as one with a high s (EIP-2).
+ */
 function attesterOf(digest: Uint8Array, signature: Uint8Array): string | undefined {
   const v = signature[64] ?? 0
   if ((v !== 27 && v !== 28) || toNumber(signature.subarray(32, 64)) > curveOrder / 2n) return undefined
@@ -65,7 +67,7 @@ const mostAttesters = 64n
 
 export type ReadAttesters = (maxAgeMs?: number) => Promise<Attesters>
 
-/** Keeps the attesters for a minute. */
+/** Returns a function that reads the attesters of a contract, and keeps them for a minute. */
 export function createAttesters(chain: ContractReader, transmitter: string, clock?: () => number): ReadAttesters {
   const view = async (method: string, args: readonly unknown[] = []): Promise<unknown> =>
     (await read(chain, { abi: transmitterAbi, to: transmitter, method, args, at }))[0]
@@ -74,7 +76,7 @@ export function createAttesters(chain: ContractReader, transmitter: string, cloc
     const [threshold, count] = (await Promise.all([view('signatureThreshold'), view('getNumEnabledAttesters')])) as [bigint, bigint]
     if (count > mostAttesters || threshold > count) {
       const facts = { chain: chain.name, transmitter, threshold: String(threshold), attesters: String(count) }
-      throw new RelayerError('NODE_REFUSED', { detail: 'The contract has no sound set of attesters.', facts })
+      throw new RelayerError('NODE_REFUSED', { detail: 'The set of attesters of the contract is inconsistent.', facts })
     }
     const places = Array.from({ length: Number(count) }, (_, index) => index)
     const found = await Promise.all(places.map((place) => view('getEnabledAttester', [place])))

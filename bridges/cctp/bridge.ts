@@ -66,13 +66,16 @@ function contractsOf({ messageTransmitter, tokenMessenger }: VersionSettings) {
   return { transmitter: messageTransmitter, tokenMessenger: `0x${tokenMessenger.slice(2).padStart(64, '0')}` }
 }
 
-/** Burns that are delivered without a payment. */
+/** The senders and recipients whose burns are delivered without a payment. */
 function listedIn({ senders, recipients }: Pick<CctpSettings, 'senders' | 'recipients'>) {
   const words = (digits: readonly string[]) => digits.map((one) => `0x${one}`)
   return { senders: words(senders), recipients: words(recipients) }
 }
 
-/** Each MessageTransmitter of a served chain is a placed source. */
+/**
+ * Delivers the burns of the config's lists or, with `free`, all burns. Each MessageTransmitter of a served chain is a
+ * placed source.
+ */
 export function createCctpBridge(options: CctpBridgeOptions): Bridge {
   const { settings } = options
   return createCctp(options, settings.free ? 'all' : listedIn(settings)).bridge
@@ -131,7 +134,7 @@ function createCctp({ settings, chains, connected, served, apis, isDelivered }: 
 
   const recorded: EvmEndpointOptions['recorded'] = async (carried, { source, from }) => {
     const own = logs.find(({ name, contract }) => name === source.chain && contract === from.transmitter)
-    if (!own) throw new RelayerError('CONFIG_INVALID', { detail: `${source.chain} is not connected, where a message was sent.` })
+    if (!own) throw new RelayerError('CONFIG_INVALID', { detail: `The message was sent on ${source.chain}, which is not connected.` })
     await own.verify({ sequence: carried.number, message: encodeBase64(writeCarried(carried)) })
   }
 
@@ -171,7 +174,10 @@ function createCctp({ settings, chains, connected, served, apis, isDelivered }: 
   return { bridge, logs }
 }
 
-/** Throws NODE_REFUSED. `siblings` are all MessageSent logs of the transaction. */
+/**
+ * Reads a message from its MessageSent log. `siblings` are all MessageSent logs of the transaction. Throws
+ * NODE_REFUSED.
+ */
 export function carriedIn(...[log, number, siblings]: Parameters<PlacedLogsOptions['decode']>): CarriedMessage {
   const bytes = sentMessage(log)
   const equal = siblings.filter(({ data }) => data.toLowerCase() === log.data.toLowerCase())

@@ -12,11 +12,14 @@ export const receiveSelector = selectorOf('receiveMessage(bytes,bytes)')
 
 export const sentTopic = new Interface(['event MessageSent(bytes message)']).getEvent('MessageSent')?.topicHash ?? ''
 
-/** Throws NODE_REFUSED for data that is not exactly one `bytes`. */
+/**
+ * Reads the message in a MessageSent log. Throws NODE_REFUSED for another event, and for data that is not exactly one
+ * `bytes`.
+ */
 export function sentMessage({ topics, data }: Pick<Log, 'topics' | 'data'>): Uint8Array {
   const [bytes] = decodeBytesCall(`0x00000000${data.slice(2)}`) ?? []
   if (bytes && topics.length === 1 && topics[0]?.toLowerCase() === sentTopic && data.startsWith('0x')) return bytes
-  throw new RelayerError('NODE_REFUSED', { detail: 'A node answered with a log that is no MessageSent.' })
+  throw new RelayerError('NODE_REFUSED', { detail: 'A node answered with a log that is not a MessageSent event.' })
 }
 
 export function receiveIntent(transmitter: string, { bytes, attestation }: Attested): Intent {
@@ -34,7 +37,7 @@ export function createProveCall(verify: Verify) {
   return async function proveCall({ to, data, value }: Intent): Promise<readonly ProvedSource[]> {
     const received = decodeReceive(data)
     if (value !== '0') throw unproved('It carries coins.', { to, value })
-    if (!received) throw unproved('It is no exactly encoded receiveMessage.', { to, selector: data.slice(0, 10) })
+    if (!received) throw unproved('It is not an exactly encoded receiveMessage.', { to, selector: data.slice(0, 10) })
     const route = await provedBy(() => verify(received), proofRefusals)
     if (to.toLowerCase() !== route.to.transmitter) throw unproved('It does not call the MessageTransmitter of the message.', { to })
     const { recipient, token } = contentOf(received.bytes, route)

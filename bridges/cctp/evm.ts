@@ -34,8 +34,9 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   const attestation = createAttest({ apis, verify, verifyEqual, routeOf, isUsed: used })
 
   /**
-   * Does not check `destinationCaller`: anyone may send a message that only another account may deliver, and `validate`
-   * then declines its transfer.
+   * Checks that the message is for this chain, that the source logged it and, if it is attested, that the signatures
+   * are valid. Does not check `destinationCaller`: anyone may send a message that only another account may deliver, and
+   * `validate` declines the transfer of such a message.
    */
   async function prove(bytes: Uint8Array): Promise<void> {
     const carried = readCarried(bytes)
@@ -50,7 +51,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     try {
       await prove(bytes)
     } catch (error) {
-      // A delivered message counts as valid even if Circle has replaced its attesters since.
+      // A delivered message counts as valid even if Circle has replaced its attesters since the delivery.
       if (!(error instanceof RelayerError) || error.code !== 'CCTP_ATTESTATION' || !(await delivered(transfer, 'latest'))) throw error
     }
     routeOf(readMessage(readCarried(bytes).bytes))
@@ -92,8 +93,8 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
 }
 
 /**
- * The nonce of a burn shows the delivery. While a v2 burn is not attested, only Circle's answer (`signedForm`) names
- * its nonce.
+ * Makes `delivered` and `mayShow`. The target keeps a list of used nonces, which shows the delivery of a burn. Until a
+ * v2 burn is attested, its nonce is known only from Circle's answer (`signedForm`).
  */
 function createEffect({ chain, routes }: Pick<EvmEndpointOptions, 'chain' | 'routes'>, signedForm: SignedForm) {
   const signedIn = async (transfer: Transfer) => {
@@ -107,7 +108,10 @@ function createEffect({ chain, routes }: Pick<EvmEndpointOptions, 'chain' | 'rou
   return { delivered, mayShow: async (transfer: Transfer) => (await signedIn(transfer)).signed !== undefined }
 }
 
-/** Unless `isAttested`, the nonce is useless: it is zero in a v2 message, and nonce zero always counts as used. */
+/**
+ * Unless `isAttested` is true, the nonce must not be used: a v2 message then has the nonce zero, which always counts as
+ * used.
+ */
 function read(routes: CctpRoutes, transfer: Transfer) {
   const carried = readCarried(decodeBase64(transfer.message))
   const message = readMessage(carried.bytes)
@@ -126,7 +130,7 @@ const receivedTopics = {
 
 /**
  * `topics` has only the first topic, because the second one, the caller, is not known. `shows` compares the third
- * topic, the nonce.
+ * topic, the nonce, and the source domain.
  */
 export function receivedLog(transmitter: string, { version, nonce, sourceDomain }: CctpMessage): Required<DeliveryLog> {
   return {

@@ -15,7 +15,7 @@ export interface CctpMessage {
   readonly recipient: string
   /** The only account that may deliver. Zero: any account. */
   readonly destinationCaller: string
-  /** The finality that the sender asked for. Always 2000 for v1, which Circle attests at finality only. */
+  /** The finality that the sender asked for. Always 2000 for v1, which Circle attests only at finality. */
   readonly minFinality: number
   /** The finality at which Circle attested. Zero in the source's log of a v2 message. */
   readonly finalityExecuted: number
@@ -31,12 +31,12 @@ export interface Burn {
   readonly maxFee: bigint
   /** Zero in the source's log, like `expirationBlock`. */
   readonly feeExecuted: bigint
-  /** The target refuses the attestation from this block on. 0: never. */
+  /** First target block in which the attestation is refused. 0: the attestation never expires. */
   readonly expirationBlock: bigint
   readonly hookData: Uint8Array
 }
 
-/** From FinalityThresholds.sol. */
+/** Finality thresholds of FinalityThresholds.sol. */
 export const fast = 1_000
 const finalized = 2_000
 
@@ -84,8 +84,9 @@ const versions: ReadonlyMap<number, CctpVersion> = new Map([
 export function readBurn({ version, body }: Pick<CctpMessage, 'version' | 'body'>): Burn {
   const least = burnBytes[version]
   if (body.length < least || (version === 1 && body.length > least))
-    throw malformed(`A burn of v${version} has no body of ${body.length} bytes.`)
-  if (Buffer.from(body.subarray(0, 4)).readUInt32BE(0) !== version - 1) throw malformed('The version of its body is not its own.')
+    throw malformed(`A v${version} burn cannot have a body of ${body.length} bytes.`)
+  if (Buffer.from(body.subarray(0, 4)).readUInt32BE(0) !== version - 1)
+    throw malformed("The version of its body does not match the message's version.")
   const numberAt = (offset: number) => (version === 1 ? 0n : BigInt(wordAt(body, offset)))
   return {
     token: wordAt(body, 4),

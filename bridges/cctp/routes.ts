@@ -19,7 +19,7 @@ export interface CctpContracts {
 export interface CctpChain {
   readonly chain: ChainName
   readonly networkId: string
-  /** Circle's number of the chain. */
+  /** Circle's number for the chain. */
   readonly domain: number
   readonly contracts: Partial<Readonly<Record<CctpVersion, CctpContracts>>>
 }
@@ -48,7 +48,7 @@ function isDelivered({ sender, mintRecipient }: Burn, burns: DeliveredBurns): bo
 export function createRoutes(chains: readonly CctpChain[], burns: DeliveredBurns = 'all') {
   const byDomain = new Map(chains.map((chain) => [chain.domain, chain]))
   return {
-    /** Throws TARGET_CHAIN_UNSUPPORTED, PAYLOAD_KIND (no burn), CCTP_MESSAGE (a malformed burn), CCTP_UNPAID. */
+    /** Throws TARGET_CHAIN_UNSUPPORTED, PAYLOAD_KIND (not a burn), CCTP_MESSAGE (a malformed burn), CCTP_UNPAID. */
     of(message: CctpMessage): CctpRoute {
       const { version, sourceDomain, destinationDomain, sender, recipient } = message
       const [source, target] = [byDomain.get(sourceDomain), byDomain.get(destinationDomain)]
@@ -57,7 +57,7 @@ export function createRoutes(chains: readonly CctpChain[], burns: DeliveredBurns
       if (!target || !to) throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts })
       if (!source || sender !== from?.tokenMessenger || recipient !== to.tokenMessenger)
         throw new RelayerError('PAYLOAD_KIND', {
-          detail: 'It is no burn of a TokenMessenger of the config.',
+          detail: 'It is not a burn by a TokenMessenger of the config.',
           facts: { ...facts, sender, recipient },
         })
       const burn = readBurn(message)

@@ -37,7 +37,7 @@ export function createVerify(options: VerifyOptions) {
     throw new RelayerError('TARGET_CHAIN_UNSUPPORTED', { facts: { chain: chain.name, transmitter } })
   }
 
-  /** Does not check the caller. Throws the errors of `routes.of`. */
+  /** Returns the route of a message to this chain. Does not check the caller. Throws the errors of `routes.of`. */
   function routeHere(message: CctpMessage): CctpRoute {
     const route = routes.of(message)
     const facts = { chain: chain.name, destinationDomain: message.destinationDomain }
@@ -45,7 +45,10 @@ export function createVerify(options: VerifyOptions) {
     return route
   }
 
-  /** Throws CCTP_CALLER and the errors of `routeHere`. */
+  /**
+   * Returns the route of a message that a lane of this chain may deliver. Throws CCTP_CALLER and the errors of
+   * `routeHere`.
+   */
   function routeOf(message: CctpMessage): CctpRoute {
     const route = routeHere(message)
     if (mayDeliver(message, lanes)) return route
@@ -62,7 +65,10 @@ export function createVerify(options: VerifyOptions) {
     throw new RelayerError('CCTP_EXPIRED', { facts: { chain: chain.name, expirationBlock: String(expirationBlock), last: String(last) } })
   }
 
-  /** Skips finality, expiration and caller. Throws CCTP_ATTESTATION, read errors and the errors of `routeHere`. */
+  /**
+   * Checks the route and the signatures, but not finality, expiration and caller. Throws CCTP_MESSAGE,
+   * CCTP_ATTESTATION, read errors and the errors of `routeHere`.
+   */
   async function verifySigned(attested: Attested): Promise<CctpRoute> {
     const message = readMessage(attested.bytes)
     const route = routeHere(message)

@@ -26,7 +26,7 @@ export function selectorsOf({ dropOffContracts = {}, recordContract }: TargetCon
   return [...new Set([receive, ...paying, ...(recordContract ? [deliver] : [])].map(selectorOf))]
 }
 
-/** Throws EXECUTOR_UNSUPPORTED for a drop-off that no contract pays. */
+/** Makes the call that delivers an ERV1 request. Throws EXECUTOR_UNSUPPORTED for a drop-off that no contract pays. */
 export function intentOf(contracts: TargetContracts, message: ExecutorMessage, wanted: RelayInstructions): Intent {
   const { receivers, recordContract } = contracts
   const [vaa = new Uint8Array()] = message.attested
@@ -60,10 +60,12 @@ function dropOffContractOf({ dropOffContracts = {} }: TargetContracts, prefix: R
 function demandPayee(wanted: RelayInstructions): string {
   const payee = payeeOf(wanted)
   if (payee !== ZeroAddress) return payee
-  throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'The recipient of the drop-off is no address of an EVM chain.' })
+  throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'The recipient of the drop-off is not an address of an EVM chain.' })
 }
 
-/** The view that shows whether the message is delivered. Undefined if no view shows deliveries to this contract. */
+/**
+ * Returns the view that shows whether the message is delivered. Undefined if no view shows deliveries to this contract.
+ */
 export function shownOf(contracts: TargetContracts, message: ExecutorMessage, bytes: Uint8Array): Shown | undefined {
   const receiver = addressOf(message.request.targetAddress) ?? ''
   const vaa = parseVaa(bytes)

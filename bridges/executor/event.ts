@@ -11,7 +11,7 @@ export const executorAbi = new Interface([
 const event = 'RequestForExecution'
 export const requestTopic = executorAbi.getEvent(event)?.topicHash ?? ''
 
-/** The Executor's contract checks neither the signature of the quote nor the amount. */
+/** The event of a request. The Executor's contract checks neither the quote's signature nor the paid amount. */
 export interface RequestForExecution {
   /** 0x, lower case. */
   readonly quoter: string
@@ -34,7 +34,7 @@ export function requestTopics(quoter: string): readonly string[] {
 /** Maximum length of a log's data, bytes. Requests that are delivered have less than 3 KB. */
 const mostLogBytes = 8_192
 
-/** Throws MESSAGE_TOO_LARGE for long data, NODE_REFUSED for a log of another event. */
+/** Reads a request from its log. Throws MESSAGE_TOO_LARGE for long data, NODE_REFUSED for a log of another event. */
 export function readRequest(chain: Pick<Chain, 'name'>, log: Log): RequestForExecution {
   demandSize({ length: (log.data.length - 2) / 2 }, mostLogBytes)
   return requestOf(eventArguments(chain, executorAbi, event, log).toArray())

@@ -50,7 +50,7 @@ type Accepted = Extract<Judgement, { kind: 'accepted' }>
 function askedAs<Prefix extends RequestPrefix>(prefix: Prefix, { request }: ExecutorMessage): Asked<Prefix> {
   const asked = decodeRequest(request.request)
   if (asked?.prefix === prefix) return asked as Asked<Prefix>
-  throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: `It is no request of ${prefix}.` })
+  throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: `It is not a request of ${prefix}.` })
 }
 
 function kindsOf(options: ExecutorEndpointOptions): Readonly<Record<RequestPrefix, RequestKind | undefined>> {
@@ -74,7 +74,7 @@ function kindsOf(options: ExecutorEndpointOptions): Readonly<Record<RequestPrefi
 /** Judges requests by the provider's terms and the time. */
 function createAcceptance({ clock = Date.now, terms }: Pick<ExecutorEndpointOptions, 'clock' | 'terms'>) {
   function acceptAt(now: number, { request, sourceChain }: ExecutorMessage, hasStarted: boolean): Accepted {
-    // The Executor's contract itself refuses expired quotes, so `requestedAt` is 0.
+    // `requestedAt` is 0, because the Executor's contract itself refuses a request whose quote has expired.
     const judged = judge(request, sourceChain, { requestedAt: 0, now, hasStarted }, terms)
     if (judged.kind === 'refused') throw new RelayerError(judged.code, { detail: judged.reason })
     return judged
@@ -89,8 +89,8 @@ function createAcceptance({ clock = Date.now, terms }: Pick<ExecutorEndpointOpti
   const isLate = ({ quote: { expiry } }: Accepted, graceSeconds = 0) => expiry + BigInt(graceSeconds) <= BigInt(Math.floor(clock() / 1_000))
 
   /**
-   * True if the call pays coins and the quote expired at least `graceSeconds` ago, because the coins may cost more now.
-   * With `honourExpired`, never true.
+   * Whether the quote no longer pays for the call: the call carries coins, which may cost more now, and the quote
+   * expired at least `graceSeconds` ago. With `honourExpired`, always false.
    */
   function isUnpaid(accepted: Accepted, coins: string, graceSeconds?: number): boolean {
     return BigInt(coins) > 0n && !terms.honourExpired && isLate(accepted, graceSeconds)
@@ -99,7 +99,9 @@ function createAcceptance({ clock = Date.now, terms }: Pick<ExecutorEndpointOpti
   /** Throws EXECUTOR_EXPIRED if `isUnpaid` returns true. */
   function demandInTime(accepted: Accepted, coins: string, graceSeconds?: number): void {
     if (!isUnpaid(accepted, coins, graceSeconds)) return
-    throw new RelayerError('EXECUTOR_EXPIRED', { detail: `Its coins are paid until ${accepted.quote.expiry}, when the quote expires.` })
+    throw new RelayerError('EXECUTOR_EXPIRED', {
+      detail: `The request pays for its coins only until ${accepted.quote.expiry}, when its quote expires.`,
+    })
   }
 
   return { acceptAt, accept, isLate, isUnpaid, demandInTime }
@@ -131,7 +133,9 @@ function createRequests(options: ExecutorEndpointOptions) {
   return {
     kindOf,
     ...acceptance,
-    /** Throws a code of `executorRefusals` if no transfer may start for the request, and read errors. */
+    /**
+     * Checks whether a transfer may start for the request. Throws a code of `executorRefusals` if not, and read errors.
+     */
     async verifyNew(message: ExecutorMessage): Promise<void> {
       await verifyRequest(message)
       acceptAt(0, message, false)
@@ -157,7 +161,9 @@ function createRequests(options: ExecutorEndpointOptions) {
         return accepted.wanted
       }, keyRefusals)
     },
-    /** Throws CALL_UNJUSTIFIED if the paid call may not be signed now, and read errors. */
+    /**
+     * Returns the sources of a proved call. Throws CALL_UNJUSTIFIED if the call may not be signed now, and read errors.
+     */
     async allow({ message }: PlannedCall, wanted: RelayInstructions, facts: Facts, gasLimit = '0'): Promise<readonly ProvedSource[]> {
       if (BigInt(gasLimit) > wanted.gasLimit) throw unproved(`Its request paid for ${wanted.gasLimit} gas.`, { ...facts, gasLimit })
       const kind = kindOf(message)
@@ -235,8 +241,8 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
           ...{ bridge: executor, targetChain: chain.name, payee: addressOf(wanted.recipient ?? ''), lossesOf: digestOf(message) },
         },
         payment,
-        // Until the quote expires, the request is delivered at any gas price, unless the payer's message makes the call
-        // longer than the price allows for. In all other cases, the payment must cover the gas.
+        // The payment must cover the gas only if the quote has expired, or if the payer's message makes the call longer
+        // than the price allows for. Other requests are delivered at any gas price.
         ...(earned !== undefined && { earned: async (bytes = 0) => (isLate(accepted) || bytes > pricedDataBytes ? earned : undefined) }),
         gasAtMost: wanted.gasLimit,
         revertsOnceDelivered: kind.revertsOnceDelivered,

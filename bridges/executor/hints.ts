@@ -18,19 +18,24 @@ export interface PlannedCall {
 const keyOf = ({ to, value, data }: Intent) => `${to}/${value}/${data}`.toLowerCase()
 
 /**
- * Several requests may have the same call. Late requests, and requests with low gas limits, cannot push out other
- * requests.
+ * Maximum number of hints per call, because several requests may have the same call. Late requests, and requests with
+ * low gas limits, cannot push out other requests.
  */
 const mostPerCall = 8
 
-/** A hint is not trusted: `proveCall` reads the source chain. */
+/**
+ * Remembers planned calls, so that `proveCall` finds the request of a call. A hint is not trusted: `proveCall` checks
+ * the request on its source chain.
+ */
 export function createHints() {
   /**
    * `to/value/data` → hints. Order: hints in time, then late hints, then unread hints. In each group, higher gas limits
    * come first.
    */
   const hints = boundedMap<string, readonly PlannedCall[]>(10_000, 0, ({ length }) => length)
-  /** Hints whose last proof failed because something could not be read. Invented places may never become readable. */
+  /**
+   * Hints whose last proof failed with a read error. A hint may name an invented place, which never becomes readable.
+   */
   const unread = new WeakSet<PlannedCall>()
   const of = (intent: Intent) => hints.get(keyOf(intent)) ?? []
   const isUnproved = (error: unknown) => toRelayerError(error).code === 'CALL_UNJUSTIFIED'
@@ -61,9 +66,9 @@ export function createHints() {
       hints.set(keyOf(intent), ordered.slice(0, mostPerCall))
     },
     /**
-     * Returns the answer of `allow` for the first hint that is proved and allowed. Drops the hints whose request is not
-     * proved. Undefined without hints. If no hint is proved and allowed, throws the first read error or, without read
-     * errors, CALL_UNJUSTIFIED.
+     * Returns the answer of `allow` for the first hint that is proved and allowed. Drops hints whose proof fails with
+     * CALL_UNJUSTIFIED. Undefined without hints. If no hint is proved and allowed, throws the first read error or,
+     * without read errors, CALL_UNJUSTIFIED.
      */
     async prove<P, T>(
       intent: Intent,

@@ -25,7 +25,7 @@ export interface ExecutorTerms {
 export interface TargetContracts {
   /** Receiving contract → view that shows a delivery. */
   readonly receivers: Readonly<Record<string, DeliveredView>>
-  /** Kind of request → contract that pays the drop-off with the delivery. */
+  /** Kind of request → contract that delivers and pays the drop-off in one call. */
   readonly dropOffContracts?: Partial<Readonly<Record<RequestPrefix, string>>> | undefined
   /** The delivery record, for contracts outside `receivers`. Absent: requests for such contracts are declined. */
   readonly recordContract?: string | undefined
@@ -43,8 +43,8 @@ interface Times {
   /** Time at which the delivery begins, seconds since the epoch. */
   readonly now: number
   /**
-   * True if the transfer has started. The least gas limit then does not apply, because an earlier version may have
-   * accepted less.
+   * True if the transfer has started. The minimum gas limit does not apply to such a transfer, because an earlier
+   * version of Portage may have accepted a lower limit.
    */
   readonly hasStarted?: boolean
 }
@@ -68,7 +68,10 @@ export type Judgement =
       readonly missing?: bigint
     }
 
-/** The times are checked last, so EXECUTOR_EXPIRED means that all other checks have passed. */
+/**
+ * Decides whether a request meets the provider's terms. The times are checked last, so EXECUTOR_EXPIRED means that all
+ * other checks have passed.
+ */
 export function judge(request: RequestForExecution, sourceChain: number, times: Times, terms: ExecutorTerms): Judgement {
   const quote = decodeQuote(request.signedQuote)
   if (request.quoter !== terms.quoter) return refused('EXECUTOR_QUOTE_UNKNOWN', `another provider signs for ${request.quoter}`)
@@ -104,12 +107,12 @@ function problemOfChains(
 ): string | undefined {
   if (quote.sourceChain !== sourceChain) return `the quote is for requests on chain ${quote.sourceChain}, not ${sourceChain}`
   if (quote.targetChain !== targetChain) return `the quote is for chain ${quote.targetChain}, not ${targetChain}`
-  return targetChain === sourceChain || !terms.chains.has(targetChain) ? `chain ${targetChain} is no target` : undefined
+  return targetChain === sourceChain || !terms.chains.has(targetChain) ? `chain ${targetChain} is not a target` : undefined
 }
 
 function problemOfContract({ targetAddress }: RequestForExecution, { receivers, recordContract }: TargetTerms): string | undefined {
   const contract = addressOf(targetAddress)
-  if (contract === undefined) return `${targetAddress} is no contract's address on an EVM chain`
+  if (contract === undefined) return `${targetAddress} is not the address of a contract on an EVM chain`
   if (Object.hasOwn(receivers, contract) || recordContract !== undefined) return undefined
   return `no view of ${contract} is configured that shows a delivery`
 }
@@ -137,7 +140,10 @@ export function exceeded({ gasLimit, msgValue, dropOff }: RelayInstructions, cap
   )
 }
 
-/** Returns the last 20 of 32 bytes, 0x. Undefined unless the first 12 are zero and the last 20 are not. */
+/**
+ * Returns the address in the last 20 of 32 bytes, 0x. Undefined if the first 12 bytes are not zero, or if the address
+ * is zero.
+ */
 export function addressOf(universal: string): string | undefined {
   const address = /^0{24}([0-9a-f]{40})$/.exec(universal)?.[1]
   return address === undefined || /^0+$/.test(address) ? undefined : `0x${address}`

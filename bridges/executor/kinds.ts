@@ -8,7 +8,8 @@ import type { ExecutorMessage } from './message.ts'
 import type { RelayInstructions } from './requests.ts'
 
 /**
- * Delivers requests of one kind that `judge` has accepted. `judge` does not read the messages that requests ask for.
+ * Delivers requests of one kind after `judge` has accepted them. `judge` does not read the messages that requests ask
+ * for.
  */
 export interface RequestKind {
   attest(message: ExecutorMessage): Promise<Attestation | undefined>

@@ -67,7 +67,8 @@ function decodeMessage(bytes: Uint8Array): ExecutorMessage {
 }
 
 /**
- * False for a request below the least gas limit. Its transfer may have started nevertheless, under an earlier version.
+ * Whether a transfer may start for the request. False if its gas limit is below the minimum. Its transfer may have
+ * started nevertheless, under an earlier version of Portage.
  */
 export function mayStart({ message }: Pick<Transfer, 'message'>): boolean {
   const wanted = decodeInstructions(readMessage(decodeBase64(message)).request.instructions)
@@ -78,7 +79,7 @@ export function loggedForm(message: ExecutorMessage): ExecutorMessage {
   return { ...message, attested: [] }
 }
 
-/** Attested messages do not change the digest (0x, lower case). */
+/** Returns the digest of the request (0x, lower case). Attested messages do not change the digest. */
 export function digestOf(message: ExecutorMessage): string {
   return keccak256(hexlify(writeMessage(loggedForm(message))))
 }
@@ -107,8 +108,8 @@ export function createDecode(sources: ReadonlyMap<number, ExecutorSource>, chain
 }
 
 /**
- * Returns undefined for a request that `judge` refuses even if its transfer has started. The stream must also leave out
- * requests for which `mayStart` is false.
+ * The returned function decodes the log of a request. It returns undefined for a request that `judge` refuses even if
+ * its transfer has started. The stream must also leave out requests for which `mayStart` is false.
  */
 export function createLogDecode(name: ChainName, sourceChain: number, terms: ExecutorTerms, decode: Decode): PlacedLogsOptions['decode'] {
   return (log) => {

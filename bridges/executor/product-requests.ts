@@ -47,7 +47,7 @@ function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: Pr
       if (transfers.length > 0 && asked.every(Boolean)) return transfers
       throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'Its transaction has no such transfer that needs a payment.' })
     },
-    /** The stage's transfer, and the product's name of the stage. Throws EXECUTOR_UNSUPPORTED. */
+    /** Returns the stage's transfer, and the product's name for the stage. Throws EXECUTOR_UNSUPPORTED. */
     ofStage({ attested }: ExecutorMessage, stage: string | undefined): readonly [Transfer, string | undefined] {
       const [name, number = '1'] = stage?.split(' ') ?? []
       const bytes = attested[Number(number) - 1]
@@ -135,7 +135,7 @@ async function attest(
 
 /**
  * Returns the first due stage or, if no stage is due, the first answer. Each answer is about one message of the
- * request. From the second message on, the stage's name ends with the message's position, such as ` 2`.
+ * request. For all messages but the first, the stage's name ends with the message's position, such as ` 2`.
  */
 function firstDue(answers: readonly NextStage[]): NextStage {
   const due = answers.findIndex(({ kind }) => kind === 'stage')

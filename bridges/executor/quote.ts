@@ -23,13 +23,13 @@ export interface Quote {
   readonly targetPrice: bigint
 }
 
-/** No transaction begins with these letters, so a quote's signature never signs a transaction. */
+/** No transaction begins with these letters, so the signature of a quote is never the signature of a transaction. */
 const prefix = Buffer.from('EQ01')
 const bodyBytes = 100
 /** r, s, v (27 or 28). */
 const signatureBytes = 65
 
-/** Leaves out the signature. Throws RangeError if a number is too large for its field. */
+/** Encodes a quote without its signature. Throws RangeError if a number is too large for its field. */
 export function encodeQuote(quote: Quote): Uint8Array {
   const bytes = Buffer.alloc(bodyBytes)
   prefix.copy(bytes)
@@ -42,7 +42,9 @@ export function encodeQuote(quote: Quote): Uint8Array {
   return bytes
 }
 
-/** Undefined unless the bytes are a complete EQ01 with a price of the source's coin. Does not check the signature. */
+/**
+ * Undefined unless the bytes are a complete EQ01 quote with a price of the source's coin. Does not check the signature.
+ */
 export function decodeQuote(signed: Uint8Array): Quote | undefined {
   if (signed.length !== bodyBytes + signatureBytes || Buffer.compare(signed.subarray(0, 4), prefix) !== 0) return undefined
   const number = (at: number, size: number) => toNumber(signed.subarray(at, at + size))
@@ -88,7 +90,7 @@ export function withDataFee(
   return baseFee + divideUp(dataFee * targetPrice, sourcePrice * weiPerUnit)
 }
 
-/** Wei of the source's coin, rounded up. */
+/** Price of a request, wei of the source's coin, rounded up. */
 export function costOf(quote: Pick<Quote, 'baseFee' | 'gasPrice' | 'sourcePrice' | 'targetPrice'>, wanted: RelayInstructions): bigint {
   const { gasLimit, msgValue, dropOff } = wanted
   const needed = gasLimit * quote.gasPrice + msgValue + dropOff

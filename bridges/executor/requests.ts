@@ -45,7 +45,7 @@ export interface RelayInstructions {
 const gasInstruction = 1
 const dropOffInstruction = 2
 
-/** Bytes. Limited because anyone may log instructions of any length. */
+/** Maximum length of relay instructions, bytes. Anyone may log instructions of any length. */
 export const mostInstructions = 2_048
 
 /** Adds up all gas instructions, and takes the first drop-off. Undefined if an instruction is unknown or incomplete. */

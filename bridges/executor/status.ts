@@ -4,7 +4,10 @@ import type { RefusedStatus } from './judge.ts'
 import { costOf, decodeQuote, type Quote, signatureOf } from './quote.ts'
 import { decodeInstructions, decodeRequest, type MessageRequest } from './requests.ts'
 
-/** `submitted`: a transaction was sent. `failed`: no more tries until an operator retries. `aborted`: no more tries. */
+/**
+ * `submitted`: a transaction has been sent. `failed`: no more tries until an operator retries. `aborted`: no more
+ * tries.
+ */
 export type RelayStatus = 'pending' | 'submitted' | 'failed' | RefusedStatus
 
 /** Chains are Wormhole chain ids. */
@@ -15,7 +18,7 @@ export interface KnownRequest {
   readonly logIndex: number
   /** Block time, seconds since the epoch. */
   readonly requestedAt: number
-  /** When Portage read the request, ms since the epoch. */
+  /** Time at which Portage read the request, ms since the epoch. */
   readonly seenAt: number
   readonly status: RelayStatus
   readonly failureCause?: string | undefined
@@ -32,15 +35,15 @@ export interface RelayTransaction {
 }
 
 /**
- * Maximum number of requests that are shown per transaction. Each costs a read of Temporal, and strangers choose how
- * many requests a transaction has.
+ * Maximum number of requests that are shown per transaction. Each request costs a read of Temporal, and strangers
+ * choose how many requests a transaction has.
  */
 export const mostRequests = 20
 
 /** The first `mostRequests` requests of a source transaction that name this provider. Throws read errors. */
 export type RequestsOf = (txHash: string, chain: number | undefined) => Promise<readonly KnownRequest[]>
 
-/** The form that integrators' SDKs read (example-messaging-executor, api-docs/main.tsp). */
+/** Returns a request in the form that integrators' SDKs read (example-messaging-executor, api-docs/main.tsp). */
 export function statusRow(known: KnownRequest) {
   const { request, chain, txHash, logIndex, requestedAt, seenAt, status, failureCause, deliveries } = known
   const quote = decodeQuote(request.signedQuote)
@@ -48,7 +51,7 @@ export function statusRow(known: KnownRequest) {
   return {
     chainId: chain,
     ...(quote && wanted && { estimatedCost: String(costOf(quote, wanted)) }),
-    // The example relayer's form: kind of the id (EVM), chain, transaction, position of the log.
+    // An id as in the example relayer: kind of the id (EVM), chain, transaction, position of the log.
     id: concat(['0x00', toBeHex(chain, 2), txHash, toBeHex(logIndex, 32)]),
     indexedAt: new Date(seenAt).toISOString(),
     ...(message && { instruction: { request: messageRow(message) } }),
@@ -106,7 +109,7 @@ function messageRow(message: MessageRequest) {
   }
 }
 
-/** A forged quote may contain a time that a Date cannot hold. */
+/** The last second that a Date can hold. A forged quote may contain a later time. */
 const lastSecond = 8_640_000_000_000
 
 function timeText(seconds: number): string {

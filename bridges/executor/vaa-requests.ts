@@ -24,7 +24,7 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
   /** Place of a message → its VAA. */
   const found = boundedMap<string, Uint8Array>(1_000)
 
-  /** For a request without an attested VAA, returns a valid VAA of the APIs. */
+  /** Returns the attested VAA of a request or, if the request has none, a valid VAA from the APIs. */
   async function vaaOf({ attested: [vaa], request }: ExecutorMessage): Promise<Uint8Array | undefined> {
     const asked = decodeRequest(request.request)
     if (vaa || asked?.prefix !== 'ERV1') return vaa

@@ -23,7 +23,10 @@ export interface GateWatcherOptions {
   readonly chain: Pick<Chain, 'name' | 'heads'>
   readonly endpoints: ReadonlyMap<BridgeName, WatchedEndpoint>
   readonly lanes: readonly LaneId[]
-  /** `wake` returns false if the transfer has ended. `waiting` also lists transfers of earlier processes. */
+  /**
+   * `wake` returns false if the transfer has ended. `waiting` also lists transfers that began to wait in an earlier
+   * process.
+   */
   readonly waitingTransfers: { wake(id: string): Promise<boolean>; waiting(bridge: BridgeName): AsyncIterable<Transfer> }
   readonly unauthorized: { add(lane: LaneId): void; check(): Promise<void> }
   readonly logger: Logger
@@ -40,7 +43,7 @@ interface Waiter {
 export class GateWatcher {
   readonly #options: GateWatcherOptions
   readonly #waiting = new Map<string, Waiter>()
-  /** The waiting transfers by sequence. Undefined after a change of `#waiting`. */
+  /** The waiting transfers, sorted by sequence. Undefined after a change of `#waiting`. */
   #order: readonly Waiter[] | undefined
   #busy: Promise<void> | undefined
   #stopped = false
@@ -72,7 +75,7 @@ export class GateWatcher {
   }
 
   #add(waiter: Waiter): void {
-    // A stranger with access to Temporal may have started a transfer whose sequence is no number.
+    // A stranger with access to Temporal may have started a transfer whose sequence is not a number.
     if (!isOf(forms.u64, waiter.transfer.sequence) || this.#waiting.has(waiter.id) || this.#waiting.size >= mostWaiting) return
     this.#waiting.set(waiter.id, waiter)
     this.#order = undefined
@@ -107,7 +110,10 @@ export class GateWatcher {
     }
   }
 
-  /** Also true if the amount can never fit, because the next admission must park the transfer. */
+  /**
+   * Whether to wake the transfer. Also true if the amount can never fit, because the transfer must be admitted again to
+   * be parked.
+   */
   async #mayPass(waiter: Waiter): Promise<boolean> {
     const { transfer } = waiter
     const endpoint = this.#endpointOf(transfer)
@@ -154,7 +160,7 @@ export class GateWatcher {
           this.#add({ id: transferId(transfer), transfer })
         }
       } catch (error) {
-        logger.warn('could not list the transfers that waited for a gate before this start; they poll it themselves', {
+        logger.warn('could not list the transfers that already waited for a gate; they poll the gate themselves', {
           chain: chain.name,
           ...problemOf(error),
         })

@@ -8,7 +8,7 @@ import type { Metrics } from '../../observability/metrics.ts'
 
 /** Minimum time (ms) between two orders for a lane, because a cached status is up to 5 s old. */
 const orderAgainMs = 10_000
-/** Interval (ms) for finding lanes that an ended process has paused. */
+/** Interval (ms) at which all lanes are listed, to find lanes that a process paused before it ended. */
 const statusesMs = 60_000
 
 export function unauthorizedReason(reasons: readonly string[]): string {
@@ -73,7 +73,7 @@ export class LanesWithoutRole {
     if (!useless && paused) await this.#order(lane, () => pauses.resume(lane, { kind: 'unauthorized', reason: 'the key has a role again' }))
     if (paused || answers.some(({ unauthorized }) => unauthorized)) return
     this.#watched.delete(lane)
-    logger.info('the lane has the missing role', { lane })
+    logger.info('the lane now has the role that was missing', { lane })
   }
 
   async #order(lane: LaneId, give: () => Promise<void>): Promise<void> {

@@ -35,7 +35,7 @@ export function encodeMessageCall(signature: string, message: Uint8Array, rest =
   return call.slice(0, selectorDigits) + word(32 + rest.length / 2) + rest + call.slice(selectorDigits + wordDigits)
 }
 
-/** The `count` one-word arguments after the first argument: 64 lower-case hex digits each. */
+/** Returns the `count` one-word arguments after the first argument: 64 lower-case hex digits each. */
 export function restOf(data: string, count: number): string {
   const start = selectorDigits + wordDigits
   return data.slice(start, start + count * wordDigits).toLowerCase()
@@ -63,7 +63,7 @@ export function selectorOf(signature: string): string {
 const selectorDigits = 10
 const wordDigits = 64
 
-/** Does not use ethers, which takes a hundred times as long. */
+/** Encodes a call whose arguments are all `bytes`, without ethers, which takes a hundred times as long. */
 export function encodeBytesCall(selector: string, ...args: readonly Uint8Array[]): string {
   let [heads, tails] = ['', '']
   for (const argument of args) {
@@ -73,7 +73,7 @@ export function encodeBytesCall(selector: string, ...args: readonly Uint8Array[]
   return `${selector.toLowerCase()}${heads}${tails}`
 }
 
-/** Undefined unless the data is exactly what `encodeBytesCall` makes of `count` arguments. */
+/** Undefined unless the data is exactly what `encodeBytesCall` makes from `count` arguments. */
 export function decodeBytesCall(data: string, count = 1): readonly Uint8Array[] | undefined {
   if (!/^0x[0-9a-fA-F]*$/.test(data)) return undefined
   const digits = data.slice(selectorDigits).toLowerCase()
@@ -202,8 +202,8 @@ export function argumentBeyond({ rest = [] }: CallRule, data: string, message: S
 }
 
 /**
- * The digest of a message is the id of its payment, so a message is paid for once, however many guardians signed its
- * copies.
+ * Checks that the call does not carry too many coins, and that the message is not delivered. The digest of a message is
+ * the id of its payment, so all copies of a message together are paid for once, whichever guardians signed them.
  */
 async function proveCoins(
   chain: ContractReader,
@@ -231,7 +231,7 @@ function sourcesOf(routes: readonly Route[], chainNames: ChainNames): readonly C
   return [...new Set(sources)]
 }
 
-/** Proves a call without a message. Any account may send the call, so the contract itself must limit it. */
+/** Proves a call without a message. Any account may send such a call, so the contract itself must limit its effect. */
 async function proveState(
   chain: ContractReader,
   { view, returns, isNot }: Exclude<CallRule['proof'], 'message'>,

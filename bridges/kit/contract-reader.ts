@@ -11,7 +11,7 @@ export interface ContractReader {
 
 /** Time after which a contract's setting is read again, ms. The contract's owner may have changed the setting. */
 export const ttlMs = 60_000
-/** A setting that a message contradicts is read again immediately, unless it was read less than this long ago, ms. */
+/** Minimum age of a setting that is read again because a message contradicts it, ms. */
 export const doubtedEveryMs = 1_000
 
 export interface View {
@@ -73,7 +73,9 @@ export const agreedPerTick = 1_000
 
 export type Finality = Extract<At, 'finalized' | 'agreed'>
 
-/** Asks one node for each key, then most nodes for doubtful answers. Undefined for a key on which nodes disagree. */
+/**
+ * Asks one node for each key, then most nodes for doubtful answers. Undefined for a key on which the nodes disagree.
+ */
 export async function askMostIf<K, V>(
   keys: readonly K[],
   readAt: (key: K, at: Finality) => Promise<V>,

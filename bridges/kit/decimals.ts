@@ -8,7 +8,10 @@ const abi = new Interface(['function decimals() view returns (uint256)'])
 
 /** Maximum number of kept answers, because anybody can make tokens. */
 const mostKept = 4_096
-/** Longest wait of a transfer's start for the decimals, ms. A slower read continues, for later transfers. */
+/**
+ * Maximum time for which the start of a transfer waits for the decimals, ms. A slower read continues, for later
+ * transfers.
+ */
 const longestMs = 1_000
 const mostDecimals = 77n
 
@@ -19,7 +22,10 @@ export interface TokenPlace {
 
 type FindPlace = () => Promise<TokenPlace | undefined>
 
-/** Returns a function that asks most nodes, never throws, and resolves to undefined without a valid answer in time. */
+/**
+ * Returns a function that reads a token's decimals from most nodes. It never throws, and resolves to undefined if no
+ * valid answer comes in time.
+ */
 export function createDecimals() {
   const kept = new LRUCache<string, number, FindPlace>({
     max: mostKept,

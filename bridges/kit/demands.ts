@@ -6,7 +6,10 @@ export function demandSize({ length: bytes }: { readonly length: number }, most 
   if (bytes > most) throw new RelayerError('MESSAGE_TOO_LARGE', { facts: { bytes, most } })
 }
 
-/** Without `sourceChain`: the transfer keeps the source's name of its start, and a config may rename the chain. */
+/**
+ * The fields that identify a transfer. `sourceChain` is not among them, because the config may rename a chain, and a
+ * started transfer keeps the old name.
+ */
 const fields = ['bridge', 'sourceId', 'targetChain', 'emitter', 'sequence', 'digest'] as const
 
 /** Throws MESSAGE_MISMATCH if an identifying field differs from `expected`, which the message decodes to. */

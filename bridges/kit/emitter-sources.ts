@@ -8,7 +8,7 @@ type CountingChain = SourceReader & { readonly networkId: string }
 
 export interface SignedMessages {
   readonly decode: Decode
-  /** Decodes messages that logs show. A plug-in may refuse such a message as not its own. */
+  /** Decodes messages that logs of their source show. A plug-in may say that such a message is not its own. */
   readonly decodePublished: Decode
   isDelivered(transfer: Transfer, at: Finality): Promise<boolean>
 }
@@ -22,7 +22,7 @@ interface SourceOptions {
   readonly maxOpen: number
 }
 
-/** The core contract proves which messages exist. */
+/** A source with a node: the core contract proves which messages exist. */
 export function createEmitterSource(options: SourceOptions & EmitterWithNode & { readonly chain: CountingChain }): SignedSource {
   const { chain, core, emitter, messages } = options
   return {

@@ -10,7 +10,7 @@ export interface MessagePlace {
   readonly sequence: string
 }
 
-/** Asks guardian APIs. Does not check signatures. Never throws. */
+/** Finds the VAA of a message at guardian APIs. Does not check signatures. Never throws. */
 export type FindVaa = (
   place: MessagePlace,
 ) => Promise<

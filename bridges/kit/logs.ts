@@ -34,7 +34,7 @@ export function eventArguments({ name }: Pick<ContractReader, 'name'>, abi: Inte
   } catch {
     // Refused below.
   }
-  throw new RelayerError('NODE_REFUSED', { detail: `A node answered with a log that is no ${event}.`, facts: { chain: name } })
+  throw new RelayerError('NODE_REFUSED', { detail: `A node answered with a log that is not a ${event} event.`, facts: { chain: name } })
 }
 
 export interface DeliveryLog extends Pick<LogRange, 'address' | 'topics'> {
@@ -52,8 +52,8 @@ export interface DeliveryReader extends Pick<LogReader, 'logs'> {
 }
 
 /**
- * Searches the latest `depthBlocks` blocks. Undefined if none of them has the log, if the sender is not known, or if a
- * node refuses a request.
+ * Searches the latest `depthBlocks` blocks for the log of a delivery. Undefined if none of them has the log, if the
+ * sender is not known, or if a node refuses a request.
  */
 export async function findDelivery(
   chain: DeliveryReader,

@@ -14,7 +14,10 @@ export interface PaidPlace {
 /** A product whose transfers are delivered only by paid requests of another bridge. */
 export interface PaidProduct<Asked> {
   readonly endpoints: ReadonlyMap<ChainName, Endpoint>
-  /** The transfers have no attestations. Throws PLACE_NOT_FINAL, TARGET_CHAIN_UNSUPPORTED and read errors. */
+  /**
+   * Returns the transfers that a request pays for, without attestations. Throws PLACE_NOT_FINAL,
+   * TARGET_CHAIN_UNSUPPORTED and read errors.
+   */
   transfersOf(place: PaidPlace, asked: Asked): Promise<readonly Transfer[]>
   /** Whether the request pays for `transfer`, which is attested. Throws the errors of `transfersOf`. */
   isAskedFor(place: PaidPlace, asked: Asked, transfer: Transfer): Promise<boolean>

@@ -24,13 +24,13 @@ export interface PlacedLogsOptions {
   readonly startBlock?: number | undefined
   readonly maxOpen: number
   /**
-   * Must be pure. Returns undefined, or throws an error that is not retriable, for a log that Portage does not deliver.
-   * Throws NODE_REFUSED for a log that is no event of the contract.
+   * Returns undefined, or throws an error that is not retriable, for a log that Portage does not deliver. Throws
+   * NODE_REFUSED for a log that is not an event of the contract. Must be pure.
    * @param siblings all logs of the contract in the transaction, in ascending order, including `log`
    */
   decode(log: PlacedLog, number: string, siblings: readonly PlacedLog[]): Transfer | undefined
   /**
-   * Must be pure. False: the stream does not start the transfer, but if it has started already, it is still verified.
+   * Whether the stream starts the transfer. A transfer that has started already is verified in any case. Must be pure.
    * Default: true.
    */
   starts?(transfer: Transfer): boolean
@@ -56,7 +56,7 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
   const emitter = emitterOf(contract)
   const verified = createVerifiedMessages({ rememberMs, clock })
 
-  /** Decodes a log only when its transfer is asked for, because decoding is slow. */
+  /** Reads the logs of a range. Decodes a log only when its transfer is asked for, because decoding is slow. */
   async function placesIn(range: BlockRange & Pick<LogRange, 'transaction'>, at: LogsAt) {
     const logs = placed(chain.name, await readLogs(chain, { address, topics, ...range }, at))
     const transactions = groupBy(logs.values(), ({ transactionHash }) => transactionHash)
@@ -150,7 +150,10 @@ function placed(chain: string, logs: readonly PlacedLog[]): ReadonlyMap<string, 
   return new Map([...numbers].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1)))
 }
 
-/** Decodes a few logs per turn: strangers choose how many logs there are, and the process has other work. */
+/**
+ * Decodes only a few logs per turn of the event loop, because strangers choose how many logs there are, and the process
+ * has other work.
+ */
 async function decodeAll(
   numbers: readonly string[],
   transferAt: (number: string) => PlacedTransfer | undefined,
@@ -164,7 +167,7 @@ async function decodeAll(
   return found
 }
 
-/** Maximum length of a message in characters: as the data of a log (0x, three words, hex digits), and as base64. */
+/** Maximum length of a message, in characters: as the data of a log (0x, three words, hex digits), and as base64. */
 const longestData = 2 + 2 * (mostMessageBytes + 96)
 const longestText = Math.ceil(mostMessageBytes / 3) * 4
 
@@ -172,14 +175,15 @@ function transferOf(
   { decode }: PlacedLogsOptions,
   ...[log, number, siblings]: Parameters<PlacedLogsOptions['decode']>
 ): Transfer | undefined {
-  // A longer log is no transfer: strangers write logs of any length, and every step of a transfer carries its message.
+  // A longer log does not count as a transfer: strangers write logs of any length, and every step of a transfer carries
+  // the transfer's message.
   if (log.data.length > longestData) return undefined
   try {
     const transfer = decode(log, number, siblings)
     return transfer && transfer.message.length > longestText ? undefined : transfer
   } catch (error) {
-    // Anyone may log any message, so after an error that no retry can cure, the log is no transfer. NODE_REFUSED means
-    // that the node is wrong.
+    // Anyone may log any message, so a log with an error that no retry can cure does not count as a transfer. But
+    // NODE_REFUSED means that the node is wrong.
     if (error instanceof RelayerError && !error.retriable && error.code !== 'NODE_REFUSED') return undefined
     throw error
   }
@@ -188,5 +192,8 @@ function transferOf(
 function checked({ bridge, chain, contract }: PlacedLogsOptions, transfer: Transfer, number: string): Transfer {
   const isOwn = transfer.bridge === bridge && transfer.sourceChain === chain.name && transfer.emitter === emitterOf(contract)
   if (isOwn && transfer.sequence === number) return transfer
-  throw new RelayerError('INTERNAL', { detail: 'The transfer of a log is not of its stream.', facts: { chain: chain.name, place: number } })
+  throw new RelayerError('INTERNAL', {
+    detail: 'The transfer of a log does not belong to the stream of the log.',
+    facts: { chain: chain.name, place: number },
+  })
 }

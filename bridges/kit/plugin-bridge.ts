@@ -27,7 +27,7 @@ import { allShow, readView } from './views.ts'
 interface CallOptions {
   /** The call must pay the token without unwrapping it, so that no code of the recipient runs. */
   readonly wrapped: boolean
-  /** Asks most nodes, once per view, because the answer never changes. */
+  /** Reads a view from most nodes, and only once, because its answer never changes. */
   constant(view: Omit<Shown, 'is'>): Promise<readonly unknown[]>
 }
 
@@ -51,14 +51,14 @@ export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts' | 'poli
   log?(message: Message<C>): DeliveryLog
   /** Reads the decimals of the amount once per token. Never throws. */
   decimals?(message: Message<C>): Promise<number | undefined>
-  /** Resolves as `PlannedDelivery.earned`. */
+  /** Resolves to the same value as `PlannedDelivery.earned`. */
   earned?(message: Message<C>): bigint | undefined | Promise<bigint | undefined>
 }
 
 export type ConfiguredPlugin<C> = Omit<Plugin<C>, 'policy' | 'earned'> & Pick<Product<C>, 'first'>
 
 const mostKept = 2_048
-/** Longest message that is kept, and the sum of all kept messages with their contents, bytes. */
+/** Maximum length of a kept message, and maximum sum of all kept messages with their contents, bytes. */
 const [mostKeptBytes, mostBytes] = [4_096, 16_000_000]
 
 interface Owned<C> extends Routed {
@@ -87,7 +87,7 @@ export function createPluginMessages<C>(
     sizeCalculation: ({ message }, text) => text.length + (bytesOf?.(message.content) ?? 0),
     memoMethod: (message) => readOwned(decodeBase64(message)),
   })
-  /** Throws VAA_*, PAYLOAD_LENGTH and, for a message of no route, the error of `unrouted`. */
+  /** Throws VAA_*, PAYLOAD_LENGTH and, for a message without a route, the error of `unrouted`. */
   const read = (message: string) => (message.length > (mostKeptBytes * 4) / 3 ? readOwned(decodeBase64(message)) : kept.memo(message))
   const readBytes = (bytes: Uint8Array) => read(encodeBase64(bytes))
   const about: Pick<Bridge, 'content' | 'signedBy'> = {
@@ -180,7 +180,8 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
    */
   async function check(transfer: Transfer): Promise<PlannedDelivery | undefined> {
     const bytes = decodeBase64(transfer.message)
-    // Before the route, because a run that an attacker has started with another message must not end as declined.
+    // This check comes before the route: if an attacker has started the run with another message, the run must not end
+    // as declined.
     demandMessage(transfer, bytes)
     await prove(messages.route(bytes))
     const message = messageOf(transfer)

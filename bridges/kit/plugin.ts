@@ -1,7 +1,7 @@
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { Parties, RevertMeaning } from '../port.ts'
 
-/** Signatures are verified before anything is sent. */
+/** A message of Wormhole. Its signatures are verified before anything is sent. */
 export interface SignedMessage {
   readonly bytes: Uint8Array
   readonly source: ChainName
@@ -29,7 +29,7 @@ export interface Call {
   readonly value?: bigint | string
 }
 
-/** A view, and its answer once the effect is there. `returns`: types, separated by commas. */
+/** A view, and the answer (`is`) that shows the effect. `returns`: types, separated by commas. */
 export interface Shown {
   readonly contract: string
   readonly view: string
@@ -89,7 +89,9 @@ export type ArgumentBound =
 export interface CallCoins {
   /** Wei, decimal. */
   readonly atMost: string
-  /** View that shows that the call was made. Once the view shows this, a key signs no coins for the message. */
+  /**
+   * View that shows that the call was made. Once the view shows this, a key signs no call with coins for the message.
+   */
   readonly delivered: DeliveredView
 }
 
@@ -128,7 +130,7 @@ export interface Route {
 export interface Plugin<C> {
   readonly name: string
   readonly routes: readonly Route[]
-  /** Undefined if the message is not one of this product. Throws PAYLOAD_LENGTH. */
+  /** Undefined if the message does not belong to this product. Throws PAYLOAD_LENGTH. */
   decode(message: SignedMessage, route: Route): C | undefined
   /** Without `next`, the first stage delivers. */
   readonly stages: Readonly<Record<string, Stage<C>>>
@@ -149,7 +151,7 @@ export interface Plugin<C> {
    * more than the fee is worth. Absent: the config must say `free: true`.
    */
   earned?(message: Message<C>): bigint
-  /** Hears of an operator's order (ms since the epoch) to try a message again. */
+  /** Called with the time (ms since the epoch) of an operator's order to retry a message. */
   retry?(digest: string, orderedAt: number): void
   /** Size of a content in memory, bytes. Absent: contents are small. */
   bytesOf?(content: C): number
@@ -175,7 +177,7 @@ export interface PluginPackage<S, C> {
   ): Omit<Plugin<C>, 'name' | 'parties' | 'retry' | 'bytesOf'> & Partial<Pick<Plugin<C>, 'parties'>>
 }
 
-/** Gives the definition its types. */
+/** Returns the definition unchanged, with its types checked. */
 export function plugin<S, C>(definition: PluginPackage<S, C>): PluginPackage<S, C> {
   return definition
 }

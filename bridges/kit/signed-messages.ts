@@ -49,7 +49,10 @@ export function digestOf({ body }: { readonly body: BytesLike }): string {
   return keccak256(keccak256(body))
 }
 
-/** `route`: the route that fits the message, if its product does not read the message. */
+/**
+ * Makes the error for a message that no bridge reads. `route`: set if a route fits the message, but the route's product
+ * does not read it.
+ */
 export function ofNobody({ emitterChain, emitter }: SignedMessage, route?: Route): RelayerError {
   const detail = route && 'A route fits this message, but its bridge does not read it (`decode`).'
   return new RelayerError('PAYLOAD_KIND', { detail, facts: { emitterChain, emitter } })
@@ -138,7 +141,7 @@ export interface GuardianSet {
 
 type GuardianSets = ReturnType<typeof createGuardianSets>
 
-/** Guardian sets are read from most nodes, because one node could invent a set, or hide that a set has expired. */
+/** Guardian sets are read from most nodes, because a single node could invent a set, or hide that a set has expired. */
 const at = 'majority-latest'
 
 export function createGuardianSets(chain: ContractReader, core: string, clock = () => performance.now()) {
@@ -176,7 +179,7 @@ export function createGuardianSets(chain: ContractReader, core: string, clock = 
 }
 
 function createAcceptance(chain: ContractReader) {
-  // Most nodes are read, because a lie of one node would be kept as long as the process runs.
+  // Most nodes are asked, because a lie of one node would be kept as long as the process runs.
   const accepted = keptReads(async (key: string) => shows(chain, JSON.parse(key) as Shown, 'majority-latest'), {
     lasting: (answer) => answer,
   })
@@ -193,8 +196,8 @@ function createAcceptance(chain: ContractReader) {
 export type Prove = ReturnType<typeof createProve>
 
 /**
- * The returned function throws MESSAGE_MISMATCH for a message to another chain, EMITTER_UNKNOWN and the errors of
- * `Verify`.
+ * The returned function checks that a message goes to this chain, is signed, and comes from an accepted emitter. Throws
+ * MESSAGE_MISMATCH for a message to another chain, EMITTER_UNKNOWN and the errors of `Verify`.
  */
 export function createProve(chain: ContractReader, verify: Verify, demandAccepted = createAcceptance(chain)) {
   return async function prove({ vaa, signed, route }: Routed): Promise<void> {

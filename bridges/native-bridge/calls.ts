@@ -21,13 +21,13 @@ export const selectors = [complete, completeAll].map(selectorOf)
 const selector = selectorOf(complete)
 const completionForm = /^([0-9a-f]{64})([0-9a-f]{64})0{24}([0-9a-f]{40})([0-9a-f]{64})([0-9a-f]{64})$/
 
-/** Does not use ethers, which takes a hundred times as long. */
+/** Encodes a completion without ethers, which takes a hundred times as long. */
 export function encodeCompletion([id, initiator, recipient, amount, nonce]: CompletionArguments): string {
   const word = (value: bigint) => value.toString(16).padStart(64, '0')
   return `${selector}${id.slice(2)}${initiator.slice(2)}${recipient.slice(2).padStart(64, '0')}${word(amount)}${word(nonce)}`.toLowerCase()
 }
 
-/** Lower case. Undefined unless the data is exactly what `encodeCompletion` makes. */
+/** Returns the arguments in lower case. Undefined unless the data is exactly what `encodeCompletion` makes. */
 export function decodeCompletion(data: string): CompletionArguments | undefined {
   return data.slice(0, selector.length).toLowerCase() === selector ? argumentsIn(data.slice(selector.length), completionForm) : undefined
 }
@@ -36,7 +36,10 @@ export function completionIntent(targetBridge: string, transfer: NativeTransfer)
   return { to: targetBridge.toLowerCase(), data: encodeCompletion(completionArguments(transfer)), value: '0' }
 }
 
-/** Delivers all transfers or none. Throws INPUT_INVALID for no transfer, or for a repeated one. */
+/**
+ * Makes the call that delivers either all transfers or none. Throws INPUT_INVALID if there is no transfer, or if a
+ * transfer is repeated.
+ */
 export function batchIntent(targetBridge: string, transfers: readonly NativeTransfer[]): Intent {
   const ids = new Set(transfers.map(({ id }) => id))
   if (transfers.length === 0) throw new RelayerError('INPUT_INVALID', { detail: 'A batch needs a transfer.' })
@@ -46,7 +49,10 @@ export function batchIntent(targetBridge: string, transfers: readonly NativeTran
   return { to: targetBridge.toLowerCase(), data: encodeCall({ function: completeAll, args: columns }), value: '0' }
 }
 
-/** The source's table must prove a call, because the target trusts every account with RELAYER_ROLE. */
+/**
+ * Makes `Endpoint.proveCall`: the source's table must show each transfer, because the target accepts any completion by
+ * an account with RELAYER_ROLE.
+ */
 export function createProveCall(routes: readonly NativeRoute[], verify: (message: Uint8Array) => Promise<void>) {
   const byTarget = new Map(routes.map((route) => [route.targetBridge, route]))
   return async function proveCall({ to, data, value }: Intent): Promise<readonly ProvedSource[]> {
@@ -54,11 +60,11 @@ export function createProveCall(routes: readonly NativeRoute[], verify: (message
     if (!route) throw unproved('It calls no target contract of a route.', { to })
     if (value !== '0') throw unproved('It carries coins.', { to, value })
     const rows = completionsOf(data)
-    if (!rows) throw unproved('It is no exactly encoded completion.', { to, selector: data.slice(0, 10) })
+    if (!rows) throw unproved('It is not an exactly encoded completion.', { to, selector: data.slice(0, 10) })
     const transfers = rows.map(transferOfCompletion)
-    // A transfer that is in the batch twice would revert the whole batch.
+    // The whole batch would revert if a transfer were in it twice.
     const isOnce = new Set(transfers.map(({ id }) => id)).size === transfers.length
-    if (!isOnce || transfers.length === 0) throw unproved('It completes nothing, or a transfer twice.', { to })
+    if (!isOnce || transfers.length === 0) throw unproved('It completes no transfer, or it completes one twice.', { to })
     const { sourceBridge } = route
     const sourceNetworkId = BigInt(route.sourceNetworkId)
     const messages = transfers.map((transfer) => ({ ...transfer, sourceNetworkId, sourceBridge }))

@@ -42,7 +42,10 @@ export const tokenAbi = new Interface(['function balanceOf(address owner) view r
 
 const nothing = `0x${'0'.repeat(64)}`
 
-/** Undefined without an entry. Does not check the id of the entry. Throws the errors of `read`. */
+/**
+ * Reads a transfer from the source's table. Undefined if the table has no such nonce. Does not check the transfer's id.
+ * Throws the errors of `read`.
+ */
 export async function readOutbound(chain: ContractReader, bridge: string, nonce: bigint, at: At): Promise<NativeTransfer | undefined> {
   const entry = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'noncesToOutboundTransfers', args: [nonce], at })
   const [id = '', initiator = '', recipient = ''] = entry.slice(0, 3).map((value) => String(value).toLowerCase())
@@ -68,7 +71,7 @@ export function createTokenDecimals(routes: readonly TokenRoute[]) {
   }
 }
 
-/** 0 if the id was not completed. Throws the errors of `read`. */
+/** Returns the nonce under which the target completed an id, 0 if it did not. Throws the errors of `read`. */
 export async function readInboundNonce(chain: ContractReader, bridge: string, id: string, at: At): Promise<bigint> {
   const [nonce] = await read(chain, { abi: nativeBridgeAbi, to: bridge, method: 'idsToInboundNonces', args: [id], at })
   return nonce as bigint

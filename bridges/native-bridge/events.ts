@@ -8,13 +8,19 @@ import { argumentsIn, checkId, type CompletionArguments, type NativeTransfer, tr
 export const initiatedTopic = topicOf('BridgeTransferInitiated(bytes32,address,bytes32,uint256,uint256)')
 export const completedTopic = topicOf('BridgeTransferCompleted(bytes32,bytes32,address,uint256,uint256)')
 
-/** Throws the errors of `readLogs`, and NATIVE_ID_MISMATCH, which one node may have invented unless `at` is given. */
+/**
+ * Reads the transfers in a range of blocks. Throws the errors of `readLogs`, and NATIVE_ID_MISMATCH, which without `at`
+ * a single node may have invented.
+ */
 export async function transfersIn(chain: LogReader, bridge: string, topic: string, range: BlockRange, at?: 'agreed') {
   const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [topic], ...range }, at)
   return logs.map((log) => ({ transfer: checkId(transferOf(log, topic)), block: log.block, txHash: log.transactionHash }))
 }
 
-/** A log that contradicts itself does not count, because a node invented it. */
+/**
+ * Describes the log of a completion. A log that contradicts itself does not count, because a node must have invented
+ * it.
+ */
 export function completionLog(bridge: string, { id, nonce }: Pick<NativeTransfer, 'id' | 'nonce'>): Required<DeliveryLog> {
   return {
     address: bridge,
@@ -47,11 +53,11 @@ function transferOf(log: Log, topic: string): NativeTransfer {
   return topic === completedTopic ? transferOfCompletion(values) : { id, initiator, recipient, amount, nonce }
 }
 
-/** Three indexed topics and the data, joined by spaces. The data is the amount, and a nonce of 64 bits. */
+/** Three indexed topics and the data, joined by spaces. The data consists of the amount and a nonce of 64 bits. */
 const initiatedForm = /^0x([0-9a-f]{64}) 0x0{24}([0-9a-f]{40}) 0x([0-9a-f]{64}) 0x([0-9a-f]{64})0{48}([0-9a-f]{16})$/
 const completedForm = /^0x([0-9a-f]{64}) 0x([0-9a-f]{64}) 0x0{24}([0-9a-f]{40}) 0x([0-9a-f]{64})0{48}([0-9a-f]{16})$/
 
-/** Faster than ethers. Hex is lower case. Throws NODE_REFUSED for a malformed log. */
+/** Reads a log's arguments, faster than ethers. Hex is lower case. Throws NODE_REFUSED for a malformed log. */
 export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topic: string): CompletionArguments {
   const isCompletion = topic === completedTopic
   const [signature, ...indexed] = topics
@@ -59,5 +65,5 @@ export function argumentsOf({ topics, data }: Pick<Log, 'topics' | 'data'>, topi
   const values = isWhole ? argumentsIn([...indexed, data].join(' '), isCompletion ? completedForm : initiatedForm) : undefined
   if (values) return values
   const name = isCompletion ? 'BridgeTransferCompleted' : 'BridgeTransferInitiated'
-  throw new RelayerError('NODE_REFUSED', { detail: `A node answered with a log that is no ${name}.` })
+  throw new RelayerError('NODE_REFUSED', { detail: `A node answered with a log that is not a ${name} event.` })
 }

@@ -32,7 +32,7 @@ export type NativeEndpoint = ReturnType<typeof createEvmEndpoint>
 /** Throws CONFIG_INVALID if routes share a contract or end on another chain. */
 export function createEvmEndpoint({ chain, routes: given, verified, decimals }: EvmEndpointOptions) {
   const stray = given.find(({ targetChain }) => targetChain !== chain.name)
-  if (stray) throw new RelayerError('CONFIG_INVALID', { detail: `A route to ${stray.targetChain} is none to ${chain.name}.` })
+  if (stray) throw new RelayerError('CONFIG_INVALID', { detail: `A route to ${stray.targetChain} does not end on ${chain.name}.` })
   const routes = createRoutes(given.map((route) => ({ ...route, inbound: createInbound(chain, route.targetBridge.toLowerCase()) })))
   const decode = createDecoder(routes)
   const verify = createVerifier(routes, verified)
@@ -141,7 +141,7 @@ function demandAmount({ amount, nonce }: NativeMessage, { minimumAmount = '0' }:
 
 const quorumOf: Partial<Record<At, At>> = { latest: 'agreed-latest', finalized: 'agreed' }
 
-/** Asks most nodes if one node shows another nonce, because this node may lie. */
+/** If one node shows a nonce that is not the transfer's, asks most nodes, because the one node may lie. */
 async function isDelivered(chain: ContractReader, { message, route }: DecodedTransfer, at: At): Promise<boolean> {
   const nonceAt = (state: At) => readInboundNonce(chain, route.targetBridge, message.id, state)
   const first = await nonceAt(at)

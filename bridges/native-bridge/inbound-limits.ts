@@ -20,7 +20,8 @@ export interface InboundLimits {
 const daySeconds = 86_400
 
 /**
- * A paused contract still completes transfers, but its operators want completions to stop too, so the gate closes.
+ * Decides whether the bridge can complete a transfer now. A paused contract still completes transfers, but its
+ * operators want completions to stop too, so the gate closes.
  * @param reserved amounts of other transfers that the contract does not count yet
  */
 export function gateOf(limits: InboundLimits, amount: bigint, now: number, reserved = 0n): Gate {
@@ -98,7 +99,7 @@ export function createInboundLimits(chain: LimitsChain, bridge: string) {
       const may = await roles(relayer)
       return may || !hasSeveral(chain) ? may : ((await rolesByMost(relayer)) ?? may)
     },
-    /** Asks most nodes, because a transfer above the cap is parked. Throws NODES_DISAGREE. */
+    /** Reads the cap from most nodes, because a transfer above the cap is parked. Throws NODES_DISAGREE. */
     async agreedCap(): Promise<bigint> {
       const limits = await sharedByMost()
       if (limits) return limits.cap
@@ -139,7 +140,7 @@ function createReads(chain: LimitsChain, bridge: string) {
         balanceOf(likely),
       ])
       known = { token, fund }
-      // Reads the balance of a changed fund only once, because a lying node could name another fund each time.
+      // Reads the balance of a changed fund only once, because a lying node could name a new fund each time.
       const held = fund === likely ? balance : await balanceOf(fund)
       return { day, used, cap: denominator === 0n ? 0n : held / denominator, paused, height }
     },

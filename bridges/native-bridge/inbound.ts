@@ -11,7 +11,10 @@ type Entrant = Pick<NativeTransfer, 'id' | 'amount'>
 
 export type Inbound = ReturnType<typeof createInbound>
 
-/** Maximum blocks of a search for completions. Reservations of earlier completions lapse by age. */
+/**
+ * Maximum number of blocks that are searched for completions. Reservations for completions in earlier blocks lapse by
+ * age.
+ */
 const mostBlocks = 1_000
 
 export function createInbound(chain: LimitsChain & LogReader, contract: string) {
@@ -21,8 +24,8 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
   const dropOncePerHead = oncePerHead(chain, dropCompleted)
 
   /**
-   * An amount that was completed in the latest block counts twice until the next block. At worst, the gate closes too
-   * early.
+   * Drops the reservations of completed transfers. An amount that was completed in the latest block counts twice until
+   * the next block. At worst, the gate closes too early.
    */
   async function dropCompleted(): Promise<void> {
     const toBlock = (chain.heads.current?.latest.height ?? 0) - 1
@@ -35,7 +38,7 @@ export function createInbound(chain: LimitsChain & LogReader, contract: string) 
       reserved.complete(ids, toBlock)
       seenTo = toBlock
     } catch (error) {
-      // A range that the node refuses is skipped. Reservations of its completions lapse by age.
+      // A range that the node refuses is skipped. Reservations for completions in this range lapse by age.
       if (toRelayerError(error).code === 'NODE_REFUSED') seenTo = toBlock
     }
   }
@@ -102,7 +105,10 @@ export function createReservedAmounts({ lastsMs = 600_000, clock = () => perform
       total += amount
     },
     drop,
-    /** Limits that were read below block `upTo` may lack these completions, so `others` still counts their amounts. */
+    /**
+     * Drops the reservations of completed transfers. Limits that were read below block `upTo` may lack these
+     * completions, so `others` still counts their amounts.
+     */
     complete(ids: readonly string[], upTo: number): void {
       const sum = ids.reduce((sum, id) => sum + drop(id), completed.get(upTo) ?? 0n)
       if (sum > 0n) completed.set(upTo, sum)

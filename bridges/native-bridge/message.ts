@@ -71,7 +71,7 @@ export function contentOf({ amount, recipient, sourceNetworkId, sourceBridge }: 
   return { amount: String(amount), token, recipient: `0x${recipient.slice(26)}` }
 }
 
-/** Does not use ethers, which would truncate numbers. Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH. */
+/** Decodes a message without ethers, which would truncate numbers. Throws NATIVE_MESSAGE, NATIVE_ID_MISMATCH. */
 export function readMessage(bytes: Uint8Array): NativeMessage {
   const expected = words * wordBytes
   if (bytes.length !== expected) throw malformed(`It has ${bytes.length} bytes, not ${expected}.`)
@@ -96,8 +96,8 @@ export function checkId<T extends NativeTransfer>(transfer: T): T {
 }
 
 /**
- * The target takes a recipient of 20 bytes. The other 12 bytes are appended to the initiator, so the hash is still the
- * id.
+ * The target takes a recipient of 20 bytes. The other 12 bytes are appended to the initiator, so that the hash of the
+ * arguments is still the id.
  */
 export function completionArguments({ id, initiator, recipient, amount, nonce }: NativeTransfer): CompletionArguments {
   return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12), amount, nonce]

@@ -19,7 +19,7 @@ const meanings: Readonly<Record<string, RevertMeaning>> = {
   AccessControlUnauthorizedAccount: {
     kind: 'wait',
     code: 'BRIDGE_ROLE_MISSING',
-    reason: 'the account has no RELAYER_ROLE: its lane must be paused until it is granted',
+    reason: 'the account has no RELAYER_ROLE: its lane must be paused until the role is granted',
   },
   EnforcedPause: { kind: 'wait', code: 'BRIDGE_PAUSED', reason: 'the native bridge is paused' },
   InboundRateLimitExceeded: overBudget,
@@ -37,8 +37,8 @@ const meanings: Readonly<Record<string, RevertMeaning>> = {
 const divisionByZero = 0x12n
 
 /**
- * While the budget of the day is spent, a transfer that is already delivered reverts with the error of the budget, so
- * the revert does not show the delivery.
+ * Interprets a revert. While the budget of the day is spent, the call of a delivered transfer also reverts with the
+ * error of the budget, so the revert does not show the delivery.
  */
 export function explainRevert({ data, reason }: Revert, context?: RevertContext): RevertMeaning {
   const error = parseRevert(nativeBridgeAbi, data)
@@ -49,7 +49,10 @@ export function explainRevert({ data, reason }: Revert, context?: RevertContext)
   return meanings[error?.name ?? ''] ?? { kind: 'unknown', code: 'DELIVERY_REVERTED', reason: unknown ?? reason }
 }
 
-/** Waits even above the cap, because the revert comes from one node. Only the gate, which asks most nodes, may park. */
+/**
+ * A transfer waits even if its amount is above the cap, because the revert comes from one node. Only the gate, which
+ * asks most nodes, may park a transfer.
+ */
 function overLimit({ limits, amount, now }: RevertContext): RevertMeaning {
   const gate = gateOf({ ...limits, mayComplete: true, paused: false }, amount, now)
   return gate.kind === 'open' ? overBudget : { kind: 'wait', code: gate.code, reason: gate.reason }

@@ -18,7 +18,7 @@ interface NativeSourceOptions {
   readonly verified: Pick<VerifiedMessages, 'add'>
 }
 
-/** The id of a stream contains no contract, because two chains share only one native bridge. */
+/** The id of a stream contains no contract, because there is only one native bridge between two chains. */
 export function streamOf(source: string, target: string): string {
   return `${nativeBridge}:${source}:${target}`
 }
@@ -93,7 +93,10 @@ export function recordedUnder(chain: ContractReader, bridge: string, nonces: rea
   return inTicks(nonces, (nonce) => recordedAt(chain, bridge, nonce, at), at === 'agreed' ? agreedPerTick : undefined)
 }
 
-/** Asks most nodes about missing or contradictory entries. Undefined if the nodes disagree. */
+/**
+ * Reads entries from one node, and asks most nodes about missing or contradictory entries. Undefined if the nodes
+ * disagree.
+ */
 function recordedByAny(chain: ContractReader, bridge: string, nonces: readonly bigint[]) {
   const readAt = (nonce: bigint, at: Finality) => {
     const reading = recordedAt(chain, bridge, nonce, at)
@@ -107,7 +110,10 @@ async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, 
   return recorded && checkId(recorded)
 }
 
-/** Searches in doubling steps, then by bisection, because the table has no holes. Returns 0 for an empty table. */
+/**
+ * Finds the highest nonce in the table, in doubling steps and then by bisection, because the table has no holes.
+ * Returns 0 for an empty table.
+ */
 export async function highestNonce(chain: ContractReader, bridge: string, known = 0n, at: At = 'finalized'): Promise<bigint> {
   const exists = async (nonce: bigint) => (await readOutbound(chain, bridge, nonce, at)) !== undefined
   const [present, next] = await Promise.all([known === 0n || exists(known), exists(known + 1n)])

@@ -7,9 +7,9 @@ import { type NativeMessage, type NativeRoute, readMessage, type Routes } from '
 
 export interface ReadableRoute extends NativeRoute {
   readonly source: ContractReader
-  /** Maximum completions in one transaction. Absent: no batches. */
+  /** Maximum number of completions in one transaction. Absent: no batches. */
   readonly batch?: number | undefined
-  /** Smaller amounts are declined. Decimal. Absent: 0. */
+  /** Minimum amount, decimal: transfers of smaller amounts are declined. Absent: 0. */
   readonly minimumAmount?: string | undefined
 }
 
@@ -38,7 +38,7 @@ export const refusals: Refusals = {
   NATIVE_ID_MISMATCH: { kind: 'rejected' },
   NATIVE_TABLE_MISMATCH: { kind: 'rejected' },
   NATIVE_NOT_FINAL: { kind: 'wait' },
-  // The config may have lost the route, so the message is not to blame.
+  // The route may have been removed from the config, so the message itself may be valid.
   NATIVE_ROUTE_UNKNOWN: { kind: 'declined' },
   AMOUNT_TOO_SMALL: { kind: 'declined' },
 }

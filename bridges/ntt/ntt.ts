@@ -74,24 +74,27 @@ const meanings: Readonly<Record<string, RevertMeaning>> = {
   'InboundQueuedTransferStillQueued(bytes32,uint256)': waits('DELIVERY_NOT_DUE', 'It is still in the queue of the manager.'),
   'RequireContractIsNotPaused()': waits('BRIDGE_PAUSED', 'The NTT manager is paused.'),
   'ERC20InsufficientBalance(address,uint256,uint256)': waits('BRIDGE_POOL_EMPTY', 'The NTT manager has too few tokens.'),
-  'InvalidWormholePeer(uint16,bytes32)': impossible('The emitter is no peer of the transceiver.'),
-  'InvalidPeer(uint16,bytes32)': impossible('The source manager is no peer of the manager.'),
+  'InvalidWormholePeer(uint16,bytes32)': impossible('The emitter is not a peer of the transceiver.'),
+  'InvalidPeer(uint16,bytes32)': impossible('The source manager is not a peer of the manager.'),
   'UnexpectedRecipientNttManagerAddress(bytes32,bytes32)': impossible('The message is for another manager.'),
   'InvalidTargetChain(uint16,uint16)': impossible('The message is for another chain.'),
-  'NotAnEvmAddress(bytes32)': impossible('The recipient is no address of this chain.'),
-  'IncorrectPrefix(bytes4)': impossible('The transceiver knows no such message.'),
+  'NotAnEvmAddress(bytes32)': impossible('The recipient is not an address of this chain.'),
+  'IncorrectPrefix(bytes4)': impossible('The transceiver does not know this kind of message.'),
   'LengthMismatch(uint256,uint256)': impossible('The lengths in the message contradict each other.'),
 }
 
 const reverts = Object.fromEntries(Object.entries(meanings).map(([error, meaning]) => [selectorOf(error), meaning]))
 
 /**
- * Seconds between the due times of a queued transfer's messages. One call pays the transfer, so only one of these
- * messages needs to be sent.
+ * Seconds between the due times of a queued transfer's messages. One call pays the whole transfer, so usually only the
+ * first message's call is sent.
  */
 const headStart = 120
 
-/** Above its inbound limit, NttManager consumes the message and queues the transfer. A second call pays later. */
+/**
+ * Delivers transfers of NTT. If a transfer exceeds the inbound limit, NttManager consumes its message and queues the
+ * transfer, which a second call pays later.
+ */
 export function createNtt(deployments: readonly NttDeployment[], numbers: ReadonlyMap<ChainName, number>): ConfiguredPlugin<Content> {
   const places = placesOf(deployments, numbers)
   const queued = ({ manager, id }: Content) => ({ contract: manager, view: queueView, args: [id], returns: queueReturns })
@@ -142,7 +145,7 @@ export function createNtt(deployments: readonly NttDeployment[], numbers: Readon
       if (opensAt <= now) return { stage: 'complete' }
       return { wait: `It is in the queue of the manager until ${new Date(opensAt * 1_000).toISOString()}.`, opensAt }
     },
-    // The views do not ask whether the message is consumed: some messages of a paid transfer may stay unused.
+    // It does not matter whether the message is consumed: some messages of a paid transfer may stay unused.
     delivered: ({ content }) => [bool(content.manager, 'isMessageExecuted(bytes32)', content.id), { ...queued(content), is: noQueue }],
     reverts,
     parties: ({ content: { recipient, token, amount } }) => ({ recipient, token, amount }),

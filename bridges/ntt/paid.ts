@@ -34,7 +34,7 @@ export interface PaidNttOptions {
   readonly findVaa: FindVaa
 }
 
-/** Each transceiver sends its own message, with its own VAA. */
+/** Delivers NTT transfers that requests pay for. Each transceiver sends its own message, with its own VAA. */
 export function createPaidNtt({ deployments, chainNames, sources, targets, findVaa }: PaidNttOptions): PaidProduct<NttAsked> {
   const plugin = createNtt(deployments, new Map([...chainNames].map(([number, name]) => [name, number])))
   const messages = createPluginMessages(plugin, chainNames)

@@ -14,7 +14,10 @@ import { toVerdict } from '../kit/verdict.ts'
 import { encodeView } from '../kit/views.ts'
 import type { Endpoint, Verdict } from '../port.ts'
 
-/** The endpoint of a process that runs the plug-in. This endpoint also plans calls for processes that do not run it. */
+/**
+ * The endpoint of a process that runs the plug-in. This endpoint also plans calls for processes that do not run the
+ * plug-in.
+ */
 export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMessages<C>, options: PluginEndpointOptions): Endpoint {
   const { policy, earned, retry, ...product } = plugin
   const endpoint = createPluginEndpoint(product, messages, options)
@@ -26,7 +29,7 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
     ...endpoint,
     plan,
     ...(retry && { retry: ({ digest }: Transfer, orderedAt: number) => retry(digest, orderedAt) }),
-    // If the plug-in fails, the transfer starts, and waits for the plug-in.
+    // If the plug-in fails, the transfer starts anyway, and waits for the plug-in.
     accept: async (message) => void (await unless(Promise.resolve(endpoint.accept?.(message)), isPluginFailure)),
     // `product` is absent, so that no code of the plug-in runs.
     proveCall: createProveCall({ chain, chainNames, routes: plugin.routes, prove: createProve(chain, verify) }),
@@ -43,8 +46,8 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
     },
     async validate(transfer) {
       const verdict = await waitIfFailed(() => endpoint.validate(transfer), true)
-      // A plug-in that cannot plan the call makes the transfer wait. The verdict has no `delivery`, because the
-      // delivery would lack `bytes`.
+      // If the plug-in cannot plan the call, the transfer waits. The verdict has no `delivery`, because that delivery
+      // would lack `bytes`.
       if (verdict.kind !== 'valid') return verdict
       return waitIfFailed(async () => {
         plan(transfer)
@@ -134,7 +137,7 @@ interface RouteEndpointOptions {
   readonly verify: Verify
 }
 
-/** For a process without the plug-in's code. It sends calls that another process planned. */
+/** The endpoint of a process without the plug-in's code, which sends calls that another process planned. */
 export function createRouteEndpoint({ name, failure, ...options }: RouteEndpointOptions): Endpoint {
   const { chain, verify, routes } = options
   const ofChain = routes.filter(({ to }) => to === chain.name)
@@ -171,7 +174,7 @@ function plannedParts(bridge: string, chain: ContractReader, plan: CallPlan): Pi
       revertsOnceDelivered: revertsOnceDone,
     }),
     stages: {
-      next: async () => ({ kind: 'wait', code: 'DELIVERY_NOT_DUE', reason: 'Another process decides.' }),
+      next: async () => ({ kind: 'wait', code: 'DELIVERY_NOT_DUE', reason: 'Another process decides which call is next.' }),
       passed: (_, __, at) => show(effect, at),
     },
   }

@@ -44,7 +44,9 @@ export function createGenuineMessages() {
       },
     }),
 
-    /** Returns the endpoint of a plug-in, which verifies each message first. `verify` must be a result of `adding`. */
+    /**
+     * Returns an endpoint that verifies each message before it asks the plug-in. `verify` must be a result of `adding`.
+     */
     verifyFirst(endpoint: Endpoint, verify: Verify): Endpoint {
       const { stages } = endpoint
       async function demandSigned({ message }: Pick<Transfer, 'message'>): Promise<void> {
@@ -78,7 +80,10 @@ function isExpired({ code }: RelayerError): boolean {
   return code === 'GUARDIAN_SET_EXPIRED'
 }
 
-/** A target that does not know the guardian set yet says nothing about the message. */
+/**
+ * Whether the message is refused. An unknown guardian set says nothing about the message, because the target may not
+ * know the set yet.
+ */
 function isRefused({ code }: RelayerError): boolean {
   return Object.hasOwn(signedRefusals, code) && code !== 'GUARDIAN_SET_UNKNOWN'
 }

@@ -53,7 +53,7 @@ function createAsk(name: string) {
     let answer: T
     try {
       answer = run()
-      // The check is inside `try`, because it may throw for an answer of another form.
+      // The check is inside `try`, because it may throw for a malformed answer.
       problem = check?.(answer)
     } catch (cause) {
       throw isPluginFailure(cause) ? cause : failed(name, `${part} threw: ${firstLine(cause)}`, cause)
@@ -64,9 +64,9 @@ function createAsk(name: string) {
 }
 
 /**
- * The arguments are the signed message and words, or one word, so the call takes little room in a plan. If several
- * routes have the call, the rule of one of them must allow it. The key later checks the call by the message's own
- * route.
+ * Returns the problem of a call, undefined if the call is allowed. The arguments must be the signed message and words,
+ * or one word, so that the call takes little room in a plan. If several routes have the call, the rule of one of them
+ * must allow it. The key later checks the call against the message's own route.
  */
 function problemOfCall<C>({ routes }: Plugin<C>, message: Message<C>) {
   const { bytes } = message
@@ -108,7 +108,7 @@ function problemOfViews(answer: readonly Shown[]): string | undefined {
   if (!Array.isArray(answer) || answer.length === 0 || answer.length > 20) return 'no list of 1 to 20 views'
   let digits = 0
   for (const shown of answer as readonly Shown[]) {
-    if (!address.test(shown.contract)) return 'a view whose contract is no address (0x, lower case)'
+    if (!address.test(shown.contract)) return 'a view whose contract is not an address (0x, lower case)'
     const { data, is } = encodeView(shown)
     digits += data.length + is.length
   }
@@ -128,7 +128,7 @@ function problemOfNext(stages: readonly string[], now: number) {
 function problemOfParties({ recipient, token, amount }: ReturnType<Plugin<unknown>['parties']>): string | undefined {
   if (!/^0x[0-9a-f]{1,64}$/.test(recipient)) return 'a recipient that is not 0x and lower-case hex digits'
   if (!/^[\w./:-]{1,120}$/.test(token)) return 'a token that is not 1 to 120 letters, digits and . / : _ -'
-  return amount === undefined || /^[0-9]{1,78}$/.test(amount) ? undefined : 'an amount that is no decimal number'
+  return amount === undefined || /^[0-9]{1,78}$/.test(amount) ? undefined : 'an amount that is not a decimal number'
 }
 
 function problemOfPolicy(answer: Policy): string | undefined {

@@ -32,7 +32,7 @@ export const noFee = 'does not say what its fees are worth (earned), so your lan
 export interface PluginFile {
   readonly definition: { readonly name: string; readonly version: string }
   readonly sha256: string
-  /** Runs the code of the file until `close`. It does not keep the process from ending. */
+  /** Runs the code of the file until `close`. The thread does not keep the process from ending. */
   readonly thread: PluginThread
 }
 
@@ -59,7 +59,10 @@ export async function readPlugin(file: string, expected?: string, limits?: Threa
   throw broken('PLUGIN_INVALID', `Its default export is not plugin({ … }): ${problemsOf(error)}`, about)
 }
 
-/** `routes` has the form of the config. If the plug-in is refused, closes the thread and throws PLUGIN_INVALID. */
+/**
+ * Creates the plug-in in its thread. `routes` has the form of the config. If the plug-in is refused, closes the thread
+ * and throws PLUGIN_INVALID.
+ */
 export async function createPlugin(
   { definition: { name }, thread }: PluginFile,
   settings: unknown,
@@ -90,8 +93,8 @@ interface LoadOptions {
 const longestRestMs = 3_600_000
 
 /**
- * Never throws: if a plug-in cannot be loaded, only its own messages wait. A plug-in whose loading took too long is
- * loaded again later.
+ * Loads the plug-ins of the config. Never throws: if a plug-in cannot be loaded, only its own messages wait. If loading
+ * takes too long, it is tried again later.
  */
 export async function loadPlugins(
   plugins: Config['bridges']['plugins'] = {},
@@ -115,7 +118,7 @@ export async function loadPlugins(
     if (closing?.aborted) return close()
     all.set(name, one)
     onLoaded?.(name, one)
-    // A busy machine may start a thread too slowly.
+    // The machine may have been too busy to start the thread in time.
     if (one instanceof RelayerError && one.cause instanceof LateJob)
       setTimeout(() => closing?.aborted || void load(name, configured, tries + 1), backoffMs(tries, limits.restMs, longestRestMs)).unref()
   }

@@ -24,17 +24,17 @@ interface Described {
   readonly answers: ReadonlyMap<string, Answer>
 }
 
-/** Bytes. Each list of views that the guard allows is shorter when the list leaves the thread. */
+/** Maximum bytes of a list of views as it leaves the thread. Every list that the guard allows is shorter. */
 const mostListBytes = 4 * mostViewBytes
 
-/** Refuses a list that is too long before anything keeps it. */
+/** Replaces a list that is too long with a failure, so that the list is not kept. */
 function shortened([part, answer]: readonly [string, Answer]): readonly [string, Answer] {
   const isList = part === 'delivered' || part.endsWith('.effect')
   if (!isList || 'failed' in answer || answer.bytes.length <= mostListBytes) return [part, answer]
   return [part, { failed: `returned views of more than ${mostViewBytes} bytes` }]
 }
 
-/** Throws Error if parts are missing. */
+/** Throws Error if a part is missing or has the wrong type. */
 export function demandParts({ decode, delivered, parties, policy, earned, next, stages }: Made): void {
   for (const [part, kind] of Object.entries({ decode, delivered, parties, policy, earned, next })) {
     const isAbsent = kind === 'undefined' && !['decode', 'delivered'].includes(part)
@@ -49,8 +49,7 @@ export function demandParts({ decode, delivered, parties, policy, earned, next, 
 
 /**
  * A plug-in whose functions run in a thread. `decode` calls every function except `next`, in one request to the thread.
- * The answers become the message's `content`. Each function throws PLUGIN_FAILED. `next` also throws the errors of
- * reading the chain.
+ * The answers become the message's `content`. Each function throws PLUGIN_FAILED. `next` also throws read errors.
  */
 export function remotePlugin(name: string, made: Made, routes: readonly Route[], thread: PluginThread): Plugin<unknown> {
   const answer = (part: string, answers: Described['answers']): unknown => {

@@ -25,7 +25,7 @@ interface Job {
   fail(error: unknown): void
 }
 
-/** `digest`: of the message that the job is about. `target`: the chain that the job may read. */
+/** `digest`: digest of the message that the job is about. `target`: the chain that the job may read. */
 interface About {
   readonly digest?: string
   readonly target?: Target
@@ -37,13 +37,13 @@ type FromThread = { readonly id: number } & (
   | Answer
 )
 
-/** A job took too long. */
+/** Thrown if a job takes too long. */
 export class LateJob extends Error {}
 
-/** `digest`: of the message on which the plug-in hung. */
+/** `digest`: digest of the message on which the plug-in hung. */
 type OnEnd = (why: string, digest?: string) => void
 
-/** One thread with the code of a plug-in (thread.mjs). It ends if it does not answer. */
+/** One thread with the code of a plug-in (thread.mjs). The thread is ended if it does not answer. */
 export class ThreadRun {
   /** Names of the functions of the plug-in. `ask` calls them in this order, except the last one, `next`. */
   parts: readonly string[] = []
@@ -57,7 +57,7 @@ export class ThreadRun {
   #count = 0
   #ended: string | undefined
 
-  /** @param answerMs longest time of `ask` */
+  /** @param answerMs maximum time of `ask` */
   constructor(answerMs: number, onEnd: OnEnd) {
     const { port1, port2 } = new MessageChannel()
     this.#questions = port1
@@ -164,7 +164,7 @@ export class ThreadRun {
   }
 }
 
-/** Copies the arrays of ethers, which are proxies and cannot leave the thread. */
+/** Copies the arrays of ethers, which are proxies and cannot be sent to a thread. */
 function plain(value: unknown): unknown {
   return Array.isArray(value) ? Array.from(value, plain) : value
 }

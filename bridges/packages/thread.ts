@@ -18,9 +18,9 @@ export interface ThreadLimits {
 export const threadLimits: ThreadLimits = { startMs: 10_000, answerMs: 1_000, nextMs: 10_000, restMs: 20_000 }
 
 /**
- * Hours until a plug-in gets a message again on which it hung: after the first, the second, and each later hang. Each
- * message is tried again, because a busy machine can cause a hang, too. Even with hundreds of such messages, the thread
- * rests only for a small part of each week.
+ * Hours until a plug-in that hung on a message gets this message again: after the first, the second, and each later
+ * hang. Each message is tried again, because a busy machine can cause a hang, too. Even with hundreds of such messages,
+ * the thread rests only for a small part of each week.
  */
 const hungHours = [1, 24, 168] as const
 const mostHung = 20_000
@@ -34,7 +34,7 @@ interface Hang {
   readonly orderedAt?: number
 }
 
-/** Longest time of an answer that does not count as slow, ms. */
+/** Time above which an answer counts as slow, ms. */
 const quickMs = 20
 
 /** The code of a plug-in package in a thread of its own. If the thread ends, another one starts after a rest. */
@@ -47,7 +47,7 @@ export interface PluginThread {
   describe(message: SignedMessage, route: number): ReadonlyMap<string, Answer>
   /** Throws Error, and the errors of `target.read`. */
   next(message: SignedMessage, route: number, target: Target): Promise<unknown>
-  /** Ends the pause of a message on which the plug-in hung, once for each order. */
+  /** Ends the pause of a message on which the plug-in hung. An order ends only one pause. */
   retry(digest: string, orderedAt: number): void
   close(): void
 }
@@ -128,7 +128,7 @@ function createHangs() {
       const last = hung.get(digest)
       hung.set(digest, { ...last, reason, before: (last?.before ?? -1) + 1, at: performance.now() })
     },
-    /** Throws Error while the plug-in does not get the message. */
+    /** Throws Error until the pause of the message is over. */
     demandOver(digest: string): void {
       const hang = hung.get(digest)
       const hours = hungHours[hang?.before ?? 0] ?? hungHours[2]
@@ -152,7 +152,7 @@ async function createIn(run: ThreadRun, created: Created, { startMs }: ThreadLim
 
 /** The returned function calls `run`, or throws Error if slow answers have used up their share of the time. */
 function createShare({ answerMs, restMs }: ThreadLimits) {
-  /** Time of slow answers, ms, minus their share of the time since then. */
+  /** Total time of slow answers, ms. It decreases by `answerMs` in each `restMs`. */
   let [slowMs, slowAt] = [0, performance.now()]
   return <T>(run: () => T): T => {
     const now = performance.now()

@@ -35,8 +35,8 @@ const rows: readonly Row[] = [
 ]
 
 /**
- * Meanings that also count if the call runs a stranger's code, because they concern only the transfer. Other meanings
- * then do not count: Portage itself checks signatures, guardian sets and emitters.
+ * Meanings that also count if the call runs a stranger's code, because they concern only the transfer. The other
+ * meanings do not count in such a call: Portage itself checks signatures, guardian sets and emitters.
  */
 const ofTransfer: ReadonlySet<ErrorCode | undefined> = new Set(['WRAPPER_MISSING', 'DELIVERY_IMPOSSIBLE', 'PAYLOAD_WITH_CALL'])
 
@@ -45,7 +45,7 @@ const panicOverflow = 0x11n
 const builtIn = new Interface([])
 
 /**
- * Interprets a revert by its bytes or, if the bytes are no known error, by its text.
+ * Interprets a revert by its bytes or, if the bytes are not a known error, by its text.
  * @param isOfOthers whether the call runs a stranger's code, so that its revert says nothing about bridge and guardians
  */
 export function explainRevert({ data, reason }: Revert, isOfOthers = false): RevertMeaning {

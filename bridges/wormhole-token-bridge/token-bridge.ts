@@ -16,21 +16,21 @@ export const wormholeTokenBridge = 'wormhole-token-bridge' satisfies BridgeName
 
 /** A transfer as Bridge.sol reads it (parseTransfer, parseTransferWithPayload). Amounts have at most 8 decimals. */
 export interface TokenTransfer {
-  /** 1: anyone may redeem and gets the fee. 3: only the recipient contract may redeem; no fee. */
+  /** 1: anyone may redeem and gets the fee. 3: only the recipient contract may redeem, and there is no fee. */
   readonly kind: 1 | 3
   readonly amount: bigint
-  /** `<wormhole chain id>/<64 lower-case hex digits>` of the token's native chain. */
+  /** The token on its native chain: `<wormhole chain id>/<64 lower-case hex digits>`. */
   readonly originToken: string
   readonly originChain: number
   readonly originAddress: string
   /** The last 20 of 32 bytes: 0x, lower case. */
   readonly recipient: string
   readonly targetChain: number
-  /** In the VAA's units of the token; 0 for kind 3. */
+  /** In the token's units in a VAA; 0 for kind 3. */
   readonly fee: bigint
 }
 
-/** Tokens are `<wormhole chain id>/<64 lower-case hex digits>` of their native chain. */
+/** A token is named as on its native chain: `<wormhole chain id>/<64 lower-case hex digits>`. */
 export interface TokenBridgeTarget {
   readonly wormholeChainId: number
   readonly tokenBridge: string
@@ -38,7 +38,7 @@ export interface TokenBridgeTarget {
   readonly minimumFees?: Readonly<Record<string, string>> | undefined
   /** Origin token → value of one unit in a VAA: decimal wei of the target's coin, or `feed`. */
   readonly prices?: Readonly<Record<string, string>> | undefined
-  /** Recipient contract (0x, lower case) → the function `name(bytes)` by which it redeems a payload 3. */
+  /** Recipient contract (0x, lower case) → the contract's function `name(bytes)` that redeems a payload 3. */
   readonly calls?: Readonly<Record<string, string>> | undefined
 }
 
@@ -48,7 +48,7 @@ export interface TokenBridgeOptions {
   readonly assets?: readonly string[] | undefined
   /** Whether tokens without a minimum fee are delivered on a route. Absent: on no route. */
   readonly isFree?: (source: ChainName, target: ChainName) => boolean
-  /** Rules of operators' orders, which override the config. */
+  /** Rules that operators have ordered. They override the config. */
   readonly tariff?: (() => readonly TariffRule[]) | undefined
   readonly decimals?: ((content: TokenTransfer) => Promise<number | undefined>) | undefined
   /** Prices of tokens and coins. Absent: no fee is in dollars, and no price is `feed`. */
@@ -84,8 +84,8 @@ export function routesOf({ name, wormholeChainId, tokenBridge: contract, calls =
 }
 
 /**
- * Compares fees with dollars and with coins of 18 decimals, at the prices of the feed. Throws PRICE_MISSING without a
- * price.
+ * Values fees at the prices of the feed, in dollars and in coins with 18 decimals. Throws PRICE_MISSING if a price is
+ * missing.
  */
 function createFeeValues({ priceOf, decimals }: Pick<TokenBridgeOptions, 'priceOf' | 'decimals'>) {
   const missing = (detail: string, { originToken: name }: Content) => new RelayerError('PRICE_MISSING', { detail, facts: { name } })
@@ -104,7 +104,7 @@ function createFeeValues({ priceOf, decimals }: Pick<TokenBridgeOptions, 'priceO
      */
     async demand(minimum: string, content: Content): Promise<void> {
       const [dollars, { fee }] = [dollarsOf(minimum), content]
-      // Without a price, a fee of 0 would wait, and could take the place of another transfer.
+      // Without a price, a transfer with a fee of 0 would wait, and could take the place of another transfer.
       if (fee === 0n && dollars > 0n) throw tooLow(content, `${minimum} dollars`)
       const { unit, token, target } = await read(content, content.originToken)
       const units = (price: bigint) => (dollars * unit + price - 1n) / price
@@ -199,7 +199,7 @@ export function createTokenBridge({ targets, decimals, priceOf, ...policy }: Tok
     async earned({ content }) {
       const { kind, originToken, fee, target } = content
       const price = tariffOfFee(policy.tariff?.() ?? [], target.name, originToken).price ?? target.prices?.[originToken]
-      // A payload 3 pays no fee. If its call is configured, its cost is not checked.
+      // A payload 3 pays no fee, so the cost of its configured call is not checked.
       if (price === undefined || kind === 3) return undefined
       return price === 'feed' ? values.wei(fee, content) : fee * BigInt(price)
     },
@@ -210,8 +210,8 @@ export function createTokenBridge({ targets, decimals, priceOf, ...policy }: Tok
 }
 
 /**
- * Whether a stranger may choose the revert: a called contract, a token of the target, or the recipient of the target's
- * coin.
+ * Whether the call runs a stranger's code, which may choose the revert: the called contract of a payload 3, a token of
+ * the target chain, or the recipient of the target's coin.
  */
 const runsOthersCode = ({ kind, originChain, target }: Content) => kind === 3 || originChain === target.wormholeChainId
 
@@ -263,7 +263,10 @@ const mostDecimals = 8
 
 type ConnectedBridge = Pick<TokenBridgeTarget, 'tokenBridge'> & { readonly chain: ContractReader }
 
-/** Reads the token on its own chain or, if this chain is not connected, the token's wrapped form on the target. */
+/**
+ * Returns a function that reads the decimals of an amount from the token on its own chain or, if this chain is not
+ * connected, from the token's wrapped form on the target.
+ */
 export function createAmountDecimals(bridgeOf: (wormholeChainId: number) => ConnectedBridge | undefined) {
   const decimals = createDecimals()
   return async ({ originToken, originChain, originAddress, targetChain }: TokenTransfer): Promise<number | undefined> => {

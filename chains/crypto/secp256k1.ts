@@ -64,7 +64,7 @@ function isSound({ sign, recover }: Secp256k1): boolean {
   return Buffer.from(compact).toString('hex') === known.signature && recover(known.digest, compact, yParity) === known.address
 }
 
-/** About 30 times slower than the native library. */
+/** The library in JavaScript, which is about 30 times slower than the native one. */
 export function pure(): Secp256k1 {
   return {
     name: 'pure',

@@ -11,7 +11,10 @@ import { isVerdict } from './nodes/node-errors.ts'
 import type { Quorum } from './nodes/quorum.ts'
 import { createLogReads } from './transactions/logs.ts'
 
-/** No pool holds more pending transactions of one account, so a count further above the median is ignored. */
+/**
+ * Maximum number of pending transactions that a pool holds for an account. A count that is further above the median is
+ * ignored.
+ */
 const mostPending = 1_000
 
 const transactionCount = 'eth_getTransactionCount'
@@ -32,7 +35,7 @@ export interface BridgeReads {
    * NODE_UNAVAILABLE and, with `at`, NODES_DISAGREE.
    */
   logs(range: LogRange, at?: 'agreed' | 'majority'): Promise<readonly PlacedLog[]>
-  /** Lower case. Undefined if the node knows no block with the transaction. */
+  /** Lower case. Undefined if the node does not know a block with the transaction. */
   transactionSender(hash: string): Promise<string | undefined>
 }
 
@@ -94,8 +97,8 @@ function balanceOf(agree: Quorum, address: string, token: string | undefined): P
 }
 
 /**
- * Also true if the transaction count changed in the block `during`, because EIP-7702 may add and remove code within one
- * block.
+ * Whether the account has code. Also true if the transaction count changed in the block `during`, because EIP-7702 may
+ * add and remove code within one block.
  */
 async function hasCode(agree: Quorum, address: string, during?: number): Promise<boolean> {
   const ask = <T>(method: string, block: string, read: (value: unknown) => T) =>

@@ -11,7 +11,7 @@ const [first, second, third] = attesters as [(typeof attesters)[0], (typeof atte
 const enabled = new Set([first.address, second.address])
 const check = (attestation: Uint8Array, threshold = 2) => codeOf(() => checkAttestation({ bytes, attestation }, { threshold, enabled }))
 
-/** The same signature with the high value of s, which the contract refuses. */
+/** The first attester's signature with the higher of two equivalent values of s, which the contract refuses. */
 function highS(): Uint8Array {
   const { r, s, yParity } = new SigningKey(first.privateKey).sign(keccak256(bytes))
   return getBytes(concat([r, toBeHex(curveOrder - BigInt(s), 32), toBeHex(28 - yParity, 1)]))

@@ -33,7 +33,7 @@ test('a token is read once, from most nodes, by however many transfers', async (
 })
 
 test('after an impossible or a missing answer, decimals are unknown and are read again', async () => {
-  // Cut to a uint8, the answer 262 would be 6.
+  // Truncated to a uint8, the answer 262 would be 6.
   const { chain } = answering(word(262n), '0x', new RelayerError('NODE_UNAVAILABLE'), word(18n))
   const decimals = createDecimals()
   const seen: (number | undefined)[] = []

@@ -17,7 +17,8 @@ describe('the price', () => {
     fc.assert(
       fc.property(prices, wanted, ({ baseFee, gasPrice, sourcePrice, targetPrice }, one) => {
         const cost = costOf({ baseFee, gasPrice, sourcePrice, targetPrice }, one)
-        // The contract's formula for coins of 18 decimals, times `sourcePrice`, because a division would round.
+        // The contract's formula for coins with 18 decimals, multiplied by `sourcePrice`, because a division would
+        // round.
         const exact = baseFee * 10n ** 8n * sourcePrice + (one.gasLimit * gasPrice + one.msgValue + one.dropOff) * targetPrice
         expect(cost * sourcePrice).toBeGreaterThanOrEqual(exact)
         expect((cost - 1n) * sourcePrice).toBeLessThan(exact)

@@ -290,7 +290,7 @@ describe('Requests that pay for transfers of NTT and CCTP, on the real contracts
     test('a key does not sign the call for a paid transfer for a changed or foreign message', async () => {
       const [own] = messagesOf(transfer)
       const change = (at: number) => altered(own!, at, (own![at]! + 1) % 256)
-      // The first change is in a signature, the second in the amount or the recipient.
+      // The first change alters a signature, and the second alters the amount or the recipient.
       for (const forged of [change(kind === 'ntt' ? 20 : 60), change(own!.length - 40)]) {
         const call = planned(withMessages([forged, ...messagesOf(transfer).slice(1)]), stage)
         const outcome = call

@@ -40,7 +40,7 @@ const message = (change: Partial<ExecutorMessage['request']> = {}, vaa: Uint8Arr
     ...{ signedQuote: quote(), request: requestFor(7n), instructions, ...change },
   },
 })
-/** Requests that the source has logged. `verifyRequest` accepts no others. */
+/** Requests that the source has logged. `verifyRequest` refuses all other requests. */
 const logs = [writeMessage(message({}, new Uint8Array()))]
 const record = address('9')
 /** Refund address of requests about which no node answers. */
@@ -193,7 +193,7 @@ describe('A key signs only the call that a request paid for', () => {
     const [intent] = await Promise.all(late.map((one) => endpoint.delivery(transferOf(one)).call()))
     seconds = 1_000 + 599
     await endpoint.delivery(transferOf(own)).call()
-    // A key signs the call of an expired request for ten more minutes if the request was admitted in time.
+    // If a request was admitted in time, a key signs its call for ten more minutes after the quote has expired.
     await expect(endpoint.proveCall(intent!, '500008')).resolves.toEqual(proved)
     seconds = 1_000 + 600
     await expect(endpoint.proveCall(intent!, '310001')).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
@@ -229,7 +229,7 @@ describe('A key signs only the call that a request paid for', () => {
     await refused('CALL_UNJUSTIFIED', '200001')
     isDelivered = true
     await refused('CALL_UNJUSTIFIED')
-    // The block with the delivery was replaced.
+    // A reorg has removed the block with the delivery.
     isDelivered = false
     await expect(endpoint.proveCall(intent)).resolves.toEqual(proved)
   })

@@ -14,7 +14,7 @@ const sender = `0x${'dd'.repeat(20)}`
 const universal = (address: string) => address.slice(2).padStart(64, '0')
 const vaa = signVaa({ emitterChain: 2, emitter: universal(sender), sequence: 7n, payload: '0x01' }, { guardians: 1 }).bytes
 
-/** Requests with these gas limits are logged in one final block, and 100,000 wei are paid for each. */
+/** Logs requests with these gas limits in one final block. Each request pays 100,000 wei. */
 function setting(limits: readonly bigint[]) {
   const quote = signed({
     ...{ quoter, payee: '00'.repeat(32), sourceChain: 2, targetChain: 4, expiry: 2n ** 40n, baseFee: 0n },

@@ -196,7 +196,7 @@ describe('a provider on real chains, asked by the SDK of integrators', () => {
     const [from, to] = ends
     const { signedQuote, instructions } = await requestDelivery(url, from, to, { payload: '0x05' })
     const cheap = getBytes(signedQuote)
-    // The forged quote names the payer as payee, and a gas price of zero.
+    // The forged quote names the payer as its payee, and its gas price is zero.
     cheap.set(getBytes(from.user.address), 36)
     cheap.fill(0, 68, 84)
     const script = await Script.of(from.chain.anvil, from.user)

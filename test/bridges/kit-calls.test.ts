@@ -18,7 +18,7 @@ const kinds: readonly (readonly [string, fc.Arbitrary<unknown>])[] = [
   ['address[]', fc.array(hex(20), { maxLength: 3 })],
   ['(bytes32,bytes32,bytes)', fc.tuple(hex(32), hex(32), anyHex)],
 ]
-/** Some function names are keywords of Solidity. */
+/** Calls with random arguments. Some of their function names are keywords of Solidity. */
 const calls = fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 4 }).chain((chosen) =>
   fc.record({
     signature: fc.constantFrom('run', 'constructor', '$_', 'receive').map((name) => `${name}(${chosen.map(([type]) => type).join(',')})`),

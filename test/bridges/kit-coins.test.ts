@@ -28,8 +28,8 @@ const take = 'take(bytes)'
 const coins: CallCoins = { atMost: '7', delivered }
 const from = [{ source: 'ethereum', emitter }]
 /**
- * Calls with the byte 01 may carry coins to `contract`, with 02 none, with 03 to `other`, and with 04 to `contract` on
- * ethereum.
+ * First byte of a payload → the contract to which its call may carry coins. 01: `contract` on bsc. 02: none. 03:
+ * `other`. 04: `contract` on ethereum.
  */
 const routes: readonly Route[] = [
   { from, where: { '0': '01' }, to: 'bsc', calls: [{ contract, function: take, proof: 'message', coins }] },
@@ -141,7 +141,7 @@ describe('Coins of a call, at the key', () => {
     expect(new Set([message, ...copies].map(encodeBase64)).size).toBe(3)
     expect(await sign(call(message, '7'), 5)).toBe('signed')
     for (const copy of [message, ...copies]) expect(await sign(call(copy, '3'), 6)).toBe('NONCE_NOT_FINAL')
-    // A raise for the same nonce pays the coins only once.
+    // A fee raise keeps the nonce, so the coins are paid only once.
     expect(await sign(call(message, '7'), 5, '2')).toBe('signed')
     expect(await sign(call(signed('0x01aa', {}, 8n), '7'), 7)).toBe('signed')
     seen.final = 6

@@ -9,7 +9,7 @@ const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: 
 const number = fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), fc.constantFrom(0n, 1n, 2n ** 64n - 1n, 2n ** 64n, 2n ** 256n - 1n))
 const rows = fc.tuple(bytes(32), bytes(32), bytes(20), number, number).map((row): CompletionArguments => row)
 
-/** Decodes strictly with ethers: undefined if the values do not encode to the same call. */
+/** Decodes with ethers. Undefined if the decoded values do not encode to the same call. */
 function byEthers(data: string): readonly string[] | undefined {
   try {
     const call = nativeBridgeAbi.parseTransaction({ data })

@@ -36,7 +36,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     const simulation = await network.target.chain.simulate(await network.endpoint.delivery(transfer).call(), from)
     return simulation.ok ? 'ok' : network.endpoint.explainRevert(simulation.revert, transfer)
   }
-  /** Asks the gate through `reserve`. Releases the reserved budget again. */
+  /** Returns the state of the gate, as `reserve` does, but releases the reserved budget. */
   const gate = async (transfer: Transfer, from = network.relayer.address) => {
     const answer = await network.endpoint.reserve(transfer, from)
     network.endpoint.release(transfer)
@@ -127,7 +127,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
   test('an id that the target completed under another nonce raises an alarm', async () => {
     const transfer = await one(10n)
     const read = network.target.chain
-    // An honest contract returns no other nonce, because the id contains the nonce.
+    // An honest contract never returns a different nonce, because the id is a hash that includes the nonce.
     const lying = { ...read, call: async () => `0x${'0'.repeat(63)}1` }
     const endpoint = createEvmEndpoint({ chain: lying, routes: [{ ...network.route, source: network.source.chain }] })
     expect(await codeOfAsync(() => endpoint.delivered(transfer, 'latest'))).toBe('NATIVE_NONCE_MISMATCH')
@@ -154,7 +154,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
       ...receipt,
       logs: receipt.logs.map((log) => ({ ...log, data: data(log.data) })),
     })
-    // The first log has a wrong amount, and the second too few bytes.
+    // The first forged log has a wrong amount, and the second has too few bytes.
     for (const data of [(before: string) => before.replace(/^0x0/, '0x1'), () => '0x12']) {
       expect(network.endpoint.hasEffect(forged(data), transfer)).toBe(false)
     }
@@ -205,7 +205,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     expect(calls()).toBe(before)
     await network.deliver(await network.endpoint.delivery(first!).call())
     network.endpoint.release(second!)
-    // From the next block on, the delivered transfer counts as used budget, and no longer as a reservation.
+    // After the next block, the delivered transfer counts as used budget, and no longer as a reservation.
     await network.target.mine()
     expect(await ask(third!)).toEqual({ kind: 'open' })
     expect(await ask(second!)).toMatchObject({ kind: 'route', code: 'BRIDGE_BUDGET' })

@@ -34,7 +34,7 @@ describe('the gate of a native transfer', () => {
       fc.property(limits, amounts, sums, now, (these, amount, aside, at) => {
         const gate = gateOf(these, amount, at, aside)
         expect(gate.kind === 'open').toBe(fits(these, amount + aside, at))
-        // Reservations of other transfers end, so a reservation never parks a transfer.
+        // A transfer is never parked because of reservations, because the reservations of other transfers end.
         expect(gate.kind === 'transfer').toBe(gateOf(these, amount, at).kind === 'transfer')
       }),
     )

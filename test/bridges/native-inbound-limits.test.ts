@@ -18,7 +18,7 @@ function scriptedChain() {
     funds: [] as string[],
     agreedBalance: 4_000n,
     down: false,
-    /** Wrong answers by view, for reads of one node (`latest`). */
+    /** Name of a view → the wrong answer of one node (`latest`). */
     lies: {} as Readonly<Record<string, unknown>>,
     paused: false,
     disagree: false,
@@ -113,7 +113,7 @@ describe('the limits of a target contract', () => {
     state.fund = token
     state.balance = 8_000n
     expect((await limits.read(token)).cap).toBe(2_000n)
-    // A node that names another fund each time must not cause more reads.
+    // A node that names a new fund each time must not cause more reads.
     state.height++
     const before = asked('balanceOf')
     state.funds = Array.from({ length: 50 }, (_, index) => `0x${index.toString(16).padStart(40, '0')}`)

@@ -48,7 +48,7 @@ const route = {
 }
 const types = ['bytes32', 'uint256', 'bytes32', 'uint256', 'uint256', 'uint256', 'uint256']
 
-/** A message with these changes, whose values may break the message's types. */
+/** Encodes the message with these changes. The changed values may not fit the message's types. */
 function bent(changes: Partial<Record<keyof NativeMessage, bigint | string>>): Uint8Array {
   const { id, initiator, recipient, amount, nonce, sourceNetworkId, sourceBridge } = { ...message, ...changes }
   const words = [id, BigInt(initiator), recipient, amount, nonce, sourceNetworkId, BigInt(sourceBridge)]

@@ -43,7 +43,7 @@ describe('reverts of the native bridge', () => {
     expect(explainRevert(encoded(name, args))).toMatchObject(expected)
   })
 
-  // The first run takes long, because it compiles the contracts.
+  // The first run takes a long time, because it compiles the contracts.
   test('the known reverts of the native bridge are the errors of the compiled contracts, none forgotten', async () => {
     const mine = new Map(nativeBridgeAbi.fragments.flatMap((one) => (one.type === 'error' ? [[id(one.format()), one.format()]] : [])))
     const abis = [await compiledAbi('strict'), await compiledAbi('fixed')]
@@ -59,7 +59,7 @@ describe('reverts of the native bridge', () => {
   test('reverts distinguish a spent budget from an amount that never fits', () => {
     const data = encoded('InboundRateLimitExceeded')
     const explain = (amount: bigint, changes = {}) => explainRevert(data, { limits: { ...limits, ...changes }, amount, now: 5 })
-    // By the limits of one node, 100 is above the cap. Only the gate, which asks more nodes, parks a transfer.
+    // According to one node's limits, 100 is above the cap. Only the gate, which asks more nodes, parks a transfer.
     expect(explain(100n)).toMatchObject({ kind: 'wait', code: 'BRIDGE_CAP' })
     expect(explain(99n)).toMatchObject({ kind: 'wait', code: 'BRIDGE_BUDGET', reason: expect.stringContaining('1970-01-02T00:00:00Z') })
     // These limits were read before the budget was spent, so the contract's answer counts.

@@ -15,8 +15,8 @@ import { type NativeBridgeNetwork, startNativeBridge } from '../helpers/native-b
 import { codeOfAsync } from '../helpers/refusals.ts'
 
 /**
- * Most calls for these reads. A call has room for 100 reads, but if the machine pauses, the reads are spread over more
- * calls.
+ * Maximum number of calls for these reads. A call has room for 100 reads, but if the machine pauses, the reads are
+ * spread over more calls.
  */
 const fewCalls = ({ length }: readonly unknown[]) => length / 10
 
@@ -131,7 +131,7 @@ describe('answers that a node may not give', () => {
     index: 0,
     transactionHash: `0x${'70'.repeat(32)}`,
   })
-  /** A reader that returns these logs, as no real node would. */
+  /** A reader that returns these logs, which no real node would return. */
   const saying = (...logs: ReturnType<typeof logOf>[]): LogReader => ({
     name: 'source',
     call: () => Promise.reject(new Error('not asked')),

@@ -14,7 +14,9 @@ const codeWith = (payload: string): string => {
   return isForeign ? 'foreign' : code
 }
 
-/** From Arbitrum's transaction 0xd8cec5a2163774b308d382442a59f3558f0e7d6ebf9817bc5953c27c3d98b671, to Base. */
+/**
+ * A transfer to Base, from Arbitrum's transaction 0xd8cec5a2163774b308d382442a59f3558f0e7d6ebf9817bc5953c27c3d98b671.
+ */
 const mainnetPayload = concat([
   '0x9945ff10000000000000000000000000bc51f76178a56811fdfe95d3897e6ac2b11dbb62',
   '0x000000000000000000000000bc51f76178a56811fdfe95d3897e6ac2b11dbb620091',

@@ -142,7 +142,8 @@ describe('The policy of a plug-in', () => {
   ])('a message waits, with the name of the plug-in, if its policy is %s', async (policy, problem) => {
     const verdict = await validate(policy)
     expect(verdict).toMatchObject({ kind: 'wait', code: 'PLUGIN_FAILED', reason: expect.stringContaining(`mine: ${problem}`) as string })
-    // The signatures are valid, so a newer signed copy is kept.
+    // The verdict must not be `unverified`, because the signatures are valid: a copy with newer signatures then
+    // replaces the message.
     expect(verdict).not.toHaveProperty('unverified')
   })
 

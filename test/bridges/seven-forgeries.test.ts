@@ -56,7 +56,7 @@ const verify = createVerifier(
   () => 1_700_000_000,
 )
 
-/** The contracts of bsc show nothing delivered, nothing queued, and only the emitter as accepted. */
+/** According to the contracts of bsc, nothing is delivered or queued, and only the emitter is accepted. */
 const chain = {
   name: 'bsc',
   call: async (_: string, data: string) =>
@@ -67,7 +67,7 @@ const vaa = (payload: string, from: string = emitter, setIndex = 0) =>
   signVaa({ emitterChain: 2, emitter: universal(from), sequence: 7n, payload }, { guardians, setIndex }).bytes
 
 /**
- * A case for calls whose one argument is the signed message. Default for `undue`: the genuine call, sent to another
+ * A case for calls whose only argument is the signed message. Default for `undue`: the genuine call, sent to another
  * contract.
  */
 function ofMessages(

@@ -7,7 +7,7 @@ const coder = AbiCoder.defaultAbiCoder()
 const selector = '0xc6878519'
 const bytes = fc.oneof(fc.uint8Array({ maxLength: 100 }), fc.uint8Array({ minLength: 1_000, maxLength: 1_100 }))
 
-/** Decodes strictly with ethers: undefined if the argument does not encode to the same call. */
+/** Decodes with ethers. Undefined if the decoded argument does not encode to the same call. */
 function byEthers(data: string): string | undefined {
   try {
     const [argument] = coder.decode(['bytes'], dataSlice(data, 4)) as unknown as [string]

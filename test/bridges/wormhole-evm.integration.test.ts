@@ -62,7 +62,7 @@ describe('the token bridge on a real chain', () => {
       const others = [
         { token: toUniversal(token), tokenChain: 2 },
         { token: toUniversal(network.bsc.weth), tokenChain: 4 },
-        // The same address on another chain is another token.
+        // The same address on another chain is a different token.
         { token: toUniversal(weth), tokenChain: 4 },
         { token: toUniversal(wrappedWeth), tokenChain: 2 },
       ]

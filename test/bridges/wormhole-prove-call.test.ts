@@ -26,7 +26,7 @@ function encoded(signature: string, vaa: Uint8Array): string {
 }
 
 describe('Which call of the token bridge a VAA justifies', () => {
-  /** Proves calls with a fake check of signatures. Other tests verify real signatures. */
+  /** Proves calls, with `verify` in place of the check of signatures. Other tests verify real signatures. */
   const proving = (verify: () => Promise<void>, demandAccepted = verify, calls = {}) => {
     const { routes } = tokenBridgeMessages(names, { ethereum: { tokenBridge, calls } }).product
     const chain = { name: 'ethereum', call: unused('call') }

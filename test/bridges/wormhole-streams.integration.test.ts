@@ -54,8 +54,8 @@ describe('a token bridge as a numbered source, on real contracts', () => {
     return height
   }
   /**
-   * Sends coins and mines until the transactions are in blocks. `send` ends only then, and the chain mines no block by
-   * itself.
+   * Sends coins, and mines until the transactions are in blocks, because `send` resolves only then, and the chain mines
+   * only on demand.
    */
   const sendCoins = async (count: number) => {
     let isSent = false

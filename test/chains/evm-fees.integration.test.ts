@@ -64,7 +64,7 @@ describe('The fees of a chain', () => {
     await anvil.rpc('anvil_setCode', [oracle, oracleCode])
     const chain = await connected({ feeModel: 'op-stack' })
     const fee = async (bytes: number) => BigInt(await chain.dataFee({ to: oracle, data: `0x${'ab'.repeat(bytes)}`, value: '0' }))
-    // Each further byte costs 16 wei, and half of that as a margin.
+    // Each further byte costs 16 wei plus a margin of half as much.
     expect((await fee(160)) - (await fee(60))).toBe(100n * 16n + 100n * 8n)
     expect(await fee(60)).toBeGreaterThan(100n * 24n)
     expect(chain.raises).toBe(true)

@@ -31,7 +31,7 @@ describe('forks, late nodes and chains that stop', () => {
   /** Prefix of the hashes on a fork. No true hash begins with it by chance. */
   const forkMark = '0xffffffffffff'
 
-  /** Makes the node show other hashes for the blocks from this height. */
+  /** Makes the node show different hashes for all blocks at or above this height. */
   function forkAlone(node: RpcProxy, from: number): void {
     const other = (hash: string) => `${forkMark}${hash.slice(forkMark.length)}`
     node.alter = (method, result) => {
@@ -94,7 +94,7 @@ describe('forks, late nodes and chains that stop', () => {
     const { finalized, latest } = await caughtUp(chain)
     await head(chain, (event) => event.finalized === latest.height - 2)
     expect(finalized).toBeLessThanOrEqual(latest.height - 2)
-    // The first node claims that every block is final, and the second node that no new block becomes final.
+    // According to the first node, every block is final. According to the second node, no new block becomes final.
     const tags = new Map([
       [first, await anvil.rpc('eth_getBlockByNumber', ['latest', false])],
       [second, await anvil.rpc('eth_getBlockByNumber', [`0x${(latest.height - 2).toString(16)}`, false])],

@@ -6,7 +6,7 @@ import { headerHash } from '../../chains/evm/heads/blocks.ts'
 
 const absurd = `0x${(5_000_000).toString(16)}`
 
-/** Only one node claims the high blocks, and they do not link to known blocks. */
+/** Only one node shows the high blocks, and they do not link to known blocks. */
 describe('a node that always shows a head far above the chain’s', () => {
   const { anvil, proxy, connect } = evmSetting(10)
 

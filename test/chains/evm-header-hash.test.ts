@@ -22,7 +22,7 @@ const genesis = {
   transactions: [],
 }
 
-/** A block in a node's form. `fits`: whether the hash is that of the header. */
+/** A block as `readBlock` returns it. `fits`: whether its hash is the hash of its header. */
 function block(height: number, fits: boolean) {
   const raw = { ...genesis, number: `0x${height.toString(16)}` }
   const hash = headerHash(raw) as string

@@ -54,7 +54,7 @@ describe('one node of three is hostile, and is asked first', () => {
     })
 
     test('a start with a malformed node succeeds, and its answers count as failures', async () => {
-      // A long block time, because polls would add failures.
+      // The block time is long, because polls would add failures.
       const { chain, first } = await connectBehind(3, { blockTimeMs: 60_000 })
       expect(chain.nodes()[0]?.failures).toBe(0)
       first.alter = (method) => (method === 'eth_chainId' ? undefined : null)
@@ -70,7 +70,7 @@ describe('one node of three is hostile, and is asked first', () => {
       reverts.refuse = (method) => (method === 'eth_estimateGas' ? { code: 3, message: 'execution reverted' } : undefined)
       malformed.alter = (method) => (method === 'eth_estimateGas' ? '' : method === 'eth_getTransactionCount' ? null : undefined)
       expect(await chain.pendingNonce(address)).toBe(0)
-      // One node reverts, one estimates, and the answer of one is malformed, so there is no majority.
+      // One node reports a revert, one returns an estimate, and one gives a malformed answer, so there is no majority.
       expect(await chain.simulate({ to: address, data: '0x', value: '1' }, address)).toMatchObject({ ok: false })
     })
   })
@@ -293,7 +293,8 @@ describe('one node of three is hostile, and is asked first', () => {
     disable('node-1')
     for (const at of reads) await expect(chain.call(identity, word, at)).rejects.toMatchObject({ code: 'NODES_DISAGREE' })
     disable('node-1', 'node-2')
-    // A read of heads may have begun before the nodes were disabled. It is over when the chain shows this new block.
+    // A read of heads may have begun before the nodes were disabled. Such a read has ended once the chain shows this
+    // new block.
     await anvil.mine(1)
     const next = await height()
     await head(chain, ({ latest }) => latest.height === next)

@@ -233,7 +233,7 @@ describe('nodes while everything runs', () => {
     chain.adjustNodes([])
     first.mode = 503
     await expect.poll(() => status(chain, 'main').failures).toBeGreaterThan(0)
-    // Each poll adds a failure, perhaps between the two reads.
+    // Each poll adds a failure, which may happen between the two reads.
     let text = ''
     const isSo = async () => {
       const { failures } = status(chain, 'main')

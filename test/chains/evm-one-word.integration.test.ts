@@ -87,7 +87,7 @@ describe('one node of three lies, and is asked first', () => {
     expect(await Promise.all([token, other].map((one) => chain.balanceOf(address, one)))).toEqual(['42', '42'])
     for (const { requests } of behind) {
       const ofContracts = requests.filter((methods) => methods.includes('eth_call'))
-      // A merged read counts once for each token.
+      // The proxy lists a merged read once for each token.
       expect(ofContracts).toEqual([['eth_call', 'eth_call']])
     }
     first.alter = undefined

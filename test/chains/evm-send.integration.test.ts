@@ -9,7 +9,7 @@ import { devnetSigner, payment, startManualAnvil, testChain } from '../helpers/e
 import { inclusion } from '../helpers/inclusions.ts'
 import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
-/** A new version of anvil may change its messages. These tests then fail. */
+/** These tests fail if a new version of anvil changes its messages. */
 describe('answers of anvil to a send', () => {
   let anvil: Awaited<ReturnType<typeof startManualAnvil>>
   let chain: EvmChain

@@ -162,7 +162,7 @@ describe('a key in AWS KMS', () => {
     }))
     const error = await failure(createSigner({ kind: 'aws-kms', keyId: 'a-key', endpoint: service.url, region: 'us-east-1' }))
     await service.stop()
-    const about = 'The key is not of ECC_SECG_P256K1 with the usage SIGN_VERIFY. (keyId=a-key)'
+    const about = 'The key does not have the type ECC_SECG_P256K1 and the usage SIGN_VERIFY. (keyId=a-key)'
     expect(error).toMatchObject({ code: 'SIGNER_UNAVAILABLE', about })
   })
 
@@ -193,7 +193,7 @@ describe('ECDSA signatures in DER', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
         const read = readDerSignature(bytes)
-        // An accepted form may have leading zeros that DER forbids.
+        // `readDerSignature` also accepts leading zeros, which DER forbids.
         if (read) expect(bytes.length).toBeGreaterThanOrEqual(toDer(read).length)
         else expect(read).toBeUndefined()
       }),

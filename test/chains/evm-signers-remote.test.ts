@@ -80,13 +80,13 @@ describe('a remote signer of the web3signer kind', () => {
   test('a key that the remote signer lacks is SIGNER_UNAVAILABLE', async () => {
     expect(await failure(open({}, absent.address))).toMatchObject({
       code: 'SIGNER_UNAVAILABLE',
-      about: `The remote signer has 2 keys, and not this one: load it there, or correct identifier. (signer=${service.url} address=${absent.address})`,
+      about: `The remote signer has 2 keys, but not this one: load it there, or correct identifier. (signer=${service.url} address=${absent.address})`,
     })
   })
 
   test.each([
     ['503', 503 as const, 'The remote signer answered with 503.'],
-    ['404', 404 as const, 'The remote signer answered with 404 (it does not have the key, or the URL is not of its eth1 API).'],
+    ['404', 404 as const, 'The remote signer answered with 404 (it does not have the key, or the URL is not that of its eth1 API).'],
     ['silence', 'hang' as const, 'The remote signer did not answer within 2000 ms.'],
   ])('%s when it signs is SIGNER_OFFLINE, to be tried again, and passes', async (_, mode, text) => {
     const signer = await open({ timeoutMs: 2_000 })
@@ -202,15 +202,15 @@ describe('requests to a remote signer, and its list of keys', () => {
       for (const identifier of [broken, undefined])
         await expect(createSigner({ ...spec(url), identifier })).rejects.toMatchObject({
           code: 'SIGNER_UNAVAILABLE',
-          about: expect.stringContaining('The remote signer has 2 keys, and not this one'),
+          about: expect.stringContaining('The remote signer has 2 keys, but not this one'),
         })
     })
   })
 
   test.each([
-    ['no JSON', 'OK', 'Its list of public keys is none.'],
-    ['no list', '{"keys":[]}', 'Its list of public keys is none.'],
-    ['a list of other things too', JSON.stringify([point, 1]), 'Its list of public keys is none.'],
+    ['no JSON', 'OK', 'Its answer is not a list of public keys.'],
+    ['no list', '{"keys":[]}', 'Its answer is not a list of public keys.'],
+    ['a list of other things too', JSON.stringify([point, 1]), 'Its answer is not a list of public keys.'],
     ['endless', ' '.repeat(4 * 1_024 * 1_024 + 1), 'The remote signer gave an answer that is too long.'],
   ])('a list of keys that is %s is refused', async (_, text, detail) => {
     await withList(text, async (url) => {

@@ -54,7 +54,7 @@ describe('the counter of spending', () => {
     const spending = new SpendingCounter()
     const last = start + 2_999 * 5 * 60_000
     for (let count = 0; count < 3_000; count++) spending.charge(1n, count, start + count * 5 * 60_000)
-    // The sum of a day at its start is the sum of everything that the counter remembers.
+    // All remembered charges are later than `start`, so the sum of a day at `start` includes all of them.
     expect([spending.spent('day', start), spending.spent('hour', last)]).toEqual([2_400n, 13n])
   })
 })
@@ -64,7 +64,7 @@ describe('the records of spending, while the clock of the process does not move'
   let folder = ''
   beforeEach(() => {
     folder = temporaryFolder()
-    // Rounded to whole numbers, so that sums are exact.
+    // Rounded to a whole number, so that sums are exact.
     passed = Math.ceil(performance.now())
     vi.spyOn(performance, 'now').mockImplementation(() => passed)
   })

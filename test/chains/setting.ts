@@ -42,7 +42,7 @@ export function evmSetting(blocks: number) {
     return chain
   }
 
-  /** Connects a chain to `count` proxies before the same node. The chain asks `first` before the other proxies. */
+  /** Connects a chain to `count` proxies of the same node. The chain asks `first` before the other proxies. */
   async function connectBehind(count: number, options: Partial<EvmChainOptions> = {}) {
     const behind = await Promise.all(Array.from({ length: count }, proxy))
     const [first] = behind

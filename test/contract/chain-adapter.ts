@@ -237,7 +237,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       await harness.mine()
       const once = await included(watch)
       const found = chain.mined(signer.address, 0)
-      // The only node of a chain must give the same answer twice, at two blocks.
+      // The only node of a chain must give the same answer twice, one block apart.
       await harness.mine()
       expect(await found).toEqual({ hash, signingHash, call: { to, data, value }, block: once.receipt.block })
       const [pending] = await Promise.all([chain.mined(signer.address, 1), harness.mine()])

@@ -33,7 +33,7 @@ export default plugin({
         },
       },
 
-      // The view that shows that the message has arrived, and the answer that it then has.
+      // The view that shows whether the message has arrived, and the view's answer if it has.
       delivered: ({ digest }) => [{ contract, view: 'isReceived(bytes32)', args: [digest], returns: 'bool', is: [true] }],
 
       // With `earned: (message) => <wei>`, a message waits while its fee is worth less than its call costs. Without

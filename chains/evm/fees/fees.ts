@@ -75,7 +75,7 @@ export function createFees(
     return first ?? middleOf(await readMarkets(feeHistory.blocks), baseFee) ?? (await marketByPrice(baseFee))
   }
 
-  /** Seeds the usual fee. Undefined if too few nodes answer. */
+  /** Returns the price, and seeds the usual fee with a long history. Undefined if too few nodes answer. */
   async function readHistory(baseFee: bigint): Promise<Price | undefined> {
     const markets = await readMarkets(historyBlocks)
     const enough = markets.length >= nodes.needed
@@ -118,8 +118,8 @@ export function createFees(
 }
 
 /**
- * Returns medians. Limits the next base fee to half and twice `baseFee`, because no chain changes its base fee more in
- * one block.
+ * Returns the medians of the nodes' answers. Keeps the next base fee between half and twice `baseFee`, because no chain
+ * changes its base fee by more in one block.
  */
 function middleOf(markets: readonly Market[], baseFee: bigint): Price | undefined {
   const next = medianOf(markets.map((market) => market.next))
@@ -194,7 +194,10 @@ const historyBlocks = 1_024
 const sampleEveryMs = 10_000
 const mostSamples = 1_024
 
-/** `absolute` is in wei per gas. `factor` is high, because Ethereum's fee once rose 20-fold in 3 hours. */
+/**
+ * The cap of fees is `absolute` (wei per gas) plus `factor` times the usual fee. `factor` is high, because Ethereum's
+ * fee once rose 20-fold in 3 hours.
+ */
 const absolute = 50n * gwei
 const factor = 20n
 

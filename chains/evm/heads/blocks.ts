@@ -10,7 +10,7 @@ export interface EvmBlock extends Block {
   readonly gasLimit: bigint
   /** Whether the header hashes to `hash` by Ethereum's rules. */
   readonly fits: boolean
-  /** Absent unless `fits`, because only a fitting block hash proves the bloom filter. */
+  /** Absent unless `fits` is true, because only a matching block hash proves the bloom filter. */
   readonly logsBloom?: string
 }
 

@@ -44,7 +44,10 @@ export function createFinalityTag(
   }
 
   return {
-    /** Also asks all nodes at intervals, so that one node cannot stop finality. */
+    /**
+     * Takes a node's final block, and returns the agreed height. Also asks all nodes at intervals, so that one node
+     * cannot stop finality.
+     */
     async update(own: BlockRef | undefined): Promise<number | undefined> {
       const isRise = own !== undefined && isAbove(own)
       idle = isRise ? 0 : idle + 1

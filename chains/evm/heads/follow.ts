@@ -53,7 +53,8 @@ export function createFollow(nodes: Nodes, kept: BlockCache, check: HeaderCheck,
     if (!head || target.height >= head.height) lowerPolls = 0
     else if (!(await isRetreat(target, head))) return nothingNew
     if (head?.hash === target.hash) return nothingNew
-    // A distant head needs most nodes. The first head does not, because most nodes may be down at the start.
+    // A distant head needs the support of most nodes. The first head does not, because most nodes may be down at the
+    // start.
     if (head && !isSupported && target.height - head.height > longestGap) return nothingNew
     const path = await findPath(nodes, kept, target, check)
     if (!path || signal.aborted) return nothingNew
@@ -134,8 +135,8 @@ export interface ShownHead {
 }
 
 /**
- * Chooses the block with most votes at the height of the majority. If votes tie, prefers a cached block or the child of
- * a cached block.
+ * Chooses the block with the most votes at the height of the majority. If votes tie, prefers a cached block or the
+ * child of a cached block.
  */
 export function chooseHead(shown: readonly ShownHead[], readers: number, kept: Pick<BlockCache, 'at'>): EvmBlock | undefined {
   const blocks = shown.map(({ block }) => block)

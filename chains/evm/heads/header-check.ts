@@ -1,6 +1,8 @@
 import type { Logger } from '../../../observability/logger.ts'
 
-/** If most nodes' headers mismatch in this number of polls in a row, the format must have changed. */
+/**
+ * Number of successive polls after which mismatching headers of most nodes mean that the format of headers has changed.
+ */
 const mostOddPolls = 10
 
 interface HashedBlock {

@@ -2,8 +2,8 @@ const longestMs = 4_000
 const shortestMs = 100
 const regularFrom = 3
 /**
- * Multiples of the expected time between which a head counts as regular. The range is wide, because a poll may notice a
- * head late.
+ * A head counts as regular if it comes between these multiples of the expected time. The range is wide, because a poll
+ * may notice a head late.
  */
 const usual = { least: 0.4, most: 1.7 } as const
 const mostHeads = 9

@@ -15,7 +15,7 @@ const kib = 1_024
 const mib = 1_024 * kib
 /**
  * Maximum bytes of a short answer. A number or hash needs less, but an error may quote the request. An estimate's
- * revert may be longer, but Portage does not need its further bytes.
+ * revert may be longer, but Portage does not need the rest of such a revert.
  */
 const shortAnswer = 64 * kib
 const shortMethods = new Set([
@@ -39,7 +39,10 @@ const longAnswers: Readonly<Record<string, number>> = {
 export const isOfAnyLength = (method: string) => Object.hasOwn(longAnswers, method)
 
 const mostBytes = 32 * mib
-/** Limits the memory of parsed answers: an empty object takes 30 times as much as its text. */
+/**
+ * Maximum number of values in an answer. It limits the memory of parsed answers, because an empty object takes 30 times
+ * as much memory as its text.
+ */
 const mostValues = 600_000
 
 function mostBytesFor(calls: readonly PendingCall[]): number {
@@ -84,7 +87,8 @@ export function createJsonRpcClient(node: NodeTarget, timeoutMs: number, closing
     } catch (error) {
       if (error instanceof MalformedAnswer && calls.length > 1) {
         batches.refused(calls.length)
-        // The calls are sent again in smaller batches, so that the long answer of one call does not fail all others.
+        // The calls are sent again in smaller batches, so that the long answer to one call does not make all others
+        // fail.
         if (error.isTooLong) return postAll(calls)
       }
       for (const { reject } of calls) reject(error as Error)

@@ -7,10 +7,13 @@ export interface Answer {
   readonly error?: unknown
 }
 
-/** Limit of answers per call. It is not 1, because some gateways answer a call twice. */
+/** Maximum number of answers per call. It is not 1, because some gateways answer a call twice. */
 const mostAnswersPerCall = 2
 
-/** Counts commas and brackets, because parsing a hostile text may take too much memory. */
+/**
+ * Whether a JSON text may have more than `most` values. Counts commas and brackets, because parsing a hostile text may
+ * take too much memory.
+ */
 export function hasMoreValues(text: string, most: number): boolean {
   let count = 0
   for (let at = 0; at < text.length && text.length > most; at++) {
@@ -45,7 +48,7 @@ export function isTooLarge(answers: readonly Answer[] | undefined, status: numbe
   })
 }
 
-/** Maximum characters of a node's error that are kept, because a search for secrets in 30 MiB would take a second. */
+/** Maximum length of a kept error of a node, in characters. A search for secrets in 30 MiB would take a second. */
 const mostErrorText = 65_536
 
 export function readError(
@@ -74,7 +77,10 @@ function redactDeep(data: unknown, redact: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(data).map(([name, value]) => [redact(name), redactDeep(value, redact)]))
 }
 
-/** Maximum calls in a batch: the smallest default of chainlink-evm (for Polygon), which every provider accepts. */
+/**
+ * Maximum number of calls in a batch: the smallest default of chainlink-evm (for Polygon), which every provider
+ * accepts.
+ */
 const mostCalls = 100
 const growEveryMs = 60_000
 
@@ -97,7 +103,10 @@ export function createBatchSize(now: () => number) {
   }
 }
 
-/** Removes the secrets of a node's URL (credentials, path, query values) and header. Keeps the host. */
+/**
+ * Returns a function that removes the secrets of a node's URL (credentials, path, query values) and header from a text.
+ * It keeps the host.
+ */
 export function createRedactor(url: URL, authorization = ''): (text: string) => string {
   const parts = [
     authorization,

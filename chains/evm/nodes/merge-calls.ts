@@ -22,8 +22,8 @@ interface ContractCall {
 const stallMs = 5
 
 /**
- * A node answers a batch only as a whole, and strangers choose how long it executes a call and how long logs are. So
- * each kind of calls has its own batches.
+ * Each kind of call has batches of its own, because a node answers a batch only as a whole, and strangers choose how
+ * long the execution of a call takes, and how long logs are.
  */
 function kindOf(method: string): 'executing' | 'logs' | 'other' {
   if (executesContracts(method)) return 'executing'
@@ -70,7 +70,7 @@ function createCallMerger(send: Send, nextId: () => number) {
     refusals++
   }
 
-  /** Sends each call by itself. If one succeeds, merging was the problem, so merging pauses. */
+  /** Sends each call by itself. If a call succeeds, merging was the problem, so merging pauses. */
   function sendEach(calls: readonly PendingCall[]): void {
     let isKnown = false
     const noted = (one: PendingCall): PendingCall => ({

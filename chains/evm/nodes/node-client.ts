@@ -19,7 +19,7 @@ export type NodeClient = ReturnType<typeof createNodeClient>
 
 export function createNodeClient(spec: NodeSpec, networkId: string, timeoutMs: number, count: (method: string) => void) {
   const closing = new AbortController()
-  // By default, Node warns of more than ten listeners. Each waiting call adds one.
+  // Each waiting call adds a listener. By default, Node warns about more than ten listeners.
   setMaxListeners(0, closing.signal)
   const client = createJsonRpcClient(spec, timeoutMs, closing.signal, count)
   const now = () => performance.now()
@@ -90,8 +90,8 @@ function createSlowness(now: () => number) {
   return {
     isSlow: () => now() < until,
     /**
-     * Probes a node that is up, because the contract may be slow and not the node. A node that is held or paused stays
-     * so.
+     * Probes a node that is up, because it may be the contract that is slow, not the node. A node that is held or
+     * paused stays so.
      */
     suspect(node: { readonly up: boolean; check(): Promise<string> }): void {
       until = now() + slowMs
@@ -101,7 +101,10 @@ function createSlowness(now: () => number) {
   }
 }
 
-/** Turns a call's answer that is too long into a revert, because a contract chooses how many bytes its revert has. */
+/**
+ * Turns an answer that is too long into a revert if the method executes contracts, because a contract chooses how many
+ * bytes its revert has.
+ */
 function asRevert(node: string, method: string, error: unknown): unknown {
   if (!executesContracts(method) || !(error instanceof MalformedAnswer) || !error.isTooLong) return error
   return new RpcError(node, method, { code: 3, message: `execution reverted: ${error.refusal.about}` })
@@ -169,7 +172,7 @@ export function createNodeHealth(now: () => number) {
   let latencyMs: number | undefined
 
   function pauseNode(retryAfterMs = 0): void {
-    // The pause is limited, because a node may ask for hours.
+    // The pause is limited, because a node may ask for a pause of hours.
     heldUntil = Math.max(heldUntil, now() + Math.min(retryAfterMs, longestMs))
     if (phase !== 'failing') {
       pausedUntil = now() + Math.min(longestMs, shortestMs * 2 ** Math.min(pauses, 10))
@@ -209,7 +212,8 @@ export function createNodeHealth(now: () => number) {
       pauseNode(retryAfterMs)
     },
     /**
-     * A node that only sends need not name its network (`mustSay`): an EIP-155 signature is valid on one network only.
+     * A node that only takes transactions need not name its network (`mustSay` is false), because an EIP-155 signature
+     * is valid on only one network.
      */
     async probe(expected: string, read: () => Promise<string>, mustSay: boolean): Promise<string> {
       phase = 'probing'

@@ -38,7 +38,7 @@ export const executesContracts = (method: string) => executing.has(method)
 const limits = /rate ?limit|too many requests|request (rate|limit)|requests per second|compute units per second/i
 
 /**
- * Words for executions that failed, from core/vm/errors.go (go-ethereum and Erigon), EvmExceptionType (Nethermind) and
+ * Texts of failed executions, from core/vm/errors.go (go-ethereum and Erigon), EvmExceptionType (Nethermind) and
  * ExceptionalHaltReason (Besu).
  */
 const failures =
@@ -46,7 +46,10 @@ const failures =
 export const outOfGas = /out ?of ?gas|gas required exceeds|gas spent exceeded|floor data gas|intrinsic gas/i
 const unpaid = /insufficient (funds|balance)|outoffunds/i
 
-/** Use only for errors of methods for which `quotesContracts` is true. Parts of such a text may be a contract's own. */
+/**
+ * Whether the execution of a call failed. Use only for errors of methods for which `quotesContracts` is true. A
+ * contract may have written parts of the error's text.
+ */
 export function isExecutionFailure(error: Pick<RpcError, 'rpcCode' | 'rpcMessage'>): boolean {
   // Code 3: go-ethereum. -32015: OpenEthereum, Nethermind. Error data proves nothing, because gateways send data too.
   return error.rpcCode === 3 || error.rpcCode === -32015 || [failures, outOfGas].some((words) => words.test(error.rpcMessage))
@@ -82,7 +85,7 @@ export class MalformedAnswer extends TransportError {
    * answers.
    */
   readonly isTooLong: boolean
-  /** The answer would have been read, but too many other answers of the node were being read. */
+  /** Whether the answer was dropped only because too many other answers of the node were being read. */
   readonly isOfOthers: boolean
 
   constructor(node: string, method: string, refusal: RelayerError, why?: 'long' | 'others') {

@@ -57,7 +57,7 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
   const needed = Math.floor(voters.length / 2) + 1
   const askOne = createAskOne(name, readers, timeoutMs, closing.signal)
 
-  /** Runs in parallel with calls, so that no call waits for a dead node. */
+  /** Probes the nodes that are due, in parallel with calls, so that no call waits for a dead node. */
   function probe(): void {
     for (const node of enabled()) if (node.due) node.check().catch(() => undefined)
   }
@@ -69,13 +69,13 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
     needed,
     /** Throws CHAIN_ID_MISMATCH, and NODE_UNAVAILABLE if no reading node answers. */
     verify: () => verify(enabled(), name, networkId),
-    /** Asks one node after another, until one answers. Throws RpcError, the error of `read`, or NODE_UNAVAILABLE. */
+    /** Asks one node after another until one answers. Throws RpcError, the error of `read`, or NODE_UNAVAILABLE. */
     request<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>): Promise<T> {
       probe()
       return askOne({ method, params, read })
     },
     /**
-     * Asks the voters that are up and, if these are no majority, also voters that may be tried again. Never throws.
+     * Asks the voters that are up and, if these are not a majority, also voters that may be tried again. Never throws.
      * @param mostGraceMs time (ms) that slower nodes get once more than half have answered
      */
     askAll<T>(method: string, params: readonly unknown[], read: ReadAnswer<T>, onAnswer?: OnAnswer<T>, mostGraceMs?: number) {
@@ -91,9 +91,12 @@ export function createNodes({ name, networkId, nodes, send, timeoutMs = defaultT
       const up = all.filter((node) => node.up)
       return askMany(up.length > 0 ? up : all.filter(({ revivable }) => revivable), { method, params, read }, timeoutMs, onAnswer)
     },
-    /** Of the nodes of the config that take transactions, even disabled ones. */
+    /** Whether `names` has more than half of the config's nodes that take transactions, including disabled nodes. */
     areMostSenders: (names: readonly string[]) => ofSends.filter((one) => names.includes(one)).length * 2 > ofSends.length,
-    /** Measures lags, for the choice of nodes. `known`: height of the tracked head. Never throws. */
+    /**
+     * Measures how far nodes lag, so that lagging nodes are asked last. `known`: height of the tracked head. Never
+     * throws.
+     */
     rank: (known?: number) => rank(readers(), voters, known),
     status: set.status,
     adjust(changes: readonly NodeChange[]) {
@@ -175,7 +178,10 @@ async function ask<T>(node: NodeClient, { method, params, read }: Call<T>): Prom
   }
 }
 
-/** After this time (ms), a failed round is repeated, so that one reset connection does not fail a lone node's call. */
+/**
+ * Time (ms) after which a failed round is repeated, so that one reset connection does not make a call to a lone node
+ * fail.
+ */
 const secondRoundMs = 150
 
 function createAskOne(chain: string, readers: () => readonly NodeClient[], timeoutMs: number, closing: AbortSignal) {
@@ -231,7 +237,7 @@ function choose(candidates: readonly NodeClient[]): NodeClient | undefined {
     ?.node
 }
 
-/** NODE_REFUSED if a node refused or its answer was malformed, otherwise NODE_UNAVAILABLE. */
+/** Returns NODE_REFUSED if a node refused the call or gave a malformed answer, otherwise NODE_UNAVAILABLE. */
 export function noAnswer(chain: string, answers: readonly NodeAnswer<unknown>[]): RelayerError {
   const errors = answers.flatMap((answer) => (answer.ok ? [] : [answer.error]))
   return refusalOf(errors) ?? unavailable(chain, errors)

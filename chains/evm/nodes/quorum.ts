@@ -6,7 +6,7 @@ import { MalformedAnswer, type ReadAnswer, RpcError } from './node-errors.ts'
 
 const memoryBlocks = 16
 const mostRounds = 3
-/** Minimum time (ms) after which a chain's only node is read again even if no block has come. */
+/** Minimum time (ms) after which a chain's only node is asked again even if there is no new block. */
 const leastWaitMs = 1_000
 
 export interface Question<T> {
@@ -19,7 +19,7 @@ export interface Question<T> {
   /** True: throws NODE_REFUSED if most nodes refused, or if some refused and no other node gave a result. */
   readonly refusable?: boolean
   readonly key?: (value: T) => string
-  /** An answer that is too long counts as a vote for this value. Absent: such an answer is no vote. */
+  /** An answer that is too long counts as a vote for this value. Absent: such an answer does not count as a vote. */
   readonly tooLong?: T
 }
 

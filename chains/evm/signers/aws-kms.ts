@@ -13,7 +13,7 @@ export interface AwsKmsSpec {
 
 const timeoutMs = 10_000
 
-/** Throws SIGNER_OFFLINE if KMS does not answer, SIGNER_UNAVAILABLE if it has no such key. */
+/** A key in AWS KMS. Throws SIGNER_OFFLINE if KMS does not answer, SIGNER_UNAVAILABLE if KMS has no such key. */
 export async function createAwsKmsKey(spec: AwsKmsSpec): Promise<Key> {
   const { KMSClient: Client, GetPublicKeyCommand, SignCommand } = await import('@aws-sdk/client-kms')
   const client = new Client({ region: spec.region, endpoint: spec.endpoint })
@@ -23,7 +23,10 @@ export async function createAwsKmsKey(spec: AwsKmsSpec): Promise<Key> {
   )
   const address = PublicKey && addressOf(PublicKey)
   if (address === undefined || KeyUsage !== 'SIGN_VERIFY') {
-    throw new RelayerError('SIGNER_UNAVAILABLE', { detail: 'The key is not of ECC_SECG_P256K1 with the usage SIGN_VERIFY.', facts })
+    throw new RelayerError('SIGNER_UNAVAILABLE', {
+      detail: 'The key does not have the type ECC_SECG_P256K1 and the usage SIGN_VERIFY.',
+      facts,
+    })
   }
   return {
     address,

@@ -17,7 +17,7 @@ export interface KeystoreSpec {
   readonly passwordVariable?: string | undefined
 }
 
-/** For development. Throws SIGNER_UNAVAILABLE. */
+/** A key for development. Throws SIGNER_UNAVAILABLE. */
 export function createEnvironmentKey({ variable }: EnvironmentSpec): Key {
   const key = process.env[variable]?.trim()
   if (!key) throw unavailable('The environment variable is not set.', { variable })

@@ -39,7 +39,10 @@ export function createPaidCalls({ finalNonce, lane }: Pick<SigningPolicy, 'final
       demandFree({ id, final }, call.nonce)
       return { id, final }
     },
-    /** Binds the payment to the nonce, unless every attempt to sign for this nonce failed. Throws NONCE_NOT_FINAL. */
+    /**
+     * Binds the payment to the nonce. The payment becomes free again if every attempt to sign for this nonce fails.
+     * Throws NONCE_NOT_FINAL.
+     */
     async hold<T>(payment: Payment | undefined, nonce: number, sign: () => Promise<T>): Promise<T> {
       if (!payment) return sign()
       demandFree(payment, nonce)

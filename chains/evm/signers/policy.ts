@@ -175,7 +175,10 @@ function selectorOf(data: string): string | undefined {
   return /^0x[0-9a-f]{8}/i.exec(data)?.[0].toLowerCase()
 }
 
-/** Undefined unless the data is exactly encoded: from other data, the token might read another address. */
+/**
+ * Returns the recipient of a token transfer. Undefined unless the data is exactly encoded: in other data, the token
+ * might read a different address.
+ */
 function recipientOf(data: string): string | undefined {
   const recipient = /^0x[0-9a-f]{8}0{24}([0-9a-f]{40})[0-9a-f]{64}$/.exec(data)?.[1]
   return recipient === undefined ? undefined : `0x${recipient}`
@@ -193,8 +196,8 @@ interface Proof {
 }
 
 /**
- * A fee raise needs no new proof. For another nonce, a call with coins is proved again, because the coins may have been
- * paid already.
+ * Remembers proofs, so that a fee raise needs no new proof. For another nonce, a call with coins is proved again,
+ * because the coins may have been paid already.
  */
 function rememberProofs(policy: Pick<SigningPolicy, 'proveCall' | 'settings' | 'packages'>, clock: () => number) {
   const proved = new LRUCache<string, Proof>({ max: mostProved })

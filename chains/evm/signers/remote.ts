@@ -5,7 +5,7 @@ import type { Key, SignatureNumbers } from './verified.ts'
 
 export interface RemoteSpec {
   readonly kind: 'remote'
-  /** URL of a web3signer in eth1 mode. User info in it becomes HTTP basic authentication. */
+  /** URL of a web3signer in eth1 mode. User info in the URL becomes HTTP basic authentication. */
   readonly url: string
   /** Public key in web3signer. Default: the key of the lane's address. */
   readonly identifier?: string | undefined
@@ -20,7 +20,7 @@ export async function createRemoteKey(spec: RemoteSpec, expected?: string): Prom
   const found = known.find((key) => (wanted === undefined ? addressOf(key) === expected?.toLowerCase() : digits(key) === wanted))
   const address = found === undefined ? undefined : addressOf(found)
   if (found === undefined || address === undefined) {
-    const detail = `The remote signer has ${known.length} keys, and not this one: load it there, or correct identifier.`
+    const detail = `The remote signer has ${known.length} keys, but not this one: load it there, or correct identifier.`
     throw new RelayerError('SIGNER_UNAVAILABLE', { detail, facts: { ...service.facts, address: expected?.toLowerCase() } })
   }
   return { address, sign: ({ unsigned }) => service.sign(found, unsigned) }
@@ -62,7 +62,7 @@ function connect({ url, timeoutMs }: RemoteSpec) {
     facts,
     async publicKeys(): Promise<readonly string[]> {
       const list = parseJson(await ask('api/v1/eth1/publicKeys'))
-      if (!Array.isArray(list) || !list.every((key) => typeof key === 'string')) throw offline('Its list of public keys is none.')
+      if (!Array.isArray(list) || !list.every((key) => typeof key === 'string')) throw offline('Its answer is not a list of public keys.')
       return list
     },
     async sign(identifier: string, data: string): Promise<SignatureNumbers> {
@@ -75,9 +75,9 @@ function connect({ url, timeoutMs }: RemoteSpec) {
 
 const meanings: Readonly<Record<number, string>> = {
   400: ' (it refuses the request)',
-  401: ' (it wants other credentials)',
-  403: ' (it does not allow us to ask)',
-  404: ' (it does not have the key, or the URL is not of its eth1 API)',
+  401: ' (it requires other credentials)',
+  403: ' (it does not allow this request)',
+  404: ' (it does not have the key, or the URL is not that of its eth1 API)',
   302: ' (a redirect, which is not followed)',
   307: ' (a redirect, which is not followed)',
   429: ' (too many requests)',

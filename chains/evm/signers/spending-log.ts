@@ -74,11 +74,11 @@ const keptFiles = 200
 
 const freshMs = 1_000
 
-/** Number of bytes before the end of the last read that the next read compares, to notice that a file was changed. */
+/** Number of bytes at the end of the last read that the next read compares, to notice that a file was changed. */
 const comparedBytes = 80
 
 interface SpendingLog {
-  /** Wei that were spent, as far as the log was read. */
+  /** Wei that were spent, according to the part of the log that has been read. */
   spent(window: Window): bigint
   /** Records an attempt unless it exceeds a limit. Calls run one after another. Throws SPENDING_UNRECORDED. */
   charge(cost: bigint, nonce: number): Promise<Exceeded | undefined>
@@ -102,7 +102,7 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
     const now = clock()
     const exceeded = files.spending().exceeded(limits, cost, nonce, now)
     if (exceeded) return exceeded
-    // Begins with a line break, because a crash may have cut the line before.
+    // Begins with a line break, because a crash may have cut off the previous line.
     const line = `\n${now} ${nonce} ${cost}\n`
     if (files.spending().added(cost, nonce) > 0n)
       await recorded(folder, () => appendFile(fileOf(folder, hourOf(now)), line, { mode: 0o600 }))
@@ -126,7 +126,7 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
 
 function createSpendingFiles(folder: string, clock: () => number) {
   let spending = new SpendingCounter()
-  /** Hour of a file → the part that was read. Processes with other clocks may append to old files. */
+  /** Hour of a file → the part that was read. A process with a different clock may append to an old file. */
   const readTo = new Map<number, { readonly bytes: number; readonly end: string }>()
   let cleaned = false
   let caughtUpAt = -Infinity

@@ -13,7 +13,10 @@ export interface Key {
   sign(signable: Signable): Promise<Signature | SignatureNumbers>
 }
 
-/** The signer throws SIGNER_UNAVAILABLE for bad fields, SIGNER_OFFLINE for bad signatures. */
+/**
+ * Makes a signer that checks the key's signatures. It throws SIGNER_UNAVAILABLE for bad fields, SIGNER_OFFLINE for bad
+ * signatures.
+ */
 export function verified(key: Key): Signer {
   const { address } = key
   return {
@@ -25,7 +28,10 @@ export function verified(key: Key): Signer {
   }
 }
 
-/** Throws SIGNER_UNAVAILABLE, and SIGNER_OFFLINE also if another key has signed. */
+/**
+ * Asks the key for a signature, and checks it. Throws SIGNER_UNAVAILABLE, and SIGNER_OFFLINE, which can also mean that
+ * another key has signed.
+ */
 export async function signatureBy(key: Key, signable: Signable): Promise<Signature> {
   const { digest, nonce } = signable
   const { address } = key
@@ -72,7 +78,7 @@ export function readDerSignature(bytes: Uint8Array): SignatureNumbers | undefine
   return s && s.end === bytes.length ? { r: r.value, s: s.value } : undefined
 }
 
-/** In DER, an integer whose first bit is set would be negative, so a zero byte precedes it. */
+/** In DER, an integer whose first bit is set would be negative, so a zero byte precedes such an integer. */
 function readInteger(bytes: Uint8Array, at: number): { value: bigint; end: number } | undefined {
   const length = bytes[at + 1] ?? 0
   const end = at + 2 + length

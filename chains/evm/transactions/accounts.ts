@@ -9,7 +9,7 @@ import { RpcError } from '../nodes/node-errors.ts'
 
 /** Number of states that full nodes keep (go-ethereum TriesInMemory). */
 export const statesKept = 128
-/** After this number of lower counts in a row, the higher count must have been wrong. */
+/** Number of successive lower counts after which the higher count must have been wrong. */
 const mostLowerReads = 5
 
 const plausibleBalance = { lowest: 0.9, highest: 1.1 }

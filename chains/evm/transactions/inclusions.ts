@@ -8,7 +8,7 @@ import type { Receipts } from './receipts.ts'
 const mostAccepted = 4_096
 const fewBlocks = 64
 const mostUnknown = 2
-/** After this many reads without a receipt, all nodes are asked. A node that only lags has the receipt by then. */
+/** Number of reads without a receipt after which all nodes are asked. A node that only lags has the receipt by then. */
 const mostMisses = 3
 
 /** Undefined: nothing to read, because the receipt was read, or because a later block will list the hash. */
@@ -62,7 +62,7 @@ export function createInclusions(heads: EvmHeads, receipts: Receipts) {
   heads.onPoll(reads.all)
 
   return {
-    /** For a new transaction that a node accepted: its receipt is read only once a block lists the hash. */
+    /** Called for a new transaction that a node accepted. Its receipt is read only once a block lists the hash. */
     accepted(hash: string): void {
       accepted.set(hash, true)
       const watched = watches.byHash.get(hash)

@@ -16,8 +16,8 @@ type LogsAt = 'agreed' | 'majority'
 
 /**
  * Maximum JSON characters of the logs in an answer. It is below the node client's limit of 24 MiB, so that all nodes
- * agree which answers are too long. No transaction of 2^24 gas (EIP-7825) exceeds it: 8 gas buy a byte of data, which
- * is two characters, and 375 gas buy a log.
+ * agree on which answers are too long. No transaction of 2^24 gas (EIP-7825) exceeds it: 8 gas buy a byte of data,
+ * which is two characters, and 375 gas buy a log.
  */
 const mostCharacters = 20 * 1_024 * 1_024
 const perLog = 450
@@ -27,7 +27,10 @@ const tooLong = 'too long'
 type Answer = readonly PlacedLog[] | typeof tooLong
 
 const receiptsAtOnce = 20
-/** Maximum characters of logs that stay in memory, because each transfer reads its block or transaction again. */
+/**
+ * Maximum characters of logs that are kept in memory. They are kept because each transfer reads its block or
+ * transaction again.
+ */
 const mostKept = 2 * mostCharacters
 const keepMs = 60_000
 const mostLogged = 1_000
@@ -66,7 +69,7 @@ export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agr
     throw new RelayerError('NODE_REFUSED', { detail: 'The logs are too long for one answer.', facts: { chain, fromBlock, toBlock } })
   }
 
-  /** Reads a block by its receipts, so that one transaction's long logs hide no other logs. */
+  /** Reads a block by its receipts, so that the long logs of one transaction do not hide other logs. */
   async function byReceipts({ height, at, transaction, wanted }: InReceipts): Promise<readonly PlacedLog[]> {
     const block = await ask(transactionsOf(height, transaction), at)
     const isWanted = wanted ? isLogOf(wanted) : () => true
@@ -80,7 +83,7 @@ export function createLogReads(chain: string, nodes: Pick<Nodes, 'request'>, agr
       const answer = await ask<Answer>({ about, method: 'eth_getTransactionReceipt', params: () => [hash], read, key, tooLong }, at)
       if (answer !== tooLong) return answer
       if (!logged.has(hash))
-        logger?.warn('a transaction has more logs than are read; its requests and messages are passed over', {
+        logger?.warn('a transaction has more logs than are read; its requests and messages are skipped', {
           ...{ code: 'RECEIPT_TOO_LONG', chain, height, txHash: hash },
         })
       logged.set(hash, true)
@@ -117,7 +120,7 @@ function unlessTooLong(logs: readonly PlacedLog[]): Answer {
   return charactersOf(logs) > mostCharacters ? tooLong : logs
 }
 
-/** @param only hash of the only transaction to read */
+/** @param only hash of the only transaction to read. Undefined: all transactions */
 function transactionsOf(height: number, only: string | undefined) {
   const read = (value: unknown): { readonly hash: string; readonly transactions: readonly string[] } => {
     const block = readBlockIfAny(value)

@@ -10,7 +10,7 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** Heights that one round reads in parallel. Two rounds suffice for 128 blocks. */
+/** Number of heights that one round reads in parallel. Two rounds suffice for 128 blocks. */
 const probes = 15
 
 export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree: Quorum) {
@@ -50,7 +50,7 @@ export function createMined(chain: string, nodes: Nodes, heads: EvmHeads, agree:
     }
   }
 
-  /** One node searches, and most nodes confirm what it finds. If it finds nothing, most nodes search. */
+  /** One node searches, and most nodes confirm the transaction that it finds. If it finds none, most nodes search. */
   return async function mined(account: string, nonce: number): Promise<MinedTransaction | undefined> {
     const address = account.toLowerCase()
     const method = 'eth_getTransactionCount'

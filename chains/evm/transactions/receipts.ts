@@ -5,10 +5,13 @@ import { NotKnown, RpcError } from '../nodes/node-errors.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Quorum } from '../nodes/quorum.ts'
 
-/** The whole block is read if at least this number of its receipts are wanted, and at least a quarter of all. */
+/**
+ * All receipts of a block are read in one call if at least this number of them, and at least a quarter of them, are
+ * wanted.
+ */
 const wholeBlockFrom = 4
 
-/** Number of blocks for which receipts are read one by one, after a node lacked eth_getBlockReceipts. */
+/** Number of blocks for which receipts are read one by one after a node turned out to lack eth_getBlockReceipts. */
 const singlyBlocks = 1_000
 
 function toStatus(value: unknown): Receipt['status'] {

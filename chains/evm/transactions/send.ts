@@ -210,7 +210,10 @@ type Classify = ReturnType<typeof createClassifier>
 /** The text after these words may be a contract's own. */
 const quote = 'execution reverted'
 
-/** Reads no revert data and no reason of a revert. Compares `overrides` first. `ambiguous` if nothing matches. */
+/**
+ * Returns a function that finds the class of an error by its text, without revert data and without the reason of a
+ * revert. It compares `overrides` first, and returns `ambiguous` if nothing matches.
+ */
 export function createClassifier(overrides: ErrorTexts = {}) {
   const order = new Set(classes.map(([errorClass]) => errorClass))
   const own = [...order].flatMap((errorClass) => (overrides[errorClass] ?? []).map((text) => [errorClass, text.toLowerCase()] as const))

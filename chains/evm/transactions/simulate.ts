@@ -28,7 +28,10 @@ const panics: Readonly<Record<string, string>> = {
 
 const method = 'eth_estimateGas'
 
-/** Multiples of agreed estimates between which one node's estimate counts. With less gas, a call may run out of gas. */
+/**
+ * A single node's estimate counts only if it is between these multiples of agreed estimates. With less gas, a call may
+ * run out of gas.
+ */
 const plausibleGas = { lowest: 0.9, highest: 1.25 }
 /** Time (ms) for which all nodes are asked after an estimate was too low. */
 const distrustMs = 600_000
@@ -38,7 +41,8 @@ const distrustMs = 600_000
 const mostCalls = 4_096
 
 /**
- * One node's estimate counts only near agreed estimates. Throws TRANSACTION_REFUSED, NODE_REFUSED, NODE_UNAVAILABLE.
+ * Makes `Chain.simulate`. A single node's estimate counts only near agreed estimates. Throws TRANSACTION_REFUSED,
+ * NODE_REFUSED, NODE_UNAVAILABLE.
  */
 export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undefined) {
   const known = createPlausible(plausibleGas)
@@ -134,7 +138,7 @@ export function withFactor(estimate: number, factor: number, blockGasLimit: bigi
   return capped > BigInt(estimate) ? capped : BigInt(estimate)
 }
 
-/** Undefined for errors that are no reverts. Use only for `eth_call` and `eth_estimateGas`. */
+/** Undefined for errors that are not reverts. Use only for `eth_call` and `eth_estimateGas`. */
 export function revertOf(error: unknown): Revert | undefined {
   if (!(error instanceof RpcError) || !isExecutionFailure(error)) return undefined
   const data = findData(error.data)
