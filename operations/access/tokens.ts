@@ -10,7 +10,8 @@ const issuer = 'portage'
 const clockSkewMs = 60_000
 const longestToken = 4_096
 
-const reserved = new Set(['portage', 'key-file', 'unnamed'])
+/** Names under which Portage itself gives orders. */
+const reserved = new Set(['portage', 'key-file', 'unnamed', 'automatic', 'checkpoint'])
 
 export const principalName = z
   .string()

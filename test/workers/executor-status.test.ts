@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { executorAbi, requestTopic } from '../../bridges/executor/event.ts'
 import { createDecode } from '../../bridges/executor/message.ts'
 import type { Receipt } from '../../chains/port.ts'
+import { errorCatalogue } from '../../domain/catalogue/errors.ts'
 import { executorSchema } from '../../config/schema/executor-schema.ts'
 import { createRequestsOf } from '../../workers/roles/executor.ts'
 import { quoter, signed } from '../helpers/executor.ts'
@@ -76,12 +77,29 @@ test('a request of more than 8 KiB has no row', async () => {
 
 test.each([
   ['parked', { code: 'DELIVERY_REVERTED', reason: 'it reverts' }, { status: 'failed', failureCause: 'it reverts' }],
-  ['parked', { code: 'GAS_ABOVE_PAID' }, { status: 'failed', failureCause: 'GAS_ABOVE_PAID' }],
+  ['parked', { code: 'DELIVERY_REVERTED' }, { status: 'failed', failureCause: 'DELIVERY_REVERTED' }],
   ['declined', { code: 'EXECUTOR_EXPIRED', reason: 'the quote expired' }, { status: 'aborted', failureCause: 'the quote expired' }],
   ['waiting', { code: 'VAA_NOT_FOUND', reason: 'not signed yet' }, { status: 'pending', failureCause: 'not signed yet' }],
 ])('the row of a request whose transfer is %s has the state and the cause: %j', async (state, why, row) => {
   const { requestsOf } = setting([logOf(1)], { state, transfer: { bridge: 'executor' }, ...why })
   expect(await requestsOf(hash, 2)).toMatchObject([row])
+})
+
+test.each([
+  ['waiting', { code: 'HALTED', reason: 'halted by alice: a key may be stolen' }],
+  ['declined', { code: 'RECIPIENT_DENIED', reason: 'denied by bob: case 4711' }],
+  ['waiting', { code: 'NODE_UNAVAILABLE', reason: 'https://10.0.0.7: HTTP 401' }],
+  ['waiting', { code: 'LANE_FUNDS', reason: 'balance 7 wei' }],
+] as const)('the row of a request that is %s has the title of the code, and no words of operators or nodes: %j', async (state, why) => {
+  const { requestsOf } = setting([logOf(1)], { state, transfer: { bridge: 'executor' }, ...why })
+  expect(await requestsOf(hash, 2)).toMatchObject([{ failureCause: errorCatalogue[why.code].title }])
+})
+
+test('the row of a cancelled request does not say why an operator cancelled it', async () => {
+  const { requestsOf } = setting([logOf(1)], { state: 'cancelled', reason: 'carol: test', transfer: { bridge: 'executor' } })
+  const [row] = await requestsOf(hash, 2)
+  expect(row).toMatchObject({ status: 'aborted' })
+  expect(row).not.toHaveProperty('failureCause')
 })
 
 test('a request for less than the least gas is unsupported, unless its transfer has started', async () => {

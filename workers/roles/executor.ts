@@ -4,7 +4,7 @@ import { pricedDataBytes } from '../../bridges/executor/quote.ts'
 import { executor } from '../../bridges/executor/requests.ts'
 import { createQuoteSigner } from '../../chains/registry.ts'
 import { executorOf } from '../../config/executor.ts'
-import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import { errorCatalogue, isErrorCode, RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { costNow } from '../../domain/fees/fees.ts'
 import { haltOf } from '../../domain/settings/settings.ts'
 import { type ChainName, ofChain, type TransferState } from '../../domain/transfer/transfer.ts'
@@ -73,6 +73,17 @@ const relayStatuses: Readonly<Record<TransferState, RelayStatus>> = {
   cancelled: 'aborted',
 }
 
+/** Codes whose reasons are about the request alone. */
+const aboutRequest = /^(?:CCTP|DELIVERY|EXECUTOR|PLACE|VAA)_/
+
+/**
+ * Anybody may ask for this text, and other reasons have the words of operators, URLs of nodes and balances of lanes.
+ */
+function publicCause(code: string | undefined, reason: string | undefined): string | undefined {
+  if (!isErrorCode(code)) return undefined
+  return aboutRequest.test(code) ? (reason ?? code) : errorCatalogue[code].title
+}
+
 /** Reads requests from the source chain, and their states from the transfers. Undefined without an Executor. */
 export function createRequestsOf({
   config,
@@ -101,10 +112,10 @@ export function createRequestsOf({
     const report = transfer && (await readTransfer(client, transferId(transfer)).catch(ifNotFound))
     if (!report) return refused(false) || { ...known, status: 'pending', deliveries: [] }
     const { state = 'admitting' } = report
-    const reason = ('reason' in report ? report.reason : undefined) ?? report.code
+    const failureCause = publicCause(report.code, 'reason' in report ? report.reason : undefined)
     const { txHash: delivery, blockHeight = 0, gasPaid = '0' } = ('delivery' in report && report.delivery) || {}
     const deliveries = delivery === undefined ? [] : [{ chain: request.targetChain, txHash: delivery, blockHeight, cost: BigInt(gasPaid) }]
-    return { ...known, status: relayStatuses[state], deliveries, ...(reason !== undefined && { failureCause: reason }) }
+    return { ...known, status: relayStatuses[state], deliveries, ...(failureCause !== undefined && { failureCause }) }
   }
 
   return async (txHash, only) => {
