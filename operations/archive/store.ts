@@ -60,14 +60,20 @@ export function parsedLine<Line>(line: string, name: string, schema: z.ZodType<L
   }
 }
 
+/** Machines whose clocks differ by less than this (ms) may write the same archive: passes overlap by an hour. */
+const skewMs = 3_600_000
+
 const progressSchema = z.looseObject({ through: z.iso.datetime() })
 
-/** ms since the epoch. Throws ARCHIVE_UNAVAILABLE and ARCHIVE_INVALID. */
+/**
+ * ms since the epoch. Undefined without progress, and if the progress is in the future, because a pass with a clock that
+ * was ahead has left out what happened since. Throws ARCHIVE_UNAVAILABLE and ARCHIVE_INVALID.
+ */
 export async function readThrough(store: ArchiveStore, name: string): Promise<number | undefined> {
   return throughIn((await store.get(name))?.text, name)
 }
 
-/** Changes nothing if the recorded progress is later. Throws ARCHIVE_*. */
+/** Changes nothing if the recorded progress is later and not in the future. Throws ARCHIVE_*. */
 export function writeThrough(store: ArchiveStore, name: string, through: number): Promise<void> {
   return updateText(store, name, (text) =>
     (throughIn(text, name) ?? 0) < through ? `${JSON.stringify({ through: new Date(through).toISOString() })}\n` : undefined,
@@ -75,5 +81,6 @@ export function writeThrough(store: ArchiveStore, name: string, through: number)
 }
 
 function throughIn(text: string | undefined, name: string): number | undefined {
-  return text === undefined ? undefined : Date.parse(parsedLine(text, name, progressSchema).through)
+  const through = text === undefined ? undefined : Date.parse(parsedLine(text, name, progressSchema).through)
+  return through !== undefined && through > Date.now() + skewMs ? undefined : through
 }

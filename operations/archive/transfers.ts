@@ -37,7 +37,7 @@ interface PassOptions {
   readonly now: number
 }
 
-/** ms since the epoch. Throws ARCHIVE_UNAVAILABLE and ARCHIVE_INVALID. */
+/** As `readThrough`. */
 export function readProgress(store: ArchiveStore): Promise<number | undefined> {
   return readThrough(store, progressName)
 }

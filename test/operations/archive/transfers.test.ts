@@ -1,10 +1,10 @@
 import { Connection } from '@temporalio/client'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { createArchiveStore } from '../../../operations/archive/create-store.ts'
 import type { ArchiveStore } from '../../../operations/archive/store.ts'
-import { archiveTransfers } from '../../../operations/archive/transfers.ts'
+import { archiveTransfers, freshnessOf, readProgress } from '../../../operations/archive/transfers.ts'
 import { createTemporalClient } from '../../../temporal/client/connection/connect.ts'
 import { createEncryptionCodec } from '../../../temporal/encryption/codec.ts'
 import { temporaryFolder } from '../../helpers/folders.ts'
@@ -55,6 +55,19 @@ describe('the archive of transfers', () => {
   beforeEach(async () => {
     dir = temporaryFolder()
     store = createArchiveStore({ kind: 'directory', path: dir })
+  })
+
+  test('after a pass whose clock was ahead, the archive lacks no run and is not fresh', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now })
+    try {
+      await setProgress(now + 6 * hour)
+      expect(freshnessOf(await readProgress(store), 72, now).state).toBe('losing')
+      await archiveTransfers(clientWith([70, 30, 3]), store, { ordersThrough: now, oldest, now })
+      expect(await archived()).toEqual(['run-3', 'run-30', 'run-70'])
+      expect(await progress()).toBe(iso(ago(0)))
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   test('after a pass that began late, the archive goes on where it ended before', async () => {
