@@ -5,7 +5,7 @@ import type { ChainName } from './transfer/transfer.ts'
 export const accessLevels = ['read', 'write', 'sign', 'admin'] as const
 export type AccessLevel = (typeof accessLevels)[number]
 
-/** Longest lifetime of a token. An older revocation may be deleted, because its token has expired. */
+/** Maximum lifetime of a token. A revocation older than this may be deleted, because its token has expired. */
 export const longestTokenMs = 366 * 24 * 3_600_000
 
 /** An absent list allows all chains or all lanes. */
@@ -34,7 +34,7 @@ export function reaches(level: AccessLevel, needed: AccessLevel): boolean {
   return accessLevels.indexOf(level) >= accessLevels.indexOf(needed)
 }
 
-/** An order without `chains` needs a token without `chains`. An order without `lane` needs a token without `lanes`. */
+/** Whether the scope allows the order. An order without `chains` (`lane`) needs a scope without `chains` (`lanes`). */
 export function covers({ chains, lanes }: AccessScope, about: OrderSubject): boolean {
   const inChains = chains === undefined || (about.chains !== undefined && about.chains.every((one) => chains.includes(one)))
   const inLanes = lanes === undefined || (about.lane !== undefined && lanes.includes(about.lane))

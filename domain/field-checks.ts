@@ -51,7 +51,7 @@ export function listOf(one: Check, longest = Infinity): Check {
   }
 }
 
-/** Ignores fields without a check. A value that is no object counts as an object without fields. */
+/** Ignores fields without a check. A value that is not an object counts as an object without fields. */
 export function fields(checks: Readonly<Record<string, Check>>): Check {
   return (value, path) => {
     for (const [name, one] of Object.entries(checks)) one(fieldOf(value, name), at(path, name))

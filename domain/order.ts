@@ -24,7 +24,7 @@ export const byTemporal: Order = { by: unnamed, reason: 'cancelled through Tempo
 export const portageItself = 'portage'
 export const ordersKept = 32
 const linesShown = 10
-/** In characters. */
+/** Maximum length of each field, in characters. */
 export const orderLimits = { by: 100, reason: 500 } as const
 
 /** Reads an order from any value, because a malformed signal must not fail a workflow task. */
@@ -38,7 +38,7 @@ export function orderOf(given: unknown, via: 'signal' | 'update' = 'signal'): Or
   return { by: name, reason: why || 'no reason given' }
 }
 
-/** A repetition of the last order only changes its `times` and `at`. */
+/** Adds an order to the log. A repetition of the last order only changes its `times` and `at`. */
 export function withOrder(log: readonly GivenOrder[] = [], given: GivenOrder): readonly GivenOrder[] {
   const last = log.at(-1)
   if (last && isSame(last, given)) return [...log.slice(0, -1), { ...given, times: (last.times ?? 1) + 1 }]

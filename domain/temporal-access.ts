@@ -40,6 +40,6 @@ export interface TemporalAccess {
   readonly headers?: Readonly<Record<string, string>>
   readonly encryption?: PayloadEncryption | undefined
   readonly streamNames?: StreamNames | undefined
-  /** Never set. The compiler thus refuses the config's map `temporal`, which lacks the environment's values. */
+  /** Never set, so that the compiler rejects the config's map `temporal`, which lacks the values of the environment. */
   readonly useEnvironment?: never
 }

@@ -13,7 +13,8 @@ export function bisection<T>({ size = firstSize, most = 40 } = {}): Bisection<T>
 }
 
 /**
- * The search after the result of a batch. Do not call this after a failure of the whole route, which a gate handles.
+ * The search after `batch` has ended with `result`. Do not call this after a failure of the whole route: a gate handles
+ * such a failure.
  */
 export function tried<T>(state: Bisection<T>, batch: readonly T[], result: 'completed' | 'failed' | 'unanswered'): Bisection<T> {
   const { size, most } = state

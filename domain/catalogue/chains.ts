@@ -28,13 +28,16 @@ export const chainRows = {
   CHAIN_STALLED: {
     title: 'The chain makes no blocks, or all its configured nodes have stopped.',
     remedy:
-      'Compare the latest block in `portage node list` with a block explorer. If the explorer shows new blocks, the nodes have stopped: restart the nodes, or name other nodes in the config and restart the processes. A node of `portage node add` serves only while the nodes of the config do not answer. Halt a chain whose blocks you do not trust.',
+      'Compare the latest block in `portage node list` with a block explorer. If the explorer shows new blocks, the nodes have stopped: restart the nodes, or name other nodes in the config and restart the processes. A node that was added with `portage node add` is used only while no node of the config answers. Halt a chain whose blocks you do not trust.',
     severity: 'chain',
     does: 'Portage raises no fees on the chain until the chain makes a block again. No transfer is lost.',
     next: [nodes, `portage halt --chain <chain> ${reason}`],
   },
   FINALITY_STALLED: {
-    ...row('The chain makes blocks, but none becomes final.', 'Compare with a block explorer, and wait.'),
+    ...row(
+      'The chain makes blocks, but none becomes final.',
+      "Compare the chain's final block in `portage doctor` with a block explorer, and wait.",
+    ),
     severity: 'chain',
     does: 'Deliveries to the chain are sent, and stay `included`. Streams whose source is this chain wait.',
     next: [nodes],
@@ -47,14 +50,14 @@ export const chainRows = {
     ...cause('chain', does.keeps, ['portage run --role chain --chain <chain>', commands.promote]),
   },
   NODE_WRONG_NETWORK: {
-    title: 'A node serves another network than the config says.',
+    title: 'The network of a node differs from the network in the config.',
     remedy: 'Correct the URL of the node in the config. If an operator added the node, remove it.',
     ...cause('node', 'Portage does not use the node.', [disable, remove]),
   },
   NODE_DOWN: {
     title: 'A node does not answer, but other nodes of its chain do.',
     remedy:
-      'Repair the node. If the repair takes long, disable the node, and enable it afterwards. A disabled node still counts in the majority. If an operator added the node, remove it.',
+      'Repair the node. If the repair takes a long time, disable the node, and enable it afterwards. A disabled node still counts in the majority. If an operator added the node, remove it.',
     ...cause('node', 'Portage uses the other nodes.', [nodes, disable, remove]),
   },
   NODE_LAGS: {
@@ -63,7 +66,7 @@ export const chainRows = {
     ...cause('node', 'Portage asks this node last.', [nodes, disable, remove]),
   },
   NODE_DISABLED: {
-    ...row('A disabled node answers again.', 'Enable the node if the reason for disabling the node is gone.'),
+    ...row('A disabled node answers again.', 'Enable the node if the reason for disabling it is gone.'),
     ...cause('note', 'Portage does not use the disabled node, but counts it in the majority.', [nodes, enable]),
   },
   NODES_DISAGREE: outage(
@@ -82,21 +85,21 @@ export const chainRows = {
   NODE_REFUSED: {
     ...outage(
       'The node refused the request, or gave a malformed answer.',
-      'Read the message of the node. If the error does not pass, add another node.',
+      "Read the node's message. If the error persists, add another node.",
       { waitsForItself: true },
     ),
     ...cause('transfers', 'Portage repeats the request.', [nodes, add]),
   },
   RECEIPT_TOO_LONG: row(
     'A transaction has more logs than Portage reads. Portage ignores the requests and messages of this transaction.',
-    'Do nothing, unless you know of a message in this transaction: deliver such a message yourself. Only a transaction of more than 16,777,216 gas (the limit of EIP-7825) can have logs of this size.',
+    'Do nothing unless you know of a message in this transaction. Deliver such a message yourself. Only a transaction of more than 16,777,216 gas (the limit of EIP-7825) can have logs of this size.',
   ),
-  CHAIN_ID_MISMATCH: fatal('A node serves another network than configured.', 'Correct the node URL or the networkId of the chain.', {
+  CHAIN_ID_MISMATCH: fatal('A node does not serve the network of the config.', 'Correct the node URL or the networkId of the chain.', {
     isOutage: true,
   }),
-  TRANSACTION_REFUSED: outage('The node refused the transaction.', 'Read the message of the node.'),
+  TRANSACTION_REFUSED: outage('The node refused the transaction.', "Read the node's message."),
   HEADERS_UNCHECKED: row(
-    'The block headers of most nodes do not fit the block hashes of the same nodes. Portage no longer checks headers.',
+    'The block headers of most nodes do not match the block hashes of these nodes. Portage no longer checks headers.',
     'Do nothing if the chain hashes its headers in its own way; otherwise find out who can alter answers between the nodes and this process.',
   ),
   SIGNATURES_SLOW: row(
@@ -105,6 +108,6 @@ export const chainRows = {
   ),
   EFFECT_UNDONE: outage(
     'The chain no longer shows an effect that it had shown as final.',
-    'Do nothing for the transfer: Portage delivers it again. Ask the operators of the chain what happened, and consider a later finality in the config.',
+    'Do nothing for the transfer: Portage delivers it again. Ask the operators of the chain what happened, and consider a stricter `finality` in the config.',
   ),
 } satisfies Record<string, CatalogueRow>

@@ -3,7 +3,7 @@ import type { ErrorRow } from './row.ts'
 
 export { type ErrorCode, errorCatalogue, isErrorCode }
 
-/** People see these values, so they must contain no secret. */
+/** People see these values, so they must not contain secrets. */
 export type Facts = Readonly<Record<string, string | number | boolean | undefined>>
 
 export class RelayerError extends Error {

@@ -22,20 +22,20 @@ export const laneRows = {
   },
   LANE_FUNDS: {
     title: 'The account of the lane cannot pay for its transactions.',
-    remedy: 'Send coins of the chain to the address of the lane, from anywhere.',
+    remedy: 'Send coins of the chain to the address of the lane, from any account.',
     retriable: true,
     severity: 'lane',
-    does: `${does.otherLanes} The lane takes work again by itself once its address has coins, or gas is so cheap that it can pay a call: the lane tries one from time to time. With \`chains.<name>.topUp\`, another lane sends coins.`,
+    does: `${does.otherLanes} The lane takes work again by itself once it has enough coins, or once gas is cheap enough: from time to time, the lane tries a call. With \`chains.<name>.topUp\`, another lane sends coins.`,
     next: [showLane, 'portage lane top-up <lane> --from <other lane> --amount <wei> --wait'],
   },
   LANE_TOKEN_LOW: {
     title: 'The account of the lane has less of a token than the minimum in the config.',
-    remedy: 'Send tokens to the address of the lane, from anywhere.',
+    remedy: 'Send tokens to the address of the lane, from any account.',
     ...cause('note', 'The lane continues to work, because its transactions need only the coin of the chain.', [showLane]),
   },
   TOP_UP_HELD: row(
     'The balance of a lane is below the minimum of automatic top-ups, but the lane cannot be topped up now.',
-    'Look at `portage lane transactions` of the lane that pays. If that lane lacks coins, send it coins. If a limit of `chains.<name>.topUp` or of the key holds up the payment, and the traffic is real, raise the limit in the config. You can also send coins from elsewhere to the lane whose balance is low.',
+    'Run `portage lane transactions` for the lane that pays. If that lane lacks coins, send it coins. If a limit of `chains.<name>.topUp` or of the key holds up the payment, and the traffic is real, raise the limit in the config. You can also send coins from elsewhere to the lane whose balance is low.',
   ),
   LANE_FORBIDDEN: {
     ...retry('The lane is forbidden: its key signs nothing new.', 'Run `portage lane activate`.'),
@@ -58,7 +58,7 @@ export const laneRows = {
     remedy:
       'Run `portage fees show`, then raise the limit (run `portage fees set`), or wait until the base fee falls. `portage lane replace` sends one transaction with a fee above the limits.',
     severity: 'lane',
-    does: 'Portage sends the attempt with the highest fee again and again. Higher nonces of the lane wait for the lowest nonce.',
+    does: 'Portage keeps resending the attempt with the highest fee. Higher nonces of the lane wait for the lowest nonce.',
     next: [showLane, fees, raiseFee, replace],
   },
   NONCE_STUCK: {
@@ -95,7 +95,7 @@ export const laneRows = {
     does: 'Waiting calls are ranked by class and age. As soon as a transaction of the lane is mined, the first waiting call gets a nonce.',
     next: [listLanes],
   },
-  LANE_CONFLICT: fatal('The ledger holds another call for this intent.', 'Report this with the transfer id: this is a bug.'),
+  LANE_CONFLICT: fatal('The ledger holds another call for this intent.', 'This is a bug: report it with the transfer id.'),
   LANE_KEEPS_TOO_MANY: row(
     'The lane has nearly reached its limit of nonces that are not final. At the limit, the lane grants no nonces until some of its nonces are final.',
     "Check the chain's finality (run `portage node list`). If finality is only slow, add a lane.",
@@ -136,13 +136,13 @@ export const laneRows = {
   },
   SIGNER_UNAVAILABLE: fatal(
     'The key of this lane could not be opened.',
-    "Check the lane's signer in the config: the keystore file and its password, the variable, or the key of the signing service.",
+    "Check the lane's signer in the config: the keystore file and its password, the environment variable, or the key of the signing service.",
     { isOutage: true },
   ),
   SPENDING_UNRECORDED: {
     ...outage(
       "The key's spending could not be recorded, so nothing is signed.",
-      'If the message names a file with a bad line, remove that line; otherwise check the folder, its rights and the free space on its disk.',
+      'If the message names a file with a bad line, remove that line; otherwise check the folder, its permissions and the free space on its disk.',
     ),
     ...cause('transfers', does.keeps, [show]),
   },

@@ -5,12 +5,12 @@ const inspect = ['portage plugin list', commands.show]
 export const messageRows = {
   MESSAGE_ENCODING: fatal('The message is neither base64 nor hex.', 'Send the VAA bytes as base64 or as hex.'),
   MESSAGE_MISMATCH: fatal(
-    'The message is not the one that this transfer is about.',
+    'The message does not belong to this transfer.',
     'Send the signed bytes of the message that the transfer id names.',
   ),
   MESSAGE_TOO_LARGE: fatal(
     'The message or its call is larger than Portage accepts.',
-    'Redeem the message without Portage: `portage transfer submit` has the same size limit. The pools of most nodes take no such call.',
+    'Redeem the message without Portage: `portage transfer submit` has the same size limit. Most nodes do not accept a call of this size into their pools.',
   ),
   VAA_TRUNCATED: fatal('The VAA ends before its last field.', 'Fetch the VAA again and send all of its bytes.'),
   VAA_VERSION: fatal('The VAA version is not 1.', 'Only version 1 VAAs exist on the networks that Portage serves.'),
@@ -32,7 +32,7 @@ export const messageRows = {
     remedy: 'Wait until the guardian set upgrade is submitted to the core contract of the target chain.',
     retriable: true,
     severity: 'transfers',
-    does: 'Portage tries for a day to submit the messages of this guardian set, and then streams fetch them from the guardians.',
+    does: 'For a day, Portage tries to submit the messages of this guardian set. After that, streams fetch them from the guardians.',
     next: [commands.doctor, 'portage stream list'],
   },
   GUARDIAN_SET_IMPOSSIBLE: fatal(
@@ -41,7 +41,7 @@ export const messageRows = {
   ),
   PAYLOAD_KIND: fatal(
     'No bridge of the config delivers this payload.',
-    'Portage delivers payloads 1 and 3 of the token bridge, and the messages of bridges.receivers and of plug-ins. If no route has this emitter, add one. If the route of a plug-in has it, give the message to the author of the plug-in.',
+    'Portage delivers payloads 1 and 3 of the token bridge, and the messages of bridges.receivers and of plug-ins. If no route has this emitter, add one. If the route of a plug-in has this emitter, send the message to the author of the plug-in.',
   ),
   PAYLOAD_LENGTH: fatal(
     'The payload has the wrong length for its kind.',
@@ -50,7 +50,7 @@ export const messageRows = {
   PLUGIN_INVALID: {
     ...retry(
       'A plug-in is refused: its file, its settings or its routes do not fit this version of Portage and this config.',
-      'Correct the part that the reason names, then run `portage plugin add` again and start the processes again.',
+      'Correct the part that the reason names, run `portage plugin add` again, and restart the processes.',
       { isOutage: true, waitsForItself: true },
     ),
     ...cause('transfers', 'Only the messages of this plug-in wait.', inspect),
@@ -58,7 +58,7 @@ export const messageRows = {
   PLUGIN_CHANGED: {
     ...retry(
       'A plug-in is not the one that the config names: its file, or the routes that it makes from its settings, have changed.',
-      'Bring the file back, or accept the change: run `portage plugin add` again, read its routes, and start the processes again.',
+      'Restore the file, or accept the change: run `portage plugin add` again, read its routes, and restart the processes.',
       { isOutage: true, waitsForItself: true },
     ),
     ...cause('transfers', 'Only the messages of this plug-in wait. The code of the plug-in does not run.', inspect),
@@ -66,13 +66,13 @@ export const messageRows = {
   PLUGIN_FAILED: {
     ...retryAlone(
       'A plug-in failed: it threw an error, took too long, or returned something that is not allowed.',
-      'Give the reason to the author of the plug-in. Add the corrected file with `portage plugin add`, and start the processes again.',
+      'Report the reason to the author of the plug-in. Add the corrected file with `portage plugin add`, and restart the processes.',
     ),
     ...cause('transfers', 'Only the messages of this plug-in wait. Portage runs the plug-in again.', inspect),
   },
   PLUGIN_DECLINED: fatal(
     'A plug-in declined the message by its own policy.',
-    'Read the reason. To deliver the message, change the settings of the plug-in with `portage plugin add`, start the processes again, and run `portage transfer retry`.',
+    'Read the reason. To deliver the message, change the settings of the plug-in with `portage plugin add`, restart the processes, and run `portage transfer retry`.',
   ),
   EMITTER_UNKNOWN: fatal(
     'The emitter is not the registered token bridge of its chain.',
@@ -104,10 +104,10 @@ export const messageRows = {
   ),
   PLACE_MISMATCH: fatal(
     'The source chain has no log with this message at the place that the message names.',
-    'Send the message as the log shows it. If a stream started the transfer, the source chain was reorganised: the stream starts the transfer of the new place.',
+    'Send the message as the log shows it. If a stream started the transfer, the source chain was reorganised: the stream starts a transfer for the new place.',
   ),
   CCTP_MESSAGE: fatal(
-    'The bytes are not a CCTP message as Portage carries it.',
+    'The bytes are not a CCTP message in the form that Portage uses.',
     "Send the message as the source's MessageTransmitter logged it. Portage makes these messages itself from the logs.",
   ),
   CCTP_NOT_ATTESTED: retryAlone(
@@ -127,7 +127,7 @@ export const messageRows = {
     'Deliver the message from the account that the message names, or add a lane with this account.',
   ),
   CCTP_UNPAID: fatal(
-    'The config lists neither the sender nor the recipient of this burn, and delivers only listed burns.',
+    'Portage delivers only burns whose sender or recipient the config lists, and the config lists neither for this burn.',
     'List the sender or the recipient in bridges.cctp, or deliver all burns (`free: true`).',
   ),
   IRIS_UNAVAILABLE: outage(
@@ -145,7 +145,7 @@ export const messageRows = {
     meaning: 'Portage gets messages late, from the APIs of the guardians.',
   },
   SPY_SILENT: {
-    title: 'The guardian spy is connected and sends nothing.',
+    title: 'The guardian spy is connected but sends nothing.',
     remedy: 'Restart the spy: a spy that has lost its peers stays connected and sends nothing.',
     severity: 'intake',
     does: 'The subscription stays open. Each audit of a stream counts the messages that its source has published, and fetches missing messages.',

@@ -12,7 +12,7 @@ export const notificationRows = {
     ...cause('notifications', waits, [list, enable]),
   },
   RECEIVER_UNSERVED: {
-    title: 'One of the receivers of notifications is served by no process.',
+    title: 'No process serves one of the receivers of notifications.',
     remedy: 'Start a process of the role ledger with this receiver in its `notifications`, and with its secrets.',
     severity: 'notifications',
     does: `${waits} Portage sends these events once a process serves the receiver.`,

@@ -22,11 +22,11 @@ export const operationRows = {
   ),
   ARCHIVE_UNAVAILABLE: retry(
     'The archive could not be read or written.',
-    'Check archive in the config: the folder and its rights, or the bucket, its region and the credentials. The next pass continues where this pass stopped.',
+    'Check archive in the config: the folder and its permissions, or the bucket, its region and the credentials. The next pass continues where this pass stopped.',
   ),
   ARCHIVE_INVALID: fatal(
     'A file of the archive does not have the form that Portage writes.',
-    'Restore the file from a copy, or move the file away: the next pass writes the runs that Temporal still has.',
+    'Restore the file from a copy, or move the file elsewhere: the next pass writes the runs that Temporal still has.',
   ),
   TRACES_LOST: row(
     'Traces could not be sent, and are lost. Transfers continue.',
@@ -76,7 +76,7 @@ export const operationRows = {
   TRANSFER_AMBIGUOUS: fatal('Several transfers match the given id.', 'Use the whole id of one of the candidates.'),
   LANE_NOT_FOUND: fatal('No lane has this id.', '`portage lane list` shows the known lanes.'),
   RECEIVER_NOT_FOUND: fatal(
-    'No receiver of notifications has this name, or its notifier has not begun.',
+    'No receiver of notifications has this name, or its notifier has not started.',
     '`portage notifications list` shows the receivers of the config. A process of the role ledger with the same config starts their notifiers.',
   ),
   STREAM_NOT_FOUND: fatal(
@@ -89,7 +89,7 @@ export const operationRows = {
   ),
   ACCESS_TOKEN_INVALID: fatal(
     'The access token does not belong to this deployment.',
-    'Use a token that was made for this deployment, and whose key was not removed; `portage token create` makes one.',
+    'Use a token that was made for this deployment, and whose key has not been removed; `portage token create` makes one.',
   ),
   ACCESS_TOKEN_EXPIRED: fatal('The access token has expired.', 'Get a new token: `portage token create` makes one.'),
   ACCESS_TOKEN_REVOKED: fatal(
@@ -141,11 +141,11 @@ export const settingsRows = {
   ORDER_NAME_UNKNOWN: {
     ...row(
       'Orders in force name a chain, bridge, lane or node that the config lacks.',
-      'If the config has another name for it, give each order again under this name. Then end the old order (run `portage unhalt`, `portage allow`, `portage fees clear`, `portage tariff`, `portage node enable` or `portage node remove`).',
+      'If the chain, bridge, lane or node has a new name in the config, give each order again with the new name. Then end the old order (run `portage unhalt`, `portage allow`, `portage fees clear`, `portage tariff`, `portage node enable` or `portage node remove`).',
     ),
     ...cause(
       'note',
-      'A halt without its chain or bridge holds for every chain or bridge. A denial without its chain holds back transfers to the recipient on every chain. Other such orders have no effect.',
+      'A halt whose chain or bridge is missing applies to every chain or bridge. A denial whose chain is missing holds back transfers to the recipient on every chain. Other such orders have no effect.',
       ['portage settings'],
     ),
   },

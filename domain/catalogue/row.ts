@@ -21,7 +21,7 @@ export const severities = {
   chain: 'A chain or a route waits',
   lane: 'A lane waits',
   transfers: 'Some transfers wait',
-  intake: 'New transfers come late',
+  intake: 'New transfers are delayed',
   notifications: 'A receiver of notifications waits',
   node: 'A node is not used',
   unexplained: 'Transfers that no other cause explains',
@@ -31,10 +31,10 @@ export const severities = {
 export type Severity = keyof typeof severities
 
 export interface CauseRow extends Row {
-  /** `portage stuck` shows a `note` too, but a `note` is no fault: the exit code stays 0. */
+  /** `portage stuck` also shows notes, but a note is not a fault: with notes alone, the exit code is 0. */
   readonly severity: Severity
   readonly does: string
-  /** Each `<name>` becomes the value with this name in `CauseValues`. */
+  /** Commands to run next. Each `<name>` is replaced by the value with this name in `CauseValues`. */
   readonly next: readonly string[]
 }
 
@@ -44,7 +44,7 @@ export function row(title: string, remedy: string): Row {
   return { title, remedy }
 }
 
-/** An error that a retry can cure. Temporal retries the step without end. */
+/** An error that a retry can cure: Temporal retries the step until it succeeds. */
 export function retry(title: string, remedy: string, facts: Pick<ErrorRow, 'waitsForItself' | 'isOutage'> = {}): ErrorRow {
   return { title, remedy, retriable: true, ...facts }
 }
@@ -84,6 +84,6 @@ export const commands = {
 
 export const does = {
   otherLanes: 'Transfers without a nonce go to other lanes of the chain. If no lane of the chain takes work, these transfers wait.',
-  keeps: 'All waiting work continues within seconds after the repair.',
+  keeps: 'All waiting work continues within seconds of the repair.',
   rechecks: 'The transfers wait without a nonce until the cause is gone, and then continue by themselves.',
 } as const

@@ -10,15 +10,16 @@ export const streamRows = {
     severity: 'chain',
     does: 'Open transfers continue. Streams find new transfers once a process with the role intake runs.',
     next: ['portage run --role intake', 'portage stream list'],
-    meaning: 'At each audit, a process with the role intake updates every stream whose source has a node.',
+    meaning: 'Normally, a process with the role intake reports at each audit on every stream whose source has a node.',
   },
   STREAM_UNREACHABLE: {
     ...outage('The stream workflow did not answer.', 'Check that a worker serves the queue `ledger`.'),
     ...cause('intake', 'Portage keeps asking the stream.', [showStream], 'Other workflows of the queue `ledger` answer.'),
   },
   STREAM_FORKED: {
-    title: 'The source chain shows other final blocks than those that Portage has read.',
-    remedy: 'Ask what happened to the chain, and audit its deliveries. If the chain was reorganised, raise its `finality` in the config.',
+    title: 'Final blocks of the source chain differ from those that Portage has read.',
+    remedy:
+      'Ask the operators of the chain what happened, and audit the deliveries to the chain. If the chain was reorganised, raise its `finality` in the config.',
     severity: 'intake',
     does: 'The stream goes back to the last block that most nodes still have, and reads all later blocks again.',
     next: [showStream, 'portage audit run --chain <chain> --hours 48'],
@@ -103,7 +104,7 @@ export const streamRows = {
   ),
   CHECKPOINT_UNAVAILABLE: outage(
     'The checkpoint of the stream could not be read or written.',
-    'Check streams.checkpoints in the config: the folder and its rights, or the object store.',
+    'Check streams.checkpoints in the config: the folder and its permissions, or the object store.',
   ),
   CHECKPOINT_DENIED: row(
     'The source does not have the block of the checkpoint that a stream began with. The checkpoint is no longer trusted.',
@@ -123,7 +124,7 @@ export const streamRows = {
   ),
   SOURCE_FORKED: row(
     'The source was reorganised below finality, or its nodes contradict their earlier answers. Blocks are read again.',
-    'Run `portage audit run --chain <chain> --hours 48`, and ask what happened to the chain. See docs/runbooks/STREAM_FORKED.md.',
+    'Run `portage audit run --chain <chain> --hours 48`, and ask the operators of the chain what happened. See docs/runbooks/STREAM_FORKED.md.',
   ),
   STREAM_BEGAN_OTHERWISE: row(
     'A changed setting of the config applies only when a stream begins, and this stream already runs.',
@@ -138,7 +139,7 @@ export const streamRows = {
     'Do nothing if Temporal was wiped or restored; otherwise find out who ends transfers.',
   ),
   AUDIT_MISSING: row(
-    'No audit of the deliveries to this chain has finished for three times the interval of audits.',
+    'No audit of the deliveries to this chain has finished for three times the audit interval.',
     'Run `portage audit run --chain <chain>`. The error of this command says what the audit waits for.',
   ),
   AUDIT_CORRECTED: row(

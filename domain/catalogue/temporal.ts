@@ -56,14 +56,14 @@ export const temporalRows = {
   ),
   TEMPORAL_API_KEY_REFUSED: outage(
     "The Temporal server does not accept Portage's API key.",
-    'The API key is wrong, expired or of another account. Put a new key into temporal.apiKeyFile (read again without a restart) or TEMPORAL_API_KEY.',
+    'The API key is wrong, has expired, or belongs to another account. Put a new key into temporal.apiKeyFile (read again without a restart) or TEMPORAL_API_KEY.',
   ),
   TEMPORAL_PERMISSION: outage(
     'The Temporal server does not permit this request in the namespace.',
     'Give the API key or certificate access to the named namespace: write for workers and orders, read for queries. An expired API key is refused in the same way.',
   ),
   TEMPORAL_OPEN: row(
-    'Temporal is reached without credentials, or an API key travels in plain text.',
+    'Portage connects to Temporal without credentials, or sends an API key in plain text.',
     'Require client certificates or an API key at the Temporal server, and set temporal.tls in the config.',
   ),
   TEMPORAL_SDK: row(

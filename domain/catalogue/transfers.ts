@@ -10,7 +10,7 @@ export const transferRows = {
   TARGET_CHAIN_UNSUPPORTED: fatal('No chain with this Wormhole id is configured.', 'Add the chain to the config, or ignore this transfer.'),
   CONFIG_DIFFERS: retryAlone(
     'A process refuses the transfer, but the process that started the transfer has another config.',
-    'Restart the processes of the target chain, so that all processes have the same config. A day after its start, the transfer is refused all the same.',
+    'Restart the processes of the target chain, so that all processes have the same config. A day after its start, the transfer is refused anyway.',
   ),
   ASSET_UNSUPPORTED: fatal('The origin token is not in the allow-list.', 'Add the token to the allow-list of the bridge.'),
   FEE_NOT_CONFIGURED: fatal(
@@ -56,7 +56,7 @@ export const transferRows = {
     ),
     ...cause(
       'transfers',
-      'Portage asks the sources again every `priceFeed.everySeconds` seconds. When the price is there, Portage gives quotes again, and the transfers continue by themselves.',
+      'Portage asks the sources again every `priceFeed.everySeconds` seconds. Once the price is current, Portage gives quotes again, and the transfers continue by themselves.',
       ['portage transfer list --state waiting', show],
     ),
   },
@@ -133,14 +133,14 @@ export const transferRows = {
   FEE_BELOW_COST: {
     ...retryAlone(
       'The fee of the transfer is worth less than its delivery costs now.',
-      'Wait until gas is cheaper or the price feed names a higher price, or correct or remove the price of the token in bridges.wormhole-token-bridge.prices. For a plug-in, correct its settings, or set its `free` to true.',
+      'Wait until gas is cheaper or the price feed shows a higher price, or correct or remove the price of the token in bridges.wormhole-token-bridge.prices. For a plug-in, correct its settings, or set its `free` to true.',
     ),
     ...cause('transfers', does.rechecks, [show, fees]),
   },
   DELIVERY_NOT_DUE: {
     ...retryAlone(
       'The next call of the delivery is not due yet: the target contract or the policy of a plug-in makes the transfer wait.',
-      'Wait until the time that the reason names, or for its cause to end. Portage then sends the next call by itself.',
+      'Wait until the time that the reason names, or until the cause of the wait has ended. Portage then sends the next call by itself.',
     ),
     ...cause('note', 'Portage sends the next call of the delivery when the target contract accepts it.', [show]),
   },

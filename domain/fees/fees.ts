@@ -38,7 +38,10 @@ export function marketFor(quote: FeeQuote, { tipFactor = 1 }: FeePolicy): FeeQuo
   return { ...quote, maxFee: String(BigInt(quote.maxFee) - BigInt(quote.tip) + tip), tip: String(tip) }
 }
 
-/** On legacy chains, `baseFeeCeiling` limits the gas price. */
+/**
+ * Fees of a call's first attempt, or the reason why the call gets none. On legacy chains, `baseFeeCeiling` limits the
+ * gas price.
+ */
 export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost): Offer {
   const { gasLimit, baseFeeCeiling } = policy
   if (gasLimit !== undefined && BigInt(cost.gasLimit) > BigInt(gasLimit)) {
@@ -126,7 +129,10 @@ export function bumpFees(previous: readonly Fees[], market: Fees, percent = defa
  */
 const limitFactor = 5n
 
-/** Without a limit, a nonce that is stuck for a reason other than its fees would cost ever more. */
+/**
+ * Whether raises must end. Without a limit, the fees of a nonce that is stuck for another reason would rise without
+ * end.
+ */
 export function feeLimitReached(offered: readonly Fees[], market: Fees): boolean {
   const [first] = offered
   if (!first) return false
@@ -173,7 +179,7 @@ function capOf({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, { gasLimit, da
   return least(perGas, capFrom(maxFeePerGas))
 }
 
-/** Ignores malformed limits, because an input may be forged. */
+/** The cap that the submission set. Malformed limits are ignored, because an input may be forged. */
 function termsCap({ terms = {} }: CallPolicy, cost: CallCost): bigint {
   const limit = (wei: unknown) => (typeof wei === 'string' && isOf(forms.decimal, wei) ? wei : undefined)
   return capOf({ maxFeePerGas: limit(terms.maxFeePerGas), maxFeePerTransaction: limit(terms.maxFeePerTransaction) }, cost)
@@ -203,7 +209,7 @@ export interface FeePolicy {
   readonly maxFeePerGas?: string | undefined
   /** Maximum tip, wei per gas: EIP-1559's maxPriorityFeePerGas. */
   readonly maxTip?: string | undefined
-  /** Factor of the market's tip for the first attempt, two decimals (venus-messager: gasOverPremium). Default: 1. */
+  /** Factor by which the market's tip is multiplied, with two decimals (venus-messager: gasOverPremium). Default: 1. */
   readonly tipFactor?: number | undefined
   /** Percentage by which each attempt raises both fees. Default: 20. */
   readonly bumpPercent?: number | undefined
@@ -245,14 +251,14 @@ export type FeePolicyResolver = (about: FeeSubject) => CallPolicy
 
 export interface FeeDefaults {
   readonly rules: readonly FeeRule[]
-  /** Highest gas of one delivery if the chain's factor in `gasFactors` is 1 or absent. */
+  /** Maximum gas of one delivery on a chain whose factor in `gasFactors` is 1 or absent. */
   readonly maxGas: number
   readonly gasFactors: ReadonlyMap<ChainName, number>
 }
 
 /**
- * Each call has a gas limit, because a stranger's token may burn gas. If the settings and the config have a rule for
- * the same scope, the settings' rule overrides the config's.
+ * Returns a function that resolves the fee policy of a call. For the same scope, a rule of the settings overrides the
+ * config's rule. Each policy has a gas limit, because a stranger's token may burn gas.
  */
 export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => { readonly fees: readonly FeeRule[] }): FeePolicyResolver {
   const { rules, maxGas, gasFactors } = defaults
@@ -262,7 +268,10 @@ export function createFeePolicyResolver(defaults: FeeDefaults, settings: () => {
   }
 }
 
-/** A more specific scope overrides each field that it sets. Among rules of the same scope, the last wins. */
+/**
+ * Merges the policies of all rules that match. A more specific scope overrides each field that it sets. Among rules of
+ * the same scope, the last wins.
+ */
 export function resolveFees(rules: readonly FeeRule[], about: FeeSubject): FeePolicy {
   const matching = rules.flatMap(({ scope, policy }) => {
     const rank = specificity(scope, about)

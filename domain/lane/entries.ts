@@ -3,9 +3,9 @@ import { fnv1a } from '../hash.ts'
 import { type Broke, type LaneState, roundOf, workflowOf, type Entry, type LaneCounts } from './lane.ts'
 import type { LaneAnswer, Refusal } from './messages.ts'
 
-/** Enough for 20 nonces per second with 15 minutes to finality. A full ledger grants no nonces. */
+/** Maximum nonces in a ledger: enough for 20 per second with 15 minutes to finality. A full ledger grants no nonces. */
 const mostKept = 20_000
-/** Fee raises and a deep reorg need the rest of the 2 MiB that a state may have. */
+/** Size from which a ledger grants no nonces, bytes. Fee raises and a deep reorg need the rest of a state's 2 MiB. */
 const mostBytes = 1_572_864
 
 const looseBytes = 600
@@ -29,10 +29,10 @@ export function inFlight(state: LaneState): number {
   return Math.max(0, state.next - (state.observed?.latest ?? state.next))
 }
 
-/** Sorted by nonce. Normally, the thousands of mined entries are not visited. */
+/** The entries without a block, sorted by nonce. Normally, this does not visit the thousands of mined entries. */
 export function unmined(state: LaneState): Entry[] {
   const latest = state.observed?.latest ?? 0
-  // JavaScript sorts keys that are whole numbers, so the entries come in ascending order of their nonces.
+  // JavaScript lists whole-number keys in ascending order, so the entries are sorted by nonce.
   if (state.next - latest > farApart) return Object.values(state.entries).filter(({ nonce }) => nonce >= latest)
   const result: Entry[] = []
   for (let nonce = latest; nonce < state.next; nonce++) {
@@ -50,7 +50,7 @@ export function reusable(entry: Entry): boolean {
   return entry.fill === 'released' && entry.attempts.length === 0
 }
 
-/** Any attempt of the entry may be mined, so the most expensive one counts. */
+/** Cost of the entry's most expensive attempt, because any of its attempts may be mined. */
 export function entryCost(entry: Entry): bigint {
   const value = BigInt(entry.owner?.value ?? entry.value ?? '0')
   return entry.attempts.map((one) => worstCost(one) + (one.kind === 'call' ? value : 0n)).reduce((a, b) => (a > b ? a : b), 0n)
@@ -64,7 +64,10 @@ export function isWithdrawn({ tombstones }: LaneState, intentId: string): boolea
   return tombstones.includes(tombstone(intentId))
 }
 
-/** If two intents have the same hash, the ledger refuses the second one, and its transfer begins a new round. */
+/**
+ * Hash by which the ledger remembers a withdrawn intent. If two intents have the same hash, the ledger refuses the
+ * second one, and its transfer begins a new round.
+ */
 export function tombstone(intentId: string): string {
   return `${fnv1a(intentId).toString(36)}-${fnv1a(intentId, 0x2f0b4c47).toString(36)}`
 }
@@ -87,7 +90,10 @@ export function isInherited({ owner, fill }: Entry): boolean {
   return !owner && fill === 'inherited'
 }
 
-/** A new ledger lacks its predecessor's nonces. A restored ledger lacks nonces that were granted after the backup. */
+/**
+ * Whether the ledger knows every nonce that is not final. A new ledger lacks its predecessor's nonces. A restored
+ * ledger lacks nonces that were granted after the backup.
+ */
 export function knowsAllNonces(state: LaneState, now: number): boolean {
   const { synced, observed, next, entries } = state
   if (!isReported(state, now)) return false
@@ -95,7 +101,10 @@ export function knowsAllNonces(state: LaneState, now: number): boolean {
   return synced && !known.some(isInherited) && known.length >= next - (observed?.finalized ?? 0)
 }
 
-/** A late step of an earlier round must not get a second nonce for the same call. */
+/**
+ * The entry of a later round with the same call. A late step of an earlier round must not get a second nonce for this
+ * call.
+ */
 export function laterRound(state: LaneState, intentId: string, callHash: string): Entry | undefined {
   const [workflow, round] = [workflowOf(intentId), roundOf(intentId)]
   return unmined(state).find(({ owner, fill }) => {
@@ -138,8 +147,8 @@ function owed(state: LaneState, balance: bigint): string | undefined {
 }
 
 /**
- * Decides by this call whether the lane is broke. An operator transaction that can be paid does not show that the lane
- * can pay for other calls.
+ * Checks whether the balance pays for a call, and sets or clears `broke`. `detail` says why it does not. An operator
+ * transaction does not clear `broke`, because it does not show that the lane can pay for other calls.
  * @param cost highest gas cost of the grant, wei
  */
 export function funded(
@@ -159,7 +168,7 @@ export function funded(
 
 /** Time (ms) in which the assumed cost of a refused call is halved, because gas may have become cheaper. */
 const halvedMs = 60_000
-/** If a lane may be tried and no call tries it for this time (ms), the ledger forgets the refused call. */
+/** If a lane may be tried and no call tries it for this long (ms), the ledger forgets the refused call. */
 export const untriedMs = 10 * 60_000
 
 function isTooDear({ cost, at }: RefusedCall, balance: bigint, now: number): boolean {
@@ -195,8 +204,8 @@ function refusedCall({ broke }: LaneState, now: number): RefusedCall {
 }
 
 /**
- * If a dearer call is refused later, the cheaper call stays the refused call, so that the wait for a trial does not
- * grow.
+ * The cheaper of this call and the call that was refused before, so that a dearer call that is refused later does not
+ * delay the next trial.
  */
 function cheapest(state: LaneState, balance: bigint, cost: bigint, now: number): RefusedCall {
   const known = refusedCall(state, now)

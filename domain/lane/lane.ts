@@ -37,7 +37,7 @@ export interface LaneConfig {
   readonly window: number
   /** A no-op fills the lowest unmined nonce if no process has driven the nonce for this number of blocks. */
   readonly fillAfterBlocks: number
-  /** Below this balance (decimal wei) the lane grants nonces only to operator transactions. */
+  /** Minimum balance, decimal wei. A lane with less grants nonces only to operator transactions. */
   readonly minimumBalance?: string
 }
 
@@ -62,7 +62,7 @@ export type FillReason = 'cancelled' | 'abandoned' | 'orphaned' | 'released' | '
 export interface Entry {
   readonly nonce: number
   readonly owner?: Owner
-  /** Request that got this nonce. If another request got the nonce too, `maybeSent` is true. */
+  /** Id of the request that got this nonce. If another request got the nonce too, `maybeSent` is true. */
   readonly grantedTo: string
   readonly maybeSent: boolean
   /** Value of an abandoned call, decimal wei. A block may still include the call. */
@@ -70,8 +70,8 @@ export interface Entry {
   readonly callHash?: string
   readonly abandonedBy?: string
   /**
-   * Height at which the nonce was granted or given back, or at which a reorg removed its block. 0 while it is in a
-   * block.
+   * Height at which the nonce was granted or given back, or at which a reorg removed its block. 0 while the nonce is in
+   * a block.
    */
   readonly sinceBlock: number
   /** Height of the last report in which a process drives this nonce. 0: no such report, or the nonce is in a block. */
@@ -134,7 +134,7 @@ export interface Pause {
 
 export type PauseReason = Omit<Pause, 'by'>
 
-/** Takes 70 bytes per entry instead of 320. All fields are kept, because a deep reorg needs them. */
+/** Entries in packed form: 70 bytes per entry instead of 320. All fields are kept, because a deep reorg needs them. */
 export interface PackedEntries {
   readonly words: readonly string[]
   /**
@@ -186,7 +186,7 @@ export interface LaneState {
   /** A final block that the chain lost. The lane grants and sends nothing until an operator resets the lane. */
   readonly replaced?: FinalBlock
   readonly republish?: Republish
-  /** Number of resets. When it changes, processes forget what they know of the ledger. */
+  /** Number of resets. When it changes, processes forget what they know about the ledger. */
   readonly era: number
   /** Hashes of the newest 1,024 withdrawn intents. The ledger refuses a late request for such an intent. */
   readonly tombstones: readonly string[]

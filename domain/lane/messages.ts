@@ -2,14 +2,14 @@ import type { ErrorCode } from '../catalogue/errors.ts'
 import type * as ledger from './lane.ts'
 import type { Order } from '../order.ts'
 
-/** A process reports at most once per block. */
+/** A process's report on the account, at most one per block. */
 export interface Observation extends ledger.Observed {
   readonly claims: readonly number[]
   /** The process has seen every block since this height. `claims` says nothing about earlier blocks. */
   readonly since: number
   /**
-   * Number of the account's transactions, including the pool, on which most nodes agree. Absent if the ledger is
-   * `synced` already.
+   * The account's transaction count including the pool, as most nodes state it. Absent if the ledger is already
+   * `synced`.
    */
   readonly pending?: number
   /** Most nodes show a reorg of final blocks. Only then may `finalized` fall. */
@@ -19,23 +19,32 @@ export interface Observation extends ledger.Observed {
 export type LaneRequest = { readonly id: string } & Ask
 
 export type Ask =
-  /** Requests a nonce. A lane that drains or is below its minimum balance grants it only to operator transactions. */
+  /**
+   * Requests a nonce. A lane that drains or is below its minimum balance grants nonces only to operator transactions.
+   */
   | { readonly kind: 'grant'; readonly owner: ledger.Owner; readonly attempt: ledger.Attempt; readonly operatorTransaction?: boolean }
-  /** With `callHash`, the caller wants to sign. If the nonce has another call, the answer is `conflict`. */
+  /**
+   * Asks for the intent's nonce. A caller that wants to sign sends `callHash`, and gets `conflict` if the nonce has
+   * another call.
+   */
   | { readonly kind: 'find'; readonly intentId: string; readonly callHash?: string }
-  /** If the nonce has an attempt of this `index`, or needs the other kind of attempt, nothing is recorded. */
+  /**
+   * Records an attempt, unless the nonce already has an attempt with this `index`, or needs the other kind of attempt.
+   */
   | { readonly kind: 'attempt'; readonly nonce: number; readonly index: number; readonly attempt: ledger.Attempt }
   | { readonly kind: 'release'; readonly intentId: string; readonly grantedTo: string }
   /**
    * Withdraws an intent without a nonce. If the intent has a nonce, `leave` changes nothing, and `cancel` fills the
-   * nonce with a no-op. `abandon` gives an unmined nonce to the lane, if the lane is forbidden or had no report for
+   * nonce with a no-op. `abandon` gives an unmined nonce to the lane, if the lane is forbidden or has had no report for
    * `withoutWorkerMs`. On a replaced chain, `leave` and `abandon` withdraw every intent.
    */
   | { readonly kind: 'withdraw'; readonly intentId: string; readonly how: 'leave' | 'cancel' | 'abandon' }
-  /** An operator's request is refused for a nonce with an owner: see `cancelNonce`. */
+  /** Fills a nonce with a no-op. Refused if an operator requests it for a nonce with an owner: see `cancelNonce`. */
   | ({ readonly kind: 'fill'; readonly nonce: number; readonly reason: ledger.FillReason; readonly refusal?: string } & Named)
   | OperatorAsk
-  /** A process sends its config. A window that `setWindow` set stays until the window in the config changes. */
+  /**
+   * A process sends its config. A window that `setWindow` set stays in force until the window in the config changes.
+   */
   | { readonly kind: 'configure'; readonly config: ledger.LaneConfig }
   | { readonly kind: 'replaced'; readonly block: ledger.FinalBlock }
 
@@ -53,7 +62,10 @@ type OperatorOrder =
   | { readonly kind: 'replace'; readonly nonce: number; readonly maxFee?: string; readonly tip?: string }
   | { readonly kind: 'republish'; readonly nonce?: number | undefined }
   | { readonly kind: 'pause'; readonly pause: ledger.PauseReason }
-  /** With `only`, ends only a pause of this kind. Portage always sets `only`, so it never ends an operator's pause. */
+  /**
+   * With `only`, ends the pause only if it has this kind. Portage always sets `only`, so it never ends an operator's
+   * pause.
+   */
   | { readonly kind: 'resume'; readonly only?: ledger.PauseKind }
   | { readonly kind: 'drain'; readonly reason: string }
   | { readonly kind: 'forbid'; readonly reason: string }
@@ -84,14 +96,16 @@ export interface ApplyRequest {
   readonly requests: readonly LaneRequest[]
 }
 
-/** Every answer repeats the order until the nonce is in a block. */
+/** Order to fill a nonce with a no-op. Every answer repeats the order until the nonce is in a block. */
 export interface FillOrder extends Pick<ledger.Entry, 'nonce' | 'attempts' | 'refusal'> {
   readonly reason: ledger.FillReason
-  /** The call that the no-op replaces, if known. If this call is mined, the nonce was not used outside Portage. */
+  /**
+   * Hash of the call that the no-op replaces, if known. If this call is mined, the nonce was not used outside Portage.
+   */
   readonly callHash?: string
 }
 
-/** Every answer repeats the order until the new attempt is recorded. */
+/** Order to raise the fees of a nonce. Every answer repeats the order until the new attempt is recorded. */
 export interface RaiseOrder extends ledger.Raise {
   readonly nonce: number
 }

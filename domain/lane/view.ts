@@ -21,7 +21,10 @@ export function view(state: LaneState): LaneView {
   }
 }
 
-/** Blocks in which a process drove this nonce with its last attempt. 0: unknown, or not the lowest unmined nonce. */
+/**
+ * Number of blocks for which a process has driven this nonce with its last attempt. 0 if unknown, or if the nonce is
+ * not the lowest unmined one.
+ */
 export function blocksWaited({ nonce, sinceBlock, claimedBlock }: Entry, { latest, lowestSince }: LaneView): number {
   if (nonce !== latest || lowestSince === undefined) return 0
   return Math.max(0, claimedBlock - Math.max(lowestSince, sinceBlock))
@@ -36,7 +39,10 @@ export function closedFor({ paused, closing, broke, replaced }: LaneState, opera
   return broke && { why: 'funds', detail: broke.detail }
 }
 
-/** Released and inherited nonces wait until `fillDueAt`, because they may still be used. */
+/**
+ * Orders to fill the nonces that no intent may use. Released and inherited nonces wait until `fillDueAt`, because they
+ * may still be used.
+ */
 export function fillOrders(state: LaneState): FillOrder[] {
   if (state.replaced) return []
   const height = state.observed?.height ?? 0

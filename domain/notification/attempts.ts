@@ -35,7 +35,10 @@ export interface AttemptFacts {
   readonly schedule?: AttemptSchedule | undefined
 }
 
-/** Portage gives up a notification after enough refusals, but never because of missing answers. */
+/**
+ * The state after a try. Portage gives up on a notification after enough refusals, but never because of missing
+ * answers.
+ */
 export function afterAttempt(state: NotifierState, notification: Notification, answer: SendAnswer, facts: AttemptFacts): NotifierState {
   const { now, jitter, schedule: { triesMs } = attemptSchedule } = facts
   const others = state.unsent.filter((one) => one.notification.id !== notification.id)

@@ -21,7 +21,10 @@ export interface ConditionSource {
   readonly conditions?: readonly Condition[]
 }
 
-/** Age at which a gap is reported, ms. Finality, the spy or the guardians' APIs fill most gaps earlier. */
+/**
+ * Age at which a gap is reported, ms. Most gaps close earlier, because their blocks become final, or because the spy or
+ * the guardians' APIs send the messages.
+ */
 export const gapAgeMs = 10 * 60_000
 
 export function laneConditions(lane: LaneId, chain: ChainName, state: LaneState): readonly Condition[] {

@@ -44,7 +44,10 @@ export function wantsType({ events }: NotificationFilter, type: NotificationType
   return events.includes(type) || (type === 'transfer.reversed' && events.includes('transfer.delivered'))
 }
 
-/** A halt of everything has no chains, so it passes every filter of chains. */
+/**
+ * Whether a receiver with this filter wants events about the subject. A halt of everything has no chains, so it passes
+ * every chain filter.
+ */
 export function wantsSubject({ chains, bridges, lanes }: NotificationFilter, about: NotificationSubject): boolean {
   const ofChain = chains === undefined || about.chains === undefined || about.chains.some((one) => chains.includes(one))
   const ofBridge = bridges === undefined || about.bridge === undefined || bridges.includes(about.bridge)

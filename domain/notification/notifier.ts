@@ -6,7 +6,8 @@ import type { Notification } from './notification.ts'
 /** The notifier's progress in Temporal's list of closed transfers. Times: ms by Temporal's clock, except `since`. */
 export interface NotifierCursor {
   /**
-   * Of each transfer that closed before this time, the receiver was notified, or the notification waits for a retry.
+   * The receiver has been notified of each transfer that closed before this time, or the notification waits for a
+   * retry.
    */
   readonly from: number
   readonly seen: number
@@ -161,7 +162,10 @@ function raised(state: NotifierState, notification: Notification): NotifierState
   return { ...state, pending: [...state.pending, notification], recent }
 }
 
-/** A notification from far in the future would wait for ever and block all other notifications. */
+/**
+ * Whether the notification of a signal is acceptable. One from far in the future would wait for ever and block all
+ * others.
+ */
 function isRaised(given: unknown, now: number): given is Notification {
   try {
     fields({ id: pattern(/^[\w-]{1,64}$/, 'an id'), type: oneOf(...raisedTypes), at: whole })(given, '')

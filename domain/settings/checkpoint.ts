@@ -11,14 +11,17 @@ export interface SettingsCheckpoint {
 }
 
 export interface KeptSettings extends Pick<SettingsCheckpoint, 'settings' | 'at'> {
-  /** Number of rows that are no valid orders, or for which the settings have no room. */
+  /** Number of rows that are not valid orders, or for which the settings have no room. */
   readonly refused: number
 }
 
 const row = rule((given) => typeof given === 'object' && given !== null, 'a row')
 const list = listOf(row, 2_000)
 
-/** A checkpoint may be forged, so each row is checked like an order. Throws an Error that names a malformed field. */
+/**
+ * Reads the settings of a checkpoint. A checkpoint may be forged, so each row is checked like an order. Throws an Error
+ * that names a malformed field.
+ */
 export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptSettings {
   fields({
     version: rule((version) => version === 1, '1'),

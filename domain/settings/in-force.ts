@@ -7,7 +7,8 @@ import type { DenyRule, Halt, Settings, SettingsOrder } from './settings.ts'
 
 /**
  * The settings as a process with this config applies them. A config may rename a chain, or give a node to a source that
- * had none. Where the config lacks a name, a halt holds for every chain or bridge, and a denial holds for every chain.
+ * had none. A halt whose chain or bridge is not in the config applies to every chain or bridge, and a denial whose
+ * chain is not in the config applies to every chain.
  */
 export function inForce(settings: Settings, known: KnownNames): Settings {
   const denied = settings.denied.map((rule) => deniedNow(rule, known))
@@ -48,7 +49,9 @@ function deniedNow(rule: DenyRule, known: KnownNames): DenyRule {
   return { ...rule, value: address, reason: reasonOf('denial', rule, [`the chain ${chain}`]), waits: true }
 }
 
-/** Undefined: the config lacks the chain, or calls it by a name that cannot be found. */
+/**
+ * The chain's name in the config. Undefined if the config lacks the chain, or has it under a name that cannot be found.
+ */
 function chainNow(name: ChainName, { nodes, wormholeChainIds = {} }: KnownNames): ChainName | undefined {
   const number = numberOfUnconfigured(name)
   if (number === undefined) return Object.hasOwn(nodes, name) ? name : undefined

@@ -5,7 +5,7 @@ import { applySettingsOrders, type Settings, type SettingsOrder, type HaltScope 
 export interface KnownNames {
   readonly bridges: readonly string[]
   readonly nodes: Readonly<Record<string, readonly string[]>>
-  /** Nodes of each chain that serve reads. More than half of them is a majority. */
+  /** Nodes of each chain that serve reads. More than half of them are a majority. */
   readonly voters?: Readonly<Record<string, readonly string[]>>
   readonly wormholeChainIds?: Readonly<Record<string, number>>
   readonly networkIds?: readonly number[]
@@ -32,7 +32,7 @@ function removes(order: SettingsOrder): boolean {
   return order.kind === 'unhalt' || order.kind === 'allow' || order.kind === 'clearNode'
 }
 
-/** Only listed tokens may be revoked, because made-up ids would fill the list and stay in it for a year. */
+/** Throws if an order revokes a token that is not listed: made-up ids would fill the list and stay in it for a year. */
 function assertListed(orders: readonly SettingsOrder[], { tokens }: Settings): void {
   const listed = new Set(tokens.map(({ jti }) => jti))
   for (const [index, order] of orders.entries()) {
@@ -109,7 +109,7 @@ function assertScope({ bridge, chain, sourceChain, targetChain }: HaltScope, pat
     if (configured !== undefined) fail(`${path}.${field}: Wormhole's chain ${number} is called ${configured} in the config`)
   }
   if (chain !== undefined && sourceChain !== undefined && targetChain !== undefined && chain !== sourceChain && chain !== targetChain)
-    fail(`${path}.chain: no transfer is from ${sourceChain} to ${targetChain} and of ${chain}`)
+    fail(`${path}.chain: no transfer from ${sourceChain} to ${targetChain} concerns ${chain}`)
 }
 
 function one(name: string | undefined, known: readonly string[], what: string, path: string): void {
@@ -134,10 +134,12 @@ export function majorityWarnings(
     const needed = Math.floor(all.length / 2) + 1
     if (left >= needed) return []
     if (left === 0)
-      return [`no node of the config that reads is left for ${chain}: nothing is read there, and nothing delivered, until one is enabled`]
+      return [
+        `${chain} has no enabled node in the config for reads: nothing is read from the chain or delivered to it until one is enabled`,
+      ]
     const have = `${left} of the ${all.length} nodes of ${chain} that read ${left === 1 ? 'is' : 'are'} enabled, and a majority is ${needed}`
     return [
-      `${have}: nothing becomes final there, and every verdict waits, until more are enabled; only the config lowers what a majority is`,
+      `${have}: nothing becomes final there, and every verdict waits, until more are enabled; only a change of the config lowers the majority`,
     ]
   })
 }

@@ -12,7 +12,7 @@ export function assertSettingsOrders(request: SettingsOrders): void {
   if (length === 0 || length > 100) throw new Error('orders: must have 1 to 100 orders')
 }
 
-/** Answers contain all settings, and must stay far below the server's limit of 2 MB. */
+/** Maximum rows of each list. Answers contain all settings, and must stay far below the server's limit of 2 MB. */
 const most = { halts: 100, denied: 1_000, fees: 500, nodes: 100, tariff: 500, tokens: 200 } as const
 
 export function assertSettingsFit(settings: Settings): void {
@@ -32,7 +32,7 @@ const haltScope = object({ bridge: maybe, chain: maybe, sourceChain: maybe, targ
 const deniedToken = pattern(/^[1-9][0-9]{0,15}\/(0x)?[0-9a-f]{64}$/i, '<wormhole chain id or network id>/<64 hex digits>')
 const recipient = pattern(
   /^([a-z][a-z0-9-]{0,30}\/)?0x(0{24})?[0-9a-f]{40}$/i,
-  '<address> or <target chain>/<address>; an address is 0x and 40 hex digits (or 64, as a message has it: 24 zeros first)',
+  '<address> or <target chain>/<address>; an address is 0x and 40 hex digits (or 64 as in a message, the first 24 of them zeros)',
 )
 const denied: Check = (order, path) => {
   const value = (order as { what?: unknown }).what === 'token' ? deniedToken : recipient
@@ -121,7 +121,7 @@ const hole = '\uE000'
 /** Groups: scheme, user info, host with port, path, query with fragment. */
 const parts = /^(https?):\/\/(?:([^/?#@]*)@)?([^/?#@]+)(\/[^?#]*)?([?#].*)?$/i
 
-/** Refuses a URL with a secret, because Temporal's history would contain it. Throws an Error without the URL. */
+/** Refuses a URL that contains a secret, because Temporal's history would show it. Throws an Error without the URL. */
 export function assertNodeUrl(url: unknown, path: string): void {
   const fail = (why: string) => {
     throw new Error(`${path}: ${why}; put the URL, or its secret, into a variable of the workers' environment: \${VARIABLE}`)

@@ -102,12 +102,18 @@ export interface DenySubject {
   readonly bytes?: string
 }
 
-/** Halted transfers look again after this time, ms. */
+/** Interval at which a halted transfer checks the halt again, ms. */
 export const haltedMs = 5_000
-/** Strangers decide how many transfers wait for this reason, so they wait long. */
+/**
+ * Interval at which an unclear denial is checked again, ms. Long, because strangers decide how many transfers wait for
+ * this reason.
+ */
 const unclearMs = 5 * 60_000
 
-/** The transfer is declined, not rejected, because an operator may lift the rule. */
+/**
+ * Verdict of the deny-list. Undefined if no rule matches. The transfer is declined, not rejected, because an operator
+ * may lift the rule.
+ */
 export function denialOf(
   { denied }: Pick<Settings, 'denied'>,
   { targetChain, recipient, payee = recipient, token, bytes = '' }: DenySubject,
@@ -125,12 +131,15 @@ export function denialOf(
 }
 
 /**
- * Fewest hex digits, without leading zeros, of an address to search for. A shorter one occurs by chance: 0x…01 is also
- * the number 1.
+ * Minimum number of hex digits, without leading zeros, of an address that is searched for. A shorter address occurs by
+ * chance: 0x…01 is also the number 1.
  */
 const leastSearched = 24
 
-/** The chain of a token's rule is the token's origin, so it is not compared with the target. */
+/**
+ * Whether `bytes` contain the address of the rule. The chain of a token's rule is the token's origin, so it is not
+ * compared with the target.
+ */
 function isAmong(bytes: string, { kind, value }: DenyRule, targetChain: ChainName): boolean {
   if (bytes === '') return false
   const [, chain, digits = ''] = /^(?:([a-z0-9-]{1,64})\/)?(?:0x)?([0-9a-f]{40,64})$/.exec(value) ?? []
@@ -147,7 +156,7 @@ export interface SettingsOrders extends Order {
 
 export const auditLength = 200
 
-/** An order that changes nothing does not raise the version, so a request can be repeated. */
+/** Applies the orders. An order that changes nothing does not raise the version, so a request can be repeated. */
 export function applySettingsOrders(settings: Settings, { by, reason, orders }: SettingsOrders, at: number): Settings {
   return orders.map(canonical).reduce<Settings>((before, order) => {
     const changed = apply(before, order, { by, reason, at })
@@ -242,7 +251,7 @@ function canonical(order: SettingsOrder): SettingsOrder {
 
 const lowerValue = (value: string) => value.toLowerCase().replace(/^([0-9]+\/)0x/, '$1')
 
-/** Bridges use the last 20 bytes of a recipient of 32 bytes. */
+/** The denied party in lower case, a recipient with 20 bytes. Bridges use the last 20 bytes of a 32-byte recipient. */
 function comparable({ what, value }: Extract<SettingsOrder, { kind: 'deny' | 'allow' }>) {
   const lower = lowerValue(value)
   return { what, value: what === 'recipient' ? lower.replace(/0x0{24}(?=[0-9a-f]{40}$)/, '0x') : lower }

@@ -10,7 +10,7 @@ export type TariffScope =
   /** Without `source`, the rule covers every source chain that has no rule of its own. */
   | { readonly kind: 'route'; readonly source?: ChainName | undefined; readonly target: ChainName }
 
-/** Only the fields for the rule's kind are set. The config decides about absent fields. */
+/** Only the fields for the rule's kind are set. For absent fields, the config decides. */
 export interface Tariff {
   /** For `asset`: whether Portage delivers the token. */
   readonly delivered?: boolean | undefined

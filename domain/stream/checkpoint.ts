@@ -29,7 +29,9 @@ export function checkpointOf(state: StreamState): StreamCheckpoint {
   }
 }
 
-/** MIP-61's BOOTSTRAP from a checkpoint. Throws an Error that names the malformed field. */
+/**
+ * State of a stream that begins with a checkpoint (MIP-61's BOOTSTRAP). Throws an Error that names the malformed field.
+ */
 export function fromCheckpoint(config: StreamConfig, value: unknown): StreamState {
   assertCheckpoint(value, config.stream)
   // In another contract or network, the same numbers belong to other transfers.

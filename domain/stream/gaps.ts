@@ -18,7 +18,10 @@ import type { Gap, StreamState } from './stream.ts'
 
 type Marks = StreamState['marks']
 
-/** Limits of items (`text`: of bytes). A full state is below 80 KiB without the numbers outside the window. */
+/**
+ * Maximum number of items in each list (`text`: of bytes). Without the numbers outside the window, a full state is
+ * below 80 KiB.
+ */
 export const limits = { open: 360, gaps: 80, unknownCompletions: 48, exceptions: 40, marks: 32, backfill: 32, text: 60 } as const
 
 export const gapAt = (gaps: readonly Gap[], number: bigint) => gaps.find(({ from, to }) => BigInt(from) <= number && number <= BigInt(to))
@@ -111,7 +114,7 @@ function narrowest(distances: readonly bigint[]): number {
   return best
 }
 
-/** A height keeps its first and last mark. A full list drops every other mark of its older half. */
+/** Adds a mark. A height keeps its first and last mark. A full list drops every other mark of its older half. */
 export function mark(marks: Marks, number: string, height: number): Marks {
   const [before, last] = marks.slice(-2)
   const isHigher = !last || compare(last[0], number) < 0
@@ -129,7 +132,7 @@ export function heightAt({ marks, config }: Pick<StreamState, 'marks' | 'config'
   return marks.findLast(([known]) => BigInt(known) < number)?.[1] ?? config.start
 }
 
-/** Adds blocks below the live scan that any process may then read (MIP-61's BOOTSTRAP). */
+/** Adds blocks below the live scan to the backfill. Any process may read them (MIP-61's BOOTSTRAP). */
 export function backfill(state: StreamState, from: number, to: number, by: string): StreamState {
   const end = Math.min(to, state.cursor?.height ?? to)
   if (from > end) return state

@@ -112,7 +112,7 @@ function learnOne(draft: Draft, number: string, height: number | undefined, at: 
   const isNew = hasNumber(unread(draft.state), number) || hasGap(draft.state.gaps, BigInt(number))
   if (!isNew && !known && !isOutside) return
   const { placed } = draft.state.config
-  // The stream may have counted this number's outcome at an earlier reading of the block.
+  // The stream may have counted this number's outcome when it read the block before.
   const isAgain = placed && isNew && compare(number, draft.state.next) < 0
   const end = endOf(draft, number)
   const counted = known ? known.counted : countedOf(draft.state, number)

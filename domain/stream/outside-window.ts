@@ -43,7 +43,7 @@ function unpackedOf(numbers: OutsideNumbers): Unpacked {
 const intervalsOf = (numbers: OutsideNumbers): Intervals => unpackedOf(numbers).intervals
 const sizeOf = (numbers: OutsideNumbers): number => Number(unpackedOf(numbers).size)
 
-/** `counted` is at most `size`. A `counted` of 0 differs from an absent one (see `OutsideNumbers`). */
+/** Sets `counted`, to at most `size`. A `counted` of 0 differs from an absent one (see `OutsideNumbers`). */
 export function withCounted<Numbers extends { readonly counted?: number }>(
   numbers: Numbers,
   counted: number | undefined,
@@ -53,7 +53,7 @@ export function withCounted<Numbers extends { readonly counted?: number }>(
   return left === numbers.counted ? numbers : { ...numbers, counted: left }
 }
 
-/** Undefined if no part has numbers that `counts` may already include. */
+/** Sum of `counted`. Undefined if no part has numbers that `counts` may already include. */
 export function sumCounted(...parts: readonly { readonly counted?: number }[]): number | undefined {
   return parts.reduce<number | undefined>((sum, { counted }) => (counted === undefined ? sum : (sum ?? 0) + counted), undefined)
 }
@@ -86,8 +86,8 @@ export function moveOutside(state: StreamState, number: string, { code, waits }:
 }
 
 /**
- * Limits the bytes, because strangers can cause parked transfers. Near intervals are joined, which an audit corrects
- * later.
+ * Limits the size of `outside`, because strangers can cause parked transfers. Intervals that are close to each other
+ * are joined. A later audit corrects the joined intervals.
  */
 export function boundedOutside(state: StreamState): StreamState {
   const { outside, open, gaps, exceptions } = state
@@ -127,7 +127,7 @@ export function bringBack(state: StreamState, from: string, to: string, areCompl
   return bringBackAll(state, parse([[from, to]]), areCompleted)
 }
 
-/** `all` is sorted. */
+/** Removes the numbers of `all`, which is sorted, from `outside`. */
 export function bringBackAll(state: StreamState, all: Intervals, areCompleted = false): StreamState {
   if (!all.some(([from, to]) => state.outside.some((one) => overlaps(intervalsOf(one), from, to)))) return state
   const [[from, to] = [0n, 0n]] = all
@@ -147,7 +147,10 @@ export function lowestOutside({ outside }: Outside): { readonly number: string; 
   return lowest && { number: String(lowest.number), why: lowest.why }
 }
 
-/** In a placed stream, the `counted` numbers of a condensed item are mostly places without a log. */
+/**
+ * Number of transfers in each item of `outside`. In a placed stream, the `counted` numbers of a condensed item are left
+ * out, because most of them are places without a log.
+ */
 export function countOutside({ outside, config }: Pick<StreamState, 'outside' | 'config'>) {
   const nothing = ({ condensed, counted = 0 }: OutsideNumbers) => (config.placed && condensed ? counted : 0)
   return outside.map((why) => ({ why, count: sizeOf(why) - nothing(why) }))

@@ -1,4 +1,4 @@
-/** Numbers per block of a placed stream. No block has as many logs. */
+/** Numbers per block of a placed stream. No block has this many logs. */
 export const placesPerBlock = 1_000_000n
 
 export function firstIn(height: number | string): bigint {

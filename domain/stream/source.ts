@@ -8,8 +8,9 @@ import { firstIn, heightOf } from './places.ts'
 import type { Distrusted, RequestOf, StreamState, Gap, GapState } from './stream.ts'
 
 /**
- * The only request that raises the cursor (MIP-61's CONTINUOUS_BLOCK_PROCESSING). A request that passes over a wanted
- * number comes from an old view. The first range must reach the checkpoint's block, or a fork below it would go unseen.
+ * Applies a range of blocks from the live scan: the only request that raises the cursor (MIP-61's
+ * CONTINUOUS_BLOCK_PROCESSING). A request that passes over a wanted number comes from an old view, and changes nothing.
+ * The first range must reach the checkpoint's block, because a fork below this block would otherwise go unnoticed.
  */
 export function scanned(state: StreamState, request: RequestOf<'scanned'>, at: number): StreamStep {
   const { cursor, start, config } = state
@@ -37,7 +38,7 @@ const leftBelow = ({ backfill: { left } }: StreamState, height: number) => witho
 export function seen(state: StreamState, request: RequestOf<'seen'>, at: number): StreamStep {
   const learnt = learn(state, request, at)
   if (!learnt) return { state, answer: { kind: 'full', room: room(state) } }
-  // In a placed stream, an ignored place is no transfer, but condensed intervals may include it.
+  // In a placed stream, an ignored place is not a transfer, but condensed intervals may include the place.
   const nothing = state.config.placed ? (request.ignored ?? []) : []
   const cleared = bringBackAll(learnt, parse(nothing), true)
   return done(withSpy(cleared, request, at))
@@ -53,7 +54,10 @@ function withSpy(known: StreamState, { received, missedBySpy = [] }: RequestOf<'
   return { ...state, missedBySpy: { ...before, from: earlier(from, before.from), to: later(to, before.to) } }
 }
 
-/** Moves the cursor below a fork. Later blocks' numbers become unknown: new blocks may give them to other transfers. */
+/**
+ * Moves the cursor below a fork. The numbers of later blocks become unknown, because new blocks may give these numbers
+ * to other transfers.
+ */
 export function reread(state: StreamState, request: RequestOf<'reread'>): StreamStep {
   const { block } = request
   if (!state.cursor || block.height >= state.cursor.height) return present(state)
@@ -92,14 +96,17 @@ function trustedBelow(state: StreamState, height: number, marks: StreamState['ma
   return { first: held.first, ...defined({ start: held.start }) }
 }
 
-/** Unseen numbers become gaps: `hidden` in scanned blocks, else `unasked`. */
+/**
+ * Compares the stream with the source's own table. Unseen numbers become gaps: `hidden` in scanned blocks, otherwise
+ * `unasked`.
+ */
 export function audited(state: StreamState, request: RequestOf<'audited'>, at: number): StreamStep {
   const { cursor, start, backfill: unread } = state
   const { upTo, height, present: table } = request
   if (state.config.placed) return done(bounded(reopen(state, table, at, 'hidden')))
   const isBehind = cursor !== undefined && height <= cursor.height
   const found: Gap['state'] = isBehind && unread.left.length === 0 ? 'hidden' : 'unasked'
-  // Above the cursor, the scan itself finds new numbers, so they are no gap. Without a scan, only `upTo` shows them.
+  // Above the cursor, the scan itself finds new numbers, so they are not gaps. Without a scan, only `upTo` shows them.
   const isTail = (isBehind || start === undefined) && BigInt(upTo) >= BigInt(state.next)
   const tail = isTail ? [newGap(state, BigInt(state.next), BigInt(upTo), found, at)] : []
   const next = isTail ? String(BigInt(upTo) + 1n) : state.next
@@ -123,14 +130,16 @@ function counted(state: StreamState, { upTo, height }: RequestOf<'audited'>, at:
   return vanished && height < vanished.height ? state : rest
 }
 
-/** Gives gaps the state that an agent found. The states `hidden` and `undone` are more precise, and stay. */
+/**
+ * Gives gaps the state that an agent found. The states `hidden` and `undone` are more precise, so they do not change.
+ */
 export function classified(state: StreamState, { from, to, state: name, code, chain }: RequestOf<'classified'>): StreamStep {
   const reason = code === undefined ? {} : defined({ code, chain })
   const named = (part: Gap): Gap => (part.state === 'hidden' || part.state === 'undone' ? part : { ...renamed(part, name), ...reason })
   return done(bounded({ ...state, gaps: punch(state.gaps, from, to, named) }))
 }
 
-/** In a placed stream, an operator's order outranks a trusted watermark. */
+/** Adds the ordered blocks to the backfill, in a placed stream even below a trusted watermark. */
 export function orderBackfill(state: StreamState, request: RequestOf<'backfill'>): StreamStep {
   const { from, to } = request
   const lowest = firstIn(from)
@@ -147,7 +156,10 @@ export function backfilled(state: StreamState, request: RequestOf<'backfilled'>,
   return done({ ...learnt, backfill: { ...learnt.backfill, left } })
 }
 
-/** Trusts a watermark. One above the known numbers or the cursor could skip transfers, so it only raises an alarm. */
+/**
+ * Trusts a watermark. A watermark above the known numbers or the cursor could skip transfers, so it is refused and
+ * raises an alarm.
+ */
 export function trust(state: StreamState, request: RequestOf<'trust'>, at: number): StreamStep {
   const { number, height } = request
   const { by } = orderOf(request)
@@ -163,7 +175,10 @@ function beyondKnown({ next, cursor }: StreamState, { number, height }: RequestO
   return `height: ${cursor ? `above the cursor (${cursor.height})` : 'the stream has read no block yet'}`
 }
 
-/** Resolves numbers up to `number`. The watermark never falls. `undone` gaps stay: the chain outranks an order. */
+/**
+ * Resolves all numbers up to `number`, except those of `undone` gaps, because the chain outranks an order. The
+ * watermark never falls.
+ */
 export function trusted(state: StreamState, { number, height, by }: Omit<Distrusted, 'at'>): StreamStep {
   const first = BigInt(number) + 1n
   if (first <= BigInt(state.first)) return present(state)

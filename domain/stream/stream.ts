@@ -16,7 +16,7 @@ export interface StreamState {
   /** Numbers of transfers that are parked, or that wait for a reason of their own. `maxOpen` does not count them. */
   readonly outside: readonly OutsideNumbers[]
   readonly gaps: readonly Gap[]
-  /** The target completed these numbers, but the source does not show them yet, so their ids cannot be compared. */
+  /** Numbers that the target has completed but the source does not show yet, so that their ids cannot be compared. */
   readonly unknownCompletions: IntervalSet
   /** Numbers that were resolved without a delivery. Cancelled and skipped numbers are dropped last. */
   readonly exceptions: readonly StreamException[]
@@ -24,7 +24,7 @@ export interface StreamState {
   readonly marks: readonly (readonly [number: string, height: number])[]
   /** First block to read. A checkpoint or an operator vouches for earlier blocks. Absent: no blocks are read. */
   readonly start?: number
-  /** Height of the checkpoint with which the stream began. The first scan must reach it. */
+  /** Height of the checkpoint with which the stream began. The first scan must reach this height. */
   readonly base?: number
   readonly backfill: Backfill
   readonly target?: number
@@ -77,7 +77,9 @@ export interface OpenNumber {
 export interface OutsideNumbers {
   readonly code: string
   readonly waits?: true
-  /** Near intervals were joined to save bytes, so some of the numbers are resolved, or are no logs. */
+  /**
+   * Intervals close to each other were joined to save bytes, so some of the numbers are resolved, or belong to no log.
+   */
   readonly condensed?: true
   /**
    * `counts.completed` may already include this many of the numbers. When they complete again, `counted` falls instead.
@@ -144,19 +146,22 @@ export interface ForkAlarm {
   readonly at: number
 }
 
-/** Numbers in the source's final blocks. The agent has started their transfers, except `delivered` and `ignored`. */
+/**
+ * Numbers in the source's final blocks. The agent has started their transfers, except those of `delivered` and
+ * `ignored`.
+ */
 export interface Finding {
   readonly numbers: readonly (readonly [number: string, height?: number])[]
   readonly delivered?: IntervalSet
-  /** Numbers that are no transfers, or whose target chain has no route. */
+  /** Numbers that are not transfers, or whose target chain has no route. */
   readonly ignored?: IntervalSet
 }
 
 /** Each number in the logs of a range of blocks is in `numbers` or in `passed`. */
 export interface Reading extends Finding {
   /**
-   * Numbers that the agent passed over as not wanted (`isWanted`). If the stream wants such a number, it rejects the
-   * reading.
+   * Numbers that the agent passed over, because the stream did not want them (`isWanted`). If the stream now wants one
+   * of them, it rejects the reading.
    */
   readonly passed: IntervalSet
 }

@@ -17,7 +17,7 @@ import { count, countedOf, done, except, isUnresolved, present, refused, reopen,
 import { bringBack, bringBackAll, moveOutside, outsideReason, uncounted } from './outside-window.ts'
 import type { OpenNumber, RequestOf, StreamState } from './stream.ts'
 
-/** MIP-61's COMPLETE_EVENT_PROCESSING. Includes completions by any account. */
+/** Resolves numbers that the target has completed, by any account (MIP-61's COMPLETE_EVENT_PROCESSING). */
 export function completed(state: StreamState, { numbers, from, to }: RequestOf<'completed'>): StreamStep {
   const all = parse(numbers)
   const isLeft = ({ number }: { readonly number: string }) => !overlaps(all, BigInt(number))
@@ -40,7 +40,7 @@ function unseen({ gaps, next }: StreamState, numbers: IntervalSet): IntervalSet 
   return toSet(subtractIntervals(parse(numbers), parse(known)))
 }
 
-/** A reorg of the target's final blocks has removed these completions, so the watermark may fall. */
+/** Reopens numbers whose completions a reorg of the target's final blocks has removed. The watermark may fall. */
 export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at: number): StreamStep {
   const unknownCompletions = numbers.reduce((set, [from, to]) => without(set, from, to), state.unknownCompletions)
   const reopened = reopen({ ...state, unknownCompletions }, numbers, at)
@@ -49,14 +49,17 @@ export function undone(state: StreamState, { numbers }: RequestOf<'undone'>, at:
 
 const inGaps = ({ gaps }: StreamState) => gaps.reduce((sum, gap) => sum + gapSize(gap), 0n)
 
-/** An `undone` number cannot become an exception before the source shows it again. */
+/** Makes a number an exception. An `undone` number cannot become one before the source shows it again. */
 export function closed(state: StreamState, { number, outcome, by, reason }: RequestOf<'closed'>, at: number): StreamStep {
   const undone = state.gaps.some((gap) => gap.state === 'undone' && hasNumber([[gap.from, gap.to]], number))
   if (undone || !isUnresolved(state, number)) return present(state)
   return done(except(state, { number, outcome, ...defined({ by }), reason, at }))
 }
 
-/** An `early` number stays in `open`, because its delivery must be checked. */
+/**
+ * Moves the number of a parked transfer out of the window. An `early` number stays in `open`, because its delivery must
+ * be checked.
+ */
 export function park(state: StreamState, { number, code, waits }: Omit<RequestOf<'parked'>, 'kind'>): StreamStep {
   const known = state.open.find((one) => one.number === number)
   const outside = outsideReason(state, number)

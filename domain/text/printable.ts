@@ -25,12 +25,15 @@ export function harmlessLines(text: string): string {
   return text.split('\n').map(harmless).join('\n')
 }
 
-/** Undefined unless a shell reads the text as one argument that is no option. Strangers can choose workflow ids. */
+/**
+ * The text if a shell reads it as one argument that is not an option, otherwise undefined. Strangers can choose
+ * workflow ids.
+ */
 export function shellWord(text: string): string | undefined {
   return /^[\w./:][\w./:-]*$/.test(text) ? text : undefined
 }
 
-/** Takes any value, because a workflow that a person started may lack fields. */
+/** The value as one line of text. Takes any value, because a workflow that a person started may lack fields. */
 export function oneLine(given: unknown): string {
   const text = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
   return text.replaceAll(invisible(), ' ').replaceAll(/\s+/g, ' ').trim()

@@ -50,7 +50,7 @@ export function isShortFor(short: string, id: string): boolean {
   return whole.length - end.length >= at && whole.endsWith(end)
 }
 
-/** Fewer characters would match nearly every id. */
+/** Minimum length of a short form without its `…`. A shorter text would match nearly every id. */
 const fewestLeft = 8
 
 export function isShort(text: string): boolean {

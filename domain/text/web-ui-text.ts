@@ -54,7 +54,7 @@ export function paragraphs(...given: readonly (string | false | undefined)[]): s
   return given.filter(Boolean).join('\n\n')
 }
 
-/** Markdown turns bare web addresses into links. */
+/** Breaks up web addresses, because Markdown turns them into links. */
 function withoutLinks(text: string): string {
   return text.replaceAll('://', '[:]//').replaceAll(/\bwww\./gi, (www) => `${www.slice(0, -1)}[.]`)
 }

@@ -1,11 +1,14 @@
-/** `is`: the call's answer once the effect is there, hex with 0x in lower case. */
+/** `is`: the call's answer once the effect exists, hex with 0x in lower case. */
 export interface ViewCall {
   readonly to: string
   readonly data: string
   readonly is: string
 }
 
-/** Plain data, because a process with a key runs no code of a plug-in package. */
+/**
+ * The call of a round and its effect, as plain data, because a process with a key does not run the code of a plug-in
+ * package.
+ */
 export interface CallPlan {
   readonly to: string
   /** Signature `name(bytes,…)`. Its first argument is the signed message, which the history already contains. */

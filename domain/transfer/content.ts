@@ -27,9 +27,9 @@ export interface Payment {
 }
 
 /**
- * Least gas that a payment for a delivery must cover. A delivery that verifies 13 guardians' signatures needs more, and
- * so does a burn of CCTP. Without this limit, requests that nobody can deliver would cost nothing, and would hold up
- * other requests.
+ * Minimum gas that a payment for a delivery must cover. A delivery that verifies 13 guardians' signatures needs more,
+ * and so does a burn of CCTP. Without this limit, requests that nobody can deliver would cost nothing, and would hold
+ * up other requests.
  */
 export const leastGasLimit = 100_000n
 
@@ -48,7 +48,9 @@ const shapes = {
   coins: digits,
 } as const satisfies Record<keyof KnownContent, RegExp>
 
-/** Anyone with access to Temporal can write a memo, so malformed fields are left out. */
+/**
+ * The content in a workflow's memo. Anyone with access to Temporal can write a memo, so malformed fields are left out.
+ */
 export function contentIn(memo: unknown): KnownContent {
   const given = Object(memo) as Readonly<Record<string, unknown>>
   const known = Object.entries(shapes).flatMap(([name, shape]) => {

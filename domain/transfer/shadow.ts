@@ -12,7 +12,10 @@ export interface ShadowCall {
   readonly cost: string
 }
 
-/** `shadowCallIn` reads the call from this text, because a status has no other place for it. */
+/**
+ * Reason of a transfer in shadow mode. `shadowCallIn` reads the call from this text, because a status has no field for
+ * the call.
+ */
 export function shadowReason({ lane, to, selector, gasLimit, maxFee, cost }: ShadowCall): string {
   const price = `${gasLimit} gas at up to ${gweiText(maxFee)}`
   return `${lane} would call ${selector} of ${to} with ${price}; it costs ${exactAmountText(cost, undefined)} now`

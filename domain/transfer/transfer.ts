@@ -26,9 +26,12 @@ export interface Transfer {
   readonly message: string
   /** Limits of the submission that started the transfer. A transfer that a person starts again has none. */
   readonly terms?: Terms
-  /** Steps of a process with another config do not refuse the transfer for a day. Absent: any process may refuse it. */
+  /**
+   * For a day after `at`, a process with another config does not refuse the transfer. Absent: any process may refuse
+   * it.
+   */
   readonly startedUnder?: {
-    /** Digest of the config's chains and bridges (`routesDigest`), of the process that started the transfer. */
+    /** `routesDigest` of the process that started the transfer: a digest of its config's chains and bridges. */
     readonly routes: string
     /** When the transfer was started, ms since the epoch. */
     readonly at: number
@@ -69,7 +72,7 @@ export function isOutcome(state: TransferState): boolean {
   return transitions[state].length === 0
 }
 
-/** `spentNonces`: number of the transfer's nonces that something else has used. */
+/** `spentNonces`: number of the transfer's nonces that other transactions have used. */
 export interface ParkLimits {
   readonly reverts: number
   readonly spentNonces: number
@@ -119,7 +122,7 @@ export function mip61Of(transfer: { bridge: BridgeName; state: TransferState; co
   return failed ? 'transfer_pending_failed' : byState[state]
 }
 
-/** No chain of a config may have a name of this form. */
+/** Name of a source chain that is not in the config. No chain of a config may have a name of this form. */
 export function unconfiguredSource(wormholeChainId: number): ChainName {
   return `wormhole-${wormholeChainId}`
 }

@@ -18,7 +18,7 @@ describe('A node is disabled', () => {
     const [two] = after(disabled('bsc', 'node-1'), disabled('bsc', 'node-2'))
     expect(two).toContain('1 of the 3 nodes of bsc that read is enabled, and a majority is 2')
     expect(after(disabled('base', 'node-2'))).toEqual([expect.stringContaining('1 of the 2 nodes of base')])
-    expect(after(disabled('alone', 'node-1'))).toEqual([expect.stringContaining('no node of the config that reads is left for alone')])
+    expect(after(disabled('alone', 'node-1'))).toEqual([expect.stringContaining('alone has no enabled node in the config for reads')])
   })
 
   test('disabling an added node, or one that only sends, causes no warning', () => {

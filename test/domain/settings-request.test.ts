@@ -97,7 +97,7 @@ describe('a change of the settings', () => {
   test.each([
     ['a Wormhole number that the config has a name for', { sourceChain: 'wormhole-2' }, 'is called ethereum in the config'],
     ['a Wormhole number that no chain can have', { sourceChain: 'wormhole-65536' }, 'there is no chain'],
-    ['three chains', { chain: 'bsc', sourceChain: 'ethereum', targetChain: 'sei' }, 'no transfer is from ethereum to sei and of bsc'],
+    ['three chains', { chain: 'bsc', sourceChain: 'ethereum', targetChain: 'sei' }, 'no transfer from ethereum to sei concerns bsc'],
   ])('a halt that covers nothing is refused: %s', (_, scope, problem) => {
     const known = { bridges: [], lanes: [], nodes: { ethereum: [], bsc: [], sei: [] }, wormholeChainIds: { ethereum: 2 } }
     expect(() => assertKnownNames([{ kind: 'halt', scope }], known, noSettings)).toThrow(problem)

@@ -215,7 +215,7 @@ describe('Settings that operators change at run time', () => {
     await listed('node-1 up config, spare up added')
     await stage.outcomes([await send(), await send('bsc')])
     await change('node', 'disable', 'bsc', 'node-1')
-    const tooFew = [expect.stringContaining('no node of the config that reads is left for bsc')]
+    const tooFew = [expect.stringContaining('bsc has no enabled node in the config for reads')]
     expect(warnings).toEqual(tooFew)
     const again = await post([{ kind: 'setNode', change: { chain: 'bsc', name: 'node-1', disabled: true } }])
     expect(await again.json()).toMatchObject({ warnings: tooFew })

@@ -72,7 +72,7 @@ function held(state: LaneState, { id, intentId, callHash }: Omit<FindRequest, 'k
   if (isWithdrawn(state, intentId)) return refuse(state, 'withdrawn', 'the intent was withdrawn')
   const later = state.replaced || callHash === undefined ? undefined : laterRound(state, intentId, callHash)
   if (!later?.owner) return undefined
-  const detail = `nonce ${later.nonce} is of a later round, ${later.owner.intentId}`
+  const detail = `nonce ${later.nonce} belongs to a later round, ${later.owner.intentId}`
   return { state, answer: { kind: 'refused', why: 'withdrawn', detail, later: later.owner.intentId } }
 }
 
@@ -106,7 +106,10 @@ function lowered(state: LaneState): LaneState {
   return lowered({ ...state, entries, next: top.nonce })
 }
 
-/** Enough, because a closing lane withdraws only hundreds of intents, whose late steps soon time out. */
+/**
+ * Maximum tombstones. Enough, because a closing lane withdraws only hundreds of intents, whose late steps soon time
+ * out.
+ */
 const tombstoneLimit = 1_024
 
 export function withdraw(state: LaneState, intentId: string, how: 'leave' | 'cancel' | 'abandon', now: number): Step {

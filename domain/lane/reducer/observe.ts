@@ -5,9 +5,9 @@ import { inBlock } from '../storage/pack.ts'
 import { openFallen, withoutFinal } from '../storage/pages.ts'
 import type { Observation, RolledBack } from '../messages.ts'
 
-/** Highest number of entries that a node's false answer can add to the ledger. */
+/** Maximum number of entries that a false answer of a node can add to the ledger. */
 const coveredLimit = 1_000
-/** A height below the known one counts as a lagging node's if the known height was reported within this time (ms). */
+/** If the known height was reported within this time (ms), a lower height counts as the answer of a lagging node. */
 const leadMs = 60_000
 
 /**
@@ -65,7 +65,10 @@ export function observe(state: LaneState, observation: Observation, now: number)
   return { state: rememberForgotten(state, after, now), rolledBack }
 }
 
-/** After a long gap between reports, all idle times begin again: no process could claim its nonces in the gap. */
+/**
+ * The account as of this report. After a long gap between reports, all idle times begin again, because no process could
+ * claim its nonces in the gap.
+ */
 function remembered(known: Remembered | undefined, seen: Observation, fillAfterBlocks: number, now: number): Remembered {
   const { latest, finalized, height, hash, balance, final = known?.final } = seen
   const gap = known ? height - known.height : 0
@@ -142,7 +145,10 @@ function isUsed({ observed, entries }: LaneState, { nonce }: Entry): boolean {
   return nonce < (observed?.latest ?? 0) || entries[nonce]?.fill === 'inherited'
 }
 
-/** Joins adjacent ranges, because steady use of the key outside Portage would fill the list. */
+/**
+ * Adds a range, joined with the last one if they touch. Otherwise, steady use of the key outside Portage would fill the
+ * list.
+ */
 function withRange(known: readonly ForgottenNonces[], { from, to, at }: ForgottenNonces): ForgottenNonces[] {
   const last = known.at(-1)
   return last?.to === from ? [...known.slice(0, -1), { from: last.from, to, at }] : [...known, { from, to, at }]

@@ -99,7 +99,10 @@ function configure(state: LaneState, given: LaneConfig, now: number): LaneState 
   return reviewFunds({ ...state, configured: given, config: { ...given, lane: state.config.lane, window } }, now)
 }
 
-/** Accepts only the ledger's own final block: a process with an old view must not stop the lane after a reset. */
+/**
+ * Stops the lane because its chain was replaced. Accepts only the ledger's own final block: a process with an old view
+ * must not stop the lane after a reset.
+ */
 function replaced(state: LaneState, { height, hash }: { height: number; hash: string }): LaneState {
   const known = state.observed?.final
   return known?.height === height && known.hash === hash ? { ...state, replaced: { height, hash } } : state

@@ -99,9 +99,12 @@ function meets({ maxFee = '0', tip = '0' }: Raise, made: Attempt): boolean {
   return BigInt(made.maxFee) >= BigInt(maxFee) && BigInt(made.tip) >= BigInt(tip)
 }
 
-/** A node that counts more pending transactions is wrong: go-ethereum's pool keeps 64 of an account, reth's 16. */
+/** A node that counts more pending transactions is wrong: go-ethereum's pool keeps 64 per account, reth's 16. */
 const mostPending = 1_000
-/** A request copies the ledger, and a task must end within 5 s. Processes send at most 64 requests in one update. */
+/**
+ * Maximum requests in one update. Each of them copies the ledger, and a workflow task must end within 5 s. Processes
+ * send at most 64.
+ */
 const mostRequests = 100
 
 const block = fields({ height: whole, hash: text() })

@@ -60,7 +60,10 @@ function dictionaryOf(all: readonly Parts[]) {
   }
 }
 
-/** In the field of the intent id's start, `-` means no owner, and `.` comes before an id of unusual form. */
+/**
+ * One entry as text. In the field for the start of the intent id, `-` means no owner, and `.` precedes an id of unusual
+ * form.
+ */
 function line(parts: Parts, before: Parts | undefined, to: Dictionary): string {
   const { nonce, attempts, start, number, digest, round, hash, rest } = parts
   const isUsual = digest !== undefined

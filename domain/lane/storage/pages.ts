@@ -12,7 +12,8 @@ export interface PageSizes {
 const sizes: PageSizes = { page: 250, loose: 250 }
 const readable = 128
 /**
- * Limited, because a rollback sends a signal per unpacked nonce. Temporal's `limit.numPendingSignals.error` is 2,000.
+ * Number of nonces above the account's nonce whose pages are unpacked. Limited, because a rollback sends a signal per
+ * unpacked nonce, and Temporal's `limit.numPendingSignals.error` is 2,000.
  */
 const openAhead = 1_000
 
