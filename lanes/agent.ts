@@ -46,13 +46,13 @@ export class LaneAgent {
   start(): void {
     const { signer, config } = this.#deps
     if (!config.lane.endsWith(signer.address)) {
-      throw new RelayerError('SIGNER_UNAVAILABLE', { detail: `the key is of ${signer.address}`, facts: { lane: config.lane } })
+      throw new RelayerError('SIGNER_UNAVAILABLE', { detail: `the key belongs to ${signer.address}`, facts: { lane: config.lane } })
     }
     this.#observer.start()
     this.#stopTokens = watchTokens(this.#deps, this.#tokens)
   }
 
-  /** Asks for no more nonces, and drives the present ones. Waiting calls fail with LANE_UNREACHABLE. */
+  /** Stops asking for nonces, but still drives the nonces it has. Waiting calls fail with LANE_UNREACHABLE. */
   quiesce(): void {
     this.#requests.close()
   }
@@ -113,7 +113,10 @@ export class LaneAgent {
     return answer?.kind === 'refused' ? answer : { kind: 'refused', why: 'none', detail: 'the intent has no nonce' }
   }
 
-  /** Gets a nonce, if the lane is open and has one in time. Throws LANE_UNREACHABLE, errors of `checkSigning`. */
+  /**
+   * Gets a nonce, or a refusal if the lane is closed or full for too long. Throws LANE_UNREACHABLE, errors of
+   * `checkSigning`.
+   */
   async acquire(request: NonceRequest, limit: WaitLimit): Promise<Acquired> {
     const pending = this.pendingOf(request.owner.intentId)
     if (pending) return { kind: 'acquired', pending }
@@ -137,7 +140,10 @@ export class LaneAgent {
     return this.#deps.signer.spending?.() ?? []
   }
 
-  /** Called if `signAndSend` failed. False: the lane must use the nonce, with a no-op if the key refuses the call. */
+  /**
+   * Gives the nonce back after `signAndSend` failed. False if the lane must use the nonce: with a no-op if the key
+   * refuses the call.
+   */
   async giveUp(pending: PendingTransaction, failure: unknown): Promise<boolean> {
     const isFree = await this.release(pending)
     if (!isFree && signingRefusal(failure)) await this.#deps.ledger.ask({ kind: 'fill', nonce: pending.nonce, reason: 'refused' })
@@ -191,7 +197,7 @@ function watchTokens({ chain, config, logger, tokens = [] }: LaneDeps, seen: Map
       seen.set(one.token, { ...one, balance: await chain.balanceOf(laneAddress(config.lane), one.token) }),
     )
     const failed = (await Promise.allSettled(reads)).find((one) => one.status === 'rejected')
-    if (failed) logger.warn('the tokens of the lane could not all be read', problemOf(failed.reason))
+    if (failed) logger.warn('some token balances of the lane could not be read', problemOf(failed.reason))
   }
   return chain.heads.subscribe(({ latest }) => void read(latest.height))
 }

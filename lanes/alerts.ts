@@ -16,7 +16,8 @@ export function createAlerts(logger: Logger) {
     if (kept < keptLimit * overBelow) isNearLimit = false
     if (kept < keptLimit * warnAbove || isNearLimit) return
     isNearLimit = true
-    const text = 'the lane keeps nearly as many unfinal nonces as it can; at the limit it grants no more until some are final'
+    const text =
+      'the lane has nearly reached its limit of nonces that are not final; at the limit, it grants no nonces until some are final'
     logger.warn(text, { code: 'LANE_KEEPS_TOO_MANY', kept, keptLimit })
   }
 

@@ -31,7 +31,7 @@ export interface LaneCall {
 /** The call of a nonce, as far as a process knows it. Without `intent`, the process can only sign no-ops. */
 export interface KnownCall extends Partial<Pick<LaneCall, 'intent' | 'tried' | 'terms'>> {
   readonly intentId?: string
-  /** Recognises the call of an earlier process, which may have signed it with other fees or with another signer. */
+  /** Identifies the call even if an earlier process signed it with other fees or with another signer. */
   readonly callHash?: string | undefined
   readonly grantedTo?: string | undefined
   /** Why every node refused the call, in the nodes' words. */

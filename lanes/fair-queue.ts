@@ -6,10 +6,12 @@ export interface Waiting {
   readonly deadline?: number | undefined
 }
 
-/** A waiter rises by one priority in this time (ms), so that no waiter starves. */
+/** Time (ms) in which a waiter rises by one priority, so that no waiter starves. */
 const ageingMs = 10_000
 
-/** Ranks by priority, which rises with time, then by the last turn of the source, by deadline, by arrival. */
+/**
+ * Ranks waiters by priority, which rises with time, then by the last turn of their source, by deadline, and by arrival.
+ */
 export class FairQueue<T extends Waiting> {
   readonly #waiters = new Set<T>()
   readonly #lastServed = new Map<string, number>()

@@ -2,7 +2,7 @@ import { Wait, type WaitLimit } from '../runtime/wait.ts'
 
 /** ms for which a promised slot is kept, because the workflow task that schedules the step may take this long. */
 const promisedMs = 10_000
-/** Longest wait of an admission for a slot, ms. It is short, because the workflow answers no queries during it. */
+/** Maximum wait of an admission for a slot, ms. Short, because the workflow answers no queries during the wait. */
 const longestWaitMs = 1_000
 /** After this many unused promises in a row, another process probably gets the steps, so promises stop for `restMs`. */
 const missesInARow = 5
@@ -44,7 +44,10 @@ export class StepSlots<Kept = unknown> {
     return { kept: promised?.kept, free: () => this.#free() }
   }
 
-  /** If the signal aborts, the step runs without a slot, because the step itself handles the abort. */
+  /**
+   * Runs a step from the queue in a slot. If the signal aborts, the step runs without a slot, because the step itself
+   * handles the abort.
+   */
   async runQueued<T>(signal: AbortSignal, step: () => Promise<T>): Promise<T> {
     if (!(await this.#take(this.#queuedSteps, { signal }))) return step()
     try {

@@ -12,7 +12,7 @@ const idleBlocks = 10
 /** Interval of queries to the ledger while the lane has no work, ms. It is long, because a query may cost a replay. */
 const idleQueryMs = 20_000
 const brokeBlocks = 2
-/** Number of reports per `fillAfterBlocks` blocks: the lane fills a nonce that no report names during these blocks. */
+/** Number of reports per `fillAfterBlocks` blocks. The lane fills a nonce that no report names during these blocks. */
 const claimsPerFill = 20
 
 /**
@@ -72,7 +72,7 @@ export class AccountObserver {
     try {
       await this.#read()
     } catch (error) {
-      this.#deps.logger.warn('the account could not be read; again at the next block', problemOf(error))
+      this.#deps.logger.warn('the account could not be read; trying again at the next block', problemOf(error))
     } finally {
       this.#reading = false
     }
@@ -81,7 +81,8 @@ export class AccountObserver {
   #isTime(height: number): boolean {
     const { view } = this.#deps.ledger
     const isAfter = (blocks: number) => height - this.#readAt >= blocks || height < this.#readAt
-    // On a replaced chain, reads are rare: each first asks the ledger whether an operator has reset the lane.
+    // On a replaced chain, reads are rare, because each read first asks the ledger whether an operator has reset the
+    // lane.
     if (view?.closed?.why === 'replaced') return isAfter(idleBlocks)
     const owesFinality = (view?.next ?? 0) > (this.account?.finalizedNonce ?? 0)
     if (this.#hasWork || !view?.synced || owesFinality) return true
@@ -193,7 +194,7 @@ function createFinalBlocks() {
 
 function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
   const address = laneAddress(config.lane)
-  /** Whether the ledger knows this chain. `unsure`: the nodes have not answered yet. */
+  /** Whether this is the chain that the ledger knows. `unsure`: the nodes have not answered yet. */
   let identity: 'unchecked' | 'unsure' | 'same' = 'unchecked'
   let witnessed = 0
 
@@ -210,7 +211,7 @@ function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
       if (denied) await ledger.ask({ kind: 'replaced', block })
       return denied
     } catch (error) {
-      logger.warn('could not check whether the chain was replaced; again at the next block', problemOf(error))
+      logger.warn('could not check whether the chain was replaced; trying again at the next block', problemOf(error))
       return false
     }
   }
@@ -222,7 +223,7 @@ function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
     if (identity === 'unsure' || finalizedAt === undefined || finalizedNonce >= was || height < finalizedAt) return false
     const final = await chain.agreedNonce(address)
     if (final >= was) return false
-    logger.error('nonces that were final are not used any more; the lane goes on from the nonces of the chain', {
+    logger.error('nonces that were final are no longer used; the lane continues with the nonces of the chain', {
       code: 'EFFECT_UNDONE',
       final,
       was,
@@ -245,7 +246,7 @@ function createAccountChecks({ chain, ledger, logger, config }: LaneDeps) {
       witnessed = counted
       return true
     }
-    logger.warn('one node counts more nonces than were given, and most nodes do not; the ledger does not learn of them', {
+    logger.warn('a node counts more nonces than the ledger granted, and most nodes do not; they are not reported to the ledger', {
       code: 'NODES_DISAGREE',
       counted,
       given: given(),

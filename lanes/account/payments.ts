@@ -9,7 +9,9 @@ const priceRoom = 2n
 /** Factor on `paymentGas`. It must be above 1.2, because the signed gas limit is 1.2 times the estimate. */
 const limitRoom = 2n
 
-/** Pays the balance, less `keep` (wei) and the highest cost, to the treasury. Throws INPUT_INVALID, read errors. */
+/**
+ * A payment to the treasury: the balance minus `keep` (wei) and the maximum cost. Throws INPUT_INVALID, read errors.
+ */
 export async function sweepIntent(
   chain: Pick<Chain, 'account' | 'quote' | 'dataFee'>,
   sweep: { readonly lane: LaneId; readonly treasury: string; readonly keep: string; readonly coin: string | undefined },
@@ -25,9 +27,10 @@ export async function sweepIntent(
   throw invalid(`nothing to send: balance ${balance}, to keep ${kept}, fee up to ${fee}`, { lane: address })
 }
 
-/** Throws INPUT_INVALID. */
+/** A payment from one lane to another. Throws INPUT_INVALID unless they are different lanes of one network. */
 export function topUpIntent(lane: LaneId, from: LaneId, wei: string): Intent {
-  if (network(from) !== network(lane) || from === lane) throw invalid('the two must be different lanes of one network', { lane, from })
+  if (network(from) !== network(lane) || from === lane)
+    throw invalid('the two lanes must be different lanes of one network', { lane, from })
   return { to: laneAddress(lane), data: '0x', value: wei }
 }
 

@@ -43,7 +43,10 @@ type Deps = { readonly client: TemporalClient; readonly agent: LaneAgent; readon
 const listedMs = 1_000
 const checkMs = 5_000
 
-/** A batch is recorded before it gets a nonce, so any process can continue it. */
+/**
+ * Sends batches, and finds the batch of an intent. A batch is recorded before it gets a nonce, so any process can
+ * continue it.
+ */
 export class BatchTracker {
   readonly #deps: Deps
   readonly #driven = new Map<string, Batch>()

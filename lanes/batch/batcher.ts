@@ -4,7 +4,7 @@ import { Wait, type WaitLimit } from '../../runtime/wait.ts'
 
 export interface Flushed<C, T> {
   readonly together: boolean
-  /** Candidates without an answer are flushed again: with later candidates if `together`, else in halves. */
+  /** Candidates without an answer are flushed again: with later candidates if `together`, otherwise in halves. */
   readonly answers: ReadonlyMap<C, T>
 }
 
@@ -21,7 +21,7 @@ interface BatcherOptions<C, T> {
 }
 
 const quietFlushes = 2
-/** The lane counts as busy if this many candidates come within `fullBatchMs`. */
+/** The lane counts as busy if this many candidates arrive within `fullBatchMs`. */
 const busyArrivals = 4
 
 interface Member<C, T> extends Waiting {
@@ -31,7 +31,10 @@ interface Member<C, T> extends Waiting {
   readonly wait: Wait<T>
 }
 
-/** On a quiet lane, a candidate goes alone. Candidates that come during a flush share the next flush. */
+/**
+ * Groups candidates into batches. On a quiet lane, a candidate is sent alone. Candidates that arrive during a flush
+ * share the next flush.
+ */
 export class Batcher<C extends Omit<Waiting, 'since'>, T> {
   readonly #options: BatcherOptions<C, T>
   readonly #now: () => number

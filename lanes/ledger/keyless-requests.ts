@@ -25,13 +25,13 @@ export interface LedgerNonces {
   readonly nonces: readonly number[]
   /** Intents of the workflow that still own their nonces, because the lane does not fill them. */
   readonly owners: readonly string[]
-  /** All lower nonces are final, and the ledger has forgotten them. */
+  /** Lowest nonce that is not final. The ledger has forgotten all lower nonces. */
   readonly finalized: number
-  /** The highest nonce of an earlier ledger that is not final. */
+  /** Highest nonce of an earlier ledger that is not final. Undefined if there is none. */
   readonly inherited?: number | undefined
   /** Whether a process has reported the account to the ledger. */
   readonly synced: boolean
-  /** False if the ledger is missing, began anew, has no recent report, or lacks the grants of an earlier ledger. */
+  /** False if the ledger is missing or unsynced, has no recent report, or lacks the grants of an earlier ledger. */
   readonly knowsAll: boolean
 }
 
@@ -53,7 +53,10 @@ export function createKeylessRequests(client: TemporalClient, lanes: ReadonlyMap
   }
 }
 
-/** Starts a missing ledger, so that it refuses late requests for the intents. Throws LANE_UNREACHABLE. */
+/**
+ * Returns a function that withdraws an intent. It starts a missing ledger, so that the ledger refuses late requests for
+ * the intent. Throws LANE_UNREACHABLE.
+ */
 function createWithdrawals(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>, batched: boolean): Withdraw {
   return async ({ lane, intentId, how }) => {
     try {

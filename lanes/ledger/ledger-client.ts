@@ -17,7 +17,7 @@ interface LedgerClientOptions {
 
 type LedgerListener = (response: Omit<ApplyResponse, 'answers'>) => void
 
-/** Limit that keeps the payload of an update far below the server's limits. */
+/** Maximum requests per update, which keeps the payload of an update far below the server's limits. */
 const requestsPerUpdate = 64
 
 /**
@@ -26,7 +26,7 @@ const requestsPerUpdate = 64
  */
 const spacingsMs = [0, 200, 500]
 
-/** Sends requests and reports of one process, one update at a time. Retries until `close` is called. */
+/** Sends one process's requests and reports to the ledger, one update at a time. Retries until `close` is called. */
 export class LedgerClient {
   view: LaneView | undefined
   hasOrders = false
@@ -70,7 +70,10 @@ export class LedgerClient {
     return recordSigned(this.#options.client, intentId, signed)
   }
 
-  /** Finds operators' orders for a lane without work. Sends a query, because an update would add to the history. */
+  /**
+   * Reads the ledger, to find operators' orders while the lane has no work. Sends a query, because an update would add
+   * to the history.
+   */
   async query(): Promise<void> {
     const { client, config } = this.#options
     try {

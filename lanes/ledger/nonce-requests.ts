@@ -24,13 +24,13 @@ interface Waiter extends Waiting {
   readonly request: NonceRequest
   refusal: { why: Refusal; detail: string }
   readonly wait: Wait<Acquired>
-  /** Deadline, ms since this process began. After a pause of the process, the timer of `wait` would fire too late. */
+  /** Deadline, ms since the process started. After a pause of the process, the timer of `wait` would fire too late. */
   readonly until: number
   isAsked: boolean
   isLate: boolean
 }
 
-/** A call that may have been granted a nonce waits this time (ms) longer: an unused nonce could cost a no-op. */
+/** Additional wait (ms) of a call that may have been granted a nonce, because an unused nonce could cost a no-op. */
 const lateAnswerMs = 10_000
 
 /** Asks the ledger for as many nonces as the window has room for. */
@@ -43,7 +43,7 @@ export class NonceRequests {
   /** Block hash at the ledger's last refusal. A height would not do: heights repeat on a replaced chain. */
   #refusedAt: string | undefined
   #closed = false
-  /** Whether the ledger has a report of this process. Without one, a restored ledger would grant used nonces. */
+  /** Whether the ledger has a report from this process. Without a report, a restored ledger would grant used nonces. */
   #reported = false
 
   constructor(deps: LaneDeps, transactions: PendingTransactions) {

@@ -34,7 +34,7 @@ export function createLaneStatusCache(client: TemporalClient, lanes: readonly La
     const taking = all.filter((one) => one.open)
     return (taking.length > 0 ? taking : all.filter(({ why }) => why === 'unserved')).map(({ lane }) => lane)
   }
-  /** Whether every open lane is on trial: none of them may be able to pay. */
+  /** Whether every open lane is on trial, so that perhaps no lane can pay. */
   const onTrial = async (): Promise<boolean> => {
     const taking = (await statuses()).filter((one) => one.open)
     return taking.length > 0 && taking.every((one) => one.onTrial)

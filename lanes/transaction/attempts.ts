@@ -17,7 +17,7 @@ type AttemptTimes = { at: number } & { -readonly [Time in 'acceptedAt' | 'includ
 
 const passingLimits: readonly unknown[] = ['maxSpendingPerHourWei', 'maxSpendingPerDayWei']
 
-/** Undefined for other errors, after which the signer may sign the same transaction. */
+/** How the signer refused. Undefined for other errors, after which the signer may sign the same transaction. */
 export function signingRefusal(error: unknown): SigningRefusal | undefined {
   if (!(error instanceof RelayerError)) return undefined
   if (error.code === 'CALL_UNJUSTIFIED') return 'call'
@@ -26,7 +26,10 @@ export function signingRefusal(error: unknown): SigningRefusal | undefined {
   return error.facts['limit'] === undefined ? 'call' : 'limit'
 }
 
-/** Attempts are identified by signing hash, because each signature of a KMS gives the transaction a different hash. */
+/**
+ * The attempts for one nonce. They are identified by signing hash, because each signature of a KMS gives the
+ * transaction a different hash.
+ */
 export class Attempts {
   readonly watch: Watch
   recorded: readonly Attempt[] = []

@@ -29,11 +29,13 @@ export function createFeeEscalator(deps: LaneDeps, nonce: number, { intentId, in
     const estimate = more ? await chain.simulate({ to: address, data: '0x', value: '0' }, address, { gasFactor }) : undefined
     if (estimate?.ok) known.push(BigInt(estimate.gas))
     const gas = known.reduce((a, b) => (a > b ? a : b))
-    // If a no-op with `mostNoopGas` was refused, its fault was not too little gas, so more gas would not help.
+    // If a no-op with `mostNoopGas` was refused, the reason was not a lack of gas, so more gas would not help.
     return String(gas < mostNoopGas ? gas : mostNoopGas)
   }
 
-  /** Returns the next attempt, if it is allowed and needed. `offered`: fees of attempts that a pool may hold. */
+  /**
+   * Returns the next attempt. Undefined if none is needed or allowed. `offered`: fees of attempts that a pool may hold.
+   */
   async function next(
     attempts: readonly Attempt[],
     offered: readonly Fees[],
@@ -85,7 +87,10 @@ function dearer(market: Fees, { maxFee, tip }: Fees): boolean {
 
 export type StuckDetector = ReturnType<typeof createStuckDetector>
 
-/** Only the lowest nonce can be stuck. Counts blocks instead of time, because a chain may halt. */
+/**
+ * Decides when the fees of an attempt are raised. Only the lowest nonce can be stuck. Counts blocks instead of time,
+ * because a chain may halt.
+ */
 export function createStuckDetector(blocks: number, raises: boolean, waited = 0) {
   let attemptedAt = -1
   let sentAt = -1

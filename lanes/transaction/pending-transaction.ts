@@ -76,7 +76,7 @@ export class PendingTransaction {
     return this.#usedExternally ? { kind: 'spent', by: 'external' } : { kind: 'pending', note: this.#sender.note }
   }
 
-  /** The no-op in a block that replaced the call because most nodes refused the call. `reason` has the nodes' text. */
+  /** Set if most nodes refused the call, and a no-op in a block has replaced it. `reason` has the nodes' text. */
   get refusedCall(): { readonly reason: string; readonly receipt: Receipt } | undefined {
     const { inclusion } = this.#attempts.watch
     if (this.#refusal === undefined || inclusion.kind !== 'included' || !this.#attempts.isNoop(inclusion.receipt.hash)) return undefined

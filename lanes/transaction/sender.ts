@@ -7,7 +7,10 @@ const ordinary: ReadonlySet<SendErrorClass> = new Set(['nonce-too-low', 'own-non
 
 /** Pools may evict a transaction, so it is sent again after this many blocks without inclusion. */
 const resendAfterBlocks = 5
-/** Interval of repeated sends, ms, on chains where a higher fee replaces nothing (OpenZeppelin on Arbitrum: 20 s). */
+/**
+ * Interval of repeated sends, ms, on chains where a higher fee replaces no transaction (OpenZeppelin on Arbitrum: 20
+ * s).
+ */
 const resendAfterMs = 20_000
 /** A call is hopeless once each node that answers has refused it for good at this number of blocks. */
 const agreedBlocks = 2
@@ -20,7 +23,7 @@ const agreedBlocksOnceTaken = 5
 interface Refusals {
   readonly error: 'fatal' | 'terminally-stuck'
   readonly blocks: number
-  /** Those of the blocks at which most nodes refused it. */
+  /** Number of these blocks at which most nodes refused the call. */
   readonly byMost: number
   readonly height: number
 }
@@ -67,7 +70,7 @@ export function createTransactionSender({ chain, logger }: LaneDeps, nonce: numb
       const { error, blocks } = refusals
       return taken ? error === 'terminally-stuck' && blocks >= agreedBlocksOnceTaken : blocks >= agreedBlocks
     },
-    /** Whether most nodes refused the call at two blocks. Otherwise, the refusal is no loss of the transfer. */
+    /** Whether most nodes refused the call at two blocks. Otherwise, the refusal does not count as a loss. */
     isAgreed: () => (refusals?.byMost ?? 0) >= agreedBlocks,
     /**
      * Whether, at two blocks, each node that answered called the last transaction unminable, and no node has ever
