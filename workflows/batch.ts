@@ -11,7 +11,7 @@ import { condition, makeContinueAsNewFunc, setCurrentDetails, setHandler, workfl
 const firstWaitMs = 60_000
 const longestWaitMs = 10 * 60_000
 
-/** Records a call for many transfers, so that any process can make the same bytes. Asks for no nonce itself. */
+/** Records a call for many transfers, so that any process can make the same bytes. Does not ask for a nonce itself. */
 export async function batch(input: contract.BatchInput): Promise<contract.BatchStatus> {
   const { lane, intent, members } = input
   const { workflowId } = workflowInfo()

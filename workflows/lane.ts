@@ -12,7 +12,10 @@ import { rolledBackSignal } from '../temporal/contracts/transfer.ts'
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, getExternalWorkflowHandle, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
-/** This limit is far below the server's 2,000, because the server rewrites all updates of a run at every step. */
+/**
+ * Maximum updates per run, far below the server's 2,000, because the server rewrites all updates of a run at every
+ * step.
+ */
 const updatesPerRun = 300
 
 /** The nonce ledger of a key on a chain. Only it writes grants and attempts, by the rules of domain/lane/reducer. */

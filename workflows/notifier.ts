@@ -51,7 +51,7 @@ const orderCheck = byKind({
   raise: fields({}),
 } satisfies Record<NotifierOrder['kind'], Check>)
 
-/** People may type signals, so a malformed signal must not fail the task. */
+/** The order in a signal, if it is valid. People may type signals, so a malformed signal must not fail the task. */
 function readOrder(given: NotifierOrder): NotifierOrder[] {
   try {
     orderCheck(given, '')

@@ -19,7 +19,8 @@ const checksPerRun = 200
 /** Sends one intent until it is final. An intent of unknown fate is not sent again: that could pay twice. */
 export function operatorTransaction(input: contract.OperatorTransactionInput): Promise<contract.OperatorTransactionStatus> {
   const { cancelRequested } = CancellationScope.current()
-  // A cancel by Temporal becomes an order, and interrupts no step: the use of the nonce decides how the workflow ends.
+  // A cancel by Temporal becomes an order, and does not interrupt a step: the use of the nonce decides how the workflow
+  // ends.
   return CancellationScope.nonCancellable(() => sendUntilFinal(input, cancelRequested))
 }
 
@@ -108,7 +109,7 @@ function applyResult(result: LaneStepResult, progress: contract.OperatorTransact
       progress.sentBefore = sentBefore
       return { state: 'waiting', detail: `${result.code}: ${result.reason}` }
     case 'none':
-      // The process reports every signature before it sends. So without a report, nothing was sent.
+      // The process reports every signature before it sends, so without a report, nothing was sent.
       progress.sentBefore = progress.held !== undefined
       return { state: 'waiting', detail: 'the step was interrupted; the next step looks for the nonce' }
     case 'spent':

@@ -2,7 +2,7 @@ import { type ErrorCode, knownCode } from '../domain/catalogue/errors.ts'
 import { failoverTimesOf } from '../temporal/contracts/failover.ts'
 import { ApplicationFailure, TimeoutFailure, type ActivityOptions, type LocalActivityOptions, workflowInfo } from '@temporalio/workflow'
 
-/** No outage may lose a transfer, so steps are retried without end. */
+/** No outage may lose a transfer, so steps are retried until they succeed. */
 const forever = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' } as const
 
 /** A `local` step is tried once: after a failure, most callers run durable steps (workflows/transfer/steps.ts). */

@@ -5,7 +5,7 @@ import { changeSettingsUpdate, type SettingsInput, settingsQuery } from '../temp
 import { entityWorkflow } from './entity-workflow.ts'
 import { continueAsNew, setCurrentDetails, setHandler } from '@temporalio/workflow'
 
-/** Lower than in other workflows, because an answer may be 100 KB long. */
+/** Maximum updates per run, lower than in other workflows, because an answer may be 100 KB long. */
 const updatesPerRun = 100
 
 /** The only writer of a namespace's settings. domain/settings has the rules. */

@@ -39,7 +39,10 @@ export async function stream(input: contract.StreamInput): Promise<void> {
   await continueAsNew<typeof stream>({ ...rest, state })
 }
 
-/** Ignores an invalid checkpoint: the backfill gets longer, and the process that started the stream raises an alarm. */
+/**
+ * The first state. An invalid checkpoint is ignored: the backfill takes longer, and the process that started the stream
+ * raises an alarm.
+ */
 function begin({ config, checkpoint, distrusted }: contract.StreamInput): StreamState {
   if (distrusted !== undefined) return { ...initialStream(config), distrusted: { ...distrusted, at: Date.now() } }
   if (checkpoint === undefined) return initialStream(config)

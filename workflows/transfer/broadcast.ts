@@ -105,7 +105,10 @@ async function afterWithdrawal(run: TransferRun, lane: LaneIntent, nonce: number
   run.nextRound()
 }
 
-/** After the first quarantine, the next admission at once tries a call that runs no code of the recipient. */
+/**
+ * Ends the round of a call that got no nonce. After the first quarantine, the next admission follows immediately, with
+ * a call that does not run the recipient's code.
+ */
 async function holdBack(run: TransferRun, lane: LaneIntent, refusal: Extract<BroadcastResult, { kind: 'no-slot' }>): Promise<undefined> {
   const { code, retryInMs } = refusal
   const reason = `${lane.ready.lane}: ${refusal.reason}`
@@ -175,7 +178,7 @@ export class LaneIntent {
     }
   }
 
-  /** Withdraws the intent, once. The broadcast goes on until the call, or the no-op for its nonce, is mined. */
+  /** Withdraws the intent, once. The broadcast continues until the call, or the no-op for its nonce, is mined. */
   startWithdrawal(): void {
     if (this.#withdrawing) return
     this.#withdrawing = true
@@ -205,7 +208,10 @@ export class LaneIntent {
     return { code: refusalCodes[why], reason: `${this.ready.lane} is ${why}${detail ? `: ${detail}` : ''}` }
   }
 
-  /** True if the intent had no nonce. The ledger then refuses this intent, so the next try must be a new round. */
+  /**
+   * Withdraws the intent if it has no nonce. True if withdrawn: the ledger then refuses this intent, so the next try
+   * must be a new round.
+   */
   async leave(): Promise<boolean> {
     return (await this.#withdraw('leave')).kind === 'free'
   }
@@ -245,7 +251,10 @@ export class LaneIntent {
     return this.#queued('requeued')
   }
 
-  /** A cancel ends the wait for the task at once. The task then gets no nonce, because its intent is withdrawn. */
+  /**
+   * Runs the step on the lane's queue. A cancel ends the wait for the task immediately. The task then gets no nonce,
+   * because its intent is withdrawn.
+   */
   #queued(mode: BroadcastMode): Promise<BroadcastResult> {
     const options = { ...broadcastPolicy(), cancellationType, summary: this.#summary(), taskQueue: laneQueue(this.ready.lane) }
     return proxyActivities<contract.LaneSteps>(options).broadcast(this.#input(mode))

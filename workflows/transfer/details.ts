@@ -7,7 +7,7 @@ import { code as asCode, foreign, paragraphs, timeText, workflowLink } from '../
 import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import type { TransferProgress } from '../../temporal/contracts/transfer.ts'
 
-/** Low, because the Web UI passes the details on in a URL. */
+/** Maximum events shown. Low, because the Web UI puts the details into a URL. */
 const linesShown = 20
 
 export function detailsOf(

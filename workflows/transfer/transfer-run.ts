@@ -26,10 +26,12 @@ interface StateFacts {
   readonly at?: number | undefined
 }
 
-/** Highest number of entries in the timeline. The first entry stays, and the oldest of the others are dropped. */
+/** Maximum number of entries in the timeline. The first entry is kept, and the oldest of the others are dropped. */
 const timelineLimit = 40
 
-/** A round has one intent: one call on one lane, with at most one nonce. */
+/**
+ * The state of a transfer, and how it changes. A round has one intent: one call on one lane, with at most one nonce.
+ */
 export class TransferRun {
   transfer: Transfer
   readonly id = workflowInfo().workflowId
@@ -78,7 +80,7 @@ export class TransferRun {
     return this.signals.woken || this.signals.cancelledBy !== undefined
   }
 
-  /** Start of the run, ms since the epoch. Undefined once the transfer has waited or was tried. */
+  /** Start of the run, ms since the epoch. Undefined once the transfer has waited or has been tried. */
   get freshSince(): number | undefined {
     const { round, waits: waited, timeline } = this.progress
     return round === 1 && waited === 0 && timeline.length === 0 ? workflowInfo().startTime.getTime() : undefined

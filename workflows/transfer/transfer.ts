@@ -12,7 +12,8 @@ import { TransferRun, type Outcome, wait } from './transfer-run.ts'
 /** Tries one transfer until it has an outcome (docs/concepts/lifecycle.md). Between tries it waits or is parked. */
 export function transfer(input: contract.TransferInput): Promise<contract.TransferStatus> {
   const { cancelRequested } = CancellationScope.current()
-  // A cancel by Temporal becomes an order, and interrupts no step: the use of the nonces decides how the transfer ends.
+  // A cancel by Temporal becomes an order, and does not interrupt a step: the use of the nonces decides how the
+  // transfer ends.
   return CancellationScope.nonCancellable(() => {
     const run = new TransferRun(input)
     cancelRequested.catch(() => run.cancel(byTemporal))
@@ -65,7 +66,10 @@ async function admit(run: TransferRun): Promise<Ready | Outcome | undefined> {
   return admission.kind === 'ready' ? admission : act(run, admission)
 }
 
-/** Once the copy's signatures are verified, the copy replaces the transfer's message. */
+/**
+ * Admits a copy of the message with other signatures. Once these are verified, the copy replaces the transfer's
+ * message.
+ */
 async function admitCopy(run: TransferRun, copy: Transfer): Promise<Ready | Outcome | undefined> {
   delete run.signals.adopted
   const admission = await askAdmission(run, copy).catch((error: unknown) => {
@@ -115,7 +119,7 @@ async function act(run: TransferRun, admission: Admission): Promise<Ready | Outc
   }
 }
 
-/** People may type signals, so a missing field must not fail the task. */
+/** Handles signals and queries. People may type signals, so a missing field must not fail the task. */
 function receiveSignals(run: TransferRun): void {
   const { signals } = run
   setHandler(contract.statusQuery, () => run.status())
