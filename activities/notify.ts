@@ -11,7 +11,9 @@ interface NotifyDeps extends NotifyRoundDeps {
   readonly stopping: AbortSignal
 }
 
-/** Heartbeats carry the state, so that another process can continue after a crash. */
+/**
+ * The step that notifies a receiver. Heartbeats carry the state, so that another process can continue after a crash.
+ */
 export function createNotify(deps: NotifyDeps): NotifierSteps['notify'] {
   const byReceiver = new Map<string, NotifiedRuns>()
   return async ({ receiver: name, state }) => {

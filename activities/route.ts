@@ -47,8 +47,8 @@ export function haltedBy(deps: Pick<StepDeps, 'settings' | 'bridges'>, transfer:
 }
 
 /**
- * Undefined if this process may refuse the transfer. Otherwise, the process that started the transfer has another
- * config, which may have a route, fee or cap that this process lacks.
+ * Returns a function that turns a refusal into a wait, if the process that started the transfer has another config: it
+ * may have a route, fee or cap that this process lacks. Undefined if this process may refuse the transfer.
  */
 export function underOtherConfig({ routes: own }: Pick<StepDeps, 'routes'>, { startedUnder: other }: Transfer) {
   const isOther = own !== undefined && other !== undefined && own !== other.routes
@@ -105,7 +105,7 @@ export async function restrictionOf(
   const gate = known ?? (await endpoint.reserve?.(transfer, laneAddress(lane))) ?? { kind: 'open' }
   if (gate.kind === 'open') return undefined
   endpoint.release?.(transfer)
-  // Without `retryInMs`, a process that does not know these losses could admit the transfer at once.
+  // Without `retryInMs`, a process that does not know these losses could admit the transfer immediately.
   const again = known?.kind === 'waiting' && known.code !== 'HALTED' ? { retryInMs: known.retryInMs } : {}
   return { kind: 'no-slot', code: gate.code, reason: gate.reason, ...again }
 }

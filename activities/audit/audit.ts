@@ -50,7 +50,7 @@ const recovered: Readonly<Record<Found, { readonly code: Code; readonly text: st
   reopened: { code: 'TRANSFER_REOPENED', text: 'a transfer was closed without an outcome; it is started again' },
   idle: {
     code: 'TRANSFER_RESET',
-    text: 'a transfer made no progress, as after Temporal was set back under its process; it is reset to its first task',
+    text: 'a transfer made no progress, as after Temporal was restored to an earlier state; it is reset to its first task',
   },
 }
 
@@ -108,14 +108,14 @@ async function reviewEffects(deps: AuditDeps, delivered: readonly StoredTransfer
   for (const { run } of missing.filter((_, index) => reads[index] === false)) {
     const latest = await latestRun(deps.client, run.workflowId)
     if (latest === 'running') report.underway += 1
-    // Other outcomes stay, because an operator or a policy decided them.
+    // Other outcomes are kept, because an operator or a policy decided them.
     if (latest === 'delivered') await recoverFound(deps, report, run, 'effectGone', 'undone')
   }
 }
 
 /**
- * Undefined after every error but NODE_UNAVAILABLE, because anyone with access to Temporal can start a transfer that
- * cannot be read.
+ * The result of a read. Undefined after every error except NODE_UNAVAILABLE, because anyone with access to Temporal can
+ * start a transfer that cannot be read.
  */
 async function unlessUnreadable<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
@@ -141,7 +141,10 @@ async function readAgain(deps: AuditDeps, missing: readonly StoredTransfer[]): P
   return blockCame ? Promise.all(missing.map((one) => unlessUnreadable(read(one)))) : missing.map(() => undefined)
 }
 
-/** Counts a failed recovery in `unsure`. Throws only errors that concern all runs. */
+/**
+ * Recovers a run and adds it to the report. A failed recovery counts as `unsure`. Throws only errors that concern all
+ * runs.
+ */
 async function recoverFound(deps: AuditDeps, report: AuditReport, run: RunId, finding: Finding, found: Found): Promise<void> {
   try {
     await recover(deps.client, run, finding)
@@ -167,7 +170,10 @@ function begin({ chain, hours, graceMs }: AuditInput, now: number): Progress {
   return { page: { kind: 'delivered', chain, from: now - hours * 3_600_000, to: now - graceMs, token: '' }, report }
 }
 
-/** Leaves out runs without an input, or with an input that no key decrypts. */
+/**
+ * Returns a function that reads the transfers of runs. It leaves out runs without an input, or with an input that no
+ * key decrypts.
+ */
 function createLoader(client: TemporalClient) {
   const cache = new LRUCache<string, Transfer>({ max: mostCached })
   const load = async (run: RunId): Promise<StoredTransfer[]> => {

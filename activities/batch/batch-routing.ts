@@ -8,7 +8,7 @@ export const waitForBatchMs = 30_000
 /** Limits of `periodMs`, ms: below `waitForBatchMs`, so that no candidate gives up while its batch is built. */
 const shortestPeriodMs = 1_000
 const longestPeriodMs = waitForBatchMs / 2
-/** Longest wait for a full batch, ms: less than the interval of heartbeats, which cost state transitions. */
+/** Maximum wait for a full batch, ms: shorter than the interval of heartbeats, which cost state transitions. */
 const defaultFullBatchMs = 3_500
 
 export type BatchRouting = ReturnType<typeof createBatchRouting>

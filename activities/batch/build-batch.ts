@@ -38,7 +38,7 @@ interface BatchBuilderDeps extends BatchDeps {
   readonly shared: Pick<SharedCalls, 'fitting' | 'intent'>
 }
 
-/** Longest wait for a batch's nonce, ms: less than the minute after which `batch` itself looks for the nonce. */
+/** Maximum wait for a batch's nonce, ms: less than the minute after which the workflow `batch` looks for the nonce. */
 const nonceMs = 20_000
 /** Refusals that concern the whole route, so that halving the batch would not help. */
 const ofRoute: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['BRIDGE_PAUSED', 'BRIDGE_ROLE_MISSING', 'FEE_CEILING'])
@@ -132,7 +132,8 @@ async function check(deps: BatchBuilderDeps, candidates: readonly BatchCandidate
 }
 
 /**
- * Undefined keeps the candidate in the batch. After a permanent error, the candidate's own admission judges the error.
+ * Undefined if the candidate stays in the batch. After a permanent error, it leaves the batch, and its own admission
+ * judges the error.
  */
 async function effectAnswer({ chain, endpoint }: BatchBuilderDeps, transfer: Transfer): Promise<BatchAnswer | undefined> {
   const shown = await isDelivered(chain, endpoint, transfer).catch(permanentOnly)
@@ -145,7 +146,7 @@ function fitting({ shared }: BatchBuilderDeps, candidates: readonly BatchCandida
   const fit = new Set(shared.fitting(candidates.map(({ transfer }) => transfer)))
   for (const candidate of candidates) {
     if (!fit.has(candidate.transfer))
-      answers.set(candidate, noSlot({ code: 'BRIDGE_BUDGET', reason: 'it does not fit into what is left of the day' }))
+      answers.set(candidate, noSlot({ code: 'BRIDGE_BUDGET', reason: 'it does not fit into the rest of the daily budget' }))
   }
   return candidates.filter(({ transfer }) => fit.has(transfer))
 }

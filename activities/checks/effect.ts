@@ -8,10 +8,10 @@ import type { Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import type { RoundCall, StepDeps } from '../deps.ts'
 import { chainOf, endpointOf, lanesOf, sourceOf } from '../route.ts'
 
-/** Longest wait for another block, ms, below the heartbeat time-out of the steps that wait. */
+/** Maximum wait for another block, ms, below the heartbeat time-out of the steps that wait. */
 const longestBlockMs = 4_000
 
-/** Whether the finalized state shows the transfer's effect. Undefined while several nodes disagree. */
+/** Whether the finalized state shows the transfer's effect. Undefined while the nodes of the chain disagree. */
 export function isFinal(chain: Chain, endpoint: Endpoint, transfer: Transfer): Promise<boolean | undefined> {
   return hasOneNode(chain) ? endpoint.delivered(transfer, 'finalized') : agreed(endpoint, transfer)
 }
@@ -26,7 +26,10 @@ export async function finalDelivery(deps: StepDeps, transfer: Transfer, call?: R
   return found ? { ...found, ours: isOurs(deps, transfer, found.by) } : { ours: false }
 }
 
-/** Whether most nodes agree that the effect is absent. A chain's only node must say so twice, a block apart. */
+/**
+ * Whether most nodes agree that the effect is absent. If the chain has only one node, this node must deny the effect
+ * twice, a block apart.
+ */
 export async function isAbsent(endpoint: Endpoint, transfer: Transfer): Promise<boolean> {
   return (await agreed(endpoint, transfer)) === false
 }
@@ -92,7 +95,7 @@ export function hasOneNode(chain: Pick<Chain, 'nodes'>): boolean {
 }
 
 export function whyUseless({ hash, status }: Receipt): string {
-  return `transaction ${hash} ${status === 'reverted' ? 'reverted' : 'had not the effect'}`
+  return `transaction ${hash} ${status === 'reverted' ? 'reverted' : 'did not have the effect'}`
 }
 
 /** The delivery if its effect is final. Otherwise the time until the effect may be final. */

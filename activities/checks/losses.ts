@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache'
 const mostKept = 10_000
 const mostBatches = 1_000
 /**
- * Longest quarantine of a recipient, ms. A loss within this time after a quarantine makes the next quarantine longer.
+ * Maximum quarantine of a recipient, ms. A loss within this time after a quarantine makes the next quarantine longer.
  */
 const longestWaitMs = 60 * 60_000
 /** Time for which the transfers of a reverted batch are delivered alone, ms. This reveals the faulty transfer. */
@@ -150,8 +150,8 @@ export class Losses {
     const cost = costOf(this.#recentBatches(parties, now))
     const reason =
       cost > this.#budget
-        ? `batches of ${parties.token} that were simulated well, and reverted or were refused, have cost ${cost} wei within an hour: all go alone`
-        : `a batch was simulated well, reverted or was refused, and cost ${paid} wei: its transfers go alone`
+        ? `batches of ${parties.token} that passed their simulation, but reverted or were refused, have cost ${cost} wei within an hour: all transfers of the token go alone`
+        : `a batch passed its simulation, but reverted or was refused, and cost ${paid} wei: its transfers go alone`
     return [{ kind: 'batch', until: now + batchMs, reason }]
   }
 
@@ -188,7 +188,7 @@ export class Losses {
     const above = aboveBudget(this.#tokens.get(outrunKey(parties))?.costs, this.#budget, now)
     const retryInMs = seenAt + othersFirstMs - now
     if (!above || retryInMs <= 0) return undefined
-    const reason = `others delivered ${parties.token} first, which has cost ${above.sum} wei within an hour: they may begin`
+    const reason = `other relayers delivered ${parties.token} first, which has cost ${above.sum} wei within an hour: Portage lets them go first`
     return { kind: 'waiting', code: 'OUTRUN', reason, retryInMs }
   }
 
@@ -196,7 +196,7 @@ export class Losses {
     const losses = this.#recipients.get(recipientKey(parties))
     if (!losses || losses.last <= retriedAt) return undefined
     const { count, last } = losses
-    const reason = `${count} deliveries of ${parties.token} to ${parties.recipient} were simulated well, and reverted or were refused`
+    const reason = `${count} deliveries of ${parties.token} to ${parties.recipient} passed their simulation, but reverted or were refused`
     return { until: last + this.#recipientWaitMs(count), reason }
   }
 
@@ -213,7 +213,7 @@ export class Losses {
     const [what, sum] = own ? [parties.token, own.sum] : [`all tokens to ${parties.targetChain}`, chain?.sum]
     return {
       until,
-      reason: `deliveries of ${what} ${whose}that were simulated well, and reverted or were refused, have cost ${sum} wei within an hour`,
+      reason: `deliveries of ${what} ${whose}that passed their simulation, but reverted or were refused, have cost ${sum} wei within an hour`,
     }
   }
 
@@ -231,7 +231,9 @@ export async function quarantineOf(
   return wait ?? (ofContracts && (await chain.hasCode(parties.recipient)) ? ofContracts : undefined)
 }
 
-/** The token is in the key: a stranger's token that reverts must not hold back the recipient's other tokens. */
+/**
+ * The key contains the token, because a stranger's token that reverts must not hold back the recipient's other tokens.
+ */
 function recipientKey(parties: Parties): string {
   return `${tokenKey(parties)}/${parties.recipient}`
 }
@@ -277,7 +279,7 @@ type LossReports = ReturnType<typeof createLossReports>
 const messages: Readonly<Record<Quarantine['kind'], string>> = {
   recipient: 'a recipient is quarantined',
   token: 'a token is quarantined',
-  batch: 'transfers have calls of their own for a while, since a batch with them reverted',
+  batch: 'transfers are delivered alone for a while, because a batch with them reverted',
 }
 
 export function createLossReports({ logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics }) {
@@ -291,7 +293,7 @@ export function createLossReports({ logger, metrics }: { readonly logger: Logger
       logger.warn(messages[kind], { code: 'QUARANTINED', ...facts })
     },
     uncounted(transfer: Transfer, txHash: string, error: unknown): void {
-      logger.warn('a loss is not counted yet, since reads failed', { transfer: transferId(transfer), txHash, ...problemOf(error) })
+      logger.warn('a loss is not counted yet, because reads failed', { transfer: transferId(transfer), txHash, ...problemOf(error) })
     },
   }
 }

@@ -5,7 +5,10 @@ import type { RoundCall, StepDeps } from '../deps.ts'
 import { endpointOf } from '../route.ts'
 import { agreed } from './effect.ts'
 
-/** Decides by reads whether the loss counts, because strangers can write the revert's text. Never throws. */
+/**
+ * Records a call without effect as a loss. Reads of the chain decide whether the loss counts, because strangers can
+ * write the revert's text. Never throws.
+ */
 export async function recordLoss(
   deps: Pick<StepDeps, 'bridges' | 'losses'> & { readonly chain: Pick<Chain, 'hasCode'> },
   transfer: Transfer,

@@ -13,7 +13,7 @@ const waitMs = 60_000
 /** Holds back a ready transfer in shadow mode. `costWei` is the current cost of the call. */
 export type Shadow = (transfer: Transfer, ready: Ready, call: { readonly intent: Intent; readonly costWei: bigint }) => Waiting
 
-/** Counts each transfer once per process. */
+/** Returns a Shadow that logs and counts each transfer once per process. */
 export function createShadow(
   logger: Logger,
   metrics: Pick<Metrics, 'portage_shadow_deliveries_total' | 'portage_shadow_cost_wei_total'>,

@@ -7,10 +7,13 @@ import { Wait } from '../../runtime/wait.ts'
 import type { SendOperatorTransactionInput, SendOperatorTransactionResult } from '../../temporal/contracts/operator-transaction.ts'
 import { LRUCache } from 'lru-cache'
 
-/** Largest assumed difference between the clocks of the chain and of Temporal, ms. */
+/** Maximum assumed difference between the clocks of the chain and of Temporal, ms. */
 const clockSlackMs = 10 * 60_000
 const atOnce = 8
-/** Longest search, ms, below the step's time-out. The next try reuses the answers of a search that takes longer. */
+/**
+ * Maximum length of a search, ms, below the step's time-out. The next try reuses the answers of a search that takes
+ * longer.
+ */
 const searchMs = 100_000
 const mostKept = 50_000
 
@@ -91,7 +94,9 @@ async function find(search: Search, order: Order, ranges: readonly ForgottenNonc
   const wanted = callHash(intent)
   const last = Math.max(...ranges.map(({ to }) => to)) - 1
   if ((await chain.agreedNonce(laneAddress(lane))) <= last)
-    return notYet(`nonce ${last} was given before Temporal was set back, or by somebody else, and is not final yet for most nodes`)
+    return notYet(
+      `nonce ${last} was granted before Temporal was restored, or used by somebody else, and most nodes do not show it as final yet`,
+    )
   const isBeforeOrder = async (user: NonceUser | undefined): Promise<boolean> => {
     const minedAt = user && (await known.minedAt(search, lane, user))
     return minedAt !== undefined && minedAt < orderedAt - clockSlackMs
@@ -121,7 +126,7 @@ function* descending(ranges: readonly ForgottenNonces[]) {
 async function paidBy(chain: Chain, nonce: number, hash: string): Promise<Result> {
   const receipt = await chain.receipt(hash, 'agreed')
   if (receipt) return finalResult(nonce, receipt)
-  return notYet(`nonce ${nonce} was given before Temporal was set back, and has no receipt yet for most nodes`)
+  return notYet(`nonce ${nonce} was granted before Temporal was restored, and most nodes have no receipt of it yet`)
 }
 
 export function finalResult(nonce: number, receipt: Receipt) {
@@ -130,14 +135,15 @@ export function finalResult(nonce: number, receipt: Receipt) {
   return { kind: 'final', nonce, ok: status === 'success', ...where, gasPaid: gasPaid(receipt) } as const
 }
 
-const stillRead = notYet('the nonces that the ledger did not give are still being read')
+const stillRead = notYet('the nonces that the ledger did not grant are still being read')
 
 function notYet(reason: string): Result {
   return { kind: 'no-slot', code: 'NONCE_NOT_FINAL', reason }
 }
 
 function whyLost({ from }: ForgottenNonces): string {
-  const why = from === 0 ? 'The ledger began after the key was in use' : 'Temporal was set back, or somebody else used the key'
+  const why =
+    from === 0 ? 'The ledger began after the key was in use' : 'Temporal was restored to an earlier state, or somebody else used the key'
   return `${why}, and the nodes no longer have the transaction that used this nonce: it may be this one.`
 }
 

@@ -18,7 +18,7 @@ import { FinalNonces, finalResult, findForgotten, lostResult } from './forgotten
 import type { BeatingStep } from '../run-step.ts'
 import { priceCall } from '../checks/price-call.ts'
 
-/** Longest wait for a nonce, ms. The workflow acts on a cancel only after this wait. */
+/** Maximum wait for a nonce, ms. The workflow acts on a cancel only after this wait. */
 const waitForSlotMs = 30_000
 const waitForFinalMs = 10_000
 /** Operator transactions come after urgent deliveries and before all others. */
@@ -89,10 +89,13 @@ async function findFinal(one: Try): Promise<Result> {
     if (result.kind === 'final' || result.kind === 'pending') return result
   }
   if (input.held) return verdict(one, input.held)
-  return lostResult('The ledger knows no nonce of it, and no process has reported one.', { lane: input.lane })
+  return lostResult('The ledger knows no nonce of this transaction, and no process has reported one.', { lane: input.lane })
 }
 
-/** Most nodes must show the nonce as final, because no contract prevents a second payment. */
+/**
+ * The result of the call with this nonce. Most nodes must show the nonce as final, because no contract prevents a
+ * second payment.
+ */
 async function verdict({ chain, input: { lane, intent } }: Try, held: Held): Promise<Result> {
   const { nonce, tried } = held
   const address = laneAddress(lane)
@@ -100,7 +103,7 @@ async function verdict({ chain, input: { lane, intent } }: Try, held: Held): Pro
   try {
     const reads = tried.map(async ({ kind, hash }) => ({ kind, receipt: await chain.receipt(hash, 'agreed') }))
     const [count, found] = await Promise.all([chain.agreedNonce(address), Promise.all(reads)])
-    if (count <= nonce) return pending(`nonce ${nonce} is not final yet for most nodes`)
+    if (count <= nonce) return pending(`most nodes do not show nonce ${nonce} as final yet`)
     for (const { kind, receipt } of found) {
       if (receipt) return kind === 'call' ? finalResult(nonce, receipt) : { kind: 'spent', nonce, by: 'noop' }
     }
@@ -111,7 +114,7 @@ async function verdict({ chain, input: { lane, intent } }: Try, held: Held): Pro
     }
     if (callHash(user.call) === callHash(intent)) {
       const receipt = await chain.receipt(user.hash, 'agreed')
-      return receipt ? finalResult(nonce, receipt) : pending(`${user.hash} has no receipt yet for most nodes`)
+      return receipt ? finalResult(nonce, receipt) : pending(`most nodes have no receipt of ${user.hash} yet`)
     }
     const { to, data, value } = user.call
     return { kind: 'spent', nonce, by: to === address && data === '0x' && value === '0' ? 'noop' : 'external' }
@@ -151,15 +154,17 @@ async function acquire(one: Try): Promise<Exclude<Acquired, Refused> | Result> {
   if (acquired.kind !== 'acquired') return refused(acquired)
   if (lastForgotten(agent) === knownUntil) return acquired
   await agent.release(acquired.pending)
-  return { kind: 'no-slot', code: 'NONCE_NOT_FINAL', reason: 'the ledger has learnt of nonces that it did not give; they are being read' }
+  return { kind: 'no-slot', code: 'NONCE_NOT_FINAL', reason: 'the ledger has learnt of nonces that it did not grant; they are being read' }
 }
 
-/** An automatic top-up may have waited, and another payment may have raised the balance in the meantime. */
+/** Whether an automatic top-up is still needed. While it waited, another payment may have raised the balance. */
 async function isStillBelow({ chain, input: { onlyBelow } }: Try): Promise<boolean> {
   return !onlyBelow || BigInt(await chain.balanceOf(onlyBelow.address)) < BigInt(onlyBelow.minimum)
 }
 
-/** An earlier ledger may have paid already. A batch needs no search, because its contract delivers only once. */
+/**
+ * Looks for a payment that an earlier ledger made. A batch needs no search, because its contract delivers only once.
+ */
 async function madeBefore({ chain, known, agent: { view }, input, context }: Try): Promise<Result | undefined> {
   const { lane, intent, orderedAt } = input
   if (orderedAt === undefined) return undefined

@@ -36,8 +36,8 @@ export type Acquisition =
 type TryInfo = Pick<Context['info'], 'attempt' | 'currentAttemptScheduledTimestampMs' | 'heartbeatTimeoutMs'>
 
 /**
- * Checks restrictions before the wait for a nonce, and again after the wait if they may have changed. If the transfer
- * holds a nonce already, there are no checks.
+ * Gets a nonce for the transfer, alone or in a batch. Checks restrictions before the wait for the nonce, and again
+ * after the wait if they may have changed. If the transfer already holds a nonce, there are no checks.
  */
 export async function acquire(
   deps: AcquireDeps,
@@ -59,7 +59,7 @@ export async function acquire(
   const restriction = () => restrictionOf(deps, endpoint, candidate, lane)
 
   if (await isSeen()) return { kind: 'seen' }
-  // The nonce is final without the effect, or was lost with the ledger. So a new round simulates the call again.
+  // The nonce is final without the effect, or was lost with the ledger, so a new round simulates the call again.
   if (mode === 'follow') return { kind: 'withdrawn' }
   // The values that can bring new restrictions, apart from the bridge's gate. Time alone only ends restrictions.
   const basis = () => [deps.settings(), deps.losses?.changes]
@@ -95,7 +95,7 @@ async function findHeld(
   return batch && { kind: 'acquired', pending: batch.pending, batch }
 }
 
-/** Undefined if the transfer must go alone. */
+/** Puts the transfer into a batch, and waits for the batch's nonce. Undefined if the transfer must go alone. */
 async function share(
   { batchRouting, losses }: AcquireDeps,
   endpoint: Endpoint,

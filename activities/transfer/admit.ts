@@ -17,12 +17,12 @@ import type { Refuse } from './confirm-end.ts'
 
 const waitMs = 15_000
 const dearMs = 5_000
-/** Longest wait for the next call, ms, even if a contract or a plug-in names a later time. */
+/** Maximum wait for the next call, ms, even if a contract or a plug-in names a later time. */
 const longestWaitMs = 7 * 86_400_000
 /** Finality is fast if a transaction in the next block would be final within this time, ms. */
 const fastFinalityMs = 10_000
 
-/** Does steps 1 to 3 in one local activity, whose reads go out together. */
+/** Does steps 1 to 3 in one local activity, whose reads are sent together. */
 export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit'] {
   return (input) =>
     admissionStep(deps, input, async (target) => {
@@ -64,7 +64,7 @@ export function createValidate(deps: StepDeps, refuse: Refuse): KeylessSteps['va
     })
 }
 
-/** Step 1. A bad message halts no route, because anyone with access to Temporal can forge one. */
+/** Step 1. A bad message does not halt the route, because anyone with access to Temporal can forge such a message. */
 async function validate(deps: StepDeps, refuse: Refuse, endpoint: Endpoint, transfer: Transfer): Promise<PlannedDelivery | Stopped> {
   const attestation = await endpoint.attest?.(transfer)
   if (attestation) {
@@ -164,7 +164,10 @@ async function waitsOrElse<T extends Prepared | Stopped>(
   return other.kind === 'waiting' && other.code === 'LANE_NONE' ? waiting : other
 }
 
-/** Whether a lane holds the coins of a paid call. If the balance cannot be read, the simulation decides. */
+/**
+ * Returns a function that says whether a lane holds the coins of the call. If the balance cannot be read, the
+ * simulation decides. Undefined if the call needs no coins.
+ */
 function paying({ payment, intent }: PlannedDelivery, chain: Target['chain']) {
   const coins = BigInt(payment?.coins ?? intent?.value ?? 0)
   const holds = (balance: string) => BigInt(balance) >= coins
@@ -185,7 +188,10 @@ function paidGasOf({ gasAtMost }: PlannedDelivery, { reverted }: AdmitInput) {
   return { left, revertsAt }
 }
 
-/** Undefined if the fee is worth the delivery, or if its worth does not matter. */
+/**
+ * A wait if the fee is worth less than the delivery costs. Undefined if it is worth enough, or if its worth does not
+ * matter.
+ */
 async function waitsForFee(
   { earned }: PlannedDelivery,
   { data }: Intent,
@@ -223,19 +229,22 @@ function prepared(deps: StepDeps, transfer: Transfer, { lane, stage, priced, cal
   return { kind: 'prepared', ready, call: { ...call, callHash: ready.callHash } }
 }
 
-/** A contract may revert with any text or error, so only the effect itself shows that the transfer is delivered. */
+/**
+ * Interprets a revert of the simulation. A contract may revert with any text or error, so only the effect itself shows
+ * that the transfer is delivered.
+ */
 async function afterRevert(deps: StepDeps, endpoint: Endpoint, { transfer, disputed }: AdmitInput, revert: Revert): Promise<Stopped> {
   const meaning = endpoint.explainRevert(revert, transfer)
   if (meaning.kind === 'delivered') {
     if (await showsEffect(deps, transfer, disputed)) return settled(deps, transfer)
-    const reason = `it reverts as if it were delivered, and the chain does not show that: ${revert.reason}`
+    const reason = `it reverts as if it were delivered, but the chain does not show the effect: ${revert.reason}`
     return { kind: 'waiting', code: 'DELIVERY_REVERTED', reason, retryInMs: waitMs }
   }
   const { code, reason } = meaning
   return meaning.kind === 'permanent' ? { kind: 'impossible', code, reason } : { kind: 'waiting', code, reason, retryInMs: waitMs }
 }
 
-/** The next of several calls. Undefined if one call delivers. */
+/** The next of several calls. Undefined if a single call delivers the transfer. */
 async function nextCall(
   isThere: () => Promise<boolean>,
   deps: StepDeps,

@@ -184,7 +184,10 @@ function landedBy({ nonce, attempts, tried }: PendingTransaction, receipt: Recei
   return { nonce, txHash, blockHeight: block.height, blockHash: block.hash, gasPaid: gasPaid(receipt), attempts, tried }
 }
 
-/** If every node refused the call, its no-op counts as a revert, unless a block may have the effect. */
+/**
+ * The result while or because no block has the call. If every node refused the call, its no-op counts as a revert,
+ * unless a block may have the effect.
+ */
 async function unincluded(
   deps: BroadcastDeps,
   input: BroadcastInput,

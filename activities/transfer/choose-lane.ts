@@ -81,13 +81,13 @@ async function unauthorizedGate(
 }
 
 export async function noLane(deps: Deps, transfer: Transfer, lanes: Target['lanes']): Promise<Stopped> {
-  // If a lane is open, the transfer has just left it. Then no watch begins, because a watch would wake the transfer at
-  // once.
+  // If a lane is open, the transfer has just left it. Then no watch begins, because a watch would wake the transfer
+  // immediately.
   if ((await lanes.open()).length === 0) deps.openLanes?.watchFor(transferId(transfer))
   const statuses = await lanes.statuses()
   const closed = statuses.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))
   const none = transfer.terms?.lane
-    ? `only ${transfer.terms.lane} may deliver it, and takes no work now`
+    ? `only ${transfer.terms.lane} may deliver it, and this lane takes no work now`
     : `no other lane of ${transfer.targetChain} takes work now`
   const reason = [none, ...closed].join('; ')
   return { kind: 'waiting', code: 'LANE_NONE', reason, retryInMs: laneWaitMs }

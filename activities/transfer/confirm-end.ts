@@ -48,14 +48,14 @@ export function createRefuse(deps: EndDeps): Refuse {
     const what = `${refusal.kind} (${refusal.reason})`
     const ledgers = await deps.sharedHeldNonces(transferId(transfer))
     const open = await openNonces(chain, [], ledgers)
-    if (!open) return wait(`${what} once the nodes agree on what is final of its lanes`)
+    if (!open) return wait(`${what} once the nodes agree on the final nonces of its lanes`)
     if (refusal.kind === 'declined') {
       // A chain's only node is not asked to agree: it would have to answer twice, a block apart, and meanwhile
       // strangers could fill all admissions.
       const effect = await withdrawAndConfirm(deps, transfer, ledgers, !hasOneNode(chain))
       if (effect.kind === 'delivered') return effect
       if (effect.kind === 'unsettled' && open.length === 0)
-        return wait(`${what}, unless it is delivered, which is not final, or the nodes do not agree`)
+        return wait(`${what}, unless it is delivered: a delivery is not final yet, or the nodes do not agree`)
     }
     return open.length > 0 ? wait(waitsForNonces(what, open)) : refusal
   }

@@ -14,8 +14,8 @@ const reportMs = 5_000
 
 /**
  * Makes a transfer wait if its durable step has failed three times although most nodes show new blocks. Temporal would
- * try the step without end, and no order or deadline would reach the transfer. While a chain is away, nothing could end
- * the transfer anyway, and Temporal's tries are the cheapest.
+ * retry the step for ever, and no order or deadline would reach the transfer. While a chain is unreachable, nothing
+ * could end the transfer anyway, and Temporal's retries are the cheapest.
  *
  * @param unverified set for the step that verifies the message
  */
@@ -45,7 +45,10 @@ function chainsOf({ chains }: StepDeps, { sourceChain, targetChain }: Transfer, 
   return failed.flatMap((name) => chains.get(name) ?? [])
 }
 
-/** Whether most nodes of each chain have shown a later block since `at`, ms. Listens from the first call on. */
+/**
+ * Returns a function that says whether most nodes of each chain have shown a new block since `at` (ms since the epoch).
+ * It knows only blocks that came after its first call for the chain.
+ */
 function createMovedSince() {
   const seen = new Map<Chain, { time: number | undefined; at: number }>()
 

@@ -35,8 +35,8 @@ type VaaStream = ClientReadableStream<SpyAnswer>
 
 const connectTimeoutMs = 10_000
 /**
- * Longest wait after a failed connection. Waits after a lost subscription may be longer, because a subscription costs
- * the spy more.
+ * Maximum wait after a failed connection, ms. Waits after a lost subscription may be longer, because a subscription
+ * costs the spy more.
  */
 const mostConnectWaitMs = 5_000
 /** grpc-go servers close connections that ping more often than every 5 minutes. */
@@ -128,7 +128,7 @@ function createRetries({ address, retry, logger }: Pick<SpySubscriptionOptions, 
   }
 }
 
-/** Throws an Error if `caFile` cannot be read, or is no certificate. */
+/** Throws an Error if `caFile` cannot be read or is not a certificate. */
 export function createSpyClient({ address, tls }: SpyTarget): Client {
   const trusted = tls?.caFile === undefined ? null : readFileSync(tls.caFile)
   return new Client(address, tls ? credentials.createSsl(trusted) : credentials.createInsecure(), {
@@ -141,7 +141,7 @@ export function createSpyClient({ address, tls }: SpyTarget): Client {
   })
 }
 
-/** A spy may send no message for a long time, so only the connection is awaited. */
+/** Waits until the client is connected. It does not wait for a message, because a spy may send none for a long time. */
 function whenConnected(client: Client, closed: () => boolean, done: (client: Client) => void, fail: (why: string) => void): void {
   const channel = client.getChannel()
   const deadline = Date.now() + connectTimeoutMs

@@ -52,10 +52,7 @@ export function createAgentLoops(
       ]
       running = all.map((loop) => runLoop({ ...loop, stream: config.stream, stopping: stopping.signal, logger }))
     },
-    /**
-     * Stops the loops, perhaps before everything is recorded. After the next start, the agent finds again what was not
-     * recorded.
-     */
+    /** Stops the loops, perhaps before everything is recorded. After the next start, the agent finds the rest again. */
     async stop(finish = async (): Promise<void> => {}): Promise<void> {
       stopping.abort()
       await finish()

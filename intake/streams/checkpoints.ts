@@ -21,12 +21,15 @@ export type CheckpointStore = ReturnType<typeof createCheckpointStore>
 const timeoutMs = 10_000
 const mostBytes = 2 * 1024 * 1024
 
-/** `put` is atomic. Throws CHECKPOINT_UNAVAILABLE, and CHECKPOINT_INVALID for a text that is too long. */
+/**
+ * Reads and writes the texts of checkpoints. `put` is atomic. Throws CHECKPOINT_UNAVAILABLE, and CHECKPOINT_INVALID for
+ * a text that is too long.
+ */
 export function createCheckpointFiles(place: CheckpointPlace) {
   return place.kind === 'directory' ? inDirectory(place) : overHttp(place)
 }
 
-/** A checkpoint is stored under its stream's id, so that a renamed chain still finds it. */
+/** A checkpoint is stored under its stream's id, so that it is found even after the config has renamed the chain. */
 export function createCheckpointStore(place: CheckpointPlace, names: StreamNames = createStreamNames([])) {
   const { get, put } = createCheckpointFiles(place)
   return {
@@ -43,10 +46,13 @@ export function createCheckpointStore(place: CheckpointPlace, names: StreamNames
   }
 }
 
-/** Throws INPUT_INVALID if no block was read yet, CHECKPOINT_UNAVAILABLE, and the errors of `readStream`. */
+/**
+ * Writes the stream's checkpoint now. Throws INPUT_INVALID if the stream has read no block yet, CHECKPOINT_UNAVAILABLE,
+ * and the errors of `readStream`.
+ */
 export async function writeCheckpoint(client: TemporalClient, store: CheckpointStore, stream: string): Promise<StreamCheckpoint> {
   const state = await readStream(client, stream)
-  // A checkpoint without a block is of no use to a stream that reads blocks, and would replace a better checkpoint.
+  // A checkpoint without a block is useless to a stream that reads blocks, and would replace a better checkpoint.
   if (state.start !== undefined && !state.cursor)
     throw new RelayerError('INPUT_INVALID', { detail: 'the stream has read no block yet: there is nothing to keep', facts: { stream } })
   const written = checkpointOf(state)

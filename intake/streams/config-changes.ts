@@ -22,7 +22,7 @@ export function ignoredChanges({ config: began }: Pick<StreamState, 'config'>, {
   if (begins?.first !== undefined && begins.first !== began.first) {
     const remedy =
       BigInt(begins.first) < BigInt(began.first)
-        ? 'Lower numbers are delivered when the spy sends them, and are not looked up: portage transfer submit.'
+        ? 'Lower numbers are delivered if the spy sends them, but are not looked up: run portage transfer submit.'
         : 'Nothing: the stream covers more numbers than the config asks for.'
     changes.push({ field: 'first', began: began.first, configured: begins.first, remedy })
   }

@@ -7,7 +7,9 @@ import { type KnownPlaces, resolveTransfer } from '../../temporal/client/transfe
 import { listStreamNames } from '../../temporal/client/streams/streams.ts'
 import { readStream, sourceOf } from './reports.ts'
 
-/** Throws TRANSFER_IN_GAP for a number in a gap of a stream, and the errors of `resolveTransfer`. */
+/**
+ * Finds a transfer's id. Throws TRANSFER_IN_GAP for a number in a gap of a stream, and the errors of `resolveTransfer`.
+ */
 export async function findTransfer(client: TemporalClient, text: string, known: KnownPlaces): Promise<string> {
   try {
     return await resolveTransfer(client, text, known)

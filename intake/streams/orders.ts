@@ -17,7 +17,7 @@ export interface StreamOrderResult {
   readonly warning?: string
 }
 
-/** Safe to repeat. Throws INPUT_INVALID and the errors of `readStream`. */
+/** Gives a stream an order. Safe to repeat. Throws INPUT_INVALID and the errors of `readStream`. */
 export async function orderStream(client: TemporalClient, stream: string, order: StreamOrder): Promise<StreamOrderResult> {
   const request = { ...order, order: checkedOrder(order.order) }
   try {
@@ -36,7 +36,7 @@ export async function orderStream(client: TemporalClient, stream: string, order:
 }
 
 const skippedStates: Readonly<Partial<Record<GapState, string>>> = {
-  unasked: 'no server was asked for its message yet, or none could be',
+  unasked: 'no server has been asked for its message yet, or no server could be reached',
   unstarted: 'its message was received, and its transfer waits to be started',
   hidden: "the source's table has it",
   undone: 'its transfer is to be started again',
@@ -48,7 +48,7 @@ function warningOf({ gaps, open }: StreamState, order: StreamOrder): string | un
   const why = gap
     ? skippedStates[gap.state]
     : open.some((one) => one.number === order.number)
-      ? 'its transfer is under way, and goes on'
+      ? 'its transfer is under way, and continues'
       : undefined
   const code = gap?.code === undefined ? '' : ` (${gap.code}${gap.chain === undefined ? '' : ` of ${gap.chain}`})`
   return why && `${order.number} may have a valid transfer: ${why}${code}. portage stream unskip starts it again.`
@@ -60,7 +60,7 @@ function misfit({ config, cursor, next, exceptions }: StreamState, order: Stream
     return isKnown ? undefined : `number: ${order.number} is not known to exist: the highest number is below ${next}`
   }
   if (order.kind === 'backfill') {
-    if (config.start === undefined) return 'the stream reads no blocks of its source; portage stream audit looks for what is missing'
+    if (config.start === undefined) return 'the stream reads no blocks of its source; portage stream audit looks for missing numbers'
     if (!cursor || order.from <= cursor.height) return undefined
     return `from: above the cursor (${cursor.height}): the live scan reads these blocks`
   }

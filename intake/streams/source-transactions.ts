@@ -5,7 +5,10 @@ import type { MessagePlace } from '../../temporal/client/transfers/resolve-trans
 
 type Chains = ReadonlyMap<ChainName, Pick<Chain, 'receipt'>>
 
-/** For display only. Leaves out messages for which no node answers. Never throws. */
+/**
+ * The messages that a transaction published, for display only. Leaves out messages for which no node answers. Never
+ * throws.
+ */
 export async function placesOfTransaction(bridges: Bridges, chains: Chains, txHash: string): Promise<readonly MessagePlace[]> {
   const sources = [...bridges.values()].flatMap((bridge) => bridge.sources)
   const names = [...new Set(sources.map(({ sourceChain }) => sourceChain))]

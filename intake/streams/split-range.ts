@@ -2,8 +2,8 @@ import type { BlockRange } from '../../bridges/port.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 
 /**
- * If nodes refuse a range or disagree about it, its halves are read. Throws if this happens with a single block, and
- * throws all other errors.
+ * Reads a range. If nodes refuse the range or disagree about it, its halves are read. Throws if this happens with a
+ * single block, and throws all other errors.
  */
 export async function inParts<T>(range: BlockRange, read: (range: BlockRange) => Promise<readonly T[]>): Promise<readonly T[]> {
   const { fromBlock, toBlock } = range

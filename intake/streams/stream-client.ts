@@ -18,7 +18,10 @@ export interface StreamClientOptions {
 
 const mostRequests = 64
 
-/** Sends one update at a time, and repeats it until an answer or `close`. The first update creates the stream. */
+/**
+ * Sends one update at a time, and repeats it until it is answered or `close` is called. The first update creates the
+ * stream.
+ */
 export class StreamClient {
   readonly #options: StreamClientOptions
   readonly #updates: CoalescingUpdates<StreamRequest, StreamResponse>
@@ -52,7 +55,7 @@ export class StreamClient {
   }
 
   /**
-   * Undefined if the stream has gone back since `era`, so that not all requests were recorded. Throws
+   * Sends requests. Undefined if the stream has gone back since `era`, so that not all requests were recorded. Throws
    * STREAM_UNREACHABLE and INTERNAL.
    */
   async apply(requests: readonly StreamRequest[], era = this.#era): Promise<StreamResponse | undefined> {
@@ -97,7 +100,7 @@ export class StreamClient {
     const isBack = before?.nextHeight !== undefined && (view.nextHeight === undefined || view.nextHeight < before.nextHeight)
     if (isBack) this.#era += 1
     this.#view = view
-    // Without this check, two loops that wait and then query would wake each other without end.
+    // Without this check, two loops that wait and then query would wake each other for ever.
     if (JSON.stringify(view) !== JSON.stringify(before)) this.#wake()
   }
 }
@@ -109,7 +112,7 @@ export interface AuditLimits {
 
 const usualDeadlineMs = 600_000
 
-/** Closes the client. Throws STREAM_AUDIT_UNENDED if a limit ends the audit. */
+/** Runs an audit, then closes the client. Throws STREAM_AUDIT_UNENDED if a limit ends the audit. */
 export async function auditWithin<Result>(
   streamClient: Pick<StreamClient, 'close'>,
   stream: string,

@@ -18,7 +18,7 @@ export interface OutcomesDeps extends WaitingTransfersDeps {
 }
 
 /**
- * Longest and usual delay of Temporal's lists. Reports overlap by the usual delay, and once a minute by the longest
+ * Maximum and usual delay of Temporal's lists. Reports overlap by the usual delay, and once a minute by the maximum
  * delay.
  */
 const [lagMs, usualLagMs] = [60_000, 5_000] as const
@@ -106,7 +106,10 @@ function createReportWindow() {
   }
 }
 
-/** Leaves out runs whose result cannot be read. Throws errors of Temporal's server. */
+/**
+ * Requests that close the numbers of transfers that ended undelivered. Leaves out runs whose result cannot be read.
+ * Throws errors of Temporal's server.
+ */
 export async function closedRequests(
   client: TemporalClient,
   ended: readonly (Pick<ListedTransfer, 'id' | 'number'> & Partial<Pick<ListedTransfer, 'runId'>>)[],
@@ -127,7 +130,7 @@ export function isUndelivered(state: unknown): state is RequestOf<'closed'>['out
   return state === 'rejected' || state === 'declined' || state === 'cancelled'
 }
 
-/** Undefined if the transfer was delivered, or if it is not known to have ended. */
+/** The request that closes a number. Undefined if the transfer was delivered, or if it is not known to have ended. */
 export function toClosed(
   number: string,
   { state, reason, code, cancelledBy }: Partial<Record<keyof TransferStatus, unknown>>,

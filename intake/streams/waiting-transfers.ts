@@ -10,7 +10,9 @@ export interface WaitingTransfersDeps {
   readonly source: StreamOfTransfers
   readonly client: TemporalClient
   readonly logger: Logger
-  /** If room is short, transfers that wait this long for a reason of their own leave the window. Default: 600,000. */
+  /**
+   * If room is short, transfers that wait this long (ms) for a reason of their own leave the window. Default: 600,000.
+   */
   readonly outsideAfterMs?: number | undefined
 }
 
@@ -35,7 +37,10 @@ function forgetOthers(known: Map<string, unknown>, listed: readonly ListedTransf
   for (const runId of known.keys()) if (!runs.has(runId)) known.delete(runId)
 }
 
-/** A parked run's code never changes, so a run whose code is known is not queried again. */
+/**
+ * Reads the error codes of parked transfers. A parked run's code never changes, so a run whose code is known is not
+ * queried again.
+ */
 export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'logger'>) {
   const codes = new Map<string, { readonly number: string; readonly code: string }>()
   const silentUntil = new Map<string, number>()
@@ -60,8 +65,8 @@ export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'l
 }
 
 /**
- * If room is short, transfers that wait for a reason of their own (such as a missing wrapper or a revert) move outside
- * the window.
+ * Moves transfers outside the window if room is short and they wait for a reason of their own (such as a missing
+ * wrapper or a revert).
  */
 export function createWaitingTransfers(deps: WaitingTransfersDeps) {
   const { client, source, outsideAfterMs = 600_000 } = deps

@@ -14,13 +14,13 @@ export interface HttpHostOptions {
   readonly pause?: Retry
   /** Maximum requests in any second. Absent: no limit. */
   readonly perSecond?: number
-  /** Shortest pause after HTTP 429. Absent: as after other failures. */
+  /** Minimum pause after HTTP 429, ms. Absent: as after other failures. */
   readonly restAfter429Ms?: number
-  /** Limit of an answer. Default: 2,000,000. */
+  /** Maximum bytes of an answer. Default: 2,000,000. */
   readonly mostBytes?: number
   /**
-   * Limit of all answers that are being read. Requests whose answers have no room are repeated, one at a time. Absent:
-   * no limit.
+   * Maximum bytes of all answers that are being read. Requests whose answers have no room are repeated, one at a time.
+   * Absent: no limit.
    */
   readonly mostBytesAtOnce?: number
 }
@@ -32,7 +32,7 @@ export type HostAnswer =
       readonly kind: 'failed'
       readonly why: string
       readonly againInMs: number
-      /** The server works, and only its answer to this question cannot be used. */
+      /** The server works, but its answer to this question cannot be used. */
       readonly isOfQuestion?: boolean
       /** Other answers left no room for this one. */
       readonly isOfOthers?: boolean
@@ -40,7 +40,7 @@ export type HostAnswer =
 
 const afterFailureMs = 5_000
 
-/** The limits apply to all requests of this process. */
+/** A client of one server. The limits apply to all its requests. */
 export function createHttpHost(options: HttpHostOptions) {
   const { url, timeoutMs = 5_000, parallel, pause = { firstMs: 1_000, mostMs: 60_000 }, perSecond, restAfter429Ms = 0 } = options
   const { mostBytes = 2_000_000, mostBytesAtOnce } = options
@@ -78,7 +78,10 @@ export function createHttpHost(options: HttpHostOptions) {
     return { kind: 'failed', why, againInMs: afterFailureMs, isOfQuestion, isOfOthers }
   }
 
-  /** Timers of a busy process fire late, and then all together, so requests count when they are sent. */
+  /**
+   * Waits until the limit per second allows a request. Timers of a busy process fire late, and then all together, so
+   * requests count when they are sent.
+   */
   async function untilFree(most: number): Promise<void> {
     for (;;) {
       const freeAt = (sentAt.at(-most) ?? -1_000) + 1_000

@@ -11,8 +11,8 @@ export interface HttpOptions {
 
 /**
  * `status` is absent if no answer came, or no JSON. `why` contains no URL, because URLs may contain keys.
- * `isOfQuestion`: the server works, and only its answer to this question cannot be used. `isOfOthers`: other answers
- * have taken the byte budget.
+ * `isOfQuestion`: the server works, but its answer to this question cannot be used. `isOfOthers`: other answers have
+ * taken the byte budget.
  */
 export type HttpAnswer<Body> =
   | { readonly kind: 'found'; readonly body: Body }

@@ -38,7 +38,7 @@ const attestationShape = z.object({ status: state, attestation: z.string().max(2
 
 /**
  * A stranger may put many burns with long hooks into one transaction, and the answer has each hook three times. 2^24
- * gas buy an answer of 8 MB, and a transaction on Arbitrum may use twice as much gas.
+ * gas pay for an answer of 8 MB, and a transaction on Arbitrum may use twice as much gas.
  */
 const sizes = { mostBytes: 16_000_000, mostBytesAtOnce: 32_000_000 } as const
 

@@ -5,7 +5,10 @@ const hex = /^(0x)?([0-9a-f]{2})+$/i
 const oddHex = /^(0x.*|[0-9a-f]+)$/i
 const base64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 
-/** An ambiguous text is hex, because a VAA in base64 begins with `AQ`. Throws MESSAGE_ENCODING. */
+/**
+ * Decodes hex or base64. An ambiguous text counts as hex, because a VAA in base64 begins with `AQ`. Throws
+ * MESSAGE_ENCODING.
+ */
 export function messageBytes(text: string): Uint8Array {
   const trimmed = text.replaceAll(/\s+/g, '')
   if (hex.test(trimmed)) return Buffer.from(trimmed.replace(/^0x/i, ''), 'hex')

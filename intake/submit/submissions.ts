@@ -17,13 +17,13 @@ export interface SubmissionsOptions {
   readonly onFull: (full: boolean) => void
   readonly onTrouble: (error: RelayerError | undefined) => void
   readonly concurrency: number
-  /** Does not count messages with an unknown guardian set. */
+  /** Maximum number of waiting messages, without those with an unknown guardian set. */
   readonly limit: number
-  /** Default: 64 MiB. */
+  /** Maximum bytes of these messages. Default: 64 MiB. */
   readonly limitBytes?: number
-  /** If exceeded, the oldest message is dropped. Default: 200. */
+  /** Maximum number of messages with an unknown guardian set. If exceeded, the oldest one is dropped. Default: 200. */
   readonly limitUnknown?: number
-  /** If exceeded, the oldest message is dropped. Default: 2 MiB. */
+  /** Maximum bytes of these messages. If exceeded, the oldest one is dropped. Default: 2 MiB. */
   readonly limitUnknownBytes?: number
   readonly retry: Retry
 }
@@ -43,7 +43,10 @@ interface Entry {
 /** A message whose guardian set stays unknown this long is refused. The streams fetch a genuine message again. */
 const unknownSetForMs = 86_400_000
 
-/** Anybody can make messages with an unknown guardian set, so few of them are kept. */
+/**
+ * Submits messages, and retries after outages. Anybody can make messages with an unknown guardian set, so few of them
+ * are kept.
+ */
 export class Submissions {
   readonly #options: SubmissionsOptions
   readonly #waiting: Entry[] = []
@@ -163,7 +166,10 @@ export class Submissions {
     if (isChanged) onFull((this.#isFull = !this.#isFull))
   }
 
-  /** An unknown guardian set says nothing about other messages. */
+  /**
+   * Reports changes of the trouble. An unknown guardian set is not reported, because it says nothing about other
+   * messages.
+   */
   #reportTrouble(error: RelayerError | undefined): void {
     if (error?.code === 'GUARDIAN_SET_UNKNOWN' || error?.code === this.#trouble) return
     this.#trouble = error?.code
@@ -171,7 +177,7 @@ export class Submissions {
   }
 }
 
-/** Random, so that processes do not retry at the same time. */
+/** Wait before the next try, ms. Random, so that processes do not retry at the same time. */
 export function retryWaitMs(tries: number, { firstMs, mostMs }: Retry): number {
   return Math.round((backoffMs(tries, firstMs, mostMs) * (1 + Math.random())) / 2)
 }

@@ -59,14 +59,20 @@ export interface SubmitterDeps {
 
 const recentSize = 10_000
 const recentMs = 10 * 60_000
-/** Short, because the target may register the emitter later. */
+/** Time for which a refusal is remembered, ms. Short, because the target may register the emitter later. */
 const refusedMs = 60_000
 
 export function createSubmitter({ bridges, client, settings, defaults = {}, stepTimes, startTimeoutMs = 10_000 }: SubmitterDeps) {
   const submitted = boundedMap<string, true>(recentSize, recentMs)
-  /** Without this map, two rejected copies of one message would replace each other for ever. */
+  /**
+   * Transfers that replaced a rejected one. Without this map, two rejected copies of one message would replace each
+   * other for ever.
+   */
   const restarted = boundedMap<string, true>(recentSize, recentMs)
-  /** Repeated messages whose emitter is not registered, or that no plug-in accepts, are not verified each time. */
+  /**
+   * Refusals of messages whose emitter is not registered, or that no plug-in accepts, so that repeated messages are not
+   * verified each time.
+   */
   const refusals = boundedMap<string, RelayerError>(recentSize, refusedMs)
   /** Each offer of a copy wakes the transfer, so a copy that the transfer has adopted is not offered again. */
   const adoptedCopies = boundedMap<string, true>(recentSize, recentMs)
@@ -176,7 +182,10 @@ function inputOf(transfer: Transfer, options: SubmitOptions, { priority: usual, 
   }
 }
 
-/** -1 for unreadable bytes. A stranger may have started the transfer with such bytes, so any copy is newer. */
+/**
+ * The guardian set that signed the message. -1 for unreadable bytes: a stranger may have started the transfer with such
+ * bytes, so any copy is newer.
+ */
 function signersOf(bridge: Bridge, message: string): number {
   try {
     return bridge.signedBy?.(Buffer.from(message, 'base64')) ?? -1

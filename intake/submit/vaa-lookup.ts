@@ -19,7 +19,7 @@ export interface VaaLookupOptions extends Partial<Omit<HttpHostOptions, 'url'>> 
 /** `api`: index of the API that has the VAA. `againInMs`: wait before the next try. */
 export type Found =
   | { readonly kind: 'found'; readonly vaa: Uint8Array; readonly origin: string; readonly api: number }
-  /** No API is configured, or the APIs that could be asked do not have the VAA, or only a copy that is too long. */
+  /** No API is configured, or the APIs that could be asked do not have the VAA or have only a copy that is too long. */
   | { readonly kind: 'absent'; readonly againInMs: number | undefined; readonly why: string }
   | { readonly kind: 'unknown'; readonly againInMs: number; readonly why: string }
 

@@ -96,7 +96,7 @@ describe('A payment of an earlier ledger', () => {
       reason: expect.stringContaining('The ledger began after'),
     })
     expect(await findForgotten(searchOf(chainWith([delivery, undefined]).chain), input, learntAt(1, 2))).toMatchObject({
-      reason: expect.stringContaining('Temporal was set back'),
+      reason: expect.stringContaining('Temporal was restored'),
     })
   })
 

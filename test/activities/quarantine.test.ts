@@ -152,7 +152,7 @@ describe('A delivery that was simulated well and reverted in a block, final or n
 
   test('a final call that succeeded without an effect is a loss, if only the state shows effects', async () => {
     const { broadcast } = setting({ status: 'success', final: true, hasEffect: () => undefined })
-    expect(await broadcast(1)).toMatchObject({ kind: 'reverted', reason: expect.stringContaining('had not the effect') })
+    expect(await broadcast(1)).toMatchObject({ kind: 'reverted', reason: expect.stringContaining('did not have the effect') })
     expect(await broadcast(2)).toMatchObject({ kind: 'no-slot', code: 'QUARANTINED' })
   })
 
@@ -290,7 +290,7 @@ describe('A batch that was simulated well and reverted', () => {
     expect([signed, enqueued]).toEqual([[0], []])
     expect(await prepare(2)).toMatchObject({ kind: 'waiting', code: 'QUARANTINED' })
     expect(lines.map(({ message }) => message)).toEqual([
-      'transfers have calls of their own for a while, since a batch with them reverted',
+      'transfers are delivered alone for a while, because a batch with them reverted',
       'a recipient is quarantined',
     ])
     expect(await metrics()).toEqual([

@@ -18,7 +18,7 @@ import { createGapFiller } from './fill-gaps.ts'
 import { endedTransfers, ownTransfers } from './transfers.ts'
 
 export interface ScannedAgentOptions extends ScannedDeps, Pick<AgentLoopsOptions, 'checkpoints'> {
-  /** Varies by a quarter, so that processes do not audit at the same time. */
+  /** Interval of audits, ms. Each varies by up to a quarter, so that processes do not audit at the same time. */
   readonly auditMs: number
   readonly isHalted: () => boolean
 }
@@ -36,7 +36,10 @@ export function createScannedAgent(options: ScannedAgentOptions) {
   const lookBack = () => firstSince(sourceChain, Date.now() - lookBackMs, finalizedOf(sourceChain))
   const bootstrap = createScannedBootstrap(context, keeper, config.start === undefined ? lookBack : undefined)
 
-  /** The chain may lose the checkpoint's block while the stream begins. Block hashes show later forks. */
+  /**
+   * Reads blocks again if the chain lost the checkpoint's block while the stream began. Later forks show in block
+   * hashes.
+   */
   async function onBegun(): Promise<void> {
     const worthless = await bootstrap.denied()
     if (worthless) await rereadBelow(context, worthless.completedHeight ?? config.start ?? 0)

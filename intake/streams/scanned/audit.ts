@@ -20,12 +20,15 @@ import { firstIn, heightOf } from '../../../domain/stream/places.ts'
 import { inParts } from '../split-range.ts'
 
 /**
- * Longest wait (ms) for the scan to reach the counted block. If the scan is slower, the next audit checks the newest
+ * Maximum wait (ms) for the scan to reach the counted block. If the scan is slower, the next audit checks the newest
  * numbers.
  */
 const scanMs = 30_000
 
-/** Throws the first failure. Audits may overlap. */
+/**
+ * Audits the cursor, the open and completed numbers, and the source's count or blocks. Throws the first failure. Audits
+ * may overlap.
+ */
 export async function auditStream(context: ScannedContext): Promise<StreamAudit> {
   const { client, source, sourceChain, route } = context
   const audit: StreamAudit = { gaps: 0, completed: 0, started: 0, closed: 0, undone: 0 }
@@ -49,7 +52,10 @@ export async function auditStream(context: ScannedContext): Promise<StreamAudit>
   return audit
 }
 
-/** After a fork to a shorter chain, there is no next block, so the scan cannot see the fork. */
+/**
+ * Goes back if the source denies the cursor. After a fork to a shorter chain, there is no next block, so the scan
+ * cannot see the fork.
+ */
 async function checkCursor(context: ScannedContext): Promise<void> {
   const { cursor } = (await context.streamClient.state()) ?? {}
   if (cursor && (await context.sourceChain.denies(cursor))) await goBack(context)
@@ -114,7 +120,10 @@ export interface StreamAudit {
 const readsAtOnce = 20
 const mostResumed = 500
 
-/** MIP-61's TIMEOUT. Restarts a transfer that closed as delivered only if two blocks lack the delivery. */
+/**
+ * Restarts lost transfers of open numbers (MIP-61's TIMEOUT). Restarts a transfer that closed as delivered only if two
+ * blocks lack the delivery.
+ */
 export async function auditOpen(
   context: ScannedContext,
   running: readonly ListedTransfer[],
@@ -182,7 +191,7 @@ export async function auditCompleted(context: ScannedContext, running: readonly 
 }
 
 const mostChecked = 500
-/** The stream rewrites its numbers outside the window for each interval of a request. */
+/** Maximum intervals in a request. The stream rewrites its numbers outside the window for each of them. */
 const mostIntervals = 1_000
 
 /**

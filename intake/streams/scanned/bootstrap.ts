@@ -13,7 +13,8 @@ type BootstrapDeps = Pick<ScannedDeps, 'logger'> & {
 }
 
 /**
- * A false watermark would skip transfers, so the source must have the checkpoint's block and number.
+ * Begins a stream, with its checkpoint if the source has the checkpoint's block and number. A false watermark would
+ * skip transfers.
  * @param lookBack returns the first block of a stream whose config has none
  */
 export function createScannedBootstrap(

@@ -99,14 +99,14 @@ export async function viewOf({ streamClient, route, source }: ReadingContext): P
   const response = await streamClient.apply([
     from === undefined ? { kind: 'configured', stream, origin, maxOpen } : { kind: 'completed', numbers: [], from, to: from },
   ])
-  if (!response) throw new RelayerError('STREAM_UNREACHABLE', { detail: 'it went back while it was asked' })
+  if (!response) throw new RelayerError('STREAM_UNREACHABLE', { detail: 'the stream went back during the request' })
   return response.view
 }
 
 /** Throws NODE_UNAVAILABLE before the first block. */
 export function finalizedOf({ name, heads }: Pick<FollowedChain, 'name' | 'heads'>): number {
   const { current } = heads
-  if (!current) throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block was seen yet.', facts: { chain: name } })
+  if (!current) throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block has been seen yet.', facts: { chain: name } })
   return current.finalized
 }
 

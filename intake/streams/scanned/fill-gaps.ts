@@ -16,7 +16,10 @@ const mostNumbers = 500
 const restartsAtOnce = 20
 const again = { firstMs: 2_000, mostMs: 60_000 } as const
 
-/** A running backfill fills most gaps, but not `undone` numbers, nor numbers that are in no log (`hidden`). */
+/**
+ * Starts the transfers of gaps. During a backfill, only those of `undone` and `hidden` gaps, which a backfill does not
+ * fill.
+ */
 export function createGapFiller(context: ScannedContext): Step {
   const { streamClient, sourceChain } = context
   const cursor = createAuditCursor()
@@ -71,7 +74,7 @@ function report({ source, logger }: ScannedContext, again: number, hidden: reado
   const { stream } = source.config
   if (again > 0) logger.warn('transfers that were undone are started again', { code: 'EFFECT_UNDONE', stream, count: again })
   const facts = { stream, count: hidden.length, lowest: hidden[0]?.sequence }
-  if (facts.count > 0) logger.error('a node hides logs of transfers, which are delivered all the same', { code: 'LOGS_HIDDEN', ...facts })
+  if (facts.count > 0) logger.error('a node hides logs of transfers; the transfers are delivered anyway', { code: 'LOGS_HIDDEN', ...facts })
 }
 
 export function numbersInGaps({ gaps }: Pick<StreamState, 'gaps'>, cursor: AuditCursor, states?: readonly GapState[]): readonly string[] {

@@ -8,10 +8,10 @@ import { numberOf, recordedTransfers, splitByDelivery, transfersUnder } from './
 import { backoffMs } from '../../../domain/backoff.ts'
 import { seenRequests, withStatus } from '../number-status.ts'
 
-/** Blocks without completions are recorded together. A restart reads unrecorded blocks again. */
+/** Interval (ms) at which blocks without completions are recorded. A restart reads unrecorded blocks again. */
 const emptyMs = 15_000
 
-/** MIP-61's COMPLETE_EVENT_PROCESSING. Includes completions by any account. */
+/** Reports completions by any account to the stream (MIP-61's COMPLETE_EVENT_PROCESSING). */
 export function createCompletionFollower(context: ScannedContext, route: Route): Step {
   const { streamClient, source, cache, ranges, logger } = context
   const { target } = route
@@ -54,7 +54,7 @@ export function createCompletionFollower(context: ScannedContext, route: Route):
   }
 }
 
-/** Undefined if the range was split. */
+/** The completions in a range. Undefined if the range was split. */
 async function readCompletions(context: ScannedContext, route: Route, range: BlockRange): Promise<readonly Completion[] | undefined> {
   const { ranges, cache, stopping } = context
   const { source, target } = route
@@ -76,7 +76,7 @@ async function readCompletions(context: ScannedContext, route: Route, range: Blo
     const still = await contradicting(context, agreed)
     const [first] = still
     if (first) await halt(context, route, source.contradiction(first, cache.transfer(first.number)?.digest))
-    // Leaves out contradicting completions. Whether such a number is delivered is found by the id of its transfer.
+    // Leaves out contradicting completions. The id of the transfer later shows whether such a number is delivered.
     return agreed.filter(({ number }) => !still.some((one) => one.number === number))
   }
 
@@ -106,7 +106,7 @@ async function contradicting(context: ScannedContext, found: readonly Completion
 
 const again = { firstMs: 1_000, mostMs: 60_000 } as const
 
-/** Verifies completions that came before the source showed their numbers (`early`). */
+/** Verifies completions that arrived before the source showed their numbers (`early`). */
 export function createCompletionVerifier(context: Pick<ScannedContext, 'streamClient' | 'source' | 'cache'>): Step {
   const { streamClient, cache } = context
   let tries = 0

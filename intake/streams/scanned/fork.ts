@@ -39,7 +39,10 @@ async function reread({ cache, streamClient }: ReadingContext, block: ScannedBlo
   await streamClient.apply([{ kind: 'reread', block, order: { by: portageItself, reason: 'a fork below finality' } }])
 }
 
-/** One node is asked first, because asking most nodes may take as long as a block. */
+/**
+ * The first of the blocks that most nodes have. One node is asked first, because asking most nodes may take as long as
+ * a block.
+ */
 async function firstKept(context: ReadingContext, blocks: readonly ScannedBlock[]): Promise<ScannedBlock | undefined> {
   for (const block of blocks) {
     const seen = await context.sourceChain.block(block.height, 'latest')

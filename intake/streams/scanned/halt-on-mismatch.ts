@@ -3,8 +3,9 @@ import { type FollowedChain, nextHead, type Route, type ScannedContext } from '.
 import { problemOf } from '../../../observability/severity.ts'
 
 /**
- * A wrong node or a short fork may cause a contradiction, so most nodes are read before the route is halted. Throws a
- * lasting contradiction, SETTINGS_UNREACHABLE and the errors of `read`.
+ * Reads, and halts the route if its contracts contradict each other. A wrong node or a short fork may cause a
+ * contradiction, so most nodes are read before the route is halted. Throws a lasting contradiction,
+ * SETTINGS_UNREACHABLE and the errors of `read`.
  * @param split called before the second read. If it returns true, the caller reads a shorter range
  */
 export async function haltOnMismatch<T>(

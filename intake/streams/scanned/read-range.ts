@@ -47,12 +47,12 @@ async function readTransfers(context: ReadingContext, range: BlockRange, at?: 'a
     if (error.code !== 'NODE_REFUSED' && !isDisagreed) throw error
     const facts = { stream: source.config.stream, ...range, ...problemOf(error) }
     if (ranges.source.refused(blocks)) {
-      logger.debug('the logs of a range are refused; asking for half of it', facts)
+      logger.debug('the nodes refuse the logs of a range; asking for half of the range', facts)
       return undefined
     }
     if (isDisagreed) throw error
     alarms.add('refused')
-    logger.error('the nodes refuse the logs of a single block: the stream cannot pass it', facts)
+    logger.error('the nodes refuse the logs of a single block: the stream cannot pass this block', facts)
     throw error
   }
 }

@@ -4,7 +4,7 @@ import { finalizedOf, type ReadingContext, viewOf } from './context.ts'
 import { goBack } from './fork.ts'
 import { readRange } from './read-range.ts'
 
-/** Blocks without transfers are recorded together, because a fast chain has many of them. */
+/** Interval (ms) at which blocks without transfers are recorded, because a fast chain has many such blocks. */
 const emptyMs = 4_000
 const liveBlocks = 64
 
@@ -16,8 +16,8 @@ interface Blocks {
 }
 
 /**
- * MIP-61's CONTINUOUS_BLOCK_PROCESSING. The hash of a range's last block is read before the range's logs. If a fork
- * comes in between, the next range does not follow this hash.
+ * Scans new final blocks (MIP-61's CONTINUOUS_BLOCK_PROCESSING). The hash of a range's last block is read before the
+ * range's logs. If a fork happens in between, the next range does not follow this hash.
  */
 export function createBlockScanner(context: ReadingContext, onBegun: () => Promise<void>): Step {
   const { streamClient, sourceChain, cache } = context
@@ -86,7 +86,9 @@ async function nextBlocks({ sourceChain, ranges }: ReadingContext, view: StreamV
 
 const logMs = 10_000
 
-/** MIP-61's BOOTSTRAP. Blocks are recorded once their transfers run or are delivered. */
+/**
+ * Reads the blocks of the backfill (MIP-61's BOOTSTRAP). Blocks are recorded once their transfers run or are delivered.
+ */
 export function createBackfill(context: ReadingContext): Step {
   const { streamClient, source, sourceChain, ranges, logger } = context
   let loggedAt = 0

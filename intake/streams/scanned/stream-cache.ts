@@ -51,7 +51,7 @@ export function createStreamCache() {
     get blocks(): readonly ScannedBlock[] {
       return [...blocks].sort((a, b) => b.height - a.height)
     },
-    /** After a fork, numbers may belong to other transfers. */
+    /** Forgets all transfers, and the blocks above `height`. After a fork, numbers may belong to other transfers. */
     forget(height: number): void {
       transfers.clear()
       started.clear()

@@ -24,7 +24,10 @@ export async function recordedTransfers(
   return found
 }
 
-/** The table drops a transfer only in a fork, which clears the cache. */
+/**
+ * The transfers with these numbers. Known ones come from the cache, because the source's table drops a transfer only in
+ * a fork, which clears the cache.
+ */
 export async function transfersUnder(context: TableContext, numbers: readonly string[]): Promise<readonly Transfer[]> {
   const { cache } = context
   const unknown = numbers.filter((number) => !cache.transfer(number))
@@ -75,9 +78,10 @@ type Origin = Pick<SubmitOptions, 'seenAt' | 'sourceTxHash'>
 type NotStarted = readonly RequestOf<'parked' | 'closed'>[]
 
 /**
- * MIP-61's INIT_EVENT_PROCESSING. Tries all transfers, then throws the worst error. Returns a request for each transfer
- * that does not run. Anyone may send a message that is refused for good, so such a message holds up no other message.
- * Its number moves outside the window, and audits try it again. If a transfer ended undelivered, its number is closed.
+ * Starts transfers (MIP-61's INIT_EVENT_PROCESSING). Tries all of them, then throws the worst error. Returns a request
+ * for each transfer that does not run. Anyone may send a message that is refused for good, so such a message does not
+ * hold up other messages. Its number moves outside the window, and audits try it again. If a transfer ended
+ * undelivered, its number is closed.
  */
 export async function startAll(
   { client, submitter, cache, stopping, streamClient, logger }: StartContext,
@@ -136,8 +140,8 @@ export const latestRuns = (client: ScannedContext['client'], transfers: readonly
 export const runOf = (transfer: Transfer) => ({ id: transferId(transfer), number: transfer.sequence })
 
 /**
- * `isLost` decides about transfers without a run. A transfer that closed as delivered is in `again` only if the target
- * lacks the delivery.
+ * Sorts transfers into those to start `again`, and those that `ended` undelivered. `isLost` decides about transfers
+ * without a run. A transfer that closed as delivered is in `again` only if the target lacks the delivery.
  */
 export async function sortedByRun(context: ScannedContext, transfers: readonly Transfer[], isLost: (transfer: Transfer) => boolean) {
   const { client } = context

@@ -111,7 +111,10 @@ function createOutcomeStep({ source, client, watchEveryMs }: SignedAgentOptions,
   }
 }
 
-/** Needs no worker. Returns a function if the stream has changed: call it once the change is handled. */
+/**
+ * Returns a function that finds out, without a worker, whether the stream has changed. If so, the answer is a function
+ * to call once the change is handled.
+ */
 export function createStreamWatch(client: TemporalClient, stream: string, everyMs = watchMs): () => Promise<(() => void) | undefined> {
   let nextAt = -Infinity
   let known: string | undefined

@@ -18,8 +18,9 @@ const freshSeconds = 3_600
 type Keeper = Pick<CheckpointKeeper, 'read' | 'complain'>
 
 /**
- * Begins at the config's first number, else the checkpoint, else `lookBack`. Throws read errors. Without a first number
- * in the config, also throws CHECKPOINT_UNAVAILABLE, because older numbers would be missed for good.
+ * Begins a stream at the config's first number. Without such a number, begins with the checkpoint. Without a
+ * checkpoint, begins at the number of `lookBack`. Throws read errors. Without a first number in the config, also throws
+ * CHECKPOINT_UNAVAILABLE, because older numbers would be missed for good.
  */
 export async function bootstrapSigned(
   source: Pick<SignedSource, 'config' | 'begins' | 'highest'>,
@@ -67,7 +68,10 @@ export async function bootstrapWithoutNode(
   if (begins.first !== undefined || checkpoint?.completedNumber !== undefined) return { config, ...kept }
   const first = received()
   if (first === undefined)
-    throw new RelayerError('STREAM_NOT_FOUND', { detail: 'No message of it was received yet.', facts: { stream: config.stream } })
+    throw new RelayerError('STREAM_NOT_FOUND', {
+      detail: 'No message of this source has been received yet.',
+      facts: { stream: config.stream },
+    })
   return { config: { ...config, first }, ...kept }
 }
 

@@ -25,11 +25,11 @@ export interface SignedDeps {
 }
 
 export interface GapsDeps extends SignedDeps {
-  /** A new gap gets this time to close by itself. 0 for a single audit. */
+  /** Time that a new gap gets to close by itself, ms. 0 for a single audit. */
   readonly freshMs?: number
-  /** The spy has sent this number, and the recorder is about to record it. Default: never. */
+  /** Whether the spy has sent this number, but the recorder has not recorded it yet. Default: never. */
   readonly isReceived?: (number: string) => boolean
   readonly delayed?: (number: string) => BlockedTransfer | undefined
-  /** The spy should have sent this number but has not. Default: never. */
+  /** Whether the spy should have sent this number, but has not. Default: never. */
   readonly isMissed?: (number: string, publishedAt: number) => boolean
 }

@@ -60,7 +60,7 @@ const publishedIn = (source: LookBackOptions['source'], fromBlock: number, toBlo
 
 async function recentRanges({ chain, rangeBlocks, lookBackMs, clock = Date.now }: LookBackOptions) {
   const to = chain.heads.current?.finalized
-  if (to === undefined) throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No head is known yet.', facts: { chain: chain.name } })
+  if (to === undefined) throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block has been seen yet.', facts: { chain: chain.name } })
   const from = await firstSince(chain, clock() - lookBackMs, to)
   return Array.from({ length: Math.ceil((to - from + 1) / rangeBlocks) }, (_, index) => {
     const start = from + index * rangeBlocks
@@ -73,7 +73,7 @@ const betweenMs = 3_600_000
 const afterFailureMs = 60_000
 
 /**
- * If many numbers are missing (as after a wipe of Temporal), recent blocks are read, so that the numbers need not be
+ * Reads recent blocks if many numbers are missing (as after a wipe of Temporal), so that the numbers need not be
  * fetched one by one.
  */
 export function createManyMissing(deps: SignedDeps) {
@@ -91,11 +91,11 @@ export function createManyMissing(deps: SignedDeps) {
       try {
         nextAt = Date.now() + betweenMs
         const counts = await lookBack.resolve(state, streamClient)
-        logger.info('many numbers were missing, and the blocks of the last days were read for them', { ...about, ...counts })
+        logger.info('many numbers were missing, so the blocks of the last days were read', { ...about, ...counts })
         return { state: (await streamClient.state()) ?? state, counts }
       } catch (error) {
         nextAt = Date.now() + afterFailureMs
-        logger.warn('recent blocks cannot be read, and missing numbers are fetched one by one', { ...about, ...problemOf(error) })
+        logger.warn('recent blocks cannot be read, so missing numbers are fetched one by one', { ...about, ...problemOf(error) })
         return { state, counts: noNumbers }
       }
     },

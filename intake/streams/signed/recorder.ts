@@ -104,7 +104,10 @@ function compareNumbers(a: string, b: string): number {
 const [mostKnown, knownMs] = [10_000, 600_000] as const
 const mostAtOnce = 64
 
-/** Anybody can repeat a message, so verified numbers are remembered. */
+/**
+ * Returns a function that records a refused message as ignored, once its signatures are verified. Anybody can repeat a
+ * message, so verified numbers are remembered.
+ */
 export function createIgnoredMessages(
   deps: Pick<SignedDeps, 'source' | 'bridge'> & { readonly streamClient: Pick<SignedDeps['streamClient'], 'view'> },
   recorder: Pick<Recorder, 'add' | 'has'>,

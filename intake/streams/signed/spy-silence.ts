@@ -8,7 +8,10 @@ const receivedMs = 3_600_000
 
 export type ExpectedOfSpy = ReturnType<typeof createExpectedOfSpy>
 
-/** A spy is silent if it missed a message that a server has, and that was published during its subscription. */
+/**
+ * Knows which messages the spies should have sent. A spy is silent if it missed a message that a server has, and that
+ * was published during the spy's subscription.
+ */
 export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'current'>, now: () => number = Date.now) {
   const numbers = boundedMap<string, true>(mostReceived, receivedMs)
   const open = new Map<string, { readonly openedAt: number; readonly since: number }>()
@@ -19,7 +22,10 @@ export function createExpectedOfSpy(heads: Pick<SignedDeps['chain']['heads'], 'c
       open.set(spy, { openedAt, since: Math.max(openedAt, (heads.current?.time ?? 0) * 1_000) })
     },
     end: (spy: string): void => void open.delete(spy),
-    /** A new subscription to another spy does not end a silence. */
+    /**
+     * Start of the oldest open subscription, ms since the epoch. A new subscription to another spy does not end a
+     * silence.
+     */
     get openedAt(): number | undefined {
       return open.size > 0 ? Math.min(...[...open.values()].map(({ openedAt }) => openedAt)) : undefined
     },
@@ -36,7 +42,10 @@ export function missedBySpy(outcomes: ReadonlyMap<string, FetchOutcome>, isMisse
   })
 }
 
-/** Messages missed before the current subscription do not show that the spy is silent now. */
+/**
+ * Returns a step that clears `missedBySpy` after a new subscription: messages missed earlier do not show that the spy
+ * is silent now.
+ */
 export function createSilenceEnd(streamClient: Pick<StreamClient, 'state' | 'apply'>, expected: Pick<ExpectedOfSpy, 'openedAt'>) {
   let handled: number | undefined
   return async (): Promise<false> => {

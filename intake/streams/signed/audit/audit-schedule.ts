@@ -14,7 +14,7 @@ interface AuditScheduleOptions extends Pick<SignedDeps, 'source' | 'chain' | 'st
 }
 
 const afterFailureMs = 5_000
-/** Shortest time between two audits that new subscriptions cause, because a spy can end its subscriptions at will. */
+/** Minimum time between two audits that new subscriptions cause, ms. A spy can end its subscriptions at will. */
 const subscriptionAuditMs = 60_000
 
 export function createAuditSchedule({ auditor, recorder, chain, source, streamClient, auditMs, logger }: AuditScheduleOptions) {
@@ -27,7 +27,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
   const hasGoneBack = createLossWatch()
   let plannedAt = -Infinity
 
-  /** Filling gaps needs no node of the source. */
+  /** Fills gaps if it is time. This needs no node of the source. */
   async function fillGaps(now: number, count: number): Promise<boolean> {
     if (count > missing) fillAt = Math.min(fillAt, now + settleMs)
     missing = count
@@ -83,7 +83,10 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
   }
 }
 
-/** Whether the stream lacks records that an earlier view had, because Temporal was wiped or restored. */
+/**
+ * Returns a function that says whether the stream lacks records that an earlier view had, because Temporal was wiped or
+ * restored.
+ */
 function createLossWatch(): (known: StreamView) => boolean {
   let [next, completed] = [-1n, -1]
   return (known) => {
@@ -94,10 +97,13 @@ function createLossWatch(): (known: StreamView) => boolean {
   }
 }
 
-/** The first head may have been requested before the subscription opened. */
+/** Number of heads to wait for. The first head may have been requested before the subscription opened. */
 const headsToSee = 2
 
-/** Once a head after the subscription is final, the count covers all messages before the subscription. */
+/**
+ * Knows when an audit can prove that no message before the subscription is missing. Once a head after the subscription
+ * is final, the source's count covers all messages before the subscription.
+ */
 export function createTailProof(heads: Pick<Heads, 'current' | 'subscribe'>) {
   let pending: { seen: number; head?: number } | undefined
   const close = heads.subscribe(({ latest }) => {

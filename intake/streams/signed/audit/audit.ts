@@ -67,7 +67,7 @@ export function createSignedAuditor(
     reportOutcomes: (state: StreamState) => outcomes.report(state),
     fillGaps: () => fillGaps(),
     hurry: gaps.hurry,
-    /** Time until the next audit if open numbers may be lost. */
+    /** Time until the next audit, ms, if open numbers may be lost. Otherwise undefined. */
     get soonMs(): number | undefined {
       return lost.suspects ? graceMs + marginMs : undefined
     },
@@ -91,7 +91,9 @@ export function createSignedAuditor(
 
 type SourceCountDeps = SignedDeps & Pick<GapsDeps, 'isMissed'>
 
-/** If the source has no node, servers are probed. `begins` returns the first number. */
+/**
+ * Counts the numbers of the source. If the source has no node, servers are probed. `begins` returns the first number.
+ */
 export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<string | undefined>) {
   const { source, chain, streamClient, logger } = deps
   let upTo: string | undefined
@@ -100,7 +102,7 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
     get upTo(): string | undefined {
       return upTo
     },
-    /** Throws read errors. */
+    /** Takes the count, and reports it to the stream. Throws read errors. */
     async take(): Promise<{ height?: number } & Partial<GapReport>> {
       if (source.withoutNode) {
         const state = await streamClient.state()
@@ -119,11 +121,14 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
       await streamClient.apply([report])
       return upTo === undefined ? {} : { height }
     },
-    /** If the read fails, returns the last count. */
+    /**
+     * Returns the last count, or a new one if the last count is below `number`. If the read fails, returns the last
+     * count.
+     */
     async atLeast(number: string): Promise<string | undefined> {
       if (upTo !== undefined && BigInt(number) <= BigInt(upTo)) return upTo
       upTo = await source.highest(upTo).catch((error: unknown) => {
-        logger.debug('the source was not counted', { stream: source.config.stream, error: String(error) })
+        logger.debug('the source could not be counted', { stream: source.config.stream, error: String(error) })
         return upTo
       })
       return upTo
@@ -131,7 +136,9 @@ export function createSourceCount(deps: SourceCountDeps, begins: () => Promise<s
   }
 }
 
-/** The Governor may hold back a single number, so several are probed. */
+/**
+ * Distances of the probed numbers from the next one. The Governor may hold back a single number, so several are probed.
+ */
 const distances = [0n, 1n, 10n]
 const mostRounds = 20
 const above = 2n ** 64n

@@ -53,7 +53,7 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
     get suspects(): boolean {
       return missed.some(({ at }) => at > Date.now() - suspectMs)
     },
-    /** Open numbers come first, because open numbers count against `maxOpen`. */
+    /** Numbers whose messages must be fetched again. Open numbers come first, because they count against `maxOpen`. */
     async find(state: StreamState, awaiting: readonly string[] = []): Promise<readonly string[]> {
       const lost = await findLost(state)
       const open = singles(state.open.map(({ number }) => number))
@@ -66,8 +66,8 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
 }
 
 /**
- * If the stream no longer lists all orders, a condensed number without a run may have been cancelled, and is not
- * restarted.
+ * Fetches the messages of lost transfers, and starts these transfers again. If the stream no longer lists all orders, a
+ * condensed number without a run may have been cancelled, and is not restarted.
  */
 export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers: readonly string[], state: StreamState) {
   const { source, client, streamClient, logger } = deps

@@ -37,8 +37,9 @@ type Deps = Pick<SignedDeps, 'bridge' | 'submitter' | 'lookup'> & {
 }
 
 /**
- * Does not throw for an outage. Signatures of delivered messages are checked too: some targets show a delivery under an
- * id from the payload, so a server could put the payload of an older transfer under any number.
+ * Fetches messages from servers, and starts their transfers. Does not throw for an outage. Signatures of delivered
+ * messages are checked too: some targets show a delivery under an id from the payload, so a server could put the
+ * payload of an older transfer under any number.
  */
 export async function fetchMessages(deps: Deps, numbers: readonly string[]): Promise<ReadonlyMap<string, FetchOutcome>> {
   const outcomes: Outcomes = new Map()
@@ -150,18 +151,24 @@ function waiting(error: RelayerError, target: ChainName): FetchOutcome {
   return { kind: 'unknown', againInMs: afterFailureMs, why: error.message, blocked: blockedTransfer(error, target) }
 }
 
-/** `refusedAs`: with PAYLOAD_KIND, a plug-in may have refused a message that fits its routes. */
+/**
+ * Whether guardians signed a message that needs no transfer. If `refusedAs` is PAYLOAD_KIND, a plug-in may have refused
+ * a message that fits its routes.
+ */
 export async function isIgnorable(deps: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array, refusedAs?: ErrorCode): Promise<boolean> {
   const isOfNobody = refusedAs === 'PAYLOAD_KIND' || !read(deps.bridge, '', vaa).transfer
   return isOfNobody && (await verify(deps, vaa)).kind === 'valid'
 }
 
-/** Nobody can deliver the messages of a source that is not registered at the target. */
+/** Whether the source is not registered at the target, so that nobody can deliver its messages. */
 export function isUnregistered({ withoutNode }: Pick<SignedSource, 'withoutNode'>, { code }: Pick<RelayerError, 'code'>): boolean {
   return withoutNode !== undefined && code === 'EMITTER_UNKNOWN'
 }
 
-/** Asks the judges until one verdict is not `wait`. Throws fatal errors, and every error of the last judge. */
+/**
+ * Asks one judge after the other, until a verdict is not `wait`. Throws fatal errors, and every error of the last
+ * judge.
+ */
 async function verify(deps: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array, judges = deps.source.withoutNode?.judges): Promise<Verdict> {
   const [chain = deps.source.sourceChain, ...others] = judges ?? []
   const verdict = ofChain(deps.bridge.endpoints, { chain }).verify(vaa)
@@ -175,7 +182,10 @@ async function verify(deps: Pick<Deps, 'source' | 'bridge'>, vaa: Uint8Array, ju
   return verify(deps, vaa, others)
 }
 
-/** `unread`: the transfer's target has an outage. Throws all other errors. */
+/**
+ * Which transfers are delivered (`done`), and which could not be read because their target has an outage (`unread`).
+ * Throws all other errors.
+ */
 export async function deliveredByTarget(
   { delivered }: Pick<SignedSource, 'delivered'>,
   transfers: readonly Transfer[],

@@ -24,11 +24,14 @@ const mostPerRound = 2_000
  */
 const mostOfEnd = 5_000n
 const mostOfMiddle = 200
-/** Messages of one block come in any order, so a new gap may close by itself. */
+/**
+ * Minimum age of a gap that is looked up, ms. Messages of one block arrive in any order, so a new gap may close by
+ * itself.
+ */
 export const settleMs = 2_000
 const receivedMs = 10_000
 
-/** Looks in recent blocks (if many numbers are missing), then in running transfers, then at servers. */
+/** Looks for missing numbers in recent blocks (if many are missing), then in running transfers, then at servers. */
 export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) {
   const { streamClient, freshMs = settleMs, isReceived = () => false } = deps
   const schedule = createRetrySchedule(auditMs)

@@ -17,7 +17,7 @@ const ranges = 5
 const mostHeights = 50_000
 const mostContents = 2_000
 
-/** The newest blocks are read first, and only as far back as needed. */
+/** Finds numbers in the source's logs. The newest blocks are read first, and only as far back as needed. */
 export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20 }: PublishedLogsOptions) {
   const heights = new Map<string, number>()
   const contents = boundedMap<string, Published>(mostContents)

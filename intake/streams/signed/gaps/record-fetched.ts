@@ -38,7 +38,7 @@ export function createFetchRecorder(deps: GapsDeps, schedule: RetrySchedule) {
     const about = { stream, from, to, count: Number(gapSize({ from, to })) }
     if (code === undefined)
       logger.warn('numbers are missing', { code: 'NUMBERS_MISSING', ...about, state, refused: refusalCodes(absent, from, to) })
-    else logger.warn('messages were received, and their transfers cannot be started now', { code: knownCode(code), ...about, chain })
+    else logger.warn('messages were received, but their transfers cannot be started now', { code: knownCode(code), ...about, chain })
   }
 
   return async (outcomes: Outcomes, upTo: string | undefined, state: StreamState): Promise<NumberStatus[]> => {

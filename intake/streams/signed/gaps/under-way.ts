@@ -13,7 +13,9 @@ export interface UnderWayDeps extends Pick<WaitingTransfersDeps, 'source' | 'cli
 const [keptMs, keptTimes, keptFoundMs] = [10_000, 20, 60_000] as const
 const afterFailureMs = 1_000
 
-/** Strangers can start runs with any id, so `of` counts only proved runs. */
+/**
+ * Finds missing numbers among running transfers. Strangers can start runs with any id, so `of` counts only proved runs.
+ */
 export function createUnderWay({ source, client, logger, proved }: UnderWayDeps) {
   let known: ReadonlyMap<string, readonly ListedTransfer[]> = new Map()
   let [dueAt, staleAt] = [0, 0]
@@ -29,7 +31,7 @@ export function createUnderWay({ source, client, logger, proved }: UnderWayDeps)
     } catch (error) {
       if (now >= staleAt) known = new Map()
       dueAt = now + afterFailureMs
-      logger.debug('running transfers were not listed', { source: source.sourceChain, error: toRelayerError(error).message })
+      logger.debug('running transfers could not be listed', { source: source.sourceChain, error: toRelayerError(error).message })
     }
     return known
   }
