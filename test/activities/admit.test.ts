@@ -27,7 +27,7 @@ interface Scene {
   /** `unknown`: the field is absent, because an older version runs the workflow. */
   readonly reverted?: AdmitInput['reverted'] | 'unknown'
   readonly dataFee?: string
-  /** Highest gas limit of the policy. */
+  /** Maximum gas limit of the policy. */
   readonly gasLimit?: string
   readonly balances?: Readonly<Record<string, string | undefined>>
   readonly step?: typeof createAdmit | typeof createPrepare

@@ -19,7 +19,7 @@ interface Scene {
 
 const refused = (code: ErrorCode, facts = {}) => new RelayerError(code, { detail: 'missing trie node', facts })
 
-/** Runs a step that fails, and before it one that failed too, so that the process looks at the heads. */
+/** Runs a failing step. An earlier failing step first makes the process follow the heads. */
 async function run({ fails, step = 'prepare', attempt = 3, times = [8, 9], timesOfSource = [8, 9] }: Scene) {
   const released: string[] = []
   const chainWith = (shown: readonly number[]) => {

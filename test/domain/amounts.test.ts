@@ -14,7 +14,7 @@ describe('an amount as people type it', () => {
     ['0.05 ether', { wei: '50000000000000000' }],
     ['0.05 native coins', { wei: '50000000000000000' }],
     ['1coin', { wei: '1000000000000000000' }],
-    // The parser accepts any name of a coin. A later check compares the name with the chain's coin.
+    // The parser accepts any coin name. A later check compares the name with the chain's coin.
     ['5 bitcoin', { wei: '5000000000000000000', coin: 'BITCOIN' }],
     ['1000000 wei', { wei: '1000000' }],
     ['1000000', { wei: '1000000' }],

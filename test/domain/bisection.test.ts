@@ -81,7 +81,7 @@ describe('bisection of batches', () => {
       fc.property(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 400 }), (room, count) => {
         const { completed, isolated, sizes } = run(bisection(), upTo(count), new Set(), room)
         expect([ascending(completed), isolated]).toEqual([upTo(count), []])
-        // After the descent from 20, at worst every third try is too large: after it, its two halves are tried before a
+        // After the descent from 20, at worst every third try is too large, because its two halves are tried before a
         // larger batch.
         expect(sizes.filter((size) => size > room).length).toBeLessThanOrEqual(Math.ceil(sizes.length / 3) + 20)
       }),

@@ -42,7 +42,8 @@ describe('bumpFees', () => {
         const bumped = bumpFees(previous, market, percent)
         for (const field of ['maxFee', 'tip'] as const) {
           for (const before of previous) {
-            // go-ethereum accepts a replacement only at 10 % more (PriceBump), and at least 1 wei more.
+            // go-ethereum accepts a replacement only if it pays at least 10 % more (PriceBump), and at least 1 wei
+            // more.
             expect(BigInt(bumped[field]) * 100n >= BigInt(before[field]) * BigInt(100 + percent)).toBe(true)
             expect(BigInt(bumped[field]) > BigInt(before[field])).toBe(true)
           }

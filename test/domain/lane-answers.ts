@@ -77,7 +77,7 @@ export function checkGrant(
   values.set(nonce, value)
 }
 
-/** @param id id of a request that drives the nonce; undefined for a request that only looks */
+/** @param id id of a request whose caller will drive the nonce; undefined for a request that only looks */
 function checkHeld(answer: LaneAnswer, nonce: number, id: string | undefined): void {
   assert.ok(answer.kind === 'granted' && answer.entry.nonce === nonce, 'an intent that holds a nonce is given that one')
   if (id !== undefined) assert.ok(answer.entry.maybeSent || answer.entry.grantedTo === id, 'asked for twice = maybe sent')

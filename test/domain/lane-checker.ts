@@ -12,16 +12,16 @@ interface Past {
   readonly state: LaneState
   readonly books: Books
   readonly request: ApplyRequest
-  /** Whether the request came as a signal, as from Temporal's own tools, and not as an update. */
+  /** Whether the request came as a signal, as Temporal's own tools send it, instead of as an update. */
   readonly signal: boolean
 }
 
-/** Time for which the ledger ignores lower heights after it got a height, ms. */
+/** Time for which the ledger ignores lower heights after a report of a height, ms. */
 const believedMs = 60_000
 
 /**
- * Checks every step: the state is frozen and survives JSON, requests one by one have the same result as together, and
- * answers fit the checker's own records.
+ * Checks after every step that the state is frozen and survives JSON, that requests have the same result one by one as
+ * together, and that answers fit the checker's own records.
  */
 export class CheckedLane {
   state: LaneState
@@ -49,7 +49,7 @@ export class CheckedLane {
     this.#past = []
   }
 
-  /** Makes the ledger as old as a restore of Temporal would. */
+  /** Sets the ledger back to an earlier state, as a restore of Temporal does. */
   setBack(steps: number): void {
     const { state, books } = this.#past[Math.max(0, this.#past.length - steps)] ?? {}
     if (!state || !books) return

@@ -21,8 +21,8 @@ const gasLimit = '1000'
 const processes = 3
 
 /**
- * A ledger, its processes and their chain. Each method is one possible event. Its numbers choose among the existing
- * processes, intents and transactions.
+ * A ledger, its processes and their chain. Each method is one possible event. A method's numbers choose among the
+ * existing processes, intents and transactions.
  */
 export class Network {
   chain: ModelChain
@@ -121,7 +121,8 @@ export class Network {
   }
 
   /**
-   * The devnet is reset, and all processes notice. If the ledger knows no final block, an operator resets the ledger.
+   * Replaces the chain, as a reset of the devnet does, and crashes all processes. If the ledger knows no final block,
+   * an operator resets the ledger.
    */
   replaceChain(): void {
     const { final } = this.lane.state.observed ?? {}
@@ -162,7 +163,7 @@ export class Network {
     }
   }
 
-  /** From here on nothing fails. Throws if the ledger still has work after many blocks. */
+  /** Mines blocks without further failures. Throws if the ledger still has work after many blocks. */
   settle(): void {
     this.chain.balance = 10n ** 18n
     if (this.lane.state.replaced) this.operator({ kind: 'reset', id: this.#id() })
@@ -238,7 +239,7 @@ export class Network {
     this.#learn(process, response)
   }
 
-  /** Takes over the view, orders and raises of a response, as lanes/ledger/ledger-client.ts does. */
+  /** Gives the process the view, orders and raises of a response, as lanes/ledger/ledger-client.ts does. */
   #learn(process: Process, response: ApplyResponse): void {
     process.heard = String(this.lane.run)
     const { era, granted, next, finalized } = response.view
@@ -260,8 +261,8 @@ export class Network {
   }
 
   /**
-   * Whether final nonces were undone, by the rule of lanes/account/account-observer.ts. The model's chain replaces the
-   * majority of the nodes.
+   * Whether final nonces were undone, by the rule of lanes/account/account-observer.ts. In the model, the chain itself
+   * answers for most nodes.
    */
   #isUndone({ finalized, final }: Head): boolean {
     const { observed } = this.lane.state

@@ -87,7 +87,8 @@ describe('15 minutes of finality at 20 per second on one key', { timeout: 120_00
     const state = paged(laneThatKeeps(lane, entries(quarterHour)))
     const seen = { ...state.observed!, latest: firstKept, height: state.observed!.height + 1, claims: [], since: 1 }
     const { state: fallen, rolledBack } = apply(state, { observe: seen, requests: [] }, 1)
-    // One observation rolls back a part. Later observations roll back the rest as the account's nonce moves.
+    // One observation rolls back a part of the entries. Later observations roll back the rest as the account's nonce
+    // moves.
     expect(rolledBack.length).toBeGreaterThan(1_000)
     expect(rolledBack.length).toBeLessThan(2_000)
     expect(sizeOf(carried(paged(fallen)))).toBeLessThan(1.5 * 1024 * 1024)

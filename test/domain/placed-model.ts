@@ -15,7 +15,7 @@ import { parkOrRelease } from './stream-requests.ts'
 export class PlacedModel extends ScannedModel {
   readonly chain = new LogChain()
   readonly delivered = new Set<string>()
-  /** Highest possible number of numbers that were reopened, and may be counted again. */
+  /** Maximum number of reopened numbers, which may be counted again. */
   #reopened = 0
   /** Number of audits that found logs which were hidden before. */
   found = 0
@@ -159,7 +159,7 @@ export class PlacedModel extends ScannedModel {
     if (request) this.tell(0, request)
   }
 
-  /** Joins parked transfers of strangers to an interval. The numbers between them then count as parked too. */
+  /** Joins parked transfers of strangers into an interval. The numbers between them then count as parked too. */
   condense(which: number): void {
     const known = this.chain.all(this.chain.final).map(([number]) => number)
     const { open, outside, cursor, backfill, gaps } = this.stream
@@ -200,8 +200,8 @@ export class PlacedModel extends ScannedModel {
   }
 
   /**
-   * After the stream was restored or lost. Earlier requests may still arrive, so the watermark may fall and numbers may
-   * be counted again.
+   * Called after the stream was restored or lost. Earlier requests may still arrive, so the watermark may fall and
+   * numbers may be counted again.
    */
   protected goneBack(): void {
     this.watermark = 0n

@@ -5,7 +5,10 @@ import { viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamState } from '../../domain/stream/stream.ts'
 import type { LogChain } from './placed-blocks.ts'
 
-/** Gaps must be small, because only requests that name numbers make them. An open number must be in no other list. */
+/**
+ * Throws if a gap is large, because only requests that name numbers make gaps, or if an open number is also in another
+ * list.
+ */
 export function demandNothingTwice(stream: StreamState): void {
   const { gaps, open, exceptions } = stream
   for (const { from, to, state } of gaps) {
@@ -19,7 +22,7 @@ export function demandNothingTwice(stream: StreamState): void {
   assert.equal(new Set(open.map(({ number }) => number)).size, open.length)
 }
 
-/** The watermark must be below every unresolved log, except logs that nodes once hid. */
+/** Throws if the watermark is not below every unresolved log. Logs that nodes once hid do not count. */
 export function demandTrue(stream: StreamState, chain: LogChain, isOver: (id: string) => boolean): void {
   const { completedNumber = '0', completedHeight } = viewStream(stream)
   const { cursor } = stream

@@ -20,7 +20,8 @@ const delivered = (...heights: number[]): StreamRequest => {
 const begun = (start = 0) => initialStream({ ...config, start, maxOpen: limits.open })
 
 /**
- * Scans 1,000,000 blocks, of which every hundredth has a message. `each` returns the requests that follow 2,000 blocks.
+ * Scans 1,000,000 blocks, of which every hundredth has a message. `each` returns the requests that follow each 2,000
+ * blocks.
  */
 function tenThousand(each: (heights: number[]) => StreamRequest[]): { state: StreamState; longest: number } {
   let [state, longest] = [begun(), 0]
@@ -69,7 +70,7 @@ describe('the state of a placed stream', () => {
     expect([isWanted(read, placeOf(7, 4)), isWanted(read, placeOf(9, 4))]).toEqual([false, true])
     const over = tell(read, { kind: 'seen', numbers: [[placeOf(7, 3)]], delivered: setOf([placeOf(7, 3)]) })
     expect(viewStream(over).completedNumber).toBe(String(firstIn(9) - 1n))
-    // A late copy of the report must reopen nothing.
+    // A late copy of the report must not reopen anything.
     expect(tell(over, request)).toEqual(over)
   })
 

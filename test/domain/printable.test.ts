@@ -13,7 +13,7 @@ const unit = fc.oneof(
 )
 const texts = fc.array(unit, { maxLength: 400 }).map((units) => units.join(''))
 
-/** The tested functions already use Unicode's classes. */
+/** Names code points instead of Unicode's classes, because the tested functions use these classes. */
 const isSeen = (text: string) =>
   Array.from(text).every((sign) => {
     const point = sign.codePointAt(0) ?? 0

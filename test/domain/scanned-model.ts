@@ -10,8 +10,8 @@ import { pick } from './pick.ts'
 type Found = readonly (readonly [number: string, height: number])[]
 
 /**
- * A stream with two agents that read its blocks, perhaps late. A rule is checked after every request. Each method is
- * one possible event.
+ * A stream with two agents that read its blocks, perhaps late. The rules are checked after every request. Each method
+ * is one possible event.
  */
 export abstract class ScannedModel {
   stream: StreamState
@@ -40,7 +40,7 @@ export abstract class ScannedModel {
   abstract idOf(number: string): string | undefined
   protected abstract isDelivered(id: string): boolean
   protected abstract check(): void
-  /** The stream was restored or lost. */
+  /** Called after the stream was restored or lost. */
   protected abstract goneBack(): void
 
   protected isOver(id: string): boolean {

@@ -98,7 +98,7 @@ describe('the token bridge under tariff of operators', () => {
   })
 
   /**
-   * A token of 6 decimals for 0.5 dollars, on a chain whose coin costs 2,000 dollars: 1 unit is worth 250,000,000 wei.
+   * A token with 6 decimals at 0.5 dollars, on a chain whose coin costs 2,000 dollars: 1 unit is worth 250,000,000 wei.
    */
   const feed = (name: string, end: string) => {
     if (name === token) return Promise.resolve(5n * 10n ** 9n)

@@ -172,7 +172,9 @@ export class StreamModel extends ScannedModel {
     this.tell(0, { kind: 'skip', number: String(number), by: 'ops', reason: 'test' })
   }
 
-  /** Sets a watermark from outside: a true one if `above` is 0, else one above all numbers that the stream knows. */
+  /**
+   * Sets a watermark from outside: a true one if `above` is 0, otherwise one above all numbers that the stream knows.
+   */
   trust(above: number): void {
     const all = this.all(this.final)
     const open = all.findIndex(([, id]) => !this.proved.has(id) && !this.ended.has(id))
@@ -186,7 +188,10 @@ export class StreamModel extends ScannedModel {
     assert.equal(viewStream(this.stream).alarms.includes('distrusted'), answer?.kind === 'refused')
   }
 
-  /** From here on nothing fails, but hidden logs stay hidden. Throws if the stream does not come to its end. */
+  /**
+   * Runs all steps without failures, but hidden logs stay hidden. Throws if the watermark does not reach the last
+   * number.
+   */
   settle(): void {
     this.apply([{ kind: 'resume' }, { kind: 'setMaxOpen', maxOpen: 4, by: 'ops' }])
     // A fork shows only in the block above it.

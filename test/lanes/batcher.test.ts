@@ -77,7 +77,8 @@ describe('A batcher', () => {
       void come(name)
       await vi.advanceTimersByTimeAsync(500)
     }
-    // Each flush comes `fullBatchMs` after its first candidate: the fourth arrival (at 1,500) and the tenth (at 4,500).
+    // Each flush follows its first candidate by `fullBatchMs`. The first candidates are the fourth arrival (at 1,500)
+    // and the tenth (at 4,500).
     expect(flushes.map(({ candidates, at }) => [candidates.length, at])).toEqual([
       [6, 4_500],
       [6, 7_500],

@@ -92,7 +92,7 @@ describe('Batches of a lane', () => {
 
   test('a transfer that no call delivers is isolated, and the rest of its batch is delivered', async () => {
     const transfers = await setting.network.transfers(...amounts(20))
-    // The token pays nothing to the zero address, which the source's contract does not check.
+    // The source's contract does not check the recipient, but the token pays nothing to the zero address.
     const cursed: NativeTransfer = { ...readMessage(Buffer.from(transfers[7]!.message, 'base64')), recipient: `0x${'0'.repeat(64)}` }
     const bad = toTransfer(setting.network.route, { ...cursed, id: idOf(cursed) })
     const answers = await one.enqueueAll([...transfers.slice(0, 7), bad, ...transfers.slice(8)])

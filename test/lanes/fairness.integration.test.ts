@@ -8,7 +8,7 @@ import { devnetSigner } from '../helpers/evm.ts'
 import { signedAndSent, startLaneSetting, request, type LaneSetting } from './setting.ts'
 
 const waitLimit = { timeoutMs: 90_000, everyMs: 10 }
-/** Longer than a test, so that no call rises to a better class, ms. */
+/** ms. Longer than a test takes, so that no call rises to a better class. */
 const ageingMs = 3_600_000
 
 describe('A lane with many waiting calls', () => {

@@ -52,7 +52,7 @@ describe('The cache of lane statuses', () => {
     expect(await all.open()).toEqual([open, young])
     expect(await cacheOf([paused, broke]).open()).toEqual([])
     await ledgers.order(paused, { kind: 'activate', id: 'o' })
-    // The cache of another process is new.
+    // Another process has a new cache.
     expect(await cacheOf([paused, broke]).open()).toEqual([paused])
   })
 

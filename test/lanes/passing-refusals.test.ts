@@ -19,7 +19,7 @@ const second: Attempt = { ...first, maxFee: '2000', tip: '200' }
 const spike = 1_000n
 const calm = 10n
 
-/** A pending transaction whose ledger takes every attempt. The test sets the chain's data fee. */
+/** A pending transaction whose ledger records every attempt. The test sets the chain's data fee. */
 function setting(limits: Partial<SigningLimits>, own: Partial<Omit<SigningPolicy, 'limits'>> = {}, call = intent) {
   const seen = {
     dataFee: calm,

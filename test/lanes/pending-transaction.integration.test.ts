@@ -43,7 +43,7 @@ describe('A pending transaction', () => {
     expect(after?.nonce).toBe(before?.nonce)
     expect(after!.maxFeePerGas * 5n).toBeGreaterThanOrEqual(before!.maxFeePerGas * 6n)
     expect(behind?.maxFeePerGas).toBe(before?.maxFeePerGas)
-    // The ledger's entry suffices for making the same bytes again.
+    // The ledger's entry suffices to make the same bytes again.
     const entry = (await ledger()).entries['0']
     expect(entry?.attempts.map(({ kind, maxFee }) => [kind, maxFee])).toEqual([
       ['call', String(before!.maxFeePerGas)],

@@ -33,7 +33,7 @@ export interface Ledgers {
   readonly temporal: Temporal
   client(config: LaneConfig, options?: { readonly updatesPerRun?: number; readonly client?: Client }): LedgerClient
   state(lane: string): Promise<LaneState>
-  /** Sends a request to a ledger as a client that is no process of the lane. */
+  /** Sends a request to a ledger, as a client that is not a process of the lane. */
   order(lane: string, request: LaneOrder | LaneRequest): Promise<LaneAnswer | undefined>
   without(during: () => Promise<void>): Promise<void>
   stop(): Promise<void>

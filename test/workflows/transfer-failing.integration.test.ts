@@ -6,7 +6,7 @@ import { cancelSignal } from '../../temporal/contracts/transfer.ts'
 import { bridgesWith, fakeEndpoint } from '../activities/fake-bridge.ts'
 import { scriptedTransfers, transfer } from './scripted.ts'
 
-/** On a real chain, a call that no node executes in time does this. */
+/** On a real chain, a call that no node executes in time has this result. */
 describe('A transfer whose preparation fails again and again while its chain makes blocks', () => {
   const on = scriptedTransfers()
   const fails = () => Promise.reject(new RelayerError('NODE_REFUSED', { detail: 'missing trie node' }))

@@ -25,7 +25,7 @@ describe('The transfer workflow', () => {
     await on.reaches(handle, ({ state }) => state === 'pending', 'the transfer to be pending')
     const { startedAt } = toRow(await handle.describe())
     await on.nextRun(handle)
-    // A row shows the start of the first run, and not of the present run.
+    // A row shows the start of the first run, not of the current one.
     const now = await handle.describe()
     expect(toRow(now).startedAt).toBe(startedAt)
     expect(now.startTime.getTime()).toBeGreaterThan(Date.parse(startedAt))

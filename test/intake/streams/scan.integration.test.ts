@@ -69,7 +69,7 @@ describe('the agent of a scanned source', () => {
     const agent = stream.agent()
     await stream.shows(({ nextHeight }) => nextHeight !== undefined, 'the scan to have begun')
     const refusal = { code: -32_005, message: 'block range is too wide' }
-    // If only the logs were refused, the agent would read the block by its receipts.
+    // If only the logs were refused, the agent would read the block from its receipts.
     const rules = [
       setting.proxy.add({ fault: { kind: 'log-range', blocks: 0, ...refusal } }),
       setting.proxy.add({ fault: { kind: 'error', ...refusal, forward: false }, methods: ['eth_getTransactionReceipt'] }),

@@ -37,7 +37,7 @@ export interface ScannedSetting {
   readonly proxy: FaultProxy
   /** The head that the agents see. */
   head(): HeadEvent
-  /** Starts the blocks of both chains, one every 300 ms, or stops them. */
+  /** Starts or stops mining on both chains, with a block every 300 ms. */
   mining(wanted: boolean): void
   /**
    * Options of a signed agent for which every message verifies, no server has a message, and no transfer is really
