@@ -67,7 +67,10 @@ function routesWithin(deps: Pick<StepDeps, 'bridges'>, transfer: Transfer): read
   return routes.map((route) => ({ ...route, targetChain: transfer.targetChain }))
 }
 
-/** Undefined if the message cannot be decoded. This does no harm, because no key signs a call with such a message. */
+/**
+ * Reads the transfer's message. Undefined if it cannot be decoded, which does no harm, because no key signs a call with
+ * such a message.
+ */
 function readMessage<T>(
   { bridges }: Pick<StepDeps, 'bridges'>,
   { bridge: name, message }: Transfer,

@@ -4,7 +4,10 @@ import { Wait, type WaitLimit } from '../runtime/wait.ts'
 const promisedMs = 10_000
 /** Maximum wait of an admission for a slot, ms. Short, because the workflow answers no queries during the wait. */
 const longestWaitMs = 1_000
-/** After this many unused promises in a row, another process probably gets the steps, so promises stop for `restMs`. */
+/**
+ * Number of unused promises in a row after which promises stop for `restMs`, because another process probably gets the
+ * steps.
+ */
 const missesInARow = 5
 const restMs = 15_000
 

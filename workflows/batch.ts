@@ -45,8 +45,8 @@ export async function batch(input: contract.BatchInput): Promise<contract.BatchS
 }
 
 /**
- * Undefined while the batch goes on. `refused` does not end the batch: one process's step failed for good, and another
- * process of the lane may still send the call.
+ * The end of the batch after this result. Undefined while the batch goes on. `refused` does not end the batch: one
+ * process's step failed for good, and another process of the lane may still send the call.
  */
 function endOf(result: LaneStepResult): contract.BatchEnd | undefined {
   switch (result.kind) {

@@ -6,7 +6,10 @@ import { notifyPolicy } from './policies.ts'
 import { condition, makeContinueAsNewFunc, proxyActivities, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow'
 
 const stepsPerRun = 100
-/** The notifier ends after this many checks without its receiver in a config. A later config may restart it. */
+/**
+ * Number of checks after which the notifier ends if no config has its receiver. A later config may restart the
+ * notifier.
+ */
 const checksForReceiver = 6
 const checkMs = 10 * 60_000
 

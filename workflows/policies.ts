@@ -43,11 +43,11 @@ export const waits = {
   longestBackoffMs: 30 * 60_000,
   longestLaneBackoffMs: 60_000,
   /**
-   * Longest pause, ms. An activity could return a wait whose end is later than the last possible date, and the code
-   * would throw.
+   * Maximum pause, ms. An activity could return a wait that ends after the last possible date, and the code would
+   * throw.
    */
   longestPauseMs: 30 * 86_400_000,
-  /** Longest run, ms. Without a limit, old builds of the workflow would have to run for months. */
+  /** Maximum length of a run, ms. Without a limit, old builds of the workflow would have to run for months. */
   continueAsNewMs: 60 * 60_000,
   firstCheckMs: 1_000,
   longestCheckMs: 30_000,

@@ -72,7 +72,10 @@ export const interceptors = (): WorkflowInterceptors => {
   return { inbound: [inbound], outbound: [outbound] }
 }
 
-/** Anyone with access to Temporal may have written the header, so an invalid one must not fail a task. */
+/**
+ * The parent span in the headers. Undefined if the header is absent or invalid: anyone with access to Temporal may have
+ * written it, so it must not fail a task.
+ */
 function parentOf(headers: Headers): readonly [traceId: string, spanId: string, flags: string] | undefined {
   try {
     const payload = headers[traceHeader]

@@ -81,7 +81,7 @@ function permanentOnly(error: unknown): NoSlotReason {
   return { code, reason }
 }
 
-/** Undefined if the key would sign the call. Throws retriable errors. */
+/** The reason why the key would not sign the call. Undefined if it would. Throws retriable errors. */
 function signerRefusal({ agent }: BatchBuilderDeps, call: Pick<NonceRequest, 'intent' | 'first'>): Promise<NoSlotReason | undefined> {
   return agent.checkSigning(call).then(() => undefined, permanentOnly)
 }

@@ -20,7 +20,7 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 /** Budget for the losses of all tokens of a chain, as a multiple of the hourly budget of one token. */
 export const budgetsPerChain = 4n
-/** For this time (ms) after contracts have begun to wait, a block may still include an earlier call to a contract. */
+/** Time after contracts have begun to wait, ms, in which a block may still include an earlier call to a contract. */
 const pendingMs = 2 * minuteMs
 /** Time that other relayers get to deliver a transfer first, ms, while they make Portage's calls revert. */
 export const othersFirstMs = 60_000
@@ -251,8 +251,8 @@ function costOf(batches: readonly BatchLoss[]): bigint {
 }
 
 /**
- * Undefined if the last hour's `sum` (wei) is within the budget. `until`: time when it is within the budget again, ms
- * since the epoch.
+ * The last hour's costs if they are above the budget, otherwise undefined. `sum` is in wei. `until`: time when the
+ * costs are within the budget again, ms since the epoch.
  */
 function aboveBudget(costs: HourlyCosts | undefined, budget: bigint, now: number) {
   const minutes = lastHour(costs, now)

@@ -44,14 +44,14 @@ interface PriceDeps {
 const mostCallBytes = 94_000
 
 /**
- * If a call has more than 1/`dearPart` of the highest gas limit, and the lane holds too few coins for the call, the
+ * If the gas limit of a call is above 1/`dearPart` of the policy's, and the lane holds too few coins for the call, the
  * call waits. Otherwise the ledger would close the lane because of a call whose gas a stranger may have chosen.
  */
 const dearPart = 6n
 
 /**
- * Returns `wait` if the lane cannot pay the value of the call (LANE_FUNDS), or the gas of a call that needs a lot of
- * gas (CALL_TOO_DEAR). Throws read errors.
+ * Prices a call. Returns `wait` if the lane cannot pay the value of the call (LANE_FUNDS), or the gas of a call that
+ * needs a lot of gas (CALL_TOO_DEAR). Throws read errors.
  */
 export async function priceCall(deps: PriceDeps, call: CallToPrice): Promise<Priced> {
   try {

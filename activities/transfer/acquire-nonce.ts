@@ -153,7 +153,7 @@ function effectReader(
   }
 }
 
-/** Turns a refusal by the key because of a halt or a deny rule into a wait. Throws other errors. */
+/** Turns the error of a key that refused because of a halt or a deny rule into a wait. Throws all other errors. */
 export function noSlotIfOrdered(error: unknown): NoSlot {
   if (!(error instanceof RelayerError) || signingRefusal(error) !== 'order') throw error
   return { kind: 'no-slot', code: error.code, reason: error.about }

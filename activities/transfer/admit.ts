@@ -38,7 +38,10 @@ export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit
     })
 }
 
-/** These answers, and errors (the step is tried again), keep the bridge's reservation. Other answers release it. */
+/**
+ * Answers that keep the bridge's reservation. Errors keep it too, because the step is tried again. Other answers
+ * release it.
+ */
 const goingOn: ReadonlySet<string> = new Set<(Admission | Passed)['kind']>(['passed', 'ready', 'unsettled'])
 
 async function admissionStep<T extends Admission | Passed>(

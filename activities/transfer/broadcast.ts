@@ -185,8 +185,8 @@ function landedBy({ nonce, attempts, tried }: PendingTransaction, receipt: Recei
 }
 
 /**
- * The result while or because no block has the call. If every node refused the call, its no-op counts as a revert,
- * unless a block may have the effect.
+ * The result if the call is in no block. If every node refused the call, its no-op counts as a revert, unless a block
+ * may have the effect.
  */
 async function unincluded(
   deps: BroadcastDeps,
@@ -246,7 +246,10 @@ async function finalResult(
   return { kind: 'included', landed, finalInMs: chain.blockTimeMs }
 }
 
-/** If the batch failed, this member is admitted again, because another member may be the cause. */
+/**
+ * The result for a member of a batch. If the batch failed, the member is admitted again, because another member may be
+ * the cause.
+ */
 function asMember({ id, members }: Batch, result: BroadcastResult): BroadcastResult {
   switch (result.kind) {
     case 'delivered':

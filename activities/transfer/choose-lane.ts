@@ -16,7 +16,7 @@ const unwatchedMs = 15_000
 /** Limits of a transfer's own wait for a watched gate, ms. Normally the watcher wakes the transfer earlier. */
 const leastWatchedMs = 15 * 60_000
 const mostWatchedMs = 30 * 60_000
-/** A transfer itself checks a gate no earlier than this (ms) after the gate opens, so that the watcher comes first. */
+/** Minimum time from the opening of a gate to a transfer's own check, ms, so that the watcher comes first. */
 const leastLateMs = 60_000
 
 type Deps = Pick<StepDeps, 'gates' | 'openLanes'>

@@ -4,8 +4,9 @@ import type { Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { Context } from '@temporalio/activity'
 
 /**
- * Rejects a transfer that its run's id does not name, or that is longer than the submitter accepts, before the step. An
- * attacker with access to Temporal can start such a run, and only a rejected run is replaced by the genuine transfer.
+ * Before the step, rejects a transfer whose id is not the run's id, or whose message is longer than the submitter
+ * accepts. An attacker with access to Temporal can start such a run, and only a rejected run is replaced by the genuine
+ * transfer.
  */
 export function ofItsRun<Input extends { readonly transfer: Transfer }, Result>(step: (input: Input) => Promise<Result>) {
   return async (input: Input): Promise<Result | Stopped> => {

@@ -5,7 +5,7 @@ export interface Bisection<T> {
   readonly most: number
 }
 
-/** A node may time out when it simulates more than 50 transfers (seen in Oasys' relayer). */
+/** Size of the first batch. A node may time out when it simulates more than 50 transfers (seen in Oasys' relayer). */
 const firstSize = 20
 
 export function bisection<T>({ size = firstSize, most = 40 } = {}): Bisection<T> {

@@ -127,7 +127,7 @@ export const settingsRows = {
       'Run `portage unhalt` with the scope that `portage settings` shows. A halt by `portage` means that two contracts of a native route contradict each other: find out why before you end the halt.',
     ),
     severity: 'chain',
-    does: 'New transfers are taken in and wait without a nonce. Transactions that were signed before the halt are still mined.',
+    does: 'New transfers are accepted, and wait without a nonce. Transactions that were signed before the halt are still mined.',
     next: ['portage settings', `portage unhalt <scope> ${reason}`],
     meaning: 'No key signs anything new for the halted scope.',
   },

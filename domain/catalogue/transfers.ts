@@ -35,7 +35,7 @@ export const transferRows = {
   ),
   EXECUTOR_UNDERPAID: fatal(
     'The payment of a request for execution is below the price of its quote.',
-    'The payer can request the delivery again, with the whole price. The first payment is not returned.',
+    'The payer can request the delivery again, at the full price. The first payment is not returned.',
   ),
   EXECUTOR_MESSAGE: fatal(
     'The bytes are not a request for execution.',

@@ -11,13 +11,13 @@ export interface Fees {
 /** `baseFee` is decimal wei, and absent on legacy chains. */
 export interface FeeQuote extends Fees {
   readonly baseFee?: string
-  /** Highest maxFee of an attempt if the policy has no `maxFeePerGas`, decimal wei per gas. */
+  /** Limit of an attempt's maxFee if the policy has no `maxFeePerGas`, decimal wei per gas. */
   readonly cap?: string
 }
 
 export const mostNoopGas = 5_000_000n
 
-/** go-ethereum accepts a replacement only if its fees are at least 10 percent higher (PriceBump). */
+/** Default raise. go-ethereum accepts a replacement only if its fees are at least 10 percent higher (PriceBump). */
 const defaultBumpPercent = 20
 
 /** Decimal. `dataFee` is an L2's charge for the calldata, wei. Absent: 0. */
@@ -77,7 +77,9 @@ export interface Raising extends CallCost {
   readonly urgent?: boolean | undefined
   /** Fees that an operator ordered, which may be above the policy's caps. An absent fee follows the market. */
   readonly atLeast?: Partial<Fees> | undefined
-  /** The nodes refuse every attempt, because a transaction from outside Portage has this nonce at a higher fee. */
+  /**
+   * True if the nodes refuse every attempt, because a transaction from outside Portage has this nonce and a higher fee.
+   */
   readonly outpriced?: boolean | undefined
   /** Balance of the account, decimal wei. An `outpriced` attempt must not cost more. */
   readonly balance?: string | undefined

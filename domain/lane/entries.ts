@@ -17,7 +17,7 @@ export function kept({ entries, pages = [] }: Pick<LaneState, 'entries' | 'pages
   return { kept: many, keptLimit: bytes > mostBytes ? Math.floor((many * mostBytes) / bytes) : mostKept }
 }
 
-/** A larger gap between the account's nonce and `next` comes from a node's false answer. */
+/** Maximum plausible gap between the account's nonce and `next`. A larger gap comes from a node's false answer. */
 const farApart = 1_000
 
 export interface Step {

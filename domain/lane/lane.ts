@@ -35,7 +35,7 @@ export interface Intent {
 export interface LaneConfig {
   readonly lane: LaneId
   readonly window: number
-  /** A no-op fills the lowest unmined nonce if no process has driven the nonce for this number of blocks. */
+  /** Number of blocks after which a no-op fills the lowest unmined nonce, if no process drives this nonce. */
   readonly fillAfterBlocks: number
   /** Minimum balance, decimal wei. A lane with less grants nonces only to operator transactions. */
   readonly minimumBalance?: string

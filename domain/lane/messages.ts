@@ -12,7 +12,7 @@ export interface Observation extends ledger.Observed {
    * `synced`.
    */
   readonly pending?: number
-  /** Most nodes show a reorg of final blocks. Only then may `finalized` fall. */
+  /** True if most nodes show a reorg of final blocks. Only then may `finalized` fall. */
   readonly undone?: boolean
 }
 
@@ -91,7 +91,7 @@ export type KnownLedger = Pick<LaneView, 'era' | 'granted' | 'next' | 'finalized
 export interface ApplyRequest {
   readonly observe?: Observation
   readonly known?: KnownLedger
-  /** Run id of the ledger's last answer, empty before the first answer. Absent if no request asks for a nonce. */
+  /** Run id in the ledger's last answer, empty before the first answer. Absent if no request asks for a nonce. */
   readonly run?: string
   readonly requests: readonly LaneRequest[]
 }

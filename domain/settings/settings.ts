@@ -204,7 +204,7 @@ function apply(settings: Settings, order: SettingsOrder, author: Given): Setting
   }
 }
 
-/** A revoked token that was never listed expires after the longest lifetime of a token. */
+/** A revoked token that was never listed expires after the maximum lifetime of a token. */
 function withoutExpired(settings: Settings, at: number): Settings {
   const { tokens } = settings
   const left = tokens.filter(({ expiresAt, revoked }) => (expiresAt ?? (revoked?.at ?? Infinity) + longestTokenMs) > at)

@@ -30,7 +30,7 @@ export function subtractIntervals(intervals: Intervals, others: readonly Interva
   return left
 }
 
-/** Faster than `subtractIntervals` with the same result, because most intervals are only copied. */
+/** Same result as `subtractIntervals`, but faster, because most intervals are only copied. */
 export function withoutInterval(intervals: Intervals, from: bigint, to: bigint): Intervals {
   const [first, last] = [indexAt(intervals, from), indexAt(intervals, to + 1n)]
   const [low, high] = [intervals[first]?.[0] ?? to, intervals[last]?.[0] ?? to + 1n]
@@ -119,7 +119,7 @@ export function pack(intervals: Intervals): PackedIntervals {
   return items.join(',')
 }
 
-/** Printing a bigint takes several times as long as printing a number. */
+/** The size as text. Printing a bigint takes several times as long as printing a number. */
 const textOf = (size: bigint) => (size <= Number.MAX_SAFE_INTEGER ? String(Number(size)) : String(size))
 
 export const parse = (set: IntervalSet): Intervals => set.map(([from, to]) => [BigInt(from), BigInt(to)])

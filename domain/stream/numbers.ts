@@ -49,7 +49,7 @@ export function isStarted(state: StreamState, number: string): boolean {
 const highest = String(2n ** 64n - 1n)
 const mostBlocks = heightOf(highest)
 
-/** Numbers whose transfers may be unknown: all from `next` or, in a placed stream, those of unread blocks. */
+/** Numbers whose transfers may be unknown: all from `next` on or, in a placed stream, those of unread blocks. */
 export function unread({ config, first, next, cursor, backfill: { left } }: StreamState): IntervalSet {
   if (!config.placed) return [[next, highest]]
   const blocks = cursor ? [...left, [cursor.height + 1, mostBlocks] as const] : [[0, mostBlocks] as const]

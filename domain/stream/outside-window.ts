@@ -16,7 +16,7 @@ import {
 import { awaitsNewSignatures } from '../catalogue/errors.ts'
 import type { OutsideNumbers, StreamState } from './stream.ts'
 
-/** Room for about 8,000 intervals that are close to each other. */
+/** Maximum size of the packed lists: room for about 8,000 intervals that are close to each other. */
 export const maxOutsideBytes = 24 * 1024
 const crowdedBytes = maxOutsideBytes / 2
 

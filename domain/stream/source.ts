@@ -87,7 +87,7 @@ export function reread(state: StreamState, request: RequestOf<'reread'>): Stream
   return done(backfill(back, from ?? start ?? block.height, block.height, orderOf(request).by))
 }
 
-/** Returns the config's `first` and `start` if a fork may be below a trusted watermark, else the state's. */
+/** Returns the config's `first` and `start` if a fork may be below a trusted watermark, otherwise the state's. */
 function trustedBelow(state: StreamState, height: number, marks: StreamState['marks']): Pick<StreamState, 'first' | 'start'> {
   const { first, start, config } = state
   const isBound = first === config.first || marks.some(([number]) => BigInt(number) + 1n >= BigInt(first))

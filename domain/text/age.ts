@@ -13,7 +13,7 @@ const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 export const agePattern = /^([1-9][0-9]{0,5})([smhd])$/
 
-/** 100 years, because Temporal's queries refuse a much earlier start time. */
+/** Maximum age: 100 years, because Temporal's queries refuse a much earlier start time. */
 const longestAgeMs = 36_525 * units.d
 
 export function parseAge(text: string): number | undefined {

@@ -10,7 +10,7 @@ export interface Amount {
   readonly coin?: string
 }
 
-/** 2^256 has 78 digits, so every number of 77 digits is below it. */
+/** Maximum number of digits. 2^256 has 78 digits, so every number of 77 digits is below it. */
 const mostDigits = 77
 
 /** Parses `5gwei`, `0.05 ETH` or a number of wei. Undefined for a fraction of a wei or any other text. */

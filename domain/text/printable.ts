@@ -11,7 +11,7 @@ export function printable(text: string): string {
   return cut(visible.trim(), longest)
 }
 
-/** Does not cut a surrogate pair in half. */
+/** The first `most` characters. Does not cut a surrogate pair in half. */
 export function cut(text: string, most: number): string {
   return text.slice(0, most).replace(/[\ud800-\udbff]$/, '')
 }

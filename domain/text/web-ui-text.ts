@@ -3,11 +3,14 @@ import { cut, oneLine, utf8Bytes } from './printable.ts'
 
 // Temporal's Web UI shows summaries as plain text or Markdown, and current details as Markdown.
 
-/** Half of Temporal's default limit of 400 bytes (user_metadata.proto), because encryption adds bytes. */
+/**
+ * Maximum size of a summary: half of Temporal's default limit of 400 bytes (user_metadata.proto), because encryption
+ * adds bytes.
+ */
 const mostSummaryBytes = 200
 const longestForeign = 500
 
-/** Markup is replaced and not escaped, because Temporal's command line would show the escapes. */
+/** Replacements for markup, which is not escaped, because Temporal's command line would show the escapes. */
 const instead: Readonly<Record<string, string>> = {
   ...{ '[': '(', ']': ')', '{': '(', '}': ')', '<': '‹', '>': '›' },
   ...{ '`': "'", '*': '·', '\\': '/' },

@@ -2,13 +2,13 @@ import { scaled } from '../text/amounts.ts'
 import type { TransferTransaction } from './attempts.ts'
 import type { Delivery } from './transfer.ts'
 
-/** Shown to people. No decision depends on it. */
+/** Facts about a transfer for people. No decision depends on them. */
 export interface TransferContent {
   /** Decimal. Token bridge: at most 8 decimals, as in the message. Native bridge: smallest units of the token. */
   readonly amount: string
   /** Decimals of `amount`. Absent: unknown, and people see `amount` in raw units. */
   readonly decimals?: string
-  /** `<chain id>/<64 hex digits>`, as in the asset list. */
+  /** `<chain id>/<64 hex digits>`, as in `assets` of the config. */
   readonly token: string
   readonly recipient: string
 }

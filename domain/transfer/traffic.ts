@@ -12,10 +12,12 @@ export interface TransferTraffic {
 
 const stepsOfWindow = 60
 
-/** Anyone with access to Temporal can invent names of chains, so only the busiest routes are listed. */
+/** Maximum number of listed routes, the busiest ones. Anyone with access to Temporal can invent names of chains. */
 const mostRoutes = 100
 
-/** All steps begin at multiples of their length. The last step contains `now`. */
+/**
+ * The time that a report covers, in steps. All steps begin at multiples of their length. The last step contains `now`.
+ */
 export function trafficWindow(minutes: number, now: number) {
   const stepMs = (minutes * 60_000) / stepsOfWindow
   return { from: (Math.floor(now / stepMs) + 1 - stepsOfWindow) * stepMs, stepMs, steps: stepsOfWindow }

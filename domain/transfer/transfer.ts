@@ -3,7 +3,7 @@ export type BridgeName = string
 /** Name of a chain in the config: `ethereum`. All processes of a fleet use the same names. */
 export type ChainName = string
 
-/** Every step carries the message as base64, and Temporal accepts only 2 MiB per value. */
+/** Maximum size of a message. Every step carries the message as base64, and Temporal accepts only 2 MiB per value. */
 export const mostMessageBytes = 200_000
 
 /**

@@ -39,7 +39,7 @@ const connectTimeoutMs = 10_000
  * costs the spy more.
  */
 const mostConnectWaitMs = 5_000
-/** grpc-go servers close connections that ping more often than every 5 minutes. */
+/** Interval of pings, ms. grpc-go servers close connections that ping more often than every 5 minutes. */
 const keepaliveMs = 310_000
 
 const nothing = new Uint8Array()

@@ -28,7 +28,7 @@ export interface SpyListener {
 export type SpyIntake = ReturnType<typeof createSpyIntake>
 export type SpyHealth = Pick<SpyIntake, 'address'> & Pick<SpyIntake['health'], 'connected' | 'paused' | 'problem' | 'kept' | 'unknownSets'>
 
-/** A bridge also carries messages that Portage does not deliver. */
+/** Refusals without a warning. A bridge also carries messages that Portage does not deliver. */
 const expectedRefusals = new Set(['PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'])
 
 /**
@@ -95,7 +95,7 @@ export function createSpyIntake(options: SpyIntakeOptions) {
   }
 }
 
-/** Warnings are limited, because anybody can make a spy send junk. */
+/** Minimum time between two warnings about the same code, ms. Anybody can make a spy send junk. */
 const warnEveryMs = 60_000
 
 function createCounts({ bridge, logger, metrics }: Pick<SpyIntakeOptions, 'bridge' | 'logger' | 'metrics'>) {

@@ -15,7 +15,7 @@ interface Round extends Unlisted {
   readonly before: number | undefined
 }
 
-/** Strangers may create many parked transfers, so they are listed page by page. Call `end` before the next `list`. */
+/** Lists parked transfers page by page, because strangers may create many. Call `end` before the next `list`. */
 export function createParkedRounds(client: TemporalClient, source: StreamOfTransfers, page = parkedPage) {
   let round: Round | undefined
   let released: Unlisted = { open: new Set(), outside: [] }

@@ -74,7 +74,7 @@ export function toReport(view: StreamView, heights: Heights, auditMinutes?: numb
   }
 }
 
-/** An audit rarely takes longer than this (ms). */
+/** Time that an audit rarely exceeds, ms. */
 const auditTakesMs = 15_000
 
 export function silentSince({ updatedAt }: Pick<StreamView, 'updatedAt'>, auditMinutes: number, now: number): number | undefined {

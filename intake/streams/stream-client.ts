@@ -68,7 +68,7 @@ export class StreamClient {
     return { ...last, answers: responses.flatMap((one) => one?.answers ?? []) }
   }
 
-  /** Undefined if there is no stream yet. Throws STREAM_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
+  /** Queries the stream. Undefined if there is no stream yet. Throws STREAM_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
   async state(): Promise<StreamState | undefined> {
     const state = await queryStream(this.#options.client, this.#options.config.stream)
     if (state) this.#see(viewStream(state))

@@ -22,7 +22,7 @@ export interface OutcomesDeps extends WaitingTransfersDeps {
  * delay.
  */
 const [lagMs, usualLagMs] = [60_000, 5_000] as const
-/** The first report must cover a restart. An audit finds transfers that ended earlier. */
+/** Period of the first report, ms, which must cover a restart. An audit finds transfers that ended earlier. */
 const firstReportMs = 60 * lagMs
 const numberOf = ({ number }: ListedTransfer) => number
 const readsAtOnce = 20

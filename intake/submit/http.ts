@@ -26,10 +26,10 @@ export type HttpAnswer<Body> =
       readonly isOfOthers?: boolean
     }
 
-/** Bad request, gone, too large (three kinds), and unprocessable. */
+/** Statuses that concern only one question: bad request, gone, too large (three kinds), and unprocessable. */
 const statusesOfQuestions: readonly number[] = [400, 410, 413, 414, 422, 431]
 
-/** Follows no redirects. Never throws. */
+/** Sends a request. Does not follow redirects. Never throws. */
 export async function httpText(url: URL, { timeoutMs, mostBytes, budget, ...init }: HttpOptions): Promise<HttpAnswer<string>> {
   try {
     const { ok, status, headers, text } = await fetchBounded(url, init, { timeoutMs, mostBytes, budget })

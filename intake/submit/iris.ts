@@ -7,9 +7,11 @@ import { createHttpHost, type HttpHostOptions } from './http-host.ts'
 export interface IrisOptions extends Partial<Pick<HttpHostOptions, 'timeoutMs' | 'parallel' | 'mostBytes' | 'mostBytesAtOnce'>> {
   /** In the order of requests. Only origins are shown, because paths may contain keys. */
   readonly urls: readonly string[]
-  /** Per URL. Default: 20. Circle refuses an IP address that sends more than 35 requests in a second. */
+  /**
+   * Maximum requests per second and URL. Default: 20. Circle refuses an IP address that sends more than 35 per second.
+   */
   readonly perSecond?: number
-  /** Default: 5 minutes, in which Circle refuses all requests. */
+  /** Minimum pause after HTTP 429, ms. Default: 5 minutes, in which Circle refuses all requests. */
   readonly restAfter429Ms?: number
 }
 
@@ -67,7 +69,7 @@ function createApi(options: HttpHostOptions) {
   }
 }
 
-/** Circle's attestation API ("Iris"). Does not check signatures. */
+/** A client of Circle's attestation API ("Iris"). Does not check signatures. */
 export function createIris({ urls, perSecond = 20, parallel = 8, restAfter429Ms = 300_000, ...limits }: IrisOptions) {
   const apis = urls.map((url) => {
     const api = known.get(url) ?? createApi({ url, parallel, perSecond, restAfter429Ms, ...sizes, ...limits })

@@ -74,7 +74,9 @@ export function createSubmitter({ bridges, client, settings, defaults = {}, step
    * verified each time.
    */
   const refusals = boundedMap<string, RelayerError>(recentSize, refusedMs)
-  /** Each offer of a copy wakes the transfer, so a copy that the transfer has adopted is not offered again. */
+  /**
+   * Copies that their transfers have adopted. Each offer of a copy wakes the transfer, so these are not offered again.
+   */
   const adoptedCopies = boundedMap<string, true>(recentSize, recentMs)
   const shared = createSharedStarts()
 
@@ -151,7 +153,7 @@ async function accepted(endpoint: Endpoint, message: Uint8Array): Promise<number
   return undefined
 }
 
-/** Several spies send each copy, so calls with the same copy share one start. */
+/** Returns a function in which calls with the same copy share one start, because several spies send each copy. */
 function createSharedStarts() {
   const underWay = new Map<string, Promise<SubmitResult>>()
   return async (key: string, start: () => Promise<SubmitResult>): Promise<SubmitResult> => {

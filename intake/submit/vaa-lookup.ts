@@ -37,7 +37,7 @@ export function createVaaLookup({ guardianApis, wormholescanApis, parallel = 4, 
   const api = (url: string, path: string) => ({ host: createHttpHost({ url, parallel, ...limits }), path })
   const apis = [...guardianApis.map((url) => api(url, 'v1/signed_vaa')), ...wormholescanApis.map((url) => api(url, 'api/v1/vaas'))]
   return {
-    /** Starts at the API with index `from`. Does not check signatures. Never throws. */
+    /** Asks one API after the other, from index `from` on. Does not check signatures. Never throws. */
     async find(place: MessagePlace, from = 0): Promise<Found> {
       const waits: number[] = []
       const refusals: string[] = []
@@ -55,7 +55,7 @@ export function createVaaLookup({ guardianApis, wormholescanApis, parallel = 4, 
       if (againInMs !== undefined && waits.length === apis.length) return { kind: 'unknown', againInMs, why }
       return { kind: 'absent', againInMs, why }
     },
-    /** Undefined if no API answered. */
+    /** Whether a guardian's Governor holds the message back. Undefined if no API answered. */
     async held(place: MessagePlace): Promise<boolean | undefined> {
       let isHeld: boolean | undefined
       for (const { host } of apis) {
@@ -69,7 +69,7 @@ export function createVaaLookup({ guardianApis, wormholescanApis, parallel = 4, 
   }
 }
 
-/** Throws VAA_NOT_FOUND with the answer of each API. */
+/** Fetches a VAA. Throws VAA_NOT_FOUND with the answer of each API. */
 export async function fetchSignedVaa(lookup: Pick<VaaLookup, 'find'>, place: MessagePlace): Promise<Uint8Array> {
   const found = await lookup.find(place)
   if (found.kind === 'found') return found.vaa

@@ -16,8 +16,8 @@ const brokeBlocks = 2
 const claimsPerFill = 20
 
 /**
- * Reports after the first one name a final block that has this number of final blocks above it. A reorg removes fewer
- * blocks.
+ * Number of final blocks above the final block that a report names. (The first report names the newest one.) A reorg
+ * removes fewer blocks.
  */
 const oldEnough = 1_000
 

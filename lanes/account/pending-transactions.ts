@@ -95,7 +95,7 @@ export class PendingTransactions {
       if (state.kind !== 'spent' && !(state.kind === 'included' && state.final)) continue
       this.drop(pending)
       if (pending.refusedCall && pending.intentId !== undefined) this.#refused.set(pending.intentId, pending)
-      // A process without the intent only fills the nonce, and cannot recognise Portage's call. So it raises no alert.
+      // A process without the intent only fills the nonce, and cannot recognise Portage's call, so it raises no alert.
       if (state.kind === 'spent' && state.by === 'external' && pending.intentId !== undefined) this.#alerts.usedExternally(pending.nonce)
     }
   }

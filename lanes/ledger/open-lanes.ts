@@ -20,7 +20,10 @@ export type LaneStatusCache = ReturnType<typeof createLaneStatusCache>
 
 export function createLaneStatusCache(client: TemporalClient, lanes: readonly LaneId[]) {
   const known = new Map<LaneId, () => Promise<LaneStatus>>()
-  /** A lane whose ledger does not answer counts as open. `unserved`: nobody polls its queue or reports its account. */
+  /**
+   * Status of a lane. A lane whose ledger does not answer counts as open. `unserved`: nobody polls the lane's queue or
+   * reports its account.
+   */
   const status = (lane: LaneId): Promise<LaneStatus> => {
     const read = () => ask(client, lane).catch((): LaneStatus => ({ lane, open: true }))
     const kept = known.get(lane) ?? keptRead(read, { fromStart: maxAgeMs })
@@ -28,7 +31,10 @@ export function createLaneStatusCache(client: TemporalClient, lanes: readonly La
     return kept()
   }
   const statuses = () => Promise.all(lanes.map(status))
-  /** If no lane takes work, lanes without a worker count as open, because their next worker continues their queues. */
+  /**
+   * The open lanes. If no lane takes work, lanes without a worker count as open, because their next worker continues
+   * their queues.
+   */
   const open = async (): Promise<LaneId[]> => {
     const all = await statuses()
     const taking = all.filter((one) => one.open)

@@ -151,7 +151,7 @@ export class Attempts {
     if (this.noneSigned && refusal) throw refusal
   }
 
-  /** Tries refused attempts again. True: the last attempt is now signed, and does what the raise was for. */
+  /** Tries to sign refused attempts again. True if the last attempt is now signed, and does what the raise was for. */
   async signLater(reason: RaiseReason): Promise<boolean> {
     if (!this.#mayBeSignedLater || this.isLastSigned) return false
     await this.#trySign()

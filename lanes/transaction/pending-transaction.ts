@@ -103,7 +103,9 @@ export class PendingTransaction {
     return this.unmined && !this.unsigned && !this.forgotten
   }
 
-  /** The ledger was wiped and lost attempts for this nonce. Another PendingTransaction must then fill the nonce. */
+  /**
+   * True if the ledger was wiped and lost attempts for this nonce. Another PendingTransaction must then fill the nonce.
+   */
   get forgotten(): boolean {
     return this.#attempts.forgotten
   }

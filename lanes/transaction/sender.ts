@@ -5,14 +5,14 @@ import type { LaneDeps } from '../deps.ts'
 
 const ordinary: ReadonlySet<SendErrorClass> = new Set(['nonce-too-low', 'own-nonce-used', 'underpriced', 'replacement-underpriced'])
 
-/** Pools may evict a transaction, so it is sent again after this many blocks without inclusion. */
+/** Number of blocks without inclusion after which a transaction is sent again, because pools may evict it. */
 const resendAfterBlocks = 5
 /**
  * Interval of repeated sends, ms, on chains where a higher fee replaces no transaction (OpenZeppelin on Arbitrum: 20
  * s).
  */
 const resendAfterMs = 20_000
-/** A call is hopeless once each node that answers has refused it for good at this number of blocks. */
+/** Number of blocks at which each node that answers must refuse a call for good before the call counts as hopeless. */
 const agreedBlocks = 2
 /**
  * Like `agreedBlocks`, for a call that a node has accepted. A pool may drop such a call later, if it uses too many

@@ -12,7 +12,7 @@ export async function endUndelivered(run: TransferRun): Promise<Outcome | undefi
   if (by) return endOnceFree(run, { kind: 'cancelled', by })
   const finality = await awaitFinality(run, 0, { requireAgreement: true })
   if (finality.kind === 'delivered') return finality
-  // A cancel came during the wait, so the next try ends the transfer.
+  // A cancel was ordered during the wait, so the next try ends the transfer.
   if (run.signals.cancelledBy) return undefined
   const passed = `not delivered by ${new Date(run.deadline ?? 0).toISOString()}`
   const { reason } = run.progress

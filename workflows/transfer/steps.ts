@@ -8,7 +8,10 @@ import { isCancellation, type LocalActivityOptions, proxyActivities, proxyLocalA
 const local = proxyLocalActivities<contract.KeylessSteps>(policies.local)
 const durable = proxyActivities<contract.KeylessSteps>(policies.keyless)
 
-/** A local activity saves round trips to the server. If it fails, three durable steps do the work. */
+/**
+ * Does steps 1 to 3 in a local activity, which saves round trips to the server. If it fails, three durable steps do the
+ * work.
+ */
 export async function admit(input: contract.AdmitInput, label: string): Promise<contract.Admission> {
   const admission = await tryLocal(local.admit, input, `admit ${label}: validate, check delivered, prepare`)
   if (admission) return admission

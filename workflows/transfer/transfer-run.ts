@@ -278,7 +278,7 @@ export function includedAt({ txHash, tried }: Pick<Landed, 'txHash' | 'tried'>):
   return tried.find(({ hash }) => hash === txHash)?.includedAt
 }
 
-/** These reasons usually pass within minutes, so the wait is at most a minute, unless `retryInMs` is longer. */
+/** Reasons that usually pass within minutes. The wait for them is at most a minute, unless `retryInMs` is longer. */
 const passing: readonly ErrorCode[] = [
   ...(['LANE_NONE', 'LANE_FUNDS', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT', 'NONCE_NOT_FINAL', 'CONFIG_DIFFERS'] as const),
   ...(['NODE_UNAVAILABLE', 'NODE_REFUSED', 'NODES_DISAGREE'] as const),

@@ -65,7 +65,7 @@ function held(state: LaneState, { id, intentId, callHash }: Omit<FindRequest, 'k
   if (known) {
     if (callHash === undefined) return { state, answer: { kind: 'granted', entry: known } }
     if (known.owner?.callHash !== callHash) return refuse(state, 'conflict', `nonce ${known.nonce} is for another call`)
-    // Another request got the nonce before, and its caller may have sent the call.
+    // An earlier request got the nonce, and its caller may have sent the call.
     const entry = known.grantedTo === id || known.maybeSent ? known : { ...known, maybeSent: true }
     return { state: put(state, entry), answer: { kind: 'granted', entry } }
   }

@@ -36,8 +36,8 @@ export function packEntries(entries: readonly Entry[]): PackedEntries {
 }
 
 /**
- * One to four capital letters replace each string of a page, except usual hashes and digests (`packedHex`). A decimal
- * that occurs once is inline, in base 36.
+ * The dictionary of a page: one to four capital letters replace each string, except usual hashes and digests
+ * (`packedHex`). A decimal that occurs once is inline, in base 36.
  */
 function dictionaryOf(all: readonly Parts[]) {
   const counts = new Map<string, number>()

@@ -89,7 +89,10 @@ function routeOf(source: ScannedSource | PlacedSource, targets: ScannedDeps['tar
   return { source, target }
 }
 
-/** Begins the stream if there is none. On a route, completions are followed before any transfer starts. */
+/**
+ * The view of the stream. Begins the stream if there is none. On a route, completions are followed before any transfer
+ * starts.
+ */
 export async function viewOf({ streamClient, route, source }: ReadingContext): Promise<StreamView> {
   if (!streamClient.view) await streamClient.state()
   const known = streamClient.view
@@ -103,7 +106,7 @@ export async function viewOf({ streamClient, route, source }: ReadingContext): P
   return response.view
 }
 
-/** Throws NODE_UNAVAILABLE before the first block. */
+/** Height of the newest final block. Throws NODE_UNAVAILABLE before the first block. */
 export function finalizedOf({ name, heads }: Pick<FollowedChain, 'name' | 'heads'>): number {
   const { current } = heads
   if (!current) throw new RelayerError('NODE_UNAVAILABLE', { detail: 'No block has been seen yet.', facts: { chain: name } })

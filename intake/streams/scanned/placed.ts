@@ -15,8 +15,8 @@ export interface BlockSource extends Pick<ScannedSource, 'config' | 'bridge' | '
 const readsAtOnce = 8
 
 /**
- * For a placed source, `recorded` reads blocks, because the source has no table. In `delivered`, an outage of one
- * target does not affect transfers to other targets.
+ * Gives a placed source the methods of a scanned one. `recorded` reads blocks, because the source has no table. In
+ * `delivered`, an outage of one target does not affect transfers to other targets.
  */
 export function asBlockSource(source: ScannedSource | PlacedSource, finalized: () => number, rangeBlocks: () => number): BlockSource {
   if (source.kind === 'scanned') return source

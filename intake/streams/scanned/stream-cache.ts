@@ -11,7 +11,7 @@ const mostCompletions = 500
  * them again.
  */
 const startedMs = 60_000
-/** Within this time, audits of blocks do not check a delivered or ended transfer again. */
+/** Time in which audits of blocks do not check a delivered or ended transfer again, ms. */
 const settledMs = 3_600_000
 
 export type StreamCache = ReturnType<typeof createStreamCache>
@@ -24,7 +24,9 @@ export function createStreamCache() {
   let startedEra = 0
   let blocks: ScannedBlock[] = []
   return {
-    /** A new `era` clears the list, because Temporal may have lost the transfers. */
+    /**
+     * Transfers that were started recently. A new `era` clears the list, because Temporal may have lost the transfers.
+     */
     started(era: number): typeof started {
       if (era !== startedEra) started.clear()
       startedEra = era

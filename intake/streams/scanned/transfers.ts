@@ -35,7 +35,10 @@ export async function transfersUnder(context: TableContext, numbers: readonly st
   return numbers.flatMap((number) => cache.transfer(number) ?? [])
 }
 
-/** Reads the target's finalized state. Leaves out transfers whose target cannot be read. Throws other read errors. */
+/**
+ * Splits transfers by the finalized state of their targets. Leaves out transfers whose target cannot be read. Throws
+ * other read errors.
+ */
 export async function splitByDelivery(
   { source }: Pick<ScannedContext, 'source'>,
   transfers: readonly Transfer[],
@@ -46,7 +49,7 @@ export async function splitByDelivery(
 
 export const numberOf = ({ sequence }: Transfer) => sequence
 
-/** Leaves out the workflows of other messages, which may claim the same number. */
+/** The listed workflows that belong to the source's messages. Workflows of other messages may claim the same number. */
 export async function ownTransfers(context: TableContext, listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
   const numbers = new Set(listed.map(({ number }) => number))
   const known = new Map((await transfersUnder(context, [...numbers])).map((transfer) => [transfer.sequence, transfer]))
@@ -56,7 +59,10 @@ export async function ownTransfers(context: TableContext, listed: readonly Liste
   })
 }
 
-/** Leaves out runs of other messages, and runs that claim a delivery that the target does not show. */
+/**
+ * The listed runs whose outcome is true. Leaves out runs of other messages, and runs that claim a delivery that the
+ * target does not show.
+ */
 export async function endedTransfers(context: TableContext, listed: readonly ListedTransfer[]): Promise<readonly ListedTransfer[]> {
   const { cache } = context
   const own = await ownTransfers(context, listed)
@@ -66,7 +72,10 @@ export async function endedTransfers(context: TableContext, listed: readonly Lis
   return own.filter(({ number, state }) => state !== 'delivered' || delivered.has(number))
 }
 
-/** With a single node, each start waits for a block, so all starts of a range must wait together. */
+/**
+ * Maximum number of parallel starts. With a single node, each start waits for a block, so all starts of a range must
+ * wait together.
+ */
 const startsAtOnce = 200
 
 type StartContext = Pick<ScannedContext, 'client' | 'submitter' | 'cache' | 'stopping' | 'logger'> & {

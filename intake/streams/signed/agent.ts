@@ -26,7 +26,10 @@ export interface SignedAgentOptions
 }
 
 const every = { tickMs: 500, outcomesMs: 3_000 } as const
-/** A source without a node records ignored messages less often, because most of its messages are ignored. */
+/**
+ * Interval at which a source without a node records ignored messages, ms. Long, because most of its messages are
+ * ignored.
+ */
 const quietMs = 15_000
 const flushMs = 2_000
 const watchMs = 30_000
@@ -75,7 +78,7 @@ export function createSignedAgent(options: SignedAgentOptions) {
     report(metrics: Metrics): void {
       reportStream(metrics, stream, streamClient.view, { alarms, checkpointAt: keeper.writtenAt })
     },
-    /** The source's count shows which messages before this subscription are missing. */
+    /** Called at a new subscription. The source's count shows which earlier messages are missing. */
     connected(spy: string): void {
       expected.begin(spy)
       schedule.subscribed()

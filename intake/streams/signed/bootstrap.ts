@@ -7,11 +7,10 @@ import type { StreamInput } from '../../../temporal/contracts/stream.ts'
 import type { CheckpointKeeper } from '../checkpoints.ts'
 import type { SignedDeps } from './deps.ts'
 
-/** A stream without a first number and a checkpoint begins this far below the highest number. */
+/** Distance below the highest number at which a stream begins that has neither a first number nor a checkpoint. */
 const below = 1_000n
 /**
- * A message that begins a stream without a node may be at most this old, because an old message that a spy repeats
- * would open many gaps.
+ * Maximum age of a message that begins a stream without a node. An old message that a spy repeats would open many gaps.
  */
 const freshSeconds = 3_600
 

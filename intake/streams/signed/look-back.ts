@@ -17,14 +17,20 @@ export interface LookBackOptions extends Pick<SignedDeps, 'chain' | 'rangeBlocks
   readonly clock?: () => number
 }
 
-/** With a single node, each read waits for a block, so several reads must wait together. */
+/**
+ * Maximum number of parallel reads. With a single node, each read waits for a block, so several reads must wait
+ * together.
+ */
 const readsAtOnce = 8
 const mostNumbers = 1_000
 
 export function createLookBack(options: LookBackOptions) {
   const { source, lookBackMs } = options
   return {
-    /** Throws read errors, and NODE_UNAVAILABLE before the first head. */
+    /**
+     * First number that was published in the last `lookBackMs`, if any. Throws read errors, and NODE_UNAVAILABLE before
+     * the first head.
+     */
     async firstNumber(): Promise<string | undefined> {
       if (lookBackMs <= 0) return undefined
       const all = await recentRanges(options)
@@ -36,7 +42,10 @@ export function createLookBack(options: LookBackOptions) {
       }
       return undefined
     },
-    /** Throws the errors of `firstNumber` and of the stream's client. */
+    /**
+     * Records the numbers of gaps that recent blocks show as delivered or ignored. Throws the errors of `firstNumber`
+     * and of the stream's client.
+     */
     async resolve({ gaps, open }: StreamState, streamClient: Pick<StreamClient, 'apply'>): Promise<NumberCounts> {
       const counts = { ...noNumbers }
       if (lookBackMs <= 0) return counts

@@ -18,7 +18,9 @@ export interface RecorderOptions {
 
 export type Recorder = ReturnType<typeof createRecorder>
 
-/** Numbers beyond `mostKept` are dropped, and audits find them. */
+/**
+ * Maximum numbers in one request. Of the waiting numbers, those beyond `mostKept` are dropped, and audits find them.
+ */
 const mostRecorded = 1_000
 const mostKept = 20_000
 
@@ -88,7 +90,9 @@ export function createRecorder({ streamClient, everyMs = 1_000, many = 100, quie
   }
 }
 
-/** The lowest numbers come first, so that few gaps arise. Numbers without a transfer need no room. */
+/**
+ * The next numbers to record. The lowest come first, so that few gaps arise. Numbers without a transfer need no room.
+ */
 function nextBatch(kept: readonly [string, NumberStatus][], room = mostRecorded): readonly [string, NumberStatus][] {
   let left = room
   const fitting = room > 0 ? kept : kept.filter(([, status]) => status !== 'started')

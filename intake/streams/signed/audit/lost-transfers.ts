@@ -23,7 +23,7 @@ export interface LostTransfersDeps extends OutcomesDeps {
   readonly proved: Pick<ProvedTransfers, 'ownOrUnread' | 'messages'>
 }
 
-/** Covers the lag of Temporal's lists and of clocks. */
+/** Margin for the lag of Temporal's lists and of clocks, ms. */
 export const graceMs = 15_000
 const suspectMs = 20 * graceMs
 const mostReopened = 20
@@ -49,7 +49,7 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
   }
 
   return {
-    /** True: call `find` again after `graceMs`. */
+    /** Whether numbers may be lost, so that the caller must call `find` again after `graceMs`. */
     get suspects(): boolean {
       return missed.some(({ at }) => at > Date.now() - suspectMs)
     },
@@ -88,7 +88,7 @@ export async function restartLost(deps: LostTransfersDeps & SignedDeps, numbers:
   return { restarted: again.length, closed: closed.length }
 }
 
-/** A resolved number whose transfer runs again is `undone` if the target does not show its delivery. */
+/** Reports resolved numbers as `undone` if their transfers run again and the target does not show their deliveries. */
 export async function reopenUndone(deps: LostTransfersDeps, state: StreamState, cursor: AuditCursor): Promise<number> {
   const { source, client, streamClient, proved } = deps
   const running = await runningTransfers(client, source)

@@ -22,13 +22,13 @@ export interface ProvedDeps extends Pick<SignedDeps, 'bridge' | 'logger'> {
 type Proof = 'own' | 'foreign' | 'unproved' | 'unread'
 
 const mostKept = 20_000
-/** Limit of all kept messages together, in base64. */
+/** Maximum length of all kept messages together, in base64. */
 const mostCharacters = 64 * 1024 * 1024
-/** Limits per call. A stranger may start many runs of one number. */
+/** Maximum reads per call, in total and per number. A stranger may start many runs of one number. */
 const mostReads = 1_000
 const mostOfNumber = 4
 const readsAtOnce = 20
-/** An unproved run is checked again only after this time, because the check delays other runs in every call. */
+/** Minimum time until an unproved run is checked again, ms. The check delays other runs in every call. */
 const againMs = 60_000
 
 export type ProvedTransfers = ReturnType<typeof createProvedTransfers>

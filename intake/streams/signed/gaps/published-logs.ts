@@ -13,7 +13,7 @@ interface PublishedLogsOptions {
 }
 
 const ranges = 5
-/** Both caches together take about 5 MB. */
+/** Maximum entries of the two caches, which together take about 5 MB. */
 const mostHeights = 50_000
 const mostContents = 2_000
 
@@ -41,7 +41,9 @@ export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20
     return above.length > 0 && numbers.every((number) => above.some((one) => one < number))
   }
 
-  /** Most nodes must agree, because the result is kept. Returns false if they disagree. */
+  /**
+   * Reads the numbers in a range. Most nodes must agree, because the result is kept. Returns false if they disagree.
+   */
   async function readRange(fromBlock: number, toBlock: number): Promise<boolean> {
     try {
       for (const { number, height } of await source.published({ fromBlock, toBlock }, () => false, 'majority')) heights.set(number, height)
@@ -61,7 +63,7 @@ export function createPublishedLogs({ source, rangeBlocks, reads: mostReads = 20
     return true
   }
 
-  /** Most nodes must agree, because a number may be recorded as ignored for good. */
+  /** Reads the messages of a block. Most nodes must agree, because a number may be recorded as ignored for good. */
   function agreedAt(height: number, wanted: ReadonlySet<string>): Promise<readonly Published[]> {
     const reading = source.published({ fromBlock: height, toBlock: height }, (number) => wanted.has(number), 'agreed')
     return reading.catch((error: unknown) => {

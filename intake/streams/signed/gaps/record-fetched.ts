@@ -62,7 +62,7 @@ export function createFetchRecorder(deps: GapsDeps, schedule: RetrySchedule) {
   }
 }
 
-/** `upTo`: highest number in the source's finalized state. Throws read errors. */
+/** Finds out why numbers are missing. `upTo`: highest number in the source's finalized state. Throws read errors. */
 async function classifyGaps(
   { source, lookup, chain }: Pick<SignedDeps, 'source' | 'lookup' | 'chain'>,
   logs: PublishedLogs,
