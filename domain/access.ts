@@ -34,7 +34,10 @@ export function reaches(level: AccessLevel, needed: AccessLevel): boolean {
   return accessLevels.indexOf(level) >= accessLevels.indexOf(needed)
 }
 
-/** Whether the scope allows the order. An order without `chains` (`lane`) needs a scope without `chains` (`lanes`). */
+/**
+ * Whether the scope allows the order. Only a scope without `chains` allows an order without `chains`. Only a scope
+ * without `lanes` allows an order without `lane`.
+ */
 export function covers({ chains, lanes }: AccessScope, about: OrderSubject): boolean {
   const inChains = chains === undefined || (about.chains !== undefined && about.chains.every((one) => chains.includes(one)))
   const inLanes = lanes === undefined || (about.lane !== undefined && lanes.includes(about.lane))

@@ -141,8 +141,8 @@ export class LaneAgent {
   }
 
   /**
-   * Gives the nonce back after `signAndSend` failed. False if the lane must use the nonce: with a no-op if the key
-   * refuses the call.
+   * Gives the nonce back after `signAndSend` failed. If this is not possible, returns false, and the lane uses the
+   * nonce: with a no-op if the key refuses the call.
    */
   async giveUp(pending: PendingTransaction, failure: unknown): Promise<boolean> {
     const isFree = await this.release(pending)

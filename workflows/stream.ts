@@ -40,8 +40,8 @@ export async function stream(input: contract.StreamInput): Promise<void> {
 }
 
 /**
- * The first state. An invalid checkpoint is ignored: the backfill takes longer, and the process that started the stream
- * raises an alarm.
+ * The stream's first state. An invalid checkpoint is ignored: the backfill takes longer, and the process that started
+ * the stream raises an alarm.
  */
 function begin({ config, checkpoint, distrusted }: contract.StreamInput): StreamState {
   if (distrusted !== undefined) return { ...initialStream(config), distrusted: { ...distrusted, at: Date.now() } }

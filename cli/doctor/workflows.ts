@@ -69,5 +69,5 @@ async function checkLane(client: TemporalClient, lane: LaneId): Promise<Finding>
   const detail = `keeps ${now} nonces until they are final, at most ${keptLimit}`
   if (now < keptLimit * nearLimit) return detail
   const more = 'If it is only slow, give the chain more lanes: then each keeps fewer.'
-  return warn(detail, `Check whether finality advances (portage node list). ${more}`)
+  return warn(detail, `Check whether the final blocks of the chain advance (run portage doctor again). ${more}`)
 }

@@ -35,7 +35,7 @@ function typed(name: string, value: string | undefined): string | undefined {
   return words.includes(undefined) ? undefined : value
 }
 
-/** Whether any cause holds up work. A cause with a code unknown to this version counts as one. */
+/** Whether any cause holds up work. A cause whose code this version does not know counts too. */
 export function isStuck(causes: readonly Pick<Cause, 'code'>[]): boolean {
   return causes.some(({ code }) => !isCauseCode(code) || causeCatalogue[code].severity !== 'note')
 }

@@ -28,7 +28,7 @@ export const chainRows = {
   CHAIN_STALLED: {
     title: 'The chain makes no blocks, or all its configured nodes have stopped.',
     remedy:
-      'Compare the latest block in `portage node list` with a block explorer. If the explorer shows new blocks, the nodes have stopped: restart the nodes, or name other nodes in the config and restart the processes. A node that was added with `portage node add` is used only while no node of the config answers. Halt a chain whose blocks you do not trust.',
+      'Compare the heads of the nodes in `portage doctor` with a block explorer. If the explorer shows new blocks, the nodes have stopped: restart the nodes, or name other nodes in the config and restart the processes. A node that was added with `portage node add` is used only while no node of the config answers. Halt a chain whose blocks you do not trust.',
     severity: 'chain',
     does: 'Portage raises no fees on the chain until the chain makes a block again. No transfer is lost.',
     next: [nodes, `portage halt --chain <chain> ${reason}`],
@@ -36,7 +36,7 @@ export const chainRows = {
   FINALITY_STALLED: {
     ...row(
       'The chain makes blocks, but none becomes final.',
-      "Compare the chain's final block in `portage doctor` with a block explorer, and wait.",
+      'Compare the final blocks of the nodes in `portage doctor` with a block explorer, and wait.',
     ),
     severity: 'chain',
     does: 'Deliveries to the chain are sent, and stay `included`. Streams whose source is this chain wait.',

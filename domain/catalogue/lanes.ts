@@ -98,7 +98,7 @@ export const laneRows = {
   LANE_CONFLICT: fatal('The ledger holds another call for this intent.', 'This is a bug: report it with the transfer id.'),
   LANE_KEEPS_TOO_MANY: row(
     'The lane has nearly reached its limit of nonces that are not final. At the limit, the lane grants no nonces until some of its nonces are final.',
-    "Check the chain's finality (run `portage node list`). If finality is only slow, add a lane.",
+    'Check whether new blocks become final (run `portage doctor` twice). If finality is only slow, add a lane.',
   ),
   NONCE_NOT_FINAL: retry(
     'An earlier nonce of this call is not final: the call may still be mined with the earlier nonce.',
@@ -129,8 +129,8 @@ export const laneRows = {
   },
   SIGNER_OFFLINE: {
     ...outage(
-      'The signer of a lane or of Executor quotes cannot be reached, refuses to sign, or gives a wrong signature.',
-      'Do nothing if the signer works again by itself; otherwise check the remote signer or AWS KMS, and that this process may use the key: run `portage doctor`.',
+      'The signer of a lane or of Executor quotes cannot be reached, refuses to sign, or returns a wrong signature.',
+      'Do nothing if the signer works again by itself; otherwise run `portage doctor`, and check the remote signer or AWS KMS, and whether this process may use the key.',
     ),
     ...cause('transfers', does.keeps, [doctor, show]),
   },

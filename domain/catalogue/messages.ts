@@ -111,7 +111,7 @@ export const messageRows = {
     "Send the message as the source's MessageTransmitter logged it. Portage makes these messages itself from the logs.",
   ),
   CCTP_NOT_ATTESTED: retryAlone(
-    'Circle has not attested this message at the finality that the message needs.',
+    'Circle has not attested this message at the finality that the message requires.',
     "Wait for finality on the source chain. The field `delayReason` of Circle's API names the reason for a delay.",
   ),
   CCTP_ATTESTATION: retryAlone(

@@ -6,7 +6,7 @@ export const streamRows = {
   INTAKE_SILENT: {
     title: 'No process with the role intake reports on streams.',
     remedy:
-      'Start a process with the role intake. If such a process runs, it hangs or does not reach the nodes: read its log and restart it.',
+      'Start a process with the role intake. If such a process runs, it hangs or cannot reach the nodes: read its log and restart it.',
     severity: 'chain',
     does: 'Open transfers continue. Streams find new transfers once a process with the role intake runs.',
     next: ['portage run --role intake', 'portage stream list'],

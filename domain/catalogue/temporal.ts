@@ -56,7 +56,7 @@ export const temporalRows = {
   ),
   TEMPORAL_API_KEY_REFUSED: outage(
     "The Temporal server does not accept Portage's API key.",
-    'The API key is wrong, has expired, or belongs to another account. Put a new key into temporal.apiKeyFile (read again without a restart) or TEMPORAL_API_KEY.',
+    'The API key is wrong, has expired, or belongs to another account. Put a new key into temporal.apiKeyFile, which is read again without a restart, or into TEMPORAL_API_KEY.',
   ),
   TEMPORAL_PERMISSION: outage(
     'The Temporal server does not permit this request in the namespace.',
@@ -117,7 +117,7 @@ export const temporalRows = {
   ),
   ENCRYPTION_MISSING: retry(
     'A payload in Temporal is not encrypted, and temporal.encryption.required refuses such payloads.',
-    'If Portage wrote the payload before encryption was on, set required to false until the workflow of the payload has ended or continued as new; otherwise somebody without a key has written to Temporal: docs/runbooks/WORKFLOW_FAILING.md.',
+    'If Portage wrote the payload before encryption was enabled, set required to false until the workflow of the payload has ended or continued as new; otherwise somebody without a key has written to Temporal: docs/runbooks/WORKFLOW_FAILING.md.',
   ),
   ENCRYPTION_BROKEN: retry(
     'A payload in Temporal cannot be decrypted with the key that it names.',

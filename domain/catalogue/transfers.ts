@@ -52,7 +52,7 @@ export const transferRows = {
   PRICE_MISSING: {
     ...retryAlone(
       'The price feed has no current price of a coin or token.',
-      'Make the sources of priceFeed current, or correct the expected price. Without the price, Portage gives no quotes, and transfers whose fees need the price wait.',
+      'Update the sources of priceFeed, or correct the expected price. Without the price, Portage gives no quotes, and transfers whose fees need the price wait.',
     ),
     ...cause(
       'transfers',

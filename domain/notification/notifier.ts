@@ -163,8 +163,8 @@ function raised(state: NotifierState, notification: Notification): NotifierState
 }
 
 /**
- * Whether the notification of a signal is acceptable. One from far in the future would wait for ever and block all
- * others.
+ * Whether a signal's notification is acceptable. A notification from far in the future would wait for ever and block
+ * all others.
  */
 function isRaised(given: unknown, now: number): given is Notification {
   try {

@@ -251,7 +251,10 @@ function canonical(order: SettingsOrder): SettingsOrder {
 
 const lowerValue = (value: string) => value.toLowerCase().replace(/^([0-9]+\/)0x/, '$1')
 
-/** The denied party in lower case, a recipient with 20 bytes. Bridges use the last 20 bytes of a 32-byte recipient. */
+/**
+ * The denied party in one spelling: in lower case, and a recipient with 20 bytes. Bridges use only the last 20 bytes of
+ * a 32-byte recipient.
+ */
 function comparable({ what, value }: Extract<SettingsOrder, { kind: 'deny' | 'allow' }>) {
   const lower = lowerValue(value)
   return { what, value: what === 'recipient' ? lower.replace(/0x0{24}(?=[0-9a-f]{40}$)/, '0x') : lower }

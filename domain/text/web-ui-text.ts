@@ -10,7 +10,9 @@ import { cut, oneLine, utf8Bytes } from './printable.ts'
 const mostSummaryBytes = 200
 const longestForeign = 500
 
-/** Replacements for markup, which is not escaped, because Temporal's command line would show the escapes. */
+/**
+ * Replacements for markup characters. These are not escaped, because Temporal's command line would show the escapes.
+ */
 const instead: Readonly<Record<string, string>> = {
   ...{ '[': '(', ']': ')', '{': '(', '}': ')', '<': '‹', '>': '›' },
   ...{ '`': "'", '*': '·', '\\': '/' },

@@ -167,8 +167,8 @@ export class Submissions {
   }
 
   /**
-   * Reports changes of the trouble. An unknown guardian set is not reported, because it says nothing about other
-   * messages.
+   * Reports when trouble begins, changes or ends. An unknown guardian set is not reported, because it says nothing
+   * about other messages.
    */
   #reportTrouble(error: RelayerError | undefined): void {
     if (error?.code === 'GUARDIAN_SET_UNKNOWN' || error?.code === this.#trouble) return

@@ -65,8 +65,8 @@ const refusedMs = 60_000
 export function createSubmitter({ bridges, client, settings, defaults = {}, stepTimes, startTimeoutMs = 10_000 }: SubmitterDeps) {
   const submitted = boundedMap<string, true>(recentSize, recentMs)
   /**
-   * Transfers that replaced a rejected one. Without this map, two rejected copies of one message would replace each
-   * other for ever.
+   * Ids of transfers that have replaced a rejected run. Without this map, two rejected copies of one message would
+   * replace each other for ever.
    */
   const restarted = boundedMap<string, true>(recentSize, recentMs)
   /**

@@ -76,7 +76,7 @@ export class BatchTracker {
     return unfit.length > 0 ? { kind: 'unfit', members: unfit } : { kind: 'underway', batch }
   }
 
-  /** Finds the batch with an intent, and drives it from now on. Throws Temporal's errors. */
+  /** Finds the batch with an intent, and drives the batch from then on. Throws Temporal's errors. */
   async find(intentId: string): Promise<Batch | undefined> {
     const driven = this.driven(intentId)
     if (driven) return mayDeliver(driven.pending.state) ? driven : undefined

@@ -20,7 +20,7 @@ const atOnce = 50
 const mostPerRound = 2_000
 /**
  * Both ends of a gap are looked up. Of the numbers between, an audit looks up only `mostOfMiddle`, because a source may
- * skip many.
+ * skip many numbers.
  */
 const mostOfEnd = 5_000n
 const mostOfMiddle = 200
