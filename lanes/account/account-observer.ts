@@ -156,10 +156,10 @@ export class AccountObserver {
 
 /**
  * The nonce after the account's last transaction in a pool. Nodes do not count a transaction behind a missing nonce as
- * pending, but the signer has recorded it. A signed nonce beyond the window is of a chain that was replaced.
+ * pending, but the signer has recorded it. A signed nonce beyond the window belongs to a chain that was replaced.
  */
 async function nextNonce({ chain, signer, config }: LaneDeps): Promise<number> {
-  // With an unreadable record, the key signs nothing, and the code of that refusal says so.
+  // If the record cannot be read, the key signs nothing, and the code of its refusal names this reason.
   const recorded = Promise.resolve(signer.highestNonce?.()).catch(() => undefined)
   const [pending, signed = -1] = await Promise.all([chain.pendingNonce(laneAddress(config.lane)), recorded])
   return signed < pending + config.window ? Math.max(pending, signed + 1) : pending
