@@ -8,8 +8,8 @@ export interface Observation extends ledger.Observed {
   /** The process has seen every block since this height. `claims` says nothing about earlier blocks. */
   readonly since: number
   /**
-   * The account's transaction count including the pool, as most nodes state it. Absent if the ledger is already
-   * `synced`.
+   * The nonce after the account's last transaction in a pool, as most nodes and the key's record of signed nonces show.
+   * Absent if the ledger is already `synced`.
    */
   readonly pending?: number
   /** True if most nodes show a reorg of final blocks. Only then may `finalized` fall. */
