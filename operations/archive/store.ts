@@ -66,8 +66,8 @@ const skewMs = 3_600_000
 const progressSchema = z.looseObject({ through: z.iso.datetime() })
 
 /**
- * ms since the epoch. Undefined without progress, and if the progress is in the future, because a pass with a clock that
- * was ahead has left out what happened since. Throws ARCHIVE_UNAVAILABLE and ARCHIVE_INVALID.
+ * ms since the epoch. Undefined without progress, and if the progress is in the future: a pass with a clock that was
+ * ahead has left out what happened since. Throws ARCHIVE_UNAVAILABLE and ARCHIVE_INVALID.
  */
 export async function readThrough(store: ArchiveStore, name: string): Promise<number | undefined> {
   return throughIn((await store.get(name))?.text, name)
