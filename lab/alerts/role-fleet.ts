@@ -14,7 +14,7 @@ export class RoleFleet {
     this.#onChange = onChange
   }
 
-  /** Starts the processes that were killed or never started. Throws Error if one does not become ready. */
+  /** Starts the processes that were killed or never started. Throws Error if a process does not become ready. */
   async whole(): Promise<void> {
     const missing = [...this.#all()].filter(([name]) => !this.#running.has(name))
     await Promise.all(

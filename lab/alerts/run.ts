@@ -24,12 +24,12 @@ export interface FaultResult {
   /** Seconds from the fault to the alert. Undefined if the alert did not fire. */
   readonly firedAfterSeconds: number | undefined
   /**
-   * Time that the rule waits after its times were scaled, seconds. `withinSeconds` is `slackSeconds` longer, and limits
-   * `firedAfterSeconds`.
+   * Seconds that the rule waits before it fires, after its times were scaled. `withinSeconds` is `slackSeconds` longer,
+   * and is the limit of `firedAfterSeconds`.
    */
   readonly ruleSeconds: number
   readonly withinSeconds: number
-  /** Seconds from the end of the fault until no alert fired. Undefined if an alert still fires. */
+  /** Seconds from the end of the fault until no alert was firing. Undefined if an alert never stopped firing. */
   readonly resolvedAfterSeconds: number | undefined
   readonly others: readonly string[]
   readonly consequences: readonly string[]
@@ -55,7 +55,7 @@ export function isClean({ results, before, ended, panels }: AlertSummary): boole
   return results.every(good) && before.length + ended.length + panels.refused.length === 0
 }
 
-/** Audits streams every 3 s, because `scale` does not divide Portage's own intervals. */
+/** Adds the receiver, and sets an audit interval of 3 s, because `scale` does not divide Portage's own intervals. */
 function quick(config: ConfigInput, receiver: AlertReceiver): ConfigInput {
   return { ...config, streams: { ...config.streams, auditMinutes: 0.05 }, notifications: [receiver.configured] }
 }

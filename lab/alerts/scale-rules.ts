@@ -1,7 +1,7 @@
 import { parser } from '@prometheus-io/lezer-promql'
 import { parse, stringify } from 'yaml'
 
-/** Lower bounds of scaled times, s. They cover several scrapes, so that one late scrape raises no alert. */
+/** Lower bounds of scaled times, s. Each covers several scrapes, so that one late scrape does not fire an alert. */
 const least = { for: 3, range: 6 } as const
 
 const unitSeconds: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800, y: 31_536_000 }

@@ -21,13 +21,13 @@ export interface AlertScene {
   readonly receiver: AlertReceiver
 }
 
-/** A fault and the alert that the fault must raise. `consequences` may fire too. */
+/** A fault and the alert that the fault must fire. The alerts in `consequences` may fire too. */
 export interface Scenario {
   readonly fault: string
   readonly alert: string
   readonly labels?: Readonly<Record<string, string>>
   readonly consequences?: readonly string[]
-  /** Whether users send transfers during the fault. False if waiting transfers would raise another alert. */
+  /** Whether users send transfers during the fault. False if waiting transfers would fire another alert. */
   readonly traffic: boolean
   inject(scene: AlertScene): Promise<() => Promise<unknown>>
 }
@@ -58,7 +58,10 @@ function missing(name: string): Scenario['inject'] {
   }
 }
 
-/** At the end of the fault, the order `enable` makes Portage send all waiting notifications immediately. */
+/**
+ * A fault in which the receiver answers with `status`. When the fault ends, the order `enable` makes Portage send all
+ * waiting notifications immediately.
+ */
 function receiverAnswers(status: number): Scenario['inject'] {
   return ({ client, receiver }) => {
     receiver.answer = status
@@ -127,7 +130,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     ...{ fault: 'a route is halted', alert: 'PortageHalted', traffic: false },
-    // Halted transfers stay open, so the stream's watermark does not move, which may raise this alert too.
+    // Halted transfers stay open, so the stream's watermark does not move, which may fire this alert too.
     consequences: ['PortageStreamWatermarkStalled'],
     inject: async ({ client, devnet }) => {
       const scope = { targetChain: 'bsc' }
@@ -161,7 +164,7 @@ export const scenarios: readonly Scenario[] = [
   { fault: 'the process with a key is missing', alert: 'PortageLaneNotServed', traffic: false, inject: missing('lane-1') },
   {
     ...{ fault: 'the only process of a role is missing', alert: 'PortageRoleNotReady', labels: { role: 'ledger' }, traffic: false },
-    // Streams record nothing while the ledger's process is missing, which may raise this alert too.
+    // Streams record nothing while the ledger's process is missing, which may fire this alert too.
     consequences: ['PortageStreamStalled'],
     inject: missing('ledger'),
   },

@@ -75,7 +75,7 @@ export async function publish(
   return { payload, bytes: getBytes(bytes) }
 }
 
-/** Publishes honest messages to both chains, one after another, spread over `durationMs`. */
+/** Publishes `perChain` honest messages to each of the two chains, spread over `durationMs`. */
 export async function sendMessages(scene: AttackScene, perChain: number, durationMs: number): Promise<void> {
   await Promise.all(
     Object.values(scene.receivers).map(async (end) => {
@@ -93,7 +93,7 @@ export interface ReceiverVerdict {
   readonly honest: number
   readonly delivered: number
   readonly lost: number
-  /** Messages that a contract has received although no route lists them, or with coins, which no route allows. */
+  /** Number of messages that a contract has received with coins, or although no route lists them. No route allows coins. */
   readonly foreign: number
 }
 
@@ -119,7 +119,7 @@ export async function judgeReceivers({ devnet, receivers }: Pick<AttackScene, 'd
   return { honest: sum('honest'), delivered: sum('delivered'), lost: sum('lost'), foreign: sum('foreign') }
 }
 
-/** Waits at most `timeoutMs` until the contracts have received all honest messages. */
+/** Waits until the contracts have received all honest messages, for at most `timeoutMs`. Never throws. */
 export async function untilReceived(scene: AttackScene, timeoutMs: number): Promise<void> {
   const look = async () => (await judgeReceivers(scene)).lost === 0
   await until(look, { timeoutMs, everyMs: 1_000, what: 'the contracts to receive all messages' }).catch((error: Error) =>

@@ -34,7 +34,7 @@ export function planOf({ seed, durationMs, kinds }: Pick<AttackRun, 'seed' | 'du
   return planAttacks({ seed, durationMs, kinds })
 }
 
-/** Number of honest transfers per honest message that the receiver on each chain gets. */
+/** Number of honest transfers per honest message to each receiver. */
 const messageEvery = 12
 
 export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: string) => void): Promise<AttackSummary> {
@@ -93,7 +93,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
   }
 }
 
-/** Sends transfers after the attacks, one over each direction of each bridge, to see whether they still arrive. */
+/** Sends transfers after the attacks, in each direction of each bridge, to see whether they still arrive. */
 async function sendProbes({ devnet, sent, locks }: AttackScene): Promise<AnySent[]> {
   const probes = await Promise.all(
     (['ethereum', 'bsc'] as const).map((source) => locks[source].run(() => sendWish(devnet, source, wishOf('all', indexesOf(source, 12))))),
@@ -103,8 +103,8 @@ async function sendProbes({ devnet, sent, locks }: AttackScene): Promise<AnySent
 }
 
 /**
- * Adds to the config a treasury, spending limits, routes to the receivers, plug-ins, and the delivery records, which no
- * honest user needs. Adds to the environment a canary that no config names.
+ * Adds a treasury, spending limits, routes to the receivers, plug-ins, and the delivery records (which honest users do
+ * not need) to the config. Adds a canary, which no config names, to the environment.
  */
 function prepared(devnet: Devnet, canary: string, receivers: ReceiverEnds, plugins: ConfigInput['bridges']['plugins']): Devnet {
   return {

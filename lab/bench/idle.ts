@@ -38,11 +38,14 @@ export interface IdleResult {
   readonly machine: Machine
 }
 
-/** Time that a new process needs for the work of its start, ms. */
+/** Time that a process needs for its start-up work, ms. */
 const settleMs = 20_000
-/** Shorter than the default of 5 minutes, so that two minutes contain an audit of each stream. */
+/**
+ * Audit interval of the streams. Shorter than the default of 5 minutes, so that two minutes contain an audit of each
+ * stream.
+ */
 const auditMinutes = 2
-/** Longest measurement of a process with streams of the devnet's two chains only, s. */
+/** Maximum duration of the measurement with streams of the devnet's two chains only, s. */
 const aloneSeconds = 60
 
 /** A transfer (payload 1 of the token bridge) to chain 65,000, which does not exist. */
@@ -94,7 +97,10 @@ async function withPortage<Result>(
   }
 }
 
-/** Publishes one message of each source without a node. Returns the number of their streams. */
+/**
+ * Publishes one message for each source without a node, and waits until a stream has begun for each. Returns their
+ * number.
+ */
 async function beginAll(devnet: Devnet, portage: PortageProcess): Promise<number> {
   const own = Object.values(devnet.chains).map(({ wormholeChainId }) => wormholeChainId)
   const others = tokenBridgeEmitters.mainnet.filter(([chain]) => !own.includes(chain))

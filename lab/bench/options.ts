@@ -73,7 +73,7 @@ export interface BenchOptions {
   readonly nodes: number
 }
 
-/** `--quick` sends the fewest transfers that give a meaningful rate. */
+/** `--quick` sends only as many transfers as a meaningful rate needs. */
 const [many, few, rounds] = [2_000, 800, 3] as const
 
 export function readOptions(args: readonly string[]): BenchOptions {

@@ -45,7 +45,7 @@ const groupsByName = new Map<string, ThreadGroup>([
   ['libuv-worker', 'pool'],
 ])
 
-/** Rust threads name themselves. */
+/** The group of a thread. All other names are of Rust threads, which Temporal's Core names itself. */
 export function threadGroupOf(name: string, isFirst: boolean): ThreadGroup {
   return isFirst ? 'main' : (groupsByName.get(name) ?? 'core')
 }

@@ -4,7 +4,7 @@ import { aptInstall } from '../apt.ts'
 
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** The browser that CHROMIUM names, or an installed one. */
+/** The browser that CHROMIUM names, or an installed browser. Undefined if there is none. */
 export function knownChromium(env: NodeJS.ProcessEnv = process.env): string | undefined {
   // A wrong path in CHROMIUM is an error of the user, so no other browser replaces it.
   const named = env['CHROMIUM']

@@ -56,7 +56,7 @@ export async function demo(options: DemoOptions): Promise<number> {
     return clean ? 0 : 1
   } finally {
     await devnet.stop()
-    // Logs and database stay only after a failure.
+    // The logs and the database are kept only after a failure.
     if (clean) await rm(dir, { recursive: true, force: true })
     else say(`Logs: ${dir}`)
   }
@@ -106,7 +106,10 @@ async function run(devnet: Devnet, portage: PortageProcess, options: DemoOptions
   return summary
 }
 
-/** Waits up to 30 s, because streams learn of deliveries late. */
+/**
+ * Waits up to 30 s for the streams, which learn of deliveries late. Returns the streams that have not proved all
+ * transfers.
+ */
 async function untilProved(client: Client, sent: readonly AnySent[]): Promise<readonly string[]> {
   const look = async () => (await unprovedStreams({ client, sent })).length === 0
   await until(look, { timeoutMs: 30_000, everyMs: 250, what: 'the streams to prove all' }).catch(() => undefined)

@@ -3,7 +3,7 @@ import { type BridgeChoice, bridgeChoices } from './load.ts'
 
 export interface DemoOptions {
   readonly transfers: number
-  /** Transfers per second. 0: all transfers are sent without pauses. */
+  /** Transfers per second. 0: sends all transfers without pauses. */
   readonly rate: number
   readonly bridge: BridgeChoice
   readonly batch?: number

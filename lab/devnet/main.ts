@@ -26,7 +26,7 @@ contracts and a native bridge both ways, and a guardian. Every start is a new ne
   --help                       this text
 `
 
-/** Each of these well-known ports is used if it is free. */
+/** The well-known ports. Each port is used if it is free. */
 const wellKnown = { temporal: 7233, ui: 8233, ethereum: 8545, bsc: 8546, spy: 7073, guardianApi: 7071, api: 8099 } as const
 
 async function main(args: readonly string[]): Promise<number> {
@@ -98,7 +98,7 @@ function interrupted(): Promise<void> {
   })
 }
 
-/** The timer keeps the process alive, which a pending promise does not. */
+/** Waits for `end`. The timer keeps the process alive, because a pending promise does not. */
 async function stayUntil(end: Promise<void>): Promise<void> {
   const alive = setInterval(() => {}, 60_000)
   await end

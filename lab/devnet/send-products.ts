@@ -8,12 +8,15 @@ import type { PublishedChain } from './published-files.ts'
 import { toUniversal } from './wormhole/vaa.ts'
 
 interface Wanted {
-  /** In whole tokens. */
+  /** Amount in whole tokens. */
   readonly amount: string
   readonly count: number
 }
 
-/** Sends from one chain to the other. Returns a line per transfer. Throws Error if the devnet has no such product. */
+/**
+ * Sends from one chain to the other. Returns a line about each transfer. Throws Error if the devnet has no such
+ * product.
+ */
 type Send = (source: PublishedChain, target: PublishedChain, wanted: Wanted) => Promise<string[]>
 
 const line = (place: string, source: PublishedChain, target: PublishedChain, kind: string, recipient: string) =>

@@ -11,7 +11,7 @@ export interface DrillOptions {
   readonly json: boolean
 }
 
-/** Least number of transfers: one over each bridge in each part of the drill. */
+/** Minimum number of transfers: one over each bridge in each part of the drill. */
 export const fewestTransfers = 20
 
 export const drillExit = { notClean: 1, usage: 2, notRun: 3 } as const

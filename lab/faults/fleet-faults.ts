@@ -2,7 +2,9 @@ import type { TcpProxy } from '../devnet/fault-proxy/tcp-proxy.ts'
 import type { FaultTargets } from './fault-targets.ts'
 import type { FleetKind, PlannedFault } from './plan.ts'
 
-/** Half-open connections last 4 times as long as cut connections, so that some outlast the heartbeat of a broadcast. */
+/**
+ * Half-open connections last four times as long as cut connections, so that some outlast the heartbeat of a broadcast.
+ */
 const halfOpenTimes = 4
 
 /** Injects a fault that needs a fleet. Resolves when the fault is over. Returns false in a run without a fleet. */

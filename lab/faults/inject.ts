@@ -63,7 +63,7 @@ async function inject(targets: FaultTargets, fault: PlannedFault, tell: (what: s
     return id !== undefined
   }
   if (is(fault, serverKinds)) {
-    // These faults come one after another, so that no fault wipes a copy that another fault restores.
+    // Only one of these faults strikes at a time, so that no fault wipes a copy that another fault restores.
     await locks.temporal.run(() => breakTemporal(devnet.temporal, fault, wait))
     return true
   }

@@ -90,7 +90,7 @@ function withDefaults(
   }
 }
 
-/** Seconds of faults in a run without a fleet. */
+/** Default duration of the faults in a run without a fleet, seconds. */
 export function defaultDuration(transfers: number): number {
   return 15 + Math.round(transfers / 10)
 }

@@ -1,7 +1,7 @@
 import { chanceOf } from './random.ts'
 import { schedule } from './schedule.ts'
 
-/** Faults that proxies before the nodes inject. */
+/** Faults that are injected by the proxies in front of the nodes. */
 export const nodeKinds = [
   'accept-and-hang',
   'hang',
@@ -46,7 +46,7 @@ export const fleetKinds = [
   'node-half-open',
   'rolling-restart',
 ] as const
-/** All faults of a fleet run. `serverKinds` are missing, because PostgreSQL keeps Temporal's data. */
+/** All faults of a fleet run. `serverKinds` is not included, because PostgreSQL keeps Temporal's data. */
 export const fleetFaultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, ...guardianKinds, ...processKinds, ...fleetKinds] as const
 
 export type NodeKind = (typeof nodeKinds)[number]
@@ -77,11 +77,14 @@ export interface PlanInput {
   readonly nodes: number
   /** Depth of the deepest fork, blocks. Finality has the same depth. */
   readonly deepest: number
-  /** Average pause between two faults, ms. Default 700: with 39 kinds, each kind comes about once in 27 s. */
+  /** Average pause between two faults, ms. Default 700: with 39 kinds, each kind strikes about once every 27 s. */
   readonly meanPauseMs?: number | undefined
 }
 
-/** Faults that may strike all nodes of a chain: no lies, or lies that the contracts' own tables disprove. */
+/**
+ * Faults that may strike all nodes of a chain, because they are not lies, or are lies that the contracts' own tables
+ * disprove.
+ */
 const storms: readonly FaultKind[] = [
   'accept-and-hang',
   'hang',
@@ -118,7 +121,7 @@ export function planFaults(input: PlanInput): PlannedFault[] {
   })
 }
 
-/** Frequency of a kind in one round of a fleet's plan. Default: 1. */
+/** Number of times that each kind strikes in one round of a fleet's plan. Default: 1. */
 const fleetShares: Partial<Record<FaultKind, number>> = {
   kill: 4,
   'temporal-cut': 2,

@@ -27,7 +27,7 @@ export async function breakWorkflow(client: Client, fault: PlannedFault<Temporal
   const id = running.toSorted()[Math.floor(fault.dice * running.length)]
   if (id === undefined) return undefined
   const done = fault.kind.endsWith('terminated') ? terminate(client, id) : resetBack(client, id, fault.depth)
-  // The fault fails if the workflow has ended meanwhile, or has not completed a task to which it could be reset.
+  // The fault fails if the workflow has ended in the meantime, or has not completed a task to which it could be reset.
   return done.then(
     () => id,
     () => undefined,

@@ -43,7 +43,7 @@ async function flood(index: number): Promise<never> {
   for (;;) {
     const { text, requests } = kinds[name]()
     if (!socket.writable) socket = open(index)
-    // A socket with a full buffer gets nothing more, so that the buffers do not fill this process's memory.
+    // Writes nothing more to a socket whose buffer is full, so that the buffers do not fill this process's memory.
     if (socket.writableLength < 1_000_000) {
       socket.write(text)
       sent[name] = (sent[name] ?? 0) + requests

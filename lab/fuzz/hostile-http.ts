@@ -79,7 +79,7 @@ export async function startHttpTarget(
       return
     }
     if (!wordsOf(found.why)) throw new Error(`a stranger's words: ${found.why.slice(0, 500)}`)
-    // On a busy machine, the honest server may not have answered within the short time limit.
+    // On a busy machine, even the honest server may not answer within the short time limit.
     if (!(isSlow && found.why.includes(`${good.url}: no answer in time`))) throw new Error(`the good server was not asked: ${found.why}`)
   }
 

@@ -48,7 +48,7 @@ export function startIrisTarget() {
   ]
   let asked = 0
   const ask = async (url: string, act: HttpAct) => {
-    // Rate limits and rests are per URL, so a new URL for each request makes the client read every answer.
+    // Rate limits and rests apply per URL. Each request has a new URL, so that the client reads every answer.
     const iris = createIris({ urls: [`${url}/${asked++}`], timeoutMs: timeoutOf(act), restAfter429Ms: 1 })
     const answers = [
       await iris.ofTransaction({ domain: 0, txHash: '0x11' }, async ([one]) => one),

@@ -11,7 +11,7 @@ export interface FuzzOptions {
   readonly json: boolean
 }
 
-/** Inputs per seed. Network targets get fewer, because they open a connection for each input. */
+/** Number of inputs per seed. Network targets get fewer inputs, because each input needs a connection. */
 const perTurn = 500
 const perTurnOnNetwork = 50
 

@@ -7,7 +7,7 @@ import { type Area, areas } from './areas.ts'
 
 type MutantResult = Awaited<ReturnType<Stryker['runMutationTest']>>[number]
 
-/** Mutants of one file. No test has noticed the `survivors`. */
+/** Mutants of one file. `survivors`: mutants that no test has noticed. */
 interface FileScore {
   readonly file: string
   readonly killed: number
@@ -88,7 +88,7 @@ function scoresOf(results: readonly MutantResult[]): FileScore[] {
   })
 }
 
-/** `12: if (a < b) return → true`. Lines begin with 1. */
+/** Describes a mutant, such as `12: if (a < b) return → true`. The first line of a file is line 1. */
 function describe({ status, location: { start, end }, replacement }: MutantResult, lines: readonly string[]): string {
   const line = lines[start.line - 1] ?? ''
   const replaced = start.line === end.line ? line.slice(start.column - 1, end.column - 1) : `${line.slice(start.column - 1)} …`

@@ -45,11 +45,14 @@ export async function checkEnds(devnet: Devnet, portage: PortageProcess, { plugi
 
 interface Watched {
   read(): Promise<Report>
-  /** The views of `delivered` that do not show the message, for people. */
+  /** A text for people about the views of `delivered` that do not show the message. */
   views(): Promise<string>
 }
 
-/** Throws Error with the state, code and reason of the transfer if it ends otherwise, or takes too long. */
+/**
+ * Waits until the transfer ends as `wanted`. Throws Error with the state, code and reason of the transfer if it ends
+ * differently or takes too long.
+ */
 export async function demandEnd(wanted: End, id: string, { read, views }: Watched, timeoutMs = waitMs): Promise<void> {
   const deadline = Date.now() + timeoutMs
   for (;;) {

@@ -16,7 +16,7 @@ interface Call {
 }
 
 /**
- * The config's rules must prove a genuine call, and must refuse its forgeries (at least seven) without other checks.
+ * Tests that the config's rules prove a genuine call and, without other checks, refuse its forgeries (at least seven).
  */
 export async function tryForgeries(
   devnet: Devnet,
@@ -114,7 +114,7 @@ function coinForgeries(call: Call, { coins }: CallRule): Readonly<Record<string,
   }
 }
 
-/** Calls the function of the rule with an argument that belongs to no transfer. */
+/** Calldata of the rule's function with an argument that does not belong to any transfer. */
 function stateCall({ function: signature }: CallRule): string {
   const type = signature.slice(signature.indexOf('(') + 1, -1)
   const arg = type === 'bool' ? true : type === 'address' ? freshAddress() : type === 'bytes32' ? `0x${'5a'.repeat(32)}` : 90

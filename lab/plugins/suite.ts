@@ -22,7 +22,8 @@ export interface Author {
 
 /** Tests the plug-in on a devnet of its own. Throws errors of the author's functions. */
 export async function testPlugin(module: string, author: Author, log: (line: string) => void): Promise<Result[]> {
-  // On a busy machine, the many requests of this suite would use up the share of time that a process grants a plug-in.
+  // The plug-in may use all of a process's time, because this suite makes more requests than a busy machine can answer
+  // within the usual share.
   const file = await readPlugin(module, undefined, { ...threadLimits, restMs: threadLimits.answerMs })
   const { name, version } = file.definition
   log(`${name} ${version}: starting a devnet…`)

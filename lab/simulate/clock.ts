@@ -21,7 +21,7 @@ const eventsPerTurn = 5_000
 /** Start of wall time, ms since the epoch. It is fixed, so that equal seeds give equal traces. */
 const epoch = Date.UTC(2026, 0, 1)
 
-/** Simulated time, ms since the start. Runs one event at a time; all microtasks end before the next event. */
+/** Simulated time, ms since the start. Runs one event at a time, and all its microtasks before the next event. */
 export class Clock {
   now = 0
   /** Wall time of the recorded activation while a workflow replays. */

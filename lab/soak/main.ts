@@ -38,7 +38,8 @@ const sendingPart = 0.9
  */
 const warmUpOf = (seconds: number) => Math.min(1_800, Math.max(600, seconds / 3))
 /**
- * Blocks are slower than in fault runs, because the calls of each process for each block would use most of the machine.
+ * Blocks are slower than in fault runs, because the calls that each process makes for each block would otherwise use
+ * most of the machine.
  */
 const blockTimeSeconds = 3
 
@@ -84,7 +85,7 @@ async function soak(options: SoakOptions, parts: PostgresServerParts): Promise<n
   const dir = join(process.cwd(), '.portage', 'soak', `${seed}-${Date.now()}`)
   await mkdir(dir, { recursive: true })
   const log = createWriteStream(join(dir, 'soak.log'))
-  // The readings remain if a run is interrupted.
+  // Writes each reading to a file, so that the readings remain if the run is interrupted.
   const readings = createWriteStream(join(dir, 'readings.jsonl'))
   const say = (line: string) => {
     log.write(`${line}\n`)
@@ -152,7 +153,7 @@ function describe(summary: FaultSummary, judged: readonly Judged[], passed: bool
   ].join('\n')
 }
 
-/** Each line is in percent of its own median, because the units differ. */
+/** Chart of all series. Each line shows percent of its own median, because the units differ. */
 function chartOf(series: readonly Series[], everyS: number): string {
   const of = (prefix: string) => series.filter(({ name }) => name.startsWith(prefix))
   const lines = [

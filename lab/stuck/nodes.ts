@@ -15,10 +15,7 @@ function fault({ devnet }: StuckScene, chain: ChainKey, rule: FaultRule, ...inde
 
 const cut: FaultRule = { fault: { kind: 'cut' } }
 
-/**
- * Makes all nodes fail, but only at gas estimates. Sends a transfer, and resolves when one of its steps has had three
- * tries.
- */
+/** Makes all nodes fail gas estimates only. Sends a transfer, and resolves once a step has been tried three times. */
 async function withoutEstimates(scene: StuckScene, broken: NodeFault) {
   const mend = fault(scene, 'bsc', { fault: broken, methods: ['eth_estimateGas'] }, 0, 1, 2)
   const id = await oneIsStarted(scene)

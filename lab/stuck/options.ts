@@ -9,7 +9,7 @@ export interface StuckOptions {
 }
 
 export const stuckExit = { notClean: 1, usage: 2 } as const
-/** Most seconds from the fault to its row. docs/runbooks/README.md promises this. */
+/** Maximum time from a fault to its row, seconds. docs/runbooks/README.md promises this maximum. */
 export const mostSeconds = 10
 
 const help = `

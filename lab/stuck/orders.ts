@@ -2,7 +2,10 @@ import { changeSettings } from '../../temporal/client/settings/settings.ts'
 import { freshAddress } from '../devnet/chain/accounts.ts'
 import { reason, sendCoin, type StuckCase } from './scene.ts'
 
-/** Cases of an operator's orders, which are causes because another operator may not know about them. */
+/**
+ * Cases in which an operator's order holds up work. Such orders are causes, because other operators may not know about
+ * them.
+ */
 export const orderCases: readonly StuckCase[] = [
   {
     ...{ name: 'halted', fault: 'portage halt --bridge wormhole-token-bridge --source ethereum', code: 'HALTED' },
@@ -34,7 +37,7 @@ export const orderCases: readonly StuckCase[] = [
     ...{ name: 'order-name-unknown', fault: 'a fee limit of a chain that the config does not have', code: 'ORDER_NAME_UNKNOWN' },
     async make({ client, cli }) {
       const scope = { kind: 'chain', chain: 'former' } as const
-      // The config of the time at which the order was given had the chain.
+      // The config had this chain when the order was given.
       const known = { bridges: [], lanes: [], nodes: { former: [] } }
       const orders = [{ kind: 'setFees', scope, policy: { maxTip: '1' } } as const]
       await changeSettings(client, known, { by: 'night-shift', reason: 'a scenario', orders })

@@ -46,7 +46,7 @@ export const productCases: readonly StuckCase[] = [
       const [sent] = await ntt.users.ethereum.send([{ amount: 2n * queuedAbove * 10n ** 8n }])
       const isQueued = async () => (await nttEffects(ntt.ends.bsc).queued(sent?.digest ?? '')) !== undefined
       await until(isQueued, { timeoutMs: 90_000, everyMs: 50, what: 'the transfer to be in the queue' })
-      // The time in the queue passes by itself, and then Portage completes the transfer.
+      // No repair is needed: Portage completes the transfer once its time in the queue has passed.
       return { where: 'ntt:ethereum:bsc', mend: () => Promise.resolve() }
     },
   },

@@ -22,7 +22,7 @@ export interface CaseResult {
   /** Seconds until `portage stuck` and the API show the row. Undefined if the row did not appear. */
   readonly command: number | undefined
   readonly api: number | undefined
-  /** Seconds from the end of the fault until neither shows the row. Undefined if the row stayed. */
+  /** Seconds from the end of the fault until neither of the two shows the row. Undefined if the row remained. */
   readonly gone: number | undefined
 }
 

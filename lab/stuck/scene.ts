@@ -48,7 +48,7 @@ export interface StuckCase {
   readonly fault: string
   /** Code of the row. For TRANSFERS_WAIT, the code of the error for which the transfers wait. */
   readonly code: CauseCode | ErrorCode
-  /** Makes the fault. Resolves when the fault is visible, which starts the count of seconds. */
+  /** Causes the fault. Resolves when the fault is visible, and the count of seconds starts. */
   make(scene: StuckScene): Promise<Fault>
 }
 

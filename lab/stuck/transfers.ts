@@ -11,7 +11,7 @@ import { sendCoin, type StuckCase, type StuckScene } from './scene.ts'
 /** Starts a transfer's workflow with input that Portage's code does not expect. */
 async function startBroken({ client }: StuckScene, sequence: string, broken: { readonly message?: unknown; readonly progress?: unknown }) {
   const good: Transfer = {
-    // No user sends from this chain, so no halt and no stream concerns the transfer.
+    // No user sends from this chain, so no halt or stream affects the transfer.
     ...{ bridge: 'wormhole-token-bridge', sourceChain: 'wormhole-1', sourceId: '1', targetChain: 'bsc' },
     ...{ emitter: 'b0'.repeat(32), sequence, digest: `0x${'b0'.repeat(32)}`, message: '' },
   }

@@ -14,7 +14,7 @@ export interface PeerSettings {
   readonly targetUrl: string
   /** DEVNET private keys of the target. */
   readonly keys: readonly string[]
-  /** Most transactions of a key that wait for a block. */
+  /** Maximum number of transactions of a key that wait for a block. */
   readonly window: number
   readonly engine?: { readonly folder: string; readonly redisPort: number; readonly form: EngineForm }
 }

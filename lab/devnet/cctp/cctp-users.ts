@@ -44,7 +44,7 @@ export type CctpSide = Omit<CctpEnd, 'anvil'> & { readonly anvil: AnvilNode }
 
 export type CctpUsers = ReturnType<typeof startCctpUsers>
 
-/** Users of one direction. They mine no blocks, but wait for the blocks that the chain makes. */
+/** Users of one direction. They do not mine blocks themselves, but wait for the chain to mine them. */
 export function startCctpUsers(source: CctpSide, target: CctpSide) {
   const sendCalls = createSender(source.anvil, source.user, 400_000n)
   return {

@@ -132,7 +132,7 @@ function incomplete(tried: readonly string[]): RelayerError {
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   try {
-    // Prints only the path, because the command that runs after the set-up prints the line about the CLI.
+    // Prints only the path, because the command that follows the set-up prints the message about the CLI.
     process.stdout.write(`${(await findTemporalCli({ announce: false })).path}\n`)
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)

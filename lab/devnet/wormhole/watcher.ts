@@ -11,7 +11,10 @@ export function levelOf(consistencyLevel: number): Level {
 
 const topic = artifact('Implementation').abi.getEvent('LogMessagePublished')?.topicHash ?? ''
 
-/** Reports each message when its block reaches the finality that the message demands, and again only after a reorg. */
+/**
+ * Reports each message when its block reaches the finality that the message demands. Reports a message again only after
+ * a reorg.
+ */
 export function watchChain(
   { anvil, core, wormholeChainId }: WormholeChain,
   onMessage: (message: Message) => void,

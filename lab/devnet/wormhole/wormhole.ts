@@ -101,7 +101,10 @@ async function prepare(plan: ChainPlan, { guardians, consistencyLevel = 1 }: Dep
   return { plan, script, core, tokenBridge, weth, token }
 }
 
-/** Registers the other bridge, attests both tokens and sends the seed transfers. Returns the four messages in order. */
+/**
+ * Registers the other bridge, attests both tokens and sends the seed transfers. Returns the four messages, in the order
+ * of publication.
+ */
 async function connect(site: Site, other: Site, { guardians }: DeployOptions): Promise<Message[]> {
   const { script, tokenBridge, weth, token, plan } = site
   const payload = registerChainPayload(other.plan.wormholeChainId, other.tokenBridge)

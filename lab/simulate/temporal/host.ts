@@ -27,12 +27,15 @@ export interface Host {
   readonly log: ((line: string) => void) | undefined
   taskFailed(info: RunInfo, error: unknown): void
   unavailable(): ServiceError
-  /** Error for a caller whose update has no answer when the run closes. */
+  /** Error for the caller of an update that has no answer when the run closes. */
   closing(workflowId: string): Error
 }
 
-/** Interval at which work without a poller looks for one, ms. */
+/** Interval at which work without a poller looks for a poller, ms. */
 export const pollMs = 400
 
-/** Each caller gets its own promise, because a shared one would keep every finished simulation in memory. */
+/**
+ * A promise that never settles. Each caller gets its own, because a shared promise would keep every finished simulation
+ * in memory.
+ */
 export const never = () => new Promise<never>(() => {})
