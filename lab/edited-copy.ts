@@ -27,7 +27,7 @@ export async function copyEdited(change: Change, dir: string, without: readonly 
 /** Applies the edits to a text. Throws Error if a `from` does not occur in the text exactly once. */
 export function edited(text: string, { file, edits }: Change): string {
   return edits.reduce((before, [from, to]) => {
-    if (before.split(from).length !== 2) throw new Error(`${file} does not have this text exactly once: ${from.trim()}`)
+    if (before.split(from).length !== 2) throw new Error(`${file} does not contain this text exactly once: ${from.trim()}`)
     return before.replace(from, () => to)
   }, text)
 }

@@ -82,7 +82,7 @@ export async function runAlerts(prometheusPath: string, { scale, only }: AlertRu
     )
     stops.push(() => fleet.stop())
     await fleet.whole()
-    say(`Prometheus ${prometheus.version} watches ${rules.length} rule files, ${scale} times as fast.`)
+    say(`Prometheus ${prometheus.version} evaluates ${rules.length} rule files, with all times divided by ${scale}.`)
     const traffic = startTraffic(devnet)
     stops.push(() => traffic.stop())
     const scene = { devnet, client: new Client({ connection }), fleet, receiver }
@@ -91,7 +91,7 @@ export async function runAlerts(prometheusPath: string, { scale, only }: AlertRu
     const panels = await askPanels(prometheus, scale)
     const results: FaultResult[] = []
     for (const scenario of chosen) {
-      if (!(await untilQuiet(prometheus, 180_000))) say(`${scenario.fault}: something fires already`)
+      if (!(await untilQuiet(prometheus, 180_000))) say(`${scenario.fault}: another alert is still firing`)
       const result = await one(prometheus, scenario, scene, traffic, (seconds.get(scenario.alert) ?? 0) / scale)
       results.push(result)
       say(tell(result))
@@ -135,7 +135,7 @@ const inSeconds = (ms: number | undefined) => (ms === undefined ? undefined : Ma
 
 export function tell({ fault, alert, firedAfterSeconds, withinSeconds, resolvedAfterSeconds, others, consequences }: FaultResult): string {
   const fired =
-    firedAfterSeconds === undefined ? `NOT within ${withinSeconds} s` : `after ${firedAfterSeconds} s (at most ${withinSeconds})`
+    firedAfterSeconds === undefined ? `NOT within ${withinSeconds} s` : `after ${firedAfterSeconds} s (limit ${withinSeconds} s)`
   const resolved = resolvedAfterSeconds === undefined ? 'NOT resolved' : `resolved after ${resolvedAfterSeconds} s`
   const more = others.length > 0 ? `; OTHERS: ${others.join(', ')}` : ''
   const with_ = consequences.length > 0 ? `; with ${consequences.join(', ')}` : ''

@@ -9,7 +9,7 @@ const unitSeconds: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, 
 /** Seconds of a duration like `1h30m`. Throws Error for other texts. */
 export function durationSeconds(text: string): number {
   const parts = [...text.matchAll(/(\d+)(ms|[smhdwy])/g)]
-  if (parts.length === 0 || parts.map(([all]) => all).join('') !== text) throw new Error(`${text} is no duration of Prometheus`)
+  if (parts.length === 0 || parts.map(([all]) => all).join('') !== text) throw new Error(`${text} is not a Prometheus duration`)
   return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (unitSeconds[unit] ?? 0), 0)
 }
 

@@ -144,14 +144,14 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
-    ...{ fault: 'the spy is away', alert: 'PortageSpyDisconnected', traffic: true },
+    ...{ fault: 'the spy is down', alert: 'PortageSpyDisconnected', traffic: true },
     inject: async ({ devnet }) => {
       await devnet.guardian.spy.stop()
       return () => devnet.guardian.spy.start()
     },
   },
   {
-    ...{ fault: 'spy and guardians are away', alert: 'PortageStreamGap', traffic: true, consequences: ['PortageSpyDisconnected'] },
+    ...{ fault: 'the spy and the guardians are down', alert: 'PortageStreamGap', traffic: true, consequences: ['PortageSpyDisconnected'] },
     inject: async ({ devnet: { guardian } }) => {
       await guardian.spy.stop()
       for (const server of [guardian.api, guardian.wormholescan]) server.trouble({ refuse: { status: 503 } })
@@ -161,7 +161,7 @@ export const scenarios: readonly Scenario[] = [
       }
     },
   },
-  { fault: 'the process with a key is missing', alert: 'PortageLaneNotServed', traffic: false, inject: missing('lane-1') },
+  { fault: 'the only process with a key is missing', alert: 'PortageLaneNotServed', traffic: false, inject: missing('lane-1') },
   {
     ...{ fault: 'the only process of a role is missing', alert: 'PortageRoleNotReady', labels: { role: 'ledger' }, traffic: false },
     // Streams record nothing while the ledger's process is missing, which may fire this alert too.
@@ -170,7 +170,7 @@ export const scenarios: readonly Scenario[] = [
   },
   { fault: 'a receiver does not answer', alert: 'PortageNotificationsUnsent', traffic: true, inject: receiverAnswers(503) },
   {
-    ...{ fault: 'a receiver wants no more', alert: 'PortageReceiverGone', traffic: true },
+    ...{ fault: 'a receiver answers 410', alert: 'PortageReceiverGone', traffic: true },
     consequences: ['PortageNotificationsUnsent'],
     inject: receiverAnswers(410),
   },

@@ -67,7 +67,7 @@ async function attackOnce(scene: AttackScene, attack: PlannedAttack, attacked: A
       return
     } catch (error) {
       // An attack that failed to start shows nothing about Portage, so the attack is not counted in `attacked`.
-      tell(`could not be done: ${error instanceof Error ? error.message : String(error)}`)
+      tell(`failed to start: ${error instanceof Error ? error.message : String(error)}`)
     }
     if (attacked[attack.kind]) return
     await scene.wait(againMs)

@@ -58,7 +58,7 @@ export async function forgedRequests({ devnet, locks, thief }: AttackScene, { ch
     await again.mine()
   })
   const others = await locks[chain].run(() => transfersOfOthers(network, chain, { devnet, thief }))
-  return `${forgeries.length} requests, two paid ones for one message, and ${others} for transfers that their transactions have not`
+  return `${forgeries.length} requests, two paid requests for one message, and ${others} for transfers that are not in the requesting transaction`
 }
 
 /**

@@ -61,7 +61,7 @@ export async function forgedMessages({ client, devnet }: AttackScene): Promise<s
     ...(operators ?? []).flatMap((id) => junk.map((args) => signal(client, id, 'signed', args))),
   ]
   const taken = (await Promise.all(sent)).filter(Boolean).length
-  return `${sent.length} messages, ${taken} taken`
+  return `${sent.length} messages, ${taken} accepted`
 }
 
 /**

@@ -140,8 +140,8 @@ async function bloatedOf({ fleet, say }: AttackScene): Promise<number> {
   const peaks = await Promise.all(
     fleet.alive.map(async ({ pid }) => Number(/VmHWM:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1])),
   )
-  if (peaks.length === 0 || peaks.some(Number.isNaN)) throw new Error('/proc does not say how much memory the processes used')
-  say(`memory at most: ${peaks.map((kib) => `${Math.round(kib / 1024)} MiB`).join(', ')}`)
+  if (peaks.length === 0 || peaks.some(Number.isNaN)) throw new Error('/proc does not show how much memory the processes used')
+  say(`maximum memory: ${peaks.map((kib) => `${Math.round(kib / 1024)} MiB`).join(', ')}`)
   return peaks.filter((kib) => kib > mostKib).length
 }
 

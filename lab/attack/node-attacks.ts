@@ -31,7 +31,7 @@ export async function lyingNode(scene: AttackScene, { kind, chain, forMs: least,
   for (const rule of rules) rule.end()
   await elsewhere?.stop()
   if (answers().every((count) => count === 0)) throw new Error('the node was never asked')
-  return `for ${forMs} ms, false answers: ${answers().join(', ')}`
+  return `false answers for ${forMs} ms: ${answers().join(', ')}`
 }
 
 function rulesOf(kind: NodeKind, elsewhere: string): FaultRule[] {

@@ -48,7 +48,7 @@ export async function overspend(scene: AttackScene): Promise<string> {
     const before = await counts(scene)
     const open = await payAll(spike, payments)
     const mined = (await counts(scene)).map((count, index) => count - (before[index] ?? 0))
-    if (mined.every((count) => count === 0)) throw new Error('no lane paid anything')
+    if (mined.every((count) => count === 0)) throw new Error('no lane paid')
     return `${mined.join(', ')} of ${payments} payments mined, ${open} still open`
   } finally {
     price = undefined
@@ -91,7 +91,7 @@ async function decided({ client }: AttackScene, { id }: Payment): Promise<boolea
     const { state, detail } = await client.workflow.getHandle(id).query(operatorTransactionStatusQuery)
     return (state !== 'waiting' && state !== 'pending') || detail.includes('refused')
   }
-  const wait = { timeoutMs: decidedWithinMs, everyMs: 500, growingToMs: 5_000, what: `an end of ${id}` }
+  const wait = { timeoutMs: decidedWithinMs, everyMs: 500, growingToMs: 5_000, what: `${id} to be decided` }
   return until(isDecided, wait).then(
     () => true,
     () => false,

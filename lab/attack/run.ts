@@ -61,7 +61,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
     await attacked.executor?.askQuotes(withApi(scene).map(({ apiUrl }) => apiUrl))
     const started = Date.now()
     const done: Attacked = {}
-    say(`Portage runs. Attacks for ${run.durationMs / 1000} s.`)
+    say(`Portage is running. Attacks for ${run.durationMs / 1000} s.`)
     const watch = watchApi(scene)
     const sendingMs = run.durationMs * 0.9
     const attacks = [
@@ -83,7 +83,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
       say(`  ${line}`)
     if (run.kinds.includes(lastKind)) {
       const result = await overspend(scene).catch((error: Error) => error)
-      say(`${lastKind}: ${result instanceof Error ? `could not be done: ${result.message}` : result}`)
+      say(`${lastKind}: ${result instanceof Error ? `failed: ${result.message}` : result}`)
       if (!(result instanceof Error)) done[lastKind] = 1
     }
     return await judge(scene, { seed: run.seed, kinds: run.kinds, probes, remains, attacked: done, elapsedMs: Date.now() - started })

@@ -62,11 +62,11 @@ export async function idle({ seconds }: IdleOptions, say: (line: string) => void
   const devnet = await startDevnet({ ui: false, blockTimeSeconds: 1, log: say })
   try {
     const alone = await withPortage(devnet, false, (portage) => measured(devnet, portage, 0, Math.min(seconds, aloneSeconds)))
-    say('without other sources: measured')
+    say('Measured without other sources.')
     load.push(loadavg()[0] ?? 0)
     const all = await withPortage(devnet, true, async (portage) => {
       const streams = await beginAll(devnet, portage)
-      say(`${streams} streams have begun`)
+      say(`${streams} streams have begun.`)
       return measured(devnet, portage, streams, seconds)
     })
     return { rows: [alone, all], auditMinutes, machine: machineOf(load) }

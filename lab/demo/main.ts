@@ -18,8 +18,8 @@ const lookEveryMs = 500
 
 const parts = {
   wormhole: 'the Wormhole contracts, and a guardian',
-  native: 'a native bridge both ways',
-  both: 'the Wormhole contracts and a native bridge, and a guardian',
+  native: 'a native bridge in both directions',
+  both: 'the Wormhole contracts, a native bridge, and a guardian',
   all: 'the Wormhole contracts, contracts that take messages, NTT, an Executor, CCTP, a native bridge, and a guardian',
 } as const
 
@@ -37,14 +37,14 @@ export async function demo(options: DemoOptions): Promise<number> {
     ...{ ...partsOf(bridge), batch, auditMinutes: 0.1 },
   })
   try {
-    say(`They run, after ${seconds()} s. Starting Portage…`)
+    say(`The network is running after ${seconds()} s. Starting Portage…`)
     const portage = await startPortage(devnet)
     await devnet.executor?.askQuotes([portage.apiUrl])
-    say(`Portage runs, after ${seconds()} s (log: ${portage.logFile}).`)
-    const ends = options.keep ? '' : ' (until the demo ends; --keep leaves everything running until Ctrl-C)'
-    say(`Its page: ${portage.apiUrl}/`)
+    say(`Portage is running after ${seconds()} s (log: ${portage.logFile}).`)
+    const ends = options.keep ? '' : ' (until the demo ends; --keep keeps everything running until Ctrl-C)'
+    say(`Portage's page: ${portage.apiUrl}/`)
     const token = await pageToken(devnet)
-    say(`  with this access token, of the demo alone and of level write: ${token}`)
+    say(`  with this access token (level write, valid only for this demo): ${token}`)
     const webUi = `${devnet.temporal.uiUrl}/namespaces/default/workflows`
     say(`Temporal Web UI: ${webUi}${ends}\n`)
     const summary = await run(devnet, portage, options)

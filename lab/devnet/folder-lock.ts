@@ -24,7 +24,7 @@ export async function lockFolder(dir: string): Promise<() => Promise<void>> {
     if (owner && (await isRunning(owner))) {
       const other = `npm run devnet -- --dir ${join('.portage', 'devnet-2')}`
       throw new Error(
-        `A devnet runs in ${dir} already (process ${owner.pid}). Stop it (Ctrl-C), or give this one a folder of its own: ${other}`,
+        `A devnet already runs in ${dir} (process ${owner.pid}). Stop it (Ctrl-C), or use another folder for this devnet: ${other}`,
       )
     }
     await rm(file, { force: true })

@@ -51,8 +51,8 @@ const request: Send = async (source, target, { count }) => {
   for (let index = 0; index < count; index++) {
     const asked = requestDelivery(from.provider, from, to, { payload: hexlify(randomBytes(32)) })
     const { transaction } = await asked.catch((cause: unknown) => {
-      const detail = 'Portage quotes the price, so it must run: npm run portage -- run --role all.'
-      throw new Error(`No request was sent at ${from.provider}. ${detail}`, { cause })
+      const detail = 'Portage quotes the price, so Portage must be running: npm run portage -- run --role all.'
+      throw new Error(`The provider ${from.provider} did not quote a price. ${detail}`, { cause })
     })
     const { sequence } = placeOfRequest(source.name, from.executor, transaction)
     const place = `${source.wormholeChainId}/${toUniversal(from.executor)}/${sequence}`

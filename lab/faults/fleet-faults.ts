@@ -15,7 +15,7 @@ export async function breakFleet(targets: FaultTargets, fault: PlannedFault<Flee
   switch (fault.kind) {
     case 'rolling-restart': {
       const late = await fleet.restartEach()
-      if (late.length > 0) tell(`did not end in order: ${late.join(', ')}`)
+      if (late.length > 0) tell(`did not end in time with code 0: ${late.join(', ')}`)
       return true
     }
     case 'temporal-restart':

@@ -32,10 +32,10 @@ async function strike(targets: FaultTargets, fault: PlannedFault, injected: Inje
   try {
     const struck = await inject(targets, fault, tell)
     if (struck) injected[kind] = (injected[kind] ?? 0) + 1
-    tell(struck ? 'done' : 'found nothing to strike')
+    tell(struck ? 'done' : 'there was nothing to strike')
   } catch (error) {
     // A failed injection shows nothing about Portage, so it is not counted.
-    tell(`could not be done: ${error instanceof Error ? error.message : String(error)}`)
+    tell(`failed to start: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 

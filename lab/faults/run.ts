@@ -83,7 +83,7 @@ export async function runFaults(
       ? await measureTakeovers(targets, run.bridge, run.takeovers ?? takeoversOf(run.transfers))
       : { takeovers: [], sent: 0 }
     const started = Date.now()
-    say(`Portage runs. Faults for ${run.durationMs / 1000} s.`)
+    say(`Portage is running. Faults for ${run.durationMs / 1000} s.`)
     const watching = watch?.(targets)
     try {
       await untilBoth(

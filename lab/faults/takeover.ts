@@ -65,7 +65,7 @@ async function measureOne({ devnet, fleet, say, wait }: FaultTargets, index: num
   const died = owedNonce ? await (await fleet.doom(name, owed)).died : await fleet.killOne(name, 1_000)
   if (died === undefined) throw new Error(`${name} was not up`)
   const ms = (await nextDelivery(anvil, lane)) - died
-  say(`${name} killed${owedNonce ? ' with a nonce that nothing is signed for' : ''}: the other delivered after ${ms} ms`)
+  say(`${name} killed${owedNonce ? ' with a granted nonce without a signature' : ''}: the other process delivered after ${ms} ms`)
   return { chain: lane.chain, owedNonce, ms }
 }
 

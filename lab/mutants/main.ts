@@ -23,9 +23,9 @@ interface MutantOptions {
 const leastKilled = 0.9
 
 const help = `
-Changes the product line by line (a comparison, a number, a call left out) and runs the unit tests that reach the line. A
-change that no test notices is listed as a survivor. Uses Stryker, in a copy of the repository. An area takes from ten
-minutes to hours. Constants that are computed while a file is imported are not changed.
+Changes the product line by line (changes a comparison or a number, or removes a call), and runs the unit tests that reach
+the line. A change that no test notices is listed as a survivor. Uses Stryker, in a copy of the repository. An area takes
+ten minutes to several hours. Constants that are computed while a file is imported are not changed.
 
 Areas:
 ${Object.entries(areas)
@@ -36,14 +36,14 @@ Examples:
   npm run mutants -- --area signers
   npm run mutants -- --area signers --only chains/evm/signers/policy.ts --json
 
-Exit code: 0 if at least ${leastKilled * 100} % of the changes were noticed, 1 if fewer, 2 for bad usage.`
+Exit code: 0 if at least ${leastKilled * 100} % of the changes were noticed, 1 if fewer, 2 for wrong usage.`
 
 function parseOptions(args: readonly string[]): MutantOptions {
   return new Command('mutants')
-    .description('Checks the tests by changing the product.')
-    .addOption(new Option('--area <name>', 'the part to change').choices(Object.keys(areas)).makeOptionMandatory())
+    .description('Tests the unit tests by changing the product.')
+    .addOption(new Option('--area <name>', 'the part of the product to change').choices(Object.keys(areas)).makeOptionMandatory())
     .option('--only <files>', 'only these files or lines (file:from-to), separated by commas', (text) => text.split(','))
-    .option('--json', 'print the result as one JSON object on stdout, nothing else there', false)
+    .option('--json', 'print only the result, as one JSON object, on stdout', false)
     .addHelpText('after', help)
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
     .parse(args, { from: 'user' })

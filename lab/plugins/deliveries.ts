@@ -93,7 +93,7 @@ async function submitAgain(devnet: Devnet, portage: PortageProcess, sent: readon
   const heights = await heightsOf(devnet)
   const isLater = async () => (await heightsOf(devnet)).every((height, index) => height >= (heights[index] ?? 0) + 8)
   await until(isLater, { timeoutMs: waitMs, what: 'eight more blocks' })
-  if ((await transactionsOf(devnet)) !== counts) throw new Error('a second submission was sent once more')
+  if ((await transactionsOf(devnet)) !== counts) throw new Error('a second submission caused another transaction')
 }
 
 async function transactionsOf({ chains, lanes }: Devnet): Promise<string> {

@@ -25,7 +25,7 @@ export async function tryForgeries(
 ): Promise<Result[]> {
   const genuine = sent.find(({ route }) => route.calls.some(({ proof }) => proof === 'message'))
   const rule = genuine?.route.calls.find(({ proof }) => proof === 'message')
-  if (!genuine || !rule) return [{ what: 'forged calls', problem: 'no message of a route with a call that takes the message was sent' }]
+  if (!genuine || !rule) return [{ what: 'forged calls', problem: 'send() sent no message of a route whose call takes the message' }]
   const network = await connectNetwork(config)
   try {
     const endpoint = network.bridges.get(plugin.name)?.endpoints.get(genuine.route.to)
@@ -85,7 +85,7 @@ function forgeriesOf({ guardian }: Devnet, { message, vaa, route }: Sent, rule: 
   return {
     'another function': { ...call, data: `0xdeadbeef${call.data.slice(10)}` },
     'a message that guardians signed for another emitter': callOf(rule, message, foreign.bytes),
-    'bytes behind the message': callOf(rule, message, Buffer.concat([bytes, Buffer.from([0])])),
+    'additional bytes after the message': callOf(rule, message, Buffer.concat([bytes, Buffer.from([0])])),
     ...coinForgeries(call, rule),
     ...argumentForgeries(call, rule),
     'a changed payload': callOf(
@@ -110,7 +110,7 @@ function coinForgeries(call: Call, { coins }: CallRule): Readonly<Record<string,
   if (!coins) return { 'a call that carries coins': { ...call, value: '1' } }
   return {
     'more coins than the rule allows': { ...call, value: String(BigInt(coins.atMost) + 1n) },
-    'coins for a message that is delivered': { ...call, value: '1' },
+    'coins for a message that is already delivered': { ...call, value: '1' },
   }
 }
 

@@ -60,9 +60,7 @@ export async function testPlugin(module: string, author: Author, log: (line: str
     const delivered = sent.filter((one) => !declined.includes(payloadOf(one)))
     const ends = await checkEnds(devnet, keyless, { plugin, delivered, declined: sent.filter((one) => !delivered.includes(one)) })
     log('Giving its decoder junk, and trying forged calls…')
-    const fuzzed = await resultOf('junk in payloads and in answers of views makes it throw nothing', () =>
-      fuzzPlugin(plugin, messages, sent),
-    )
+    const fuzzed = await resultOf('junk in payloads and in answers of views causes no errors', () => fuzzPlugin(plugin, messages, sent))
     return [...ends, fuzzed, ...(await tryForgeries(devnet, config, { plugin, sent: delivered }))]
   } finally {
     file.thread.close()

@@ -16,7 +16,7 @@ export const orderCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'fee-ceiling', fault: 'the base fee is above --base-fee-ceiling, and a transfer comes', code: 'FEE_CEILING' },
+    ...{ name: 'fee-ceiling', fault: 'the base fee exceeds --base-fee-ceiling, and a transfer arrives', code: 'FEE_CEILING' },
     async make(scene) {
       const scope = ['--scope', 'chain:ethereum'] as const
       await scene.cli('fees', 'set', ...scope, '--base-fee-ceiling', '1wei', ...reason)
@@ -25,7 +25,7 @@ export const orderCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'denied', fault: 'portage deny recipient, and a transfer to it comes', code: 'DENIED' },
+    ...{ name: 'denied', fault: 'portage deny recipient, and a transfer to this recipient arrives', code: 'DENIED' },
     async make(scene) {
       const party = freshAddress()
       await scene.cli('deny', 'recipient', party, ...reason)
@@ -54,7 +54,7 @@ export const orderCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'node-wrong-network', fault: 'portage node add, of a node of another chain', code: 'NODE_WRONG_NETWORK' },
+    ...{ name: 'node-wrong-network', fault: 'portage node add, with a node of another chain', code: 'NODE_WRONG_NETWORK' },
     async make({ cli, devnet }) {
       await cli('node', 'add', 'bsc', 'wrong', devnet.chains.ethereum.anvil.url, ...reason)
       return { where: 'bsc/wrong', mend: () => cli('node', 'remove', 'bsc', 'wrong', ...reason) }

@@ -31,7 +31,7 @@ async function burn(scene: StuckScene): Promise<void> {
 
 export const productCases: readonly StuckCase[] = [
   {
-    ...{ name: 'price-missing', fault: 'the file of prices is away', code: 'PRICE_MISSING' },
+    ...{ name: 'price-missing', fault: 'the file of prices is missing', code: 'PRICE_MISSING' },
     async make({ devnet }) {
       const file = pricesFile(devnet)
       await rename(file, `${file}.away`)
@@ -60,7 +60,7 @@ export const productCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'iris-unavailable', fault: "Circle's API refuses all requests, and a burn comes", code: 'IRIS_UNAVAILABLE' },
+    ...{ name: 'iris-unavailable', fault: "Circle's API refuses all requests, and a burn arrives", code: 'IRIS_UNAVAILABLE' },
     async make(scene) {
       const { cctp } = scene.devnet
       cctp?.iris.api.trouble({ refuse: { status: 503 } })

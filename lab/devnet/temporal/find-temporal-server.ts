@@ -27,7 +27,7 @@ export async function findTemporalServer({ env = process.env, log = say }: FindS
   const known = knownTemporalServer(env)
   if (known !== undefined) return known
   if (env['TEMPORAL_SERVER'])
-    throw new RelayerError('SETUP_INCOMPLETE', { detail: `TEMPORAL_SERVER: ${env['TEMPORAL_SERVER']} is not there` })
+    throw new RelayerError('SETUP_INCOMPLETE', { detail: `TEMPORAL_SERVER: ${env['TEMPORAL_SERVER']} does not exist` })
   const cache = programCache(env)
   await mkdir(cache, { recursive: true })
   const work = await mkdtemp(join(cache, 'work-'))

@@ -157,5 +157,5 @@ async function otherUser(): Promise<{ readonly uid: number; readonly gid: number
     const ids = { uid: Number(uid.stdout), gid: Number(gid.stdout) }
     return { ...ids, prefix: ['setpriv', `--reuid=${ids.uid}`, `--regid=${ids.gid}`, '--clear-groups'] }
   }
-  throw new RelayerError('SETUP_INCOMPLETE', { detail: 'PostgreSQL does not run as root, and there is no other user.' })
+  throw new RelayerError('SETUP_INCOMPLETE', { detail: 'PostgreSQL does not run as root, and this machine has no other user.' })
 }

@@ -116,7 +116,7 @@ export class WorkflowMachine {
       try {
         const again = await this.activate(jobs, events)
         if (again.length !== commands)
-          throw ApplicationFailure.nonRetryable(`replay: ${again.length} commands in place of ${commands}`, 'NondeterminismError')
+          throw ApplicationFailure.nonRetryable(`replay: ${again.length} commands instead of ${commands}`, 'NondeterminismError')
       } finally {
         world.clock.replayed = undefined
       }

@@ -20,7 +20,7 @@ describe('two devnets', { timeout: 120_000 }, () => {
     const second = await run(process.execPath, ['--import', 'tsx', join(root, 'lab/devnet/main.ts'), '--dir', dir])
     expect(second.code).toBe(1)
     expect(second.stderr).toContain(
-      `A devnet runs in ${dir} already (process ${process.pid}). Stop it (Ctrl-C), or give this one a folder of its own`,
+      `A devnet already runs in ${dir} (process ${process.pid}). Stop it (Ctrl-C), or use another folder for this devnet`,
     )
     expect(second.stderr).toContain('npm run devnet -- --dir')
     expect(JSON.parse(await readFile(join(dir, 'running.json'), 'utf8'))).toMatchObject({ pid: process.pid })
