@@ -30,8 +30,8 @@ const tracing = /^@opentelemetry\/|^@temporalio\/interceptors-opentelemetry(\/|$
 const late = new Set(['string-width', 'log-update'])
 
 /**
- * Returns a loader that takes modules from the compiled file `file`. An ECMAScript module stays one, because importers
- * of CommonJS would get the whole module as the default export.
+ * Returns a loader that takes modules from the compiled file `file`. An ECMAScript module remains an ECMAScript module,
+ * because importers of CommonJS would get the whole module as the default export.
  */
 const partOf =
   (file) =>
@@ -140,7 +140,7 @@ function protoParts(path) {
 /** Makes the source paths in a source map relative to the root. From esbuild, they are relative to the build folder. */
 function placeMap(path) {
   const map = JSON.parse(readFileSync(path, 'utf8'))
-  // A source such as `package:ethers` is not a file, so its name stays.
+  // A source such as `package:ethers` is not a file, so its name does not change.
   const placeOf = (source) => /\b\w+:.*/.exec(source)?.[0] ?? relative(root, join(path, '..', source)).replaceAll('\\', '/')
   const sources = map.sources.map(placeOf)
   writeFileSync(path, JSON.stringify({ ...map, sources }))

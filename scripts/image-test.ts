@@ -1,7 +1,7 @@
 /**
  * Builds the image with buildah, on a base of this machine's own Debian, and checks its contents. Then starts every
- * role of the image on a devnet as an orchestrator would, and demands that transfers are delivered. Prints NOT RUN
- * where that is not possible. `--keep` keeps the logs. `--json` prints only the figures.
+ * role of the image on a devnet as an orchestrator would, and checks that transfers are delivered. Prints NOT RUN if
+ * this machine cannot run the test. `--keep` keeps the logs. `--json` prints only the figures.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

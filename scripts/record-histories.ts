@@ -43,7 +43,10 @@ const recorders: readonly (readonly [readonly FixtureName[], (keep: Keep) => Pro
   [['operator-transaction-refused'], recordRefused],
 ]
 
-/** Removes identities, names of sticky queues and stack traces: they name this machine, and no replay needs them. */
+/**
+ * Removes identities, names of sticky queues and stack traces, because they name this machine, and replays do not need
+ * them.
+ */
 function anonymous(text: string): string {
   const clean = (key: string, value: unknown) => {
     if (key === 'stackTrace') return ''

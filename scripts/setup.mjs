@@ -104,7 +104,9 @@ function installPackages(force) {
   return true
 }
 
-/** Compiles now, so that the first start need not. Ignores failures, because a start compiles what is missing. */
+/**
+ * Compiles now, so that the first start does not have to. Ignores failures, because a start compiles what is missing.
+ */
 function precompile() {
   run(process.execPath, ['--import', 'tsx', `${root}scripts/precompile.ts`])
 }

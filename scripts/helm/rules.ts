@@ -116,7 +116,7 @@ function secrets(workloads: readonly Workload[], documents: readonly Document[],
   return found
 }
 
-/** The secrets of receivers must all be in the pods of the role ledger, and in no others. */
+/** All secrets of receivers must be in the pods of the role ledger, and in no other pods. */
 function webhookSecrets(workload: Workload, { notifications }: Config): string[] {
   const files = notifications.flatMap(({ secrets: all }) => all.flatMap(({ secretFile }) => secretFile ?? []))
   const isLedger = option(workload, '--role')[0] === 'ledger'
@@ -138,7 +138,7 @@ function payloadKeys({ name, container, pod }: Workload, { temporal }: Config): 
   })
 }
 
-/** Only pods of `checkpointRoles` may have the authorization with which one can erase all checkpoints. */
+/** Only pods of `checkpointRoles` may have the authorization that can erase all checkpoints. */
 function checkpointVariables(workload: Workload, documents: readonly Document[]): string[] {
   const [, variable] = /^ *authorization: \$\{(\w+)\}$/m.exec(configText(documents) ?? '') ?? []
   if (variable === undefined) return []
