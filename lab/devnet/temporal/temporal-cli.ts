@@ -80,7 +80,7 @@ async function workFolder(cacheDir: string): Promise<string> {
     return await mkdtemp(join(cacheDir, 'work-'))
   } catch (cause) {
     const { code = 'no reason given' } = cause as NodeJS.ErrnoException
-    const detail = `There is no Temporal CLI, and the folder to keep one in, ${cacheDir}, cannot be written (${code}). Set XDG_CACHE_HOME to a folder that you may write to, or TEMPORAL_CLI to a Temporal CLI.`
+    const detail = `There is no Temporal CLI, and the folder for it, ${cacheDir}, cannot be written (${code}). Set XDG_CACHE_HOME to a folder that you may write to, or TEMPORAL_CLI to a Temporal CLI.`
     throw new RelayerError('SETUP_INCOMPLETE', { detail, cause })
   }
 }
