@@ -19,7 +19,9 @@ const budget = {
   far: { stateTransitions: 12, historyEvents: 26 },
 }
 
-/** On bsc, `finalized` lags 70 blocks, which take longer than `broadcast` follows a transaction. */
+/**
+ * On bsc, `finalized` lags 70 blocks, so a transaction becomes final only after `broadcast` has stopped observing it.
+ */
 describe('The cost of a transfer', () => {
   let stage: Stage
   let portage: PortageProcess

@@ -40,7 +40,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
   let portage: PortageProcess
   let codecServer: { child: Child; url: string; logFile: string } | undefined
   let receiver: Awaited<ReturnType<typeof startOtlpReceiver>>
-  /** All text that can be read outside the process. The key names the place. */
+  /** All text that can be read outside the process, by place. */
   const collected = new Map<string, string>()
 
   beforeAll(async () => {

@@ -73,7 +73,7 @@ export interface PlacedStage {
   readonly targetAnvil: Anvil
   readonly nodes: readonly FaultProxy[]
   relay(...sent: Sent[]): Promise<void>
-  /** Starts the source's blocks, three per second, or stops them. */
+  /** Starts mining at the source, three blocks per second, or stops it. */
   mining(wanted: boolean): void
   finalise(): Promise<void>
   stream(options?: PlacedOptions & { readonly startBlock?: 'none' }): Promise<PlacedStream>

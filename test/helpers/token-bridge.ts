@@ -19,12 +19,12 @@ export interface TokenBridgeNetwork {
   readonly bsc: Omit<WormholeChain, 'anvil'>
   readonly chain: EvmChain
   readonly signer: Signer
-  /** Makes the bridge with these settings of the config. The bridge has read nothing yet. */
+  /** Makes the bridge with these settings of the config. The bridge has not read anything yet. */
   bridge(settings?: object): Bridge
-  /** A message of bsc's token bridge to ethereum with a sequence of its own. By default it can be delivered. */
+  /** A message of bsc's token bridge to ethereum with its own sequence. By default, the message can be delivered. */
   message(payload?: Partial<TransferFields>, message?: Partial<Message>, options?: SignOptions): SignedVaa
   deliver(intent: Intent, gasLimit?: string): Promise<Receipt>
-  /** Mines until the present head is final. Resolves when `chain` knows this. */
+  /** Mines until the current head is final. Resolves once `chain` has seen this. */
   finalise(): Promise<void>
   mine(blocks?: number): Promise<void>
   stop(): Promise<void>

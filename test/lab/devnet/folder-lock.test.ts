@@ -45,7 +45,8 @@ describe('two devnets', { timeout: 120_000 }, () => {
     await (
       await lockFolder(dir)
     )()
-    // The lock names this process's id with another start: its process has ended and the id was reused.
+    // The lock has this process's id with a different start time, as if its process had ended and the id had been
+    // reused.
     await writeFile(join(dir, 'running.json'), JSON.stringify({ pid: process.pid, startedAt: 'Thu Jan  1 00:00:00 1970' }))
     await (
       await lockFolder(dir)
