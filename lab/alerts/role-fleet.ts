@@ -7,7 +7,9 @@ export class RoleFleet {
   readonly #running = new Map<string, PortageProcess>()
   readonly #onChange: (adminAddresses: readonly string[]) => Promise<void>
 
-  /** @param onChange gets the addresses of all admin ports after processes have started or one was killed */
+  /**
+   * @param onChange called with the addresses of all admin ports after processes have started or a process was killed
+   */
   constructor(devnet: Devnet, configure: PortageOptions['configure'], onChange: (adminAddresses: readonly string[]) => Promise<void>) {
     this.#devnet = devnet
     this.#configure = configure

@@ -24,8 +24,8 @@ export interface FaultResult {
   /** Seconds from the fault to the alert. Undefined if the alert did not fire. */
   readonly firedAfterSeconds: number | undefined
   /**
-   * Seconds that the rule waits before it fires, after its times were scaled. `withinSeconds` is `slackSeconds` longer,
-   * and is the limit of `firedAfterSeconds`.
+   * Seconds that the rule, with its scaled times, waits before it fires. `withinSeconds` is `slackSeconds` longer, and
+   * is the limit of `firedAfterSeconds`.
    */
   readonly ruleSeconds: number
   readonly withinSeconds: number

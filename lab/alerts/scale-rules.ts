@@ -13,7 +13,7 @@ export function durationSeconds(text: string): number {
   return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (unitSeconds[unit] ?? 0), 0)
 }
 
-/** Divides a duration by `scale`, but not to less than `atLeast` seconds. Shorter durations do not change. */
+/** Divides a duration by `scale`. The result is at least `atLeast` seconds. Durations below `atLeast` do not change. */
 function shorter(text: string, scale: number, atLeast: number): string {
   const seconds = durationSeconds(text)
   return `${Math.round(Math.max(seconds / scale, Math.min(seconds, atLeast)) * 1_000)}ms`

@@ -5,7 +5,7 @@ import { firstInvented } from './spy-attacks.ts'
 const signed: readonly string[] = ['wormhole-token-bridge', 'ntt', 'receivers']
 
 /**
- * Adds the transfers in Temporal whose sequence numbers are invented to `believed`. Must run before each wipe of
+ * Adds to `believed` the transfers in Temporal that have invented sequence numbers. Must run before each wipe of
  * Temporal.
  */
 export async function findBelieved({ client, believed, say }: Pick<AttackScene, 'client' | 'believed' | 'say'>): Promise<Set<string>> {

@@ -62,8 +62,8 @@ export async function forgedRequests({ devnet, locks, thief }: AttackScene, { ch
 }
 
 /**
- * Requests deliveries of an NTT transfer and of burns that the requesting transaction does not contain, and requests of
- * unknown forms. Each is sent with the right payment, with a lower one, and with coins that the payment does not cover.
+ * Sends requests for an NTT transfer and for burns that are not in the requesting transaction, and requests of unknown
+ * forms. Sends each with the right payment, with a lower payment, and with coins that the payment does not cover.
  */
 async function transfersOfOthers(
   network: ExecutorNetwork,

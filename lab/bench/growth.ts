@@ -94,7 +94,8 @@ async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlig
       const run = createRun(devnet, client, portage, say)
       await run.deliver(warm.length)
       const fixed = await run.quiet()
-      // A process fetches all published messages when it starts, so the measured transfers are not sent before now.
+      // A process fetches all published messages when it starts, so the measured transfers are sent only after the
+      // start.
       const sent = await sendTokens(devnet, size * rounds)
       await untilHeld(sent)
       say(`${size} in flight: ${sent.length} sent, and held.`)

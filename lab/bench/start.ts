@@ -15,7 +15,7 @@ export interface StartSummary {
   readonly portageReady: Spread
   /** CPU time until the process is ready. Undefined without /proc. */
   readonly portageCpu: Spread | undefined
-  /** From the start of `npm run demo`, which includes set-up. */
+  /** Times from the start of `npm run demo`, including the set-up. */
   readonly demo: {
     /** Time until a user's transfer is in a block. */
     readonly firstSent: Spread

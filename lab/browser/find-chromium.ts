@@ -6,7 +6,7 @@ const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 
 /** The browser that CHROMIUM names, or an installed browser. Undefined if there is none. */
 export function knownChromium(env: NodeJS.ProcessEnv = process.env): string | undefined {
-  // A wrong path in CHROMIUM is an error of the user, so no other browser replaces it.
+  // A wrong path in CHROMIUM is a user error, so no other browser is used instead.
   const named = env['CHROMIUM']
   return named ? (existsSync(named) ? named : undefined) : places.find((path) => existsSync(path))
 }

@@ -34,7 +34,7 @@ export async function openPage(
   const { origin } = new URL(url)
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`))
   page.on('console', (message) => {
-    // The browser logs each failed request. This is no fault, because the page shows the failure to its user.
+    // The browser logs each failed request. This is not a fault, because the page shows the failure to its user.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) faults.push(`console: ${message.text()}`)
   })
   page.on('request', (request) => {

@@ -8,7 +8,9 @@ export interface LaneFindings {
   readonly transactions: number
   readonly reverted: number
   readonly revertedHashes: readonly string[]
-  /** Number of nonces that are missing in the blocks, plus the number of nonces that are missing in the node's pool. */
+  /**
+   * Number of nonces that are missing from the blocks, plus the number of nonces that are missing from the node's pool.
+   */
   readonly holes: number
   /** Number of transactions in the node's pool. 0 after a drain. */
   readonly waiting: number

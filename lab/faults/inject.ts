@@ -75,7 +75,7 @@ async function inject(targets: FaultTargets, fault: PlannedFault, tell: (what: s
   // A freeze lasts four times as long as other faults, so that some freezes outlast the heartbeat of a broadcast.
   if (fault.kind === 'freeze') return fleet.freeze(fault.dice, 4 * fault.forMs)
   const killed = await fleet.kill(fault.dice, fault.forMs)
-  // Sometimes a second process dies too, so that perhaps no process listens to the spy.
+  // Sometimes a second process dies too, so that no process may be left to receive messages from the spy.
   if (fault.dice % 0.25 < 0.1) await fleet.kill(0, fault.forMs)
   return killed
 }

@@ -28,9 +28,9 @@ export const nodeKinds = [
 export const chainKinds = ['fork', 'reorg', 'base-fee-spike', 'eviction', 'foreign-transaction', 'chain-stop', 'key-drained'] as const
 /** Faults that a client of Temporal injects. */
 export const temporalKinds = ['transfer-terminated', 'transfer-reset', 'lane-terminated', 'lane-reset'] as const
-/** Temporal's database is lost, or replaced by a copy that is some seconds old. */
+/** Faults in which Temporal's database is lost, or replaced with a copy that is a few seconds old. */
 export const serverKinds = ['temporal-wiped', 'temporal-restored'] as const
-/** The spy drops its subscribers, or the guardians' REST API refuses requests. */
+/** Faults in which the spy drops its subscribers, or the guardians' REST API refuses requests. */
 export const guardianKinds = ['spy-drop', 'guardian-429', 'guardian-5xx'] as const
 const processKinds = ['kill', 'freeze'] as const
 export const faultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, ...serverKinds, ...guardianKinds, ...processKinds] as const
@@ -130,7 +130,10 @@ const fleetShares: Partial<Record<FaultKind, number>> = {
   'node-half-open': 2,
 }
 
-/** Kinds in `fleetShares` are planned more often, and `rolling-restart` once, early, because it takes a long time. */
+/**
+ * Plans the faults of a fleet run. Kinds in `fleetShares` are planned more often. `rolling-restart` is planned once,
+ * near the start, because it takes a long time.
+ */
 export function planFleetFaults(input: PlanInput): PlannedFault[] {
   const others = input.kinds.filter((kind) => kind !== 'rolling-restart')
   const planned = planFaults({ ...input, kinds: others.flatMap((kind) => Array.from({ length: fleetShares[kind] ?? 1 }, () => kind)) })

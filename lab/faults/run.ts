@@ -31,7 +31,9 @@ export interface FaultRun {
   readonly meanPauseMs?: number
   /** Whether each process has one role and Temporal runs on PostgreSQL (`fleet-run.ts`). */
   readonly fleet?: boolean
-  /** Number of takeovers before the faults of a fleet run. Default: as many as half of the transfers are enough for. */
+  /**
+   * Number of takeovers before the faults of a fleet run. Default: the number for which half of the transfers suffice.
+   */
   readonly takeovers?: number
 }
 

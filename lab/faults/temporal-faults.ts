@@ -5,7 +5,7 @@ import type { PlannedFault, ServerKind, TemporalKind } from './plan.ts'
 
 const types = { transfer: 'transfer', lane: 'lane' } as const
 
-/** Wipes Temporal, or sets it back to a copy that is some seconds old. Clients see a crash. */
+/** Wipes Temporal, or sets it back to a copy that is a few seconds old. Clients see a crash. */
 export async function breakTemporal(
   temporal: TemporalServer,
   { kind, forMs }: PlannedFault<ServerKind>,

@@ -1,6 +1,6 @@
 /**
  * Floods an API with requests without a valid token, in its own process. Arguments: URL of the API, number of
- * connections, requests per second, paths as JSON. Prints the sent requests by kind at SIGTERM.
+ * connections, requests per second, paths as JSON. On SIGTERM, prints the number of sent requests by kind.
  */
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'

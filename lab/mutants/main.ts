@@ -58,7 +58,7 @@ async function run({ area, only, json }: MutantOptions): Promise<number> {
     vitest: { configFile: 'lab/mutants/vitest.config.ts', related: false },
     mutate: [...(only ?? mutate)],
     ignorePatterns: ['.git', '.portage', 'docs', 'deploy'],
-    // Stryker rewrites a tsconfig with an interface that TypeScript 7 does not have. Vitest needs no tsconfig.
+    // Stryker rewrites a tsconfig through an API that TypeScript 7 does not have. Vitest needs no tsconfig.
     ...{ tsconfigFile: 'none.json', disableTypeChecks: false, tempDirName: 'node_modules/.cache/mutants' },
     ...{
       timeoutMS: 20_000,

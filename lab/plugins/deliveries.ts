@@ -81,7 +81,7 @@ async function readReport({ apiUrl, admin }: PortageProcess, id: string): Promis
   return (await answer.json()) as Report
 }
 
-/** Throws Error if a second submission of a message causes a transaction. */
+/** Submits the messages again. Throws Error if a second submission causes a transaction. */
 async function submitAgain(devnet: Devnet, portage: PortageProcess, sent: readonly Sent[]): Promise<void> {
   const counts = await transactionsOf(devnet)
   for (const { message } of sent) {

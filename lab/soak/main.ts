@@ -34,7 +34,7 @@ const kinds = fleetFaultKinds.filter((kind) => kind !== 'rolling-restart')
 const sendingPart = 0.9
 /**
  * Warm-up, seconds: a third of the run, but at least the ten minutes that V8 and the caches need, and at most half an
- * hour. A run of less than ten minutes judges no growth.
+ * hour. In a run of less than ten minutes, growth is not judged.
  */
 const warmUpOf = (seconds: number) => Math.min(1_800, Math.max(600, seconds / 3))
 /**
@@ -155,7 +155,7 @@ function describe(summary: FaultSummary, judged: readonly Judged[], passed: bool
   ].join('\n')
 }
 
-/** Chart of all series. Each line shows percent of its own median, because the units differ. */
+/** Chart of all series. Each line is in percent of its own median, because the units differ. */
 function chartOf(series: readonly Series[], everyS: number): string {
   const of = (prefix: string) => series.filter(({ name }) => name.startsWith(prefix))
   const lines = [

@@ -31,7 +31,10 @@ export const wormholeCases: readonly StuckCase[] = [
   },
 ]
 
-/** These cases come last, because mended faults may leave changes (skipped numbers, guardian sets, chain clocks). */
+/**
+ * These cases come last, because faults may leave changes after their repair (skipped numbers, guardian sets, chain
+ * clocks).
+ */
 export const lateWormholeCases: readonly StuckCase[] = [
   {
     ...{ name: 'spy-unavailable', fault: 'the spy is stopped', code: 'SPY_UNAVAILABLE' },

@@ -30,8 +30,8 @@ export interface PeerOptions {
 }
 
 /**
- * Maximum number of transfers before the measurement, so that V8 has compiled the code. Otherwise a quarter of the
- * transfers.
+ * Maximum number of warm-up transfers, so that V8 has compiled the code before the measurement. The usual number is a
+ * quarter of the measured transfers.
  */
 const mostWarm = 200
 /**

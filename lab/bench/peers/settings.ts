@@ -1,6 +1,9 @@
 import type { Devnet } from '../../devnet/index.ts'
 
-/** `documented`: the defaults, and a key waits for each receipt. `tuned`: high concurrency, and only jobs wait. */
+/**
+ * `documented`: default settings, and a key waits for each receipt. `tuned`: high concurrency, and only jobs wait for
+ * receipts.
+ */
 export type EngineForm = 'documented' | 'tuned'
 
 /** The process of a peer reads these from the environment variable PEER_SETTINGS, as JSON. */

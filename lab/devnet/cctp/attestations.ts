@@ -3,9 +3,9 @@ import type { DevnetAccount } from '../chain/accounts.ts'
 import type { Level, WatchedLog } from '../chain/watch-logs.ts'
 
 /**
- * attest: attests at the finality that the sender asks for, or only final messages if the fee of a fast attestation
- * exceeds the sender's limit. finalize: attests only final messages. hold: pending until the treatment changes. miss:
- * the attesters do not see the message.
+ * attest: at the finality that the sender asks for, or once final if the fee of a fast attestation exceeds the sender's
+ * limit. finalize: only once final. hold: pending until the treatment changes. miss: the attesters do not see the
+ * message.
  */
 export type IrisTreatment = 'attest' | 'finalize' | 'hold' | 'miss'
 

@@ -14,7 +14,9 @@ export interface UserBurn {
   readonly recipient?: string
   /** The only account that may deliver the burn. Default: any account. */
   readonly caller?: string
-  /** For v2 only, like `maxFee` and `hookData`. Default: 2000, finalized. */
+  /**
+   * Minimum finality of a v2 burn. Default: 2000 (finalized). The fields `maxFee` and `hookData` are for v2 only too.
+   */
   readonly minFinality?: number
   readonly maxFee?: bigint
   readonly hookData?: string

@@ -38,7 +38,7 @@ export interface Anvil extends AnvilNode {
   readonly pid: number
   readonly blockTimeSeconds: number
   stop(): Promise<void>
-  /** Sends a signal, by default SIGKILL. SIGSTOP stalls the node, SIGCONT wakes it up. */
+  /** Sends a signal, by default SIGKILL. SIGSTOP stalls the node, and SIGCONT resumes it. */
   kill(signal?: NodeJS.Signals): void
 }
 

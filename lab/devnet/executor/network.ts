@@ -20,7 +20,7 @@ const forms = {
   plain: { msgValue: 0n, dropOff: 0n },
   value: { msgValue: 10n ** 12n, dropOff: 0n },
   dropOff: { msgValue: 10n ** 12n, dropOff: 2n * 10n ** 12n },
-  /** Form for requests that pay for an NTT transfer or a burn only. */
+  /** Only requests that pay for an NTT transfer or a burn have this form. */
   dropOffAlone: { msgValue: 0n, dropOff: 2n * 10n ** 12n },
 } as const
 export type ExecutionForm = keyof typeof forms

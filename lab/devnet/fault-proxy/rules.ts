@@ -68,8 +68,8 @@ export class FaultRules {
   }
 
   /**
-   * Uses up a strike of the first matching fault, and returns the fault. Faults for which `applies` returns false do
-   * not strike.
+   * Counts a strike of the first fault that matches, and returns this fault. Faults for which `applies` returns false
+   * do not match.
    */
   strike<K extends NodeFault['kind']>(
     kinds: readonly K[],

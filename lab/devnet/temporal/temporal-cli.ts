@@ -37,7 +37,7 @@ export async function findTemporalCli(options: FindOptions = {}): Promise<Tempor
   const cacheDir = options.cacheDir ?? programCache(env)
   const tried: string[] = []
   const announced = (cli: TemporalCli) => (options.announce === false ? cli : announce(cli, log))
-  // A wrong path in TEMPORAL_CLI is an error of the user, so no other CLI replaces it.
+  // A wrong path in TEMPORAL_CLI is a user error, so no other CLI is used instead.
   if (env.TEMPORAL_CLI) {
     const found = await probe(env.TEMPORAL_CLI, 'TEMPORAL_CLI', tried)
     if (found) return announced(found)
@@ -73,7 +73,10 @@ export async function findTemporalCli(options: FindOptions = {}): Promise<Tempor
   }
 }
 
-/** Throws SETUP_INCOMPLETE if the cache cannot be written, for example in a read-only home. */
+/**
+ * Creates a folder for an unfinished download or build. Throws SETUP_INCOMPLETE if the cache cannot be written, for
+ * example in a read-only home.
+ */
 async function workFolder(cacheDir: string): Promise<string> {
   try {
     await mkdir(cacheDir, { recursive: true })

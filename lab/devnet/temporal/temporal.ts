@@ -20,7 +20,7 @@ export interface TemporalOptions {
   readonly cliPath?: string
   /** Further dynamic config, key → JSON value. Overrides the values of this file. */
   readonly dynamicConfig?: Readonly<Record<string, string>>
-  /** Further SQLite pragmas. Override the values of this file. */
+  /** Further SQLite pragmas, which override the values of this file. */
   readonly sqlitePragmas?: Readonly<Record<string, string>>
   readonly log?: (line: string) => void
 }

@@ -153,7 +153,7 @@ async function receive(site: Site, other: Site, messages: readonly Message[], { 
   }
 }
 
-/** A contract that forwards every call to the token bridge, which pays its caller. */
+/** Deploys a contract that forwards every call to the token bridge, because the bridge pays its caller. */
 export async function deployRedeemer(anvil: Pick<Anvil, 'rpc'>, tokenBridge: string): Promise<string> {
   const address = freshAddress()
   // Bytecode: calldatacopy(0, 0, size), call(gas, bridge, 0, 0, size, 0, 0), revert if the call failed.

@@ -71,7 +71,7 @@ const mostPerAccount = 80
 export class Network {
   readonly options: NetworkOptions
   readonly blocks: SimulatedBlock[] = []
-  /** Deliveries in the present chain, by transfer. A second delivery is a duplicate effect. */
+  /** Deliveries in the current chain, by transfer. A second delivery is a duplicate effect. */
   readonly effects = new Map<string, Mined[]>()
   readonly byHash = new Map<string, Mined>()
   /** Number of deliveries that the contract reverted because the transfer was already delivered. */

@@ -18,7 +18,10 @@ export interface Host {
   travelMs(): number
   loses(what: Losable): boolean
   workflowOf(type: string): WorkflowFunction
-  /** A living process that polls the queue: usually `preferred` if it polls, otherwise any. Undefined if none polls. */
+  /**
+   * A living process that polls the queue: usually `preferred` if it does, otherwise any such process. Undefined if no
+   * process polls the queue.
+   */
   pollerOf(queue: string, kind: 'workflow' | 'activity', preferred?: Worker): Worker | undefined
   begin(info: RunInfo): unknown
   ended(info: RunInfo, result: string): void
