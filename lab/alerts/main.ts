@@ -21,7 +21,7 @@ async function main(): Promise<number> {
   const scale = Number(values.scale)
   if (!(scale >= 1)) throw new Error(`--scale ${values.scale} is not a number of 1 or more`)
   const unknown = (values.only ?? []).filter((one) => !scenarios.some(({ fault }) => fault === one))
-  if (unknown.length > 0) throw new Error(`there is no fault ${unknown.join(', ')}: --list shows them`)
+  if (unknown.length > 0) throw new Error(`unknown fault: ${unknown.join(', ')} (--list prints the names)`)
   if (values.list) {
     for (const { fault, alert } of scenarios) console.log(`${fault}: ${alert}`)
     return 0

@@ -78,7 +78,7 @@ export async function startHttpTarget(
       if (Buffer.from(found.vaa).toString('base64') !== vaa && found.origin === good.url) throw new Error('another VAA than the good one')
       return
     }
-    if (!wordsOf(found.why)) throw new Error(`a stranger's words: ${found.why.slice(0, 500)}`)
+    if (!wordsOf(found.why)) throw new Error(`not readable for an operator: ${found.why.slice(0, 500)}`)
     // On a busy machine, even the honest server may not answer within the short time limit.
     if (!(isSlow && found.why.includes(`${good.url}: no answer in time`))) throw new Error(`the good server was not asked: ${found.why}`)
   }

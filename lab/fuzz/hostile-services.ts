@@ -55,7 +55,7 @@ export function startIrisTarget() {
       await iris.ofHash('0x11', async (one) => one),
     ]
     for (const one of answers)
-      if (one.kind === 'pending' && !wordsOf(one.why)) throw new Error(`a stranger's words: ${one.why.slice(0, 500)}`)
+      if (one.kind === 'pending' && !wordsOf(one.why)) throw new Error(`not readable for an operator: ${one.why.slice(0, 500)}`)
   }
   return startTarget('attestation-api', httpActs([{ messages: [complete, pending] }, complete]), ask, isTyped)
 }

@@ -140,7 +140,7 @@ export async function startSpyTarget(
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
     const odd = said.splice(0).find((text) => !wordsOf(text))
-    if (odd !== undefined) throw new Error(`a stranger's words, ${odd.length} of them: ${JSON.stringify(odd.slice(0, 200))}`)
+    if (odd !== undefined) throw new Error(`not readable for an operator, ${odd.length} characters: ${JSON.stringify(odd.slice(0, 200))}`)
     const [error] = untyped.splice(0)
     if (error !== undefined) throw toRelayerError(error)
   }

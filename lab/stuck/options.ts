@@ -36,6 +36,6 @@ export function parseOptions(args: readonly string[]): StuckOptions {
 }
 
 function oneMore(name: string, before: readonly string[]): readonly string[] {
-  if (!stuckCases.some((one) => one.name === name)) throw new InvalidArgumentError('there is no such case: --list shows them')
+  if (!stuckCases.some((one) => one.name === name)) throw new InvalidArgumentError('unknown case (--list prints the names)')
   return [...before, name]
 }

@@ -94,7 +94,9 @@ function command(workload: Workload, config: Config): string[] {
 /** Each key must be only in the pods of its lane, with the files that its signer reads. */
 function secrets(workloads: readonly Workload[], documents: readonly Document[], config: Config): string[] {
   const mounted = new Map<string, string[]>()
-  const found: string[] = documents.some(({ kind }) => kind === 'Secret') ? ['a Secret is rendered: values are no place for one'] : []
+  const found: string[] = documents.some(({ kind }) => kind === 'Secret')
+    ? ['a Secret is rendered, but values must not contain secrets']
+    : []
   for (const { name, pod } of workloads) {
     const secret = pod.volumes.find((volume) => volume.name === 'lane')?.secret?.secretName
     if (secret !== undefined) mounted.set(secret, [...(mounted.get(secret) ?? []), name])

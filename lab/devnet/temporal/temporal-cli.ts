@@ -96,7 +96,7 @@ async function probe(path: string, origin: CliOrigin, tried: string[]): Promise<
   const answer = await run(path, ['--version'], { timeoutMs: 20_000 })
   const version = answer.stdout.trim()
   if (answer.code === 0 && version.includes('Server')) return { path, origin, version }
-  tried.push(`${origin}: ${path} is no Temporal CLI (${(answer.stderr || version).trim().slice(0, 200) || `code ${answer.code}`})`)
+  tried.push(`${origin}: ${path} is not a Temporal CLI (${(answer.stderr || version).trim().slice(0, 200) || `code ${answer.code}`})`)
   return undefined
 }
 
