@@ -26,7 +26,10 @@ const aws = /^@aws-sdk\/|^@smithy\//
 /** Packages for tracing get a file of their own, which is loaded only by processes that send traces. */
 const tracing = /^@opentelemetry\/|^@temporalio\/interceptors-opentelemetry(\/|$)/
 
-/** Packages for output to a terminal. As few commands need them, they are loaded at the first call of a function. */
+/**
+ * Packages for output to a terminal. They are loaded at the first call of a function, because only a few commands need
+ * them.
+ */
 const late = new Set(['string-width', 'log-update'])
 
 /**

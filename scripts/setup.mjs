@@ -37,7 +37,7 @@ function stop(what, why, todo) {
   process.exit(1)
 }
 
-/** Output goes to stderr. `shell` is only for Windows, where npm and tsx are .cmd files. */
+/** Runs a command, whose output goes to stderr. `shell` is only for Windows, where npm and tsx are .cmd files. */
 function run(command, args, out = 2) {
   return spawnSync(command, args, { cwd: root, stdio: ['ignore', out, 2], shell: process.platform === 'win32' })
 }

@@ -6,7 +6,7 @@ import type { AttackKind } from './plan.ts'
 /** A defence of the product, the edits that remove the defence, and the attacks that then succeed. */
 export interface Defence extends Change {
   readonly exposedBy: readonly AttackKind[]
-  /** Without the defence, at least one of these counts of the summary is not 0. */
+  /** Counts of the summary. Without the defence, at least one of them is not 0. */
   readonly shownBy: readonly (keyof AttackSummary)[]
   readonly needsPlugin?: true
 }

@@ -63,7 +63,7 @@ const addedWithinMs = 30_000
 /** Names of the added nodes, which outnumber the config's nodes. */
 const added = ['own-1', 'own-2', 'own-3', 'own-4']
 
-/** Adds nodes that lie, with a stolen admin token. All of them answer with the attacker's guardian set. */
+/** Uses a stolen admin token to add nodes that lie. All added nodes answer with the attacker's guardian set. */
 export async function addNodes(scene: AttackScene, { chain, forMs, dice }: PlannedAttack): Promise<string> {
   const liar = await startFaultProxy(scene.devnet.chains[chain].anvil.url)
   for (const rule of falseGuardians()) liar.add(rule)

@@ -98,8 +98,8 @@ async function withPortage<Result>(
 }
 
 /**
- * Publishes one message for each source without a node, and waits until a stream has begun for each. Returns their
- * number.
+ * Publishes one message for each source without a node, and waits until each of these sources has a stream. Returns the
+ * number of streams.
  */
 async function beginAll(devnet: Devnet, portage: PortageProcess): Promise<number> {
   const own = Object.values(devnet.chains).map(({ wormholeChainId }) => wormholeChainId)

@@ -128,13 +128,13 @@ function wormholeTransfer(index: number): UserTransfer {
   return { kind, amount: amountOf(index), ...(withFee && { fee: devnetTokenFeeWei }) }
 }
 
-/** Amounts have 8 decimals. */
+/** An NTT transfer, whose amount has 8 decimals. Every fourth transfer exceeds the inbound limit. */
 function nttTransfer(index: number): NttUserTransfer {
   const isQueued = Math.floor(index / 2) % 4 === 0
   return { amount: (isQueued ? queuedAbove * 10n ** 8n : 0n) + 1_000n + BigInt(index) }
 }
 
-/** One request. A plain request comes with an underpaid copy, which must have no effect. */
+/** The requests for one index. A plain request comes with an underpaid copy, which must have no effect. */
 function executionsOf(index: number): ExecutionWish[] {
   const wishes: readonly ExecutionWish[] = [
     { form: 'plain' },
@@ -150,14 +150,14 @@ function executionsOf(index: number): ExecutionWish[] {
   return wish.form === 'plain' ? [wish, { ...wish, underpaid: true }] : [wish]
 }
 
-/** Amounts are dollars with 6 decimals. Every third burn pays for a fast attestation. */
+/** A burn of dollars (6 decimals). Every third burn pays for a fast attestation. */
 function burnOf(index: number): UserBurn {
   const kind = Math.floor(index / 2) % 3
   const amount = 1_000_000n + BigInt(index)
   return { version: kind === 2 ? 1 : 2, amount, ...(kind === 0 && { minFinality: 1_000, maxFee: amount / 100n }) }
 }
 
-/** Amounts differ, so that no two balances can be confused. */
+/** Amount for an index. All amounts differ, so that no two balances can be confused. */
 function amountOf(index: number): bigint {
   return 10n ** 16n + BigInt(index) * 10n ** 12n
 }

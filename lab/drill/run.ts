@@ -157,7 +157,7 @@ async function untilPaid(scene: DrillScene): Promise<void> {
   await until(() => allPaid(scene), { timeoutMs: 60_000, everyMs: 500, what: 'the payments to be made' })
 }
 
-/** Waits until all operator transactions have ended. Returns those that are still open. */
+/** Waits for the end of all operator transactions, up to a time limit. Returns the ids of those that are still open. */
 async function untilOrdersEnd({ client }: DrillScene): Promise<string[]> {
   const left = async () => {
     const ids: string[] = []

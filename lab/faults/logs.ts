@@ -12,7 +12,10 @@ export interface LogFindings {
   readonly loggedKeys: number
 }
 
-/** `setBackAt`: when Temporal was first set back, ms since the epoch, or Infinity if it was not. */
+/**
+ * Findings in the logs of all processes. `setBackAt`: when Temporal was first set back, ms since the epoch, or Infinity
+ * if it was not.
+ */
 export async function readLogs({ dir, lanes }: Devnet, setBackAt: number): Promise<LogFindings> {
   const files = (await readdir(dir)).filter((name) => /^portage-.*\.log$/.test(name))
   const logs = await Promise.all(files.map((name) => readFile(join(dir, name), 'utf8')))

@@ -12,7 +12,7 @@ export interface HttpAct {
   readonly body: string
   readonly times: number
   readonly gzip: boolean
-  /** cut: the connection ends within the body. slow: bytes come one by one. silent: no byte comes. */
+  /** cut: the connection ends within the body. slow: bytes arrive one by one. silent: no byte arrives. */
   readonly end: 'whole' | 'cut' | 'slow' | 'silent'
 }
 
@@ -55,7 +55,7 @@ export function httpActs(good: readonly unknown[]): fc.Arbitrary<HttpAct> {
   })
 }
 
-/** Asks hostile servers, then an honest one. Each message must still be found without an error. */
+/** Asks hostile servers, then an honest server. Each message must still be found without an error. */
 export async function startHttpTarget(
   place: MessagePlace,
   message: Uint8Array,

@@ -15,8 +15,8 @@ import { type ModelStep, numberOf, numbersOf, textOf } from './trace.ts'
 import type { TlaValue } from './value.ts'
 
 /**
- * Reasons for which the ledger orders a fill only after some blocks, although the model may fill the nonce immediately.
- * For these reasons, the replay does not demand that the ledger has already ordered the fill.
+ * Fill reasons for which the ledger orders a fill only after some blocks, although the model may fill the nonce
+ * immediately. The replay therefore does not demand that the ledger has already ordered the fill.
  */
 const timed: readonly FillReason[] = ['released', 'inherited']
 /** Time for which no process reports, ms. Longer than `withoutWorkerMs`, so that an intent may abandon its nonce. */

@@ -118,10 +118,13 @@ interface Globals {
   chance: Chance
 }
 
-/** The running simulation. The replaced globals of Node read it. */
+/** The running simulation, which the replaced globals of Node read. */
 export const world: Globals = { clock: new Clock(), chance: chanceOf('') }
 
-/** Must run before Temporal's workflow library, which reads `AsyncLocalStorage` from the global object. */
+/**
+ * Replaces Node's clock, timers and random numbers. Must run before Temporal's workflow library, which reads
+ * `AsyncLocalStorage` from the global object.
+ */
 export function replaceGlobals(): void {
   const RealDate = Date
   const SimulatedDate = new Proxy(RealDate, {

@@ -21,7 +21,7 @@ const shrinkMs = 120_000
 const mostFailures = 5
 const linesOfTrace = 400
 
-/** Temporal's library reads a global when it loads, so it must load after `replaceGlobals`. */
+/** Loads the simulation. Must run after `replaceGlobals`, because Temporal's library reads a global when it loads. */
 async function load() {
   return { ...(await import('./simulate.ts')), ...(await import('./plan.ts')), ...(await import('./shrink.ts')) }
 }

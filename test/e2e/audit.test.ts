@@ -134,7 +134,8 @@ describe('The audit of what was delivered', () => {
     const [, finished] = /portage_audit_finished_time_seconds\{chain="bsc"\} (\S+)/.exec(metrics) ?? []
     expect(Number(finished) * 1_000).toBeGreaterThan(startedAt)
 
-    // Old transactions of the reopened nonces may still be mined, so the lane fills them some blocks later.
+    // Old transactions of the reopened nonces may still be mined, so the lane fills these nonces only some blocks
+    // later.
     const open = async () => {
       const { entries, observed } = await stage.lane('bsc')
       return observed?.finalized === nonceBefore && entries[nonceBefore]?.fill === 'inherited'

@@ -10,7 +10,10 @@ import { untilListed } from '../helpers/e2e-runs.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
-/** Accepts only the error of a signal to a transfer that has ended: it may end by itself before the signal arrives. */
+/**
+ * Accepts only the error of a signal to a transfer that has ended, because the transfer may end by itself before the
+ * signal arrives.
+ */
 const isOver = (error: unknown) => expect(error).toBeInstanceOf(WorkflowNotFoundError)
 const coins = (count: number) => Array.from({ length: count }, () => coin)
 

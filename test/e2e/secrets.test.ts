@@ -199,7 +199,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     await cli('doctor')
 
     for (const node of Object.values(nodes)) node.failing = false
-    // The second process encrypts with another key. Transfers that waited for the signer must continue in it.
+    // The second process encrypts with another key. Transfers that waited for the signer must continue in this process.
     await stage.end(portage)
     tell('the log of the first process', await readFile(portage.logFile, 'utf8'))
     portage = await start('two', 'one')

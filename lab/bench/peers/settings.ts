@@ -6,7 +6,7 @@ import type { Devnet } from '../../devnet/index.ts'
  */
 export type EngineForm = 'documented' | 'tuned'
 
-/** The process of a peer reads these from the environment variable PEER_SETTINGS, as JSON. */
+/** Settings of a peer's process, which reads them as JSON from the environment variable PEER_SETTINGS. */
 export interface PeerSettings {
   readonly spy: string
   readonly sourceChain: number

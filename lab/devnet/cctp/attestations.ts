@@ -30,7 +30,7 @@ export interface SeenMessage {
 
 const at = { target: 8, nonce: 12, minFinality: 140, executed: 144, amount: 216, maxFee: 280, fee: 312, expiration: 344 } as const
 
-/** `heightOf`: height of a domain's newest block. */
+/** Keeps the messages that the attesters have seen, and attests them. `heightOf`: height of a domain's newest block. */
 export function createAttestations(first: readonly DevnetAccount[], terms: FastTerms, heightOf: (domain: number) => number) {
   const { fastFee = 1n, fastBlocks = 7_200 } = terms
   const seen = new Map<string, SeenMessage>()

@@ -44,7 +44,7 @@ interface ScriptedTransaction {
 
 const signed = new Map<string, Promise<string>>()
 
-/** Caches signed transactions, because all devnets of this process deploy the same bytes. */
+/** Signs a transaction. Caches the result, because all devnets of this process deploy the same bytes. */
 function signedOnce(wallet: Wallet, transaction: ScriptedTransaction): Promise<string> {
   const { chainId, nonce, to = '', data, value = 0n, gasLimit } = transaction
   const key = [wallet.address, chainId, nonce, to, data, value, gasLimit].join(' ')

@@ -72,7 +72,7 @@ export async function startFaultProxy(target: string, port = 0): Promise<FaultPr
   }
 }
 
-/** gzip allows concatenated members, so one compressed MiB is repeated. */
+/** Compressed blanks. gzip allows concatenated members, so one compressed MiB is repeated. */
 function blanksOf(mebibytes: number): Buffer {
   return Buffer.concat(Array<Buffer>(mebibytes).fill(gzipSync(Buffer.alloc(2 ** 20, ' '))))
 }

@@ -32,7 +32,7 @@ export interface Postgres {
   readonly user: string
   /** Creates a database, and runs a file of SQL and then `statements` in it. Throws Error with the output of psql. */
   createDatabase(name: string, file: string, statements?: string): Promise<void>
-  /** Rows as lines, columns separated by |. Throws Error with the output of psql. */
+  /** Runs a statement. Returns the rows as lines, with columns separated by |. Throws Error with the output of psql. */
   query(database: string, statement: string): Promise<string>
   /** Dumps a consistent snapshot of the database, even while others write. Throws Error with the output of pg_dump. */
   dump(name: string, file: string): Promise<void>
@@ -148,7 +148,10 @@ async function ready(child: Child, serves: () => Promise<boolean>): Promise<void
   }
 }
 
-/** PostgreSQL refuses to run as root, so root runs it as Debian's user `postgres`, or as `nobody`. */
+/**
+ * If this process is root, the user that must run PostgreSQL, because PostgreSQL refuses to run as root: Debian's user
+ * `postgres`, or else `nobody`. Otherwise undefined.
+ */
 async function otherUser(): Promise<{ readonly uid: number; readonly gid: number; readonly prefix: readonly string[] } | undefined> {
   if (process.getuid?.() !== 0) return undefined
   for (const name of ['postgres', 'nobody']) {

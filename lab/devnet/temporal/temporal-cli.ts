@@ -30,7 +30,10 @@ export interface FindOptions {
 const goModule = 'github.com/temporalio/cli/cmd/temporal@v1.5.1'
 const program = process.platform === 'win32' ? 'temporal.exe' : 'temporal'
 
-/** Tries TEMPORAL_CLI, PATH, the cache, the SDK's own download, and `go install`. Throws SETUP_INCOMPLETE. */
+/**
+ * Finds a Temporal CLI: tries TEMPORAL_CLI, PATH, the cache, the SDK's own download, and `go install`. Throws
+ * SETUP_INCOMPLETE.
+ */
 export async function findTemporalCli(options: FindOptions = {}): Promise<TemporalCli> {
   const env = options.env ?? process.env
   const log = options.log ?? ((line) => process.stderr.write(`${line}\n`))

@@ -3,7 +3,10 @@ import { artifact } from '../chain/contracts.ts'
 import type { Message } from './vaa.ts'
 import { published, type WormholeChain } from './wormhole.ts'
 
-/** Consistency levels of EVM chains: 200 instant, 201 safe, all others finalized (sdk-base, ConsistencyLevels). */
+/**
+ * The level that a consistency level demands on EVM chains: 200 instant, 201 safe, all others finalized (sdk-base,
+ * ConsistencyLevels).
+ */
 export function levelOf(consistencyLevel: number): Level {
   if (consistencyLevel === 200) return 'latest'
   return consistencyLevel === 201 ? 'safe' : 'finalized'
