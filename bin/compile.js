@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const { resolve } = createRequire(import.meta.url)
 const fromWorker = (name) => resolve(name, { paths: [resolve('@temporalio/worker/package.json')] })
 
-/** Replaces `import.meta.url` by the URL of the source file, so that compiled code finds protos and package.json. */
+/** Replaces `import.meta.url` with the URL of the source file, so that compiled code finds protos and package.json. */
 const originalUrls = {
   name: 'original-urls',
   setup({ onLoad }) {

@@ -1,7 +1,7 @@
 /**
  * Runs the commands of docker-compose.temporal.yml twice, because a second `docker compose up` repeats them. Needs no
- * Docker, because it uses the PostgreSQL of this machine, and programs of the same versions that Go builds. Prints NOT
- * RUN if a program is missing.
+ * Docker: uses this machine's PostgreSQL, and builds the programs of the images with Go, in the same versions. Prints
+ * NOT RUN if a program is missing.
  */
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'

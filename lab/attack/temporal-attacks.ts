@@ -16,8 +16,8 @@ import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
 /**
- * Highest fee, wei per gas. A no-op at this fee costs three times the limit of a transaction, but less than the hourly
- * limit.
+ * Fee that the forged orders `replace` demand, wei per gas. A no-op at this fee costs three times the limit of a
+ * transaction, but less than the hourly limit.
  */
 const ruinous = String(12n * 10n ** 12n)
 /** Tip, wei per gas. It is below the config's limit for tips. */

@@ -14,7 +14,7 @@ export async function breakGuardian(
 ): Promise<void> {
   switch (kind) {
     case 'spy-drop':
-      // The spy replays nothing, so subscribers miss the messages that are published meanwhile.
+      // The spy replays nothing, so subscribers miss the messages that are published in the meantime.
       await spy.stop()
       await wait(forMs)
       return spy.start()

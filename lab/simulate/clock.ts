@@ -122,8 +122,8 @@ interface Globals {
 export const world: Globals = { clock: new Clock(), chance: chanceOf('') }
 
 /**
- * Replaces Node's clock, timers and random numbers. Must run before Temporal's workflow library, which reads
- * `AsyncLocalStorage` from the global object.
+ * Replaces globals of Node, such as time, timers and random numbers, with simulated ones. Must run before Temporal's
+ * workflow library, which reads `AsyncLocalStorage` from the global object.
  */
 export function replaceGlobals(): void {
   const RealDate = Date

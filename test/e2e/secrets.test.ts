@@ -297,7 +297,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
   })
 })
 
-/** Replaces every encrypted payload in a JSON value by its plain content. Throws if a payload cannot be decrypted. */
+/** Replaces every encrypted payload in a JSON value with its plain content. Throws if a payload cannot be decrypted. */
 async function decrypted(value: unknown): Promise<unknown> {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return Promise.all(value.map(decrypted))

@@ -134,7 +134,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
 
     const sound = await startSound(stage)
     await resubmit(stage, sound, sent)
-    // No block is mined, so the raise comes from the recorded attempt, and not from the time in the pool.
+    // No block is mined, so the recorded attempt causes the raise, not the time in the pool.
     const raised = async () => {
       const [lowest] = await pooled(anvil, lane)
       return lowest && lowest.nonce === before[0]?.nonce && lowest.maxFeePerGas > before[0].maxFeePerGas

@@ -22,7 +22,7 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { devnetSigner, testChain } from './evm.ts'
 import { head } from './heads.ts'
 
-/** One end of the bridge with its connected chain. Blocks come only when a test mines them. */
+/** One end of the bridge with its connected chain. Only tests mine blocks. */
 export interface NativeEnd extends NativeBridgeEnd {
   readonly chain: EvmChain
   mine(blocks?: number): Promise<void>

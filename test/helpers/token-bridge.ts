@@ -13,7 +13,7 @@ import { head } from './heads.ts'
 import { type SignOptions, signVaa, transferPayload, type TransferFields } from './vaa.ts'
 
 export interface TokenBridgeNetwork {
-  /** The target, with the real contracts. Blocks come only when a test mines them. */
+  /** The target, with the real contracts. Only tests mine blocks. */
   readonly ethereum: WormholeChain
   /** The source of all messages. Its node is stopped, because a relayer does not need it. */
   readonly bsc: Omit<WormholeChain, 'anvil'>
