@@ -16,8 +16,8 @@ const chains = ['ethereum', 'bsc'] as const satisfies ChainKey[]
 export const pluginPrefix = 'packaged-'
 
 /**
- * First byte of a payload. The contract accepts all values. `listed` has a route of `bridges.receivers`, `packaged` a
- * route of a plug-in, and `unlisted` has no route.
+ * First byte of a payload. The contract accepts all values. Payloads that begin with `listed` have a route of
+ * `bridges.receivers`, payloads with `packaged` have a route of a plug-in, and payloads with `unlisted` have no route.
  */
 export const firstByte = { listed: '0x01', unlisted: '0x02', packaged: '0x03' } as const
 
@@ -46,7 +46,7 @@ export function receiverRoutes(ends: ReceiverEnds): NonNullable<ConfigInput['bri
   })
 }
 
-/** Writes a plug-in for each target, and returns `bridges.plugins`. */
+/** Writes a plug-in for each target, and returns the config of `bridges.plugins`. */
 export async function receiverPlugins(dir: string, ends: ReceiverEnds): Promise<ConfigInput['bridges']['plugins']> {
   const plugins = chains.map(async (target) => {
     const { source, contract, sender } = ends[target]

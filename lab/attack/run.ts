@@ -25,7 +25,10 @@ export interface AttackRun {
   readonly kinds: readonly AttackKind[]
   readonly stuckAfterMs: number
   readonly processes: number
-  /** Whether a process without keys runs a plug-in, and others only hold the keys. Otherwise, each has all roles. */
+  /**
+   * Whether a process without keys runs the plug-ins, and the other processes only hold the keys. If false, each
+   * process has all roles.
+   */
   readonly hasPlugin: boolean
   readonly launcher?: string | undefined
 }

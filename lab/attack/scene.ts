@@ -43,7 +43,7 @@ export interface ReceiverEnd {
 /** Ends of `bridges.receivers`, by target chain. */
 export type ReceiverEnds = Readonly<Record<ChainKey, ReceiverEnd>>
 
-/** Processes that run and serve the API. */
+/** Living processes that serve the API. */
 export function withApi({ fleet }: Pick<AttackScene, 'fleet'>): PortageProcess[] {
   return fleet.alive.filter(({ hasApi }) => hasApi)
 }

@@ -65,7 +65,10 @@ export function allRoles(count: number): FleetProcess[] {
   }))
 }
 
-/** Processes that hold the keys and processes that do everything else, in turns: at least one of each. */
+/**
+ * Processes that hold the keys, alternating with processes that do everything else. There is at least one process of
+ * each kind.
+ */
 export function keylessAndKeys(count: number): FleetProcess[] {
   return Array.from({ length: Math.max(2, count) }, (_, index) => ({
     name: `portage-${index + 1}`,
