@@ -93,7 +93,9 @@ export interface ReceiverVerdict {
   readonly honest: number
   readonly delivered: number
   readonly lost: number
-  /** Number of messages that a contract has received with coins, or although no route lists them. No route allows coins. */
+  /**
+   * Number of messages that a contract has received with coins, or although no route lists them. No route allows coins.
+   */
   readonly foreign: number
 }
 
