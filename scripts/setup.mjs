@@ -88,7 +88,7 @@ function installPackages(force) {
   if (error)
     stop(
       'npm could not be started.',
-      'npm installs the packages.',
+      'the packages are installed with npm.',
       `install npm (it comes with Node) and put it in PATH. (${error.message})`,
     )
   if (status !== 0) {
