@@ -1,5 +1,5 @@
-# Portage's image for every role has node with its libraries, the compiled command line, the bundle of workflows, and
-# packages that cannot be compiled, but no shell, package manager, npm, compiler or sources.
+# Portage's image, for every role. Contains node with its libraries, the compiled command line, the bundle of workflows,
+# and packages that cannot be compiled, but no shell, package manager, npm, compiler or sources.
 #   docker build --tag portage:1.0.0 .
 # `npm run image:test` builds the image, starts every role from it, and delivers transfers.
 
@@ -47,7 +47,7 @@ RUN set -eu; \
     chown 10001:10001 /system/var/lib/portage; chmod 0700 /system/var/lib/portage
 
 FROM scratch
-# Each release has a build id of its own. The config can use the id as worker.deployment.buildId: ${PORTAGE_BUILD_ID}.
+# Each release has its own build id. The config can use the id as worker.deployment.buildId: ${PORTAGE_BUILD_ID}.
 ARG BUILD_ID=1.0.0
 COPY --from=system /system /
 COPY --from=compiled /app /app
@@ -58,7 +58,7 @@ ENV NODE_ENV=production \
     PORTAGE_CONFIG=/etc/portage/portage.yaml
 USER 10001:10001
 WORKDIR /var/lib/portage
-# Usual ports, which the config sets. 8099: the API (role api). 9464: health and metrics of every role.
+# The usual ports, which the config can change. 8099: the API (role api). 9464: health and metrics of every role.
 EXPOSE 8099 9464
 ENTRYPOINT ["/usr/local/bin/node", "/app/bin/portage.js"]
 CMD ["--help"]

@@ -30,9 +30,9 @@ const mostAtOnce = 7
 const common = {
   setupFiles: ['test/helpers/setup.ts'],
   pool: 'forks' as const,
-  // Test files share their process, so imports are read only once. This is safe: a file leaves nothing behind.
+  // Test files share their process, so imports are read only once. This is safe, because files leave no state behind.
   isolate: false,
-  // No retries: a test that passes at the second try has found something.
+  // No retries, because a test that passes only on the second try has found a fault.
   retry: 0,
   // The default of one second fails on a busy machine, so conditions get a minute. The interval is 100 ms, because each
   // poll loads several processes.

@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const { resolve } = createRequire(import.meta.url)
 const fromWorker = (name) => resolve(name, { paths: [resolve('@temporalio/worker/package.json')] })
 
-/** Replaces `import.meta.url` by the URL of the source file, so that compiled code finds protos and package.json. */
+/** Replaces `import.meta.url` with the URL of the source file, so that compiled code finds protos and package.json. */
 const originalUrls = {
   name: 'original-urls',
   setup({ onLoad }) {
@@ -26,12 +26,15 @@ const aws = /^@aws-sdk\/|^@smithy\//
 /** Packages for tracing get a file of their own, which is loaded only by processes that send traces. */
 const tracing = /^@opentelemetry\/|^@temporalio\/interceptors-opentelemetry(\/|$)/
 
-/** Packages for output to a terminal. As few commands need them, they are loaded at the first call of a function. */
+/**
+ * Packages for output to a terminal. They are loaded at the first call of a function, because only a few commands need
+ * them.
+ */
 const late = new Set(['string-width', 'log-update'])
 
 /**
- * Returns a loader that takes modules from the compiled file `file`. An ECMAScript module stays one, because importers
- * of CommonJS would get the whole module as the default export.
+ * Returns a loader that takes modules from the compiled file `file`. An ECMAScript module remains an ECMAScript module,
+ * because importers of CommonJS would get the whole module as the default export.
  */
 const partOf =
   (file) =>
@@ -140,7 +143,7 @@ function protoParts(path) {
 /** Makes the source paths in a source map relative to the root. From esbuild, they are relative to the build folder. */
 function placeMap(path) {
   const map = JSON.parse(readFileSync(path, 'utf8'))
-  // A source such as `package:ethers` is not a file, so its name stays.
+  // A source such as `package:ethers` is not a file, so its name does not change.
   const placeOf = (source) => /\b\w+:.*/.exec(source)?.[0] ?? relative(root, join(path, '..', source)).replaceAll('\\', '/')
   const sources = map.sources.map(placeOf)
   writeFileSync(path, JSON.stringify({ ...map, sources }))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** Exists only in a released package, in place of the sources. */
+/** Exists only in a released package, instead of the sources. */
 const released = join(root, 'dist')
 /** Code here runs unchecked, which is no new risk, because users who can write here can also change the packages. */
 const cache = join(root, 'node_modules/.cache/portage/code')

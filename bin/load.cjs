@@ -99,7 +99,7 @@ function mapStacks(name) {
     if (originalSource === undefined) return text
     return text.replace(`${path}:${line}:${column}`, `${join(root, originalSource)}:${originalLine + 1}:${originalColumn + 1}`)
   }
-  // Leaves out errors of other V8 contexts, which the SDK causes by design, because reading the map takes a twentieth
+  // Does not map errors of other V8 contexts, which the SDK causes by design, because reading the map takes a twentieth
   // of the start.
   const placeOf = (error) => (error instanceof Error ? place : String)
   Error.prepareStackTrace = (error, frames) =>

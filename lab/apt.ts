@@ -1,13 +1,13 @@
 import { run } from './devnet/run.ts'
 
-/** Time limit for about a hundred megabytes of packages, ms. */
+/** Time limit for the installation of about 100 MB of packages, ms. */
 const installMs = 600_000
 
 export async function aptInstall(...packages: string[]): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return `only root can install it: apt-get install ${packages.join(' ')}`
   const install = () => apt('install', '--yes', '--no-install-recommends', ...packages)
   const why = await install()
-  // If the package lists are old or missing, the first try fails. So the lists are updated before the second try.
+  // The first try fails if the package lists are old or missing, so the lists are updated before the second try.
   return why === undefined ? undefined : ((await apt('update')) ?? (await install()))
 }
 

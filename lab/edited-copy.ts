@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 export interface Change {
   readonly file: string
-  /** Replacements. Each `from` is in the file exactly once. */
+  /** Replacements. Each `from` must occur exactly once in the file. */
   readonly edits: readonly (readonly [from: string, to: string])[]
 }
 
@@ -24,10 +24,10 @@ export async function copyEdited(change: Change, dir: string, without: readonly 
   await writeFile(join(dir, change.file), edited(await readFile(join(root, change.file), 'utf8'), change))
 }
 
-/** Throws Error if a `from` of the edits is not in the file exactly once. */
+/** Applies the edits to a text. Throws Error if a `from` does not occur in the text exactly once. */
 export function edited(text: string, { file, edits }: Change): string {
   return edits.reduce((before, [from, to]) => {
-    if (before.split(from).length !== 2) throw new Error(`${file} does not have this text exactly once: ${from.trim()}`)
+    if (before.split(from).length !== 2) throw new Error(`${file} does not contain this text exactly once: ${from.trim()}`)
     return before.replace(from, () => to)
   }, text)
 }

@@ -1,4 +1,4 @@
-/** Checks every import against scripts/rooms.ts. Prints the broken rules, which make the exit code 1. */
+/** Checks every import against scripts/rooms.ts. Prints the broken rules, and exits with code 1 if there are any. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,7 +1,7 @@
 /**
  * Runs the commands of docker-compose.temporal.yml twice, because a second `docker compose up` repeats them. Needs no
- * Docker: PostgreSQL is this machine's, and Go builds the programs in the same versions. Prints NOT RUN where that is
- * not possible.
+ * Docker: uses this machine's PostgreSQL, and builds the programs of the images with Go, in the same versions. Prints
+ * NOT RUN if a program is missing.
  */
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
@@ -66,7 +66,7 @@ function shellOf(folder: string, place: Readonly<Record<string, string>>) {
   return (name: keyof typeof compose.services, more: Readonly<Record<string, string>> = {}) => {
     const { command, environment = {} } = compose.services[name]
     const placed = (text: string) => Object.entries(place).reduce((all, [from, to]) => all.replaceAll(from, to), text)
-    // A Compose file writes each dollar twice.
+    // A Compose file escapes each dollar sign with a second one.
     const script = placed((command[0] ?? '').replaceAll('$$', '$'))
     const own = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, placed(value)]))
     return { args: ['-euc', script], env: { PATH: `${folder}/bin:/usr/bin:/bin`, HOME: folder, ...own, ...more } }

@@ -98,7 +98,7 @@ function readOr(path: string, fallback: string): string {
   }
 }
 
-/** Writes the generated files. With `--check`, only looks for stale files, which make the exit code 1. */
+/** Writes the generated files. With `--check`, writes nothing, and exits with code 1 if a file is stale. */
 async function main(): Promise<void> {
   const root = fileURLToPath(new URL('..', import.meta.url))
   const stale = await staleDocs(root)

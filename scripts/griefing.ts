@@ -94,9 +94,7 @@ export function dayOf({ target, isContract = false, unwraps, outruns, price }: A
   return { attacker: BigInt(sent) * price, operator: BigInt(sent) * lost, waits }
 }
 
-/**
- * The most (wei) that the lanes of a target chain lose in a day to attacks that make calls revert but deliver nothing.
- */
+/** Maximum loss of the lanes of a target chain in a day, wei, by attacks that make calls revert but deliver nothing. */
 export function mostLostPerDay(): bigint {
   return 24n * (budgetsPerChain * budget + BigInt(pendingCalls) * gas.deliver * prices.target)
 }

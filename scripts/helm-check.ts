@@ -22,7 +22,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const chart = join(root, 'deploy/helm/portage')
 const values = join(root, 'deploy/helm/values')
 
-/** A Helm that `go install` built knows no version of Kubernetes, so this option names one. */
+/** A Helm that `go install` built does not know a version of Kubernetes, so this option names one. */
 const of = ['portage', chart, '--kube-version', oldest]
 
 /** Options of Helm for one receiver of notifications, whose secret is in this file. */

@@ -1,7 +1,7 @@
 /**
  * Builds the image with buildah, on a base of this machine's own Debian, and checks its contents. Then starts every
- * role of the image on a devnet as an orchestrator would, and demands that transfers are delivered. Prints NOT RUN
- * where that is not possible. `--keep` keeps the logs. `--json` prints only the figures.
+ * role of the image on a devnet as an orchestrator would, and checks that transfers are delivered. Prints NOT RUN if
+ * this machine cannot run the test. `--keep` keeps the logs. `--json` prints only the figures.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -59,7 +59,7 @@ async function lookInside(folder: string) {
   const names = contents.npm.map((one) => one.slice(0, one.lastIndexOf('@')))
   const forDevelopment = names.filter((name) => name in devDependencies && !(name in dependencies))
   expect('no shell, package manager, compiler, setuid file', contents.unwanted.length === 0, contents.unwanted)
-  expect('no package for development', forDevelopment.length === 0, forDevelopment)
+  expect('no development packages', forDevelopment.length === 0, forDevelopment)
   expect(`at most ${mostBytes / 1e6} MB`, contents.bytes <= mostBytes, contents.bytes)
   return contents
 }
@@ -71,7 +71,7 @@ async function tryToWrite(mounted: string, image: ImageConfig): Promise<void> {
   const { child } = await startContainer({ root: mounted, image, entrypoint: ['/usr/local/bin/node'], args: ['-e', program], mounts: [] })
   await child.exited
   const codes = /\[.*\]/.exec(child.tail())?.[0] ?? child.tail()
-  expect('nothing in the image can be written', /^\[("(EROFS|EACCES)",?){4}\]$/.test(codes), codes)
+  expect('no file of the image can be written', /^\[("(EROFS|EACCES)",?){4}\]$/.test(codes), codes)
 }
 
 async function deliver(mounted: string, image: ImageConfig, folder: string) {
@@ -91,12 +91,12 @@ async function deliver(mounted: string, image: ImageConfig, folder: string) {
       return result.delivered === sent.length && result
     }
     const { delivered, duplicates, nonceHoles } = await until(checked, { timeoutMs: 180_000, everyMs: 1_000, what: 'all to be delivered' })
-    expect(`${sent.length} transfers delivered, none twice, no hole`, duplicates === 0 && nonceHoles === 0, { delivered, duplicates })
+    expect(`${sent.length} transfers delivered, none twice, no nonce hole`, duplicates === 0 && nonceHoles === 0, { delivered, duplicates })
     const found = await Promise.all(fleet.processes.map(privilegesOf))
     for (const { name, uid, capabilities, noNewPrivileges, secrets } of found) {
       const own = name.startsWith('lane-') ? ['/run/secrets/portage/lane/keystore.json', '/run/secrets/portage/lane/password'] : []
       const holds = uid === '10001' && capabilities.length === 0 && noNewPrivileges && JSON.stringify(secrets) === JSON.stringify(own)
-      expect(`${name}: not root, no capabilities, ${own.length === 0 ? 'no key' : 'its own key alone'}`, holds, {
+      expect(`${name}: not root, no capabilities, ${own.length === 0 ? 'no key' : 'only its own key'}`, holds, {
         uid,
         capabilities,
         secrets,
@@ -114,7 +114,7 @@ async function deliver(mounted: string, image: ImageConfig, folder: string) {
     expect('no process logs an error', errors.length === 0, errors.slice(0, 3))
     const ends = await Promise.all(started.map(async (one) => ({ name: one.name, end: await one.stop() })))
     expect(
-      'each process ends by SIGTERM with code 0',
+      'each process exits with code 0 on SIGTERM',
       ends.every(({ end }) => end === 'ended with code 0'),
       ends,
     )

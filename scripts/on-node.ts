@@ -7,8 +7,9 @@ import { nodeBinary } from './node-binary.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const help = `Usage: npx tsx scripts/on-node.ts <version> [<command> <arguments>]
 
-Runs a command with another version of Node, which is taken from npm once and kept: 24, or 20.3.0. Default: the unit tests and one file of end-to-end tests.
-Where npm has no such package, or cannot be asked, or its binary does not run, nothing runs, and NOT RUN says so.
+Runs a command with another version of Node (such as 24 or 20.3.0), which is downloaded from npm once and kept. Default
+command: the unit tests and one file of end-to-end tests. Prints NOT RUN if the version cannot be downloaded from npm, or
+if its binary does not run here.
 `
 
 function on(node: string, args: readonly string[]): number {

@@ -72,7 +72,10 @@ function textFindings(file: string, { kind, line, text }: Text): Finding[] {
   return findings
 }
 
-/** `What to do` is allowed. In lower case, only the start of a text counts. */
+/**
+ * Whether a sentence starts with What, Who, Whom or Whose. `What to do` is allowed. In lower case, only the start of a
+ * text counts.
+ */
 function isRelativeStart(sentence: string, first: boolean): boolean {
   const trimmed = sentence.replace(/^[\s"'(*_]+/, '')
   return (

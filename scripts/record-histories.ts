@@ -15,8 +15,8 @@ import { type Keep, recordDear, recordFar, recordNear, recordStuck } from '../te
 
 const help = `Usage: npx tsx scripts/record-histories.ts [<name>…]
 
-Runs the workflows on devnets and keeps their histories in test/fixtures/histories/<version of package.json>: all of them, or those that are named.
-Every later build replays them (test/replay). Names: ${Object.keys(fixtures).join(', ')}
+Runs workflows on devnets, and keeps their histories in test/fixtures/histories/<version of package.json>. Default: all
+histories. Every later build replays the histories (test/replay). Names: ${Object.keys(fixtures).join(', ')}
 `
 
 const recorders: readonly (readonly [readonly FixtureName[], (keep: Keep) => Promise<void>])[] = [
@@ -43,7 +43,10 @@ const recorders: readonly (readonly [readonly FixtureName[], (keep: Keep) => Pro
   [['operator-transaction-refused'], recordRefused],
 ]
 
-/** Removes identities, names of sticky queues and stack traces: they name this machine, and no replay needs them. */
+/**
+ * Removes identities, names of sticky queues and stack traces, because they name this machine, and replays do not need
+ * them.
+ */
 function anonymous(text: string): string {
   const clean = (key: string, value: unknown) => {
     if (key === 'stackTrace') return ''

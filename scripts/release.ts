@@ -13,15 +13,17 @@ import { setVersion } from './release/version.ts'
 
 const help = `Usage: npm run release -- [--version <x.y.z> --images <file>] [--out <folder>]
 
-Makes a release in a folder of its own: the tarball that npm installs, its SBOM (CycloneDX), its provenance (SLSA), what changed, checksums of all. docs/develop/releasing.md says how it is published.
+Makes a release in a folder: the tarball that npm installs, its SBOM (CycloneDX), its provenance (SLSA), the list of changes,
+and checksums of all files. docs/develop/releasing.md explains how to publish a release.
 
 Options:
-  --version <x.y.z>  writes the version into package.json, package-lock.json and the files of the image, Compose and the Helm chart, and what is unreleased in
-                     CHANGELOG.md under it; the same version once more changes nothing; without it, what is there is packed
-  --images <file>    a line image:tag@sha256:… for each image of others, whose digest goes into the Dockerfile and the Compose file; a version is refused while
-                     one of them has no digest
-  --out <folder>     default: .portage/release
-  --help             this text
+  --version <x.y.z>  write the version into package.json, package-lock.json and the files of the image, Compose and the Helm
+                     chart, and move the unreleased part of CHANGELOG.md under the version. Repeating a version changes
+                     nothing. Without this option, the release has the current version
+  --images <file>    file with a line image:tag@sha256:… for each image of another project. The digests are written into
+                     the Dockerfile and the Compose file. A version is refused if one of these images has no digest
+  --out <folder>     folder of the release (default: .portage/release)
+  --help             print this text
 `
 
 const root = fileURLToPath(new URL('..', import.meta.url))

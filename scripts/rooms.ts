@@ -216,7 +216,7 @@ export interface ImportStatement {
   readonly names: readonly string[]
 }
 
-/** Undefined if no rule is broken. */
+/** The problem of an import, as a sentence. Undefined if the import breaks no rule. */
 export function checkImport(file: string, statement: ImportStatement): string | undefined {
   const found = roomOf(file)
   if (!found) return `${file}: no room has this path. Put the file into a room, or add a row to scripts/rooms.ts.`

@@ -17,10 +17,13 @@ import { startLedgers } from '../test/lanes/setting.ts'
 import { pythonTool } from './python-tool.ts'
 
 const version = '4.32.5'
-/** Seconds. More than the 10 s after which the API gives up on an order for a lane or a stream, and answers 503. */
+/**
+ * Time limit of a request, seconds. Longer than the 10 s after which the API gives up on an order for a lane or a
+ * stream, and answers 503.
+ */
 const requestTimeout = '60'
 
-/** A 503 says that a node, guardian API, lane or stream does not answer, which is no fault of the API. */
+/** A 503 means that a node, guardian API, lane or stream does not answer, which is not a fault of the API. */
 const settings = `
 [checks.not_a_server_error]
 expected-statuses = ["2xx", "3xx", "4xx", "503"]

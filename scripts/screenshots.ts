@@ -1,4 +1,4 @@
-/** Takes pictures of the page for the README (docs/images), while the demo's traffic runs. Needs Chromium. */
+/** Takes pictures of the page for the README (docs/images), with the traffic of the demo. Needs Chromium. */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'

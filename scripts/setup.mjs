@@ -15,21 +15,21 @@ const stampFile = `${modules}/.portage-setup`
 
 const help = `Usage: npm run setup [-- --force] [--tests]
 
-Makes this clone ready to run. When nothing changed, it takes a second.
+Makes this clone ready to run. Takes a second if nothing has changed.
 
   1. checks that Node is ${minimumNode.join('.')} or newer
-  2. installs the npm packages, when package.json or package-lock.json changed
-  3. finds the Temporal CLI: TEMPORAL_CLI, then PATH, then an earlier download, else downloads it, else builds it with Go
-  4. after 2: compiles the command line and the workflows, so that the first start is as quick as the next
+  2. installs the npm packages if package.json or package-lock.json has changed
+  3. finds the Temporal CLI in TEMPORAL_CLI, in PATH or in the cache, or else downloads it or builds it with Go
+  4. after step 2: compiles the command line and the workflows, so that the first start is as fast as later starts
 
 Options:
-    --tests   also gets, once, the programs without which some tests do not run. If Go is installed, builds the Temporal server for the tests of
-            TLS and authorization. If the user is root, installs by apt the browser for the tests of the page (Debian's package chromium,
-            100 MB), and the shells zsh and fish (20 MB) for the tests of completion
-  --force   install the packages even if nothing changed
-  --help    this text
+  --tests   also install the programs that only some tests need, once. If Go is installed, builds the Temporal server for
+            the tests of TLS and authorization. As root, installs with apt the browser for the tests of the page (Debian's
+            package chromium, 100 MB), and the shells zsh and fish (20 MB) for the tests of completion
+  --force   install the packages even if nothing has changed
+  --help    print this text
 
-Commands that need the set-up (npm run demo, npm run devnet, npm test, npm run bench, npm run verify) do it first.
+Commands that need the set-up (npm run demo, npm run devnet, npm test, npm run bench, npm run verify) run it first.
 `
 
 function stop(what, why, todo) {
@@ -37,7 +37,7 @@ function stop(what, why, todo) {
   process.exit(1)
 }
 
-/** Output goes to stderr. `shell` is only for Windows, where npm and tsx are .cmd files. */
+/** Runs a command, whose output goes to stderr. `shell` is only for Windows, where npm and tsx are .cmd files. */
 function run(command, args, out = 2) {
   return spawnSync(command, args, { cwd: root, stdio: ['ignore', out, 2], shell: process.platform === 'win32' })
 }
@@ -73,7 +73,7 @@ function checkNode() {
 function installPackages(force) {
   // npm ci empties node_modules first. If node_modules is a link, the folder belongs to another clone.
   if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) {
-    console.error('set-up: node_modules is a link: its packages are those of another clone, and are left as they are')
+    console.error('set-up: node_modules is a link to the packages of another clone, which do not change')
     return false
   }
   const stamp = existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : ''
@@ -88,14 +88,14 @@ function installPackages(force) {
   if (error)
     stop(
       'npm could not be started.',
-      'it installs the packages.',
+      'the packages are installed with npm.',
       `install npm (it comes with Node) and put it in PATH. (${error.message})`,
     )
   if (status !== 0) {
     stop(
       `npm ci ended with exit code ${status}.`,
-      'the packages are what Portage runs on.',
-      'read the lines of npm above. Offline or behind a proxy: npm config get registry, npm ping. After a change of package.json: npm run lock.',
+      'Portage needs the packages to run.',
+      'read the output of npm above. Offline or behind a proxy: npm config get registry, npm ping. After a change of package.json: npm run lock.',
     )
   }
   checkAnvil()
@@ -104,7 +104,9 @@ function installPackages(force) {
   return true
 }
 
-/** Compiles now, so that the first start need not. Ignores failures, because a start compiles what is missing. */
+/**
+ * Compiles now, so that the first start does not have to. Ignores failures, because a start compiles what is missing.
+ */
 function precompile() {
   run(process.execPath, ['--import', 'tsx', `${root}scripts/precompile.ts`])
 }
@@ -114,7 +116,7 @@ function checkAnvil() {
   if (status === 0) return
   stop(
     `anvil does not run on ${process.platform} ${process.arch}.`,
-    'the devnet, the demo and the tests run their chains on it.',
+    'anvil runs the chains of the devnet, the demo and the tests.',
     'npm run setup -- --force; if there is no build for this platform, use Linux, macOS or WSL 2.',
   )
 }
@@ -133,12 +135,12 @@ function knownTemporal() {
 function findTemporal(installed) {
   const known = installed ? undefined : knownTemporal()
   const find = () => run(process.execPath, ['--import', 'tsx', `${root}lab/devnet/temporal/temporal-cli.ts`], 'ignore').status === 0
-  if (known || find()) return console.error('set-up: the Temporal CLI is there')
+  if (known || find()) return console.error('set-up: found the Temporal CLI')
   checkCache()
   stop(
     'the Temporal CLI is missing.',
-    'it is the Temporal server of the devnet, the demo and the tests.',
-    'install it (https://docs.temporal.io/cli#install) and put it in PATH, or set TEMPORAL_CLI to its path, or install Go 1.24 or newer and run this again.',
+    'the CLI is the Temporal server of the devnet, the demo and the tests.',
+    'install the CLI (https://docs.temporal.io/cli#install) and put it in PATH, or set TEMPORAL_CLI to its path, or install Go 1.24 or newer and run this command again.',
   )
 }
 
@@ -149,8 +151,8 @@ function checkCache() {
     accessSync(cacheFolder(), constants.W_OK)
   } catch (error) {
     stop(
-      `the Temporal CLI is missing, and the folder to keep one in cannot be written: ${cacheFolder()} (${error.code}).`,
-      'it is downloaded or built there once, as the Temporal server of the devnet, the demo and the tests.',
+      `the Temporal CLI is missing, and the folder for it cannot be written: ${cacheFolder()} (${error.code}).`,
+      'the CLI, which is the Temporal server of the devnet, the demo and the tests, is downloaded or built there once.',
       'set XDG_CACHE_HOME to a folder that you may write to, or TEMPORAL_CLI to the path of a Temporal CLI.',
     )
   }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the missing passwords of docker-compose.temporal.yml, and lists the files that only you can make. Changes no
+# Creates the missing passwords of docker-compose.temporal.yml, and lists the files that only you can create. Changes no
 # existing file. The user of the containers does not exist on this machine, so everybody may read the files, but only
 # you may enter the folder.
 set -eu

@@ -1,7 +1,8 @@
 /**
- * Raises one fault after another under a real Prometheus. The times in the rules of deploy/prometheus are divided by
- * `--scale N` (default: 60). Passes if each fault raises its own alert in time and no other alert, and if the alert
- * ends with the fault. Options: `--only <fault>` (repeatable), `--list`, `--json`. Prints NOT RUN without Prometheus.
+ * Causes one fault after another while a real Prometheus scrapes the processes. `--scale N` divides the times in the
+ * rules of deploy/prometheus (default: 60). Passes if each fault fires its own alert in time, fires no other alert, and
+ * the alert resolves once the fault ends. Options: `--only <fault>` (repeatable), `--list`, `--json`. Prints NOT RUN if
+ * Prometheus is missing.
  */
 import { parseArgs } from 'node:util'
 import { findPrometheus } from './prometheus.ts'
@@ -20,7 +21,7 @@ async function main(): Promise<number> {
   const scale = Number(values.scale)
   if (!(scale >= 1)) throw new Error(`--scale ${values.scale} is not a number of 1 or more`)
   const unknown = (values.only ?? []).filter((one) => !scenarios.some(({ fault }) => fault === one))
-  if (unknown.length > 0) throw new Error(`there is no fault ${unknown.join(', ')}: --list shows them`)
+  if (unknown.length > 0) throw new Error(`unknown fault: ${unknown.join(', ')} (--list prints the names)`)
   if (values.list) {
     for (const { fault, alert } of scenarios) console.log(`${fault}: ${alert}`)
     return 0

@@ -13,8 +13,8 @@ export const cachedProgram = (name: 'prometheus' | 'promtool', env: NodeJS.Proce
   join(programCache(env), '..', 'prometheus', 'usr', 'bin', name)
 
 /**
- * Finds Prometheus in PROMETHEUS, PATH or the cache, or unpacks Debian's package into the cache. `why`: the reason why
- * Debian's package cannot be used either.
+ * Finds Prometheus in PROMETHEUS, PATH or the cache, or unpacks Debian's package into the cache. `why`: why Debian's
+ * package cannot be used either.
  */
 export async function findPrometheus(env: NodeJS.ProcessEnv): Promise<{ readonly path: string } | { readonly why: string }> {
   const { PROMETHEUS, PATH = '' } = env

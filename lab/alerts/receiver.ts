@@ -11,7 +11,9 @@ export interface AlertReceiver {
   stop(): Promise<void>
 }
 
-/** Starts an HTTP receiver on loopback that is notified of every delivered transfer. Its secret is a file in `dir`. */
+/**
+ * Starts an HTTP receiver on loopback for webhooks about delivered transfers. Writes the receiver's secret to `dir`.
+ */
 export async function startAlertReceiver(dir: string): Promise<AlertReceiver> {
   const secretFile = join(dir, 'receiver-secret')
   await writeFile(secretFile, `whsec_${randomBytes(32).toString('base64')}`, { mode: 0o600 })

@@ -7,14 +7,16 @@ export class RoleFleet {
   readonly #running = new Map<string, PortageProcess>()
   readonly #onChange: (adminAddresses: readonly string[]) => Promise<void>
 
-  /** @param onChange gets the addresses of all admin ports after processes have started or one was killed */
+  /**
+   * @param onChange called with the addresses of all admin ports after processes have started or a process was killed
+   */
   constructor(devnet: Devnet, configure: PortageOptions['configure'], onChange: (adminAddresses: readonly string[]) => Promise<void>) {
     this.#devnet = devnet
     this.#configure = configure
     this.#onChange = onChange
   }
 
-  /** Starts the processes that were killed or never started. Throws Error if one does not become ready. */
+  /** Starts the processes that were killed or never started. Throws Error if a process does not become ready. */
   async whole(): Promise<void> {
     const missing = [...this.#all()].filter(([name]) => !this.#running.has(name))
     await Promise.all(

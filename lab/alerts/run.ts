@@ -24,12 +24,12 @@ export interface FaultResult {
   /** Seconds from the fault to the alert. Undefined if the alert did not fire. */
   readonly firedAfterSeconds: number | undefined
   /**
-   * Time that the rule waits after its times were scaled, seconds. `withinSeconds` is `slackSeconds` longer, and limits
-   * `firedAfterSeconds`.
+   * Seconds that the rule, with its scaled times, waits before it fires. `withinSeconds` is `slackSeconds` longer, and
+   * is the limit of `firedAfterSeconds`.
    */
   readonly ruleSeconds: number
   readonly withinSeconds: number
-  /** Seconds from the end of the fault until no alert fired. Undefined if an alert still fires. */
+  /** Seconds from the end of the fault until no alert was firing. Undefined if an alert never stopped firing. */
   readonly resolvedAfterSeconds: number | undefined
   readonly others: readonly string[]
   readonly consequences: readonly string[]
@@ -55,7 +55,7 @@ export function isClean({ results, before, ended, panels }: AlertSummary): boole
   return results.every(good) && before.length + ended.length + panels.refused.length === 0
 }
 
-/** Audits streams every 3 s, because `scale` does not divide Portage's own intervals. */
+/** Adds the receiver, and sets an audit interval of 3 s, because `scale` does not divide Portage's own intervals. */
 function quick(config: ConfigInput, receiver: AlertReceiver): ConfigInput {
   return { ...config, streams: { ...config.streams, auditMinutes: 0.05 }, notifications: [receiver.configured] }
 }
@@ -82,7 +82,7 @@ export async function runAlerts(prometheusPath: string, { scale, only }: AlertRu
     )
     stops.push(() => fleet.stop())
     await fleet.whole()
-    say(`Prometheus ${prometheus.version} watches ${rules.length} rule files, ${scale} times as fast.`)
+    say(`Prometheus ${prometheus.version} evaluates ${rules.length} rule files, with all times divided by ${scale}.`)
     const traffic = startTraffic(devnet)
     stops.push(() => traffic.stop())
     const scene = { devnet, client: new Client({ connection }), fleet, receiver }
@@ -91,7 +91,7 @@ export async function runAlerts(prometheusPath: string, { scale, only }: AlertRu
     const panels = await askPanels(prometheus, scale)
     const results: FaultResult[] = []
     for (const scenario of chosen) {
-      if (!(await untilQuiet(prometheus, 180_000))) say(`${scenario.fault}: something fires already`)
+      if (!(await untilQuiet(prometheus, 180_000))) say(`${scenario.fault}: another alert is still firing`)
       const result = await one(prometheus, scenario, scene, traffic, (seconds.get(scenario.alert) ?? 0) / scale)
       results.push(result)
       say(tell(result))
@@ -135,7 +135,7 @@ const inSeconds = (ms: number | undefined) => (ms === undefined ? undefined : Ma
 
 export function tell({ fault, alert, firedAfterSeconds, withinSeconds, resolvedAfterSeconds, others, consequences }: FaultResult): string {
   const fired =
-    firedAfterSeconds === undefined ? `NOT within ${withinSeconds} s` : `after ${firedAfterSeconds} s (at most ${withinSeconds})`
+    firedAfterSeconds === undefined ? `NOT within ${withinSeconds} s` : `after ${firedAfterSeconds} s (limit ${withinSeconds} s)`
   const resolved = resolvedAfterSeconds === undefined ? 'NOT resolved' : `resolved after ${resolvedAfterSeconds} s`
   const more = others.length > 0 ? `; OTHERS: ${others.join(', ')}` : ''
   const with_ = consequences.length > 0 ? `; with ${consequences.join(', ')}` : ''

@@ -1,7 +1,7 @@
 import { parser } from '@prometheus-io/lezer-promql'
 import { parse, stringify } from 'yaml'
 
-/** Lower bounds of scaled times, s. They cover several scrapes, so that one late scrape raises no alert. */
+/** Lower bounds of scaled times, s. Each covers several scrapes, so that one late scrape does not fire an alert. */
 const least = { for: 3, range: 6 } as const
 
 const unitSeconds: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800, y: 31_536_000 }
@@ -9,11 +9,11 @@ const unitSeconds: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, 
 /** Seconds of a duration like `1h30m`. Throws Error for other texts. */
 export function durationSeconds(text: string): number {
   const parts = [...text.matchAll(/(\d+)(ms|[smhdwy])/g)]
-  if (parts.length === 0 || parts.map(([all]) => all).join('') !== text) throw new Error(`${text} is no duration of Prometheus`)
+  if (parts.length === 0 || parts.map(([all]) => all).join('') !== text) throw new Error(`${text} is not a Prometheus duration`)
   return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (unitSeconds[unit] ?? 0), 0)
 }
 
-/** Divides a duration by `scale`, but not to less than `atLeast` seconds. Shorter durations do not change. */
+/** Divides a duration by `scale`. The result is at least `atLeast` seconds. Durations below `atLeast` do not change. */
 function shorter(text: string, scale: number, atLeast: number): string {
   const seconds = durationSeconds(text)
   return `${Math.round(Math.max(seconds / scale, Math.min(seconds, atLeast)) * 1_000)}ms`

@@ -21,13 +21,13 @@ export interface AlertScene {
   readonly receiver: AlertReceiver
 }
 
-/** A fault and the alert that the fault must raise. `consequences` may fire too. */
+/** A fault and the alert that the fault must fire. The alerts in `consequences` may fire too. */
 export interface Scenario {
   readonly fault: string
   readonly alert: string
   readonly labels?: Readonly<Record<string, string>>
   readonly consequences?: readonly string[]
-  /** Whether users send transfers during the fault. False if waiting transfers would raise another alert. */
+  /** Whether users send transfers during the fault. False if waiting transfers would fire another alert. */
   readonly traffic: boolean
   inject(scene: AlertScene): Promise<() => Promise<unknown>>
 }
@@ -58,7 +58,10 @@ function missing(name: string): Scenario['inject'] {
   }
 }
 
-/** At the end of the fault, the order `enable` makes Portage send all waiting notifications immediately. */
+/**
+ * A fault in which the receiver answers with `status`. When the fault ends, the order `enable` makes Portage send all
+ * waiting notifications immediately.
+ */
 function receiverAnswers(status: number): Scenario['inject'] {
   return ({ client, receiver }) => {
     receiver.answer = status
@@ -127,7 +130,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     ...{ fault: 'a route is halted', alert: 'PortageHalted', traffic: false },
-    // Halted transfers stay open, so the stream's watermark does not move, which may raise this alert too.
+    // Halted transfers stay open, so the stream's watermark does not move, which may fire this alert too.
     consequences: ['PortageStreamWatermarkStalled'],
     inject: async ({ client, devnet }) => {
       const scope = { targetChain: 'bsc' }
@@ -141,14 +144,14 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
-    ...{ fault: 'the spy is away', alert: 'PortageSpyDisconnected', traffic: true },
+    ...{ fault: 'the spy is down', alert: 'PortageSpyDisconnected', traffic: true },
     inject: async ({ devnet }) => {
       await devnet.guardian.spy.stop()
       return () => devnet.guardian.spy.start()
     },
   },
   {
-    ...{ fault: 'spy and guardians are away', alert: 'PortageStreamGap', traffic: true, consequences: ['PortageSpyDisconnected'] },
+    ...{ fault: 'the spy and the guardians are down', alert: 'PortageStreamGap', traffic: true, consequences: ['PortageSpyDisconnected'] },
     inject: async ({ devnet: { guardian } }) => {
       await guardian.spy.stop()
       for (const server of [guardian.api, guardian.wormholescan]) server.trouble({ refuse: { status: 503 } })
@@ -158,16 +161,16 @@ export const scenarios: readonly Scenario[] = [
       }
     },
   },
-  { fault: 'the process with a key is missing', alert: 'PortageLaneNotServed', traffic: false, inject: missing('lane-1') },
+  { fault: 'the only process with a key is missing', alert: 'PortageLaneNotServed', traffic: false, inject: missing('lane-1') },
   {
     ...{ fault: 'the only process of a role is missing', alert: 'PortageRoleNotReady', labels: { role: 'ledger' }, traffic: false },
-    // Streams record nothing while the ledger's process is missing, which may raise this alert too.
+    // Streams record nothing while the ledger's process is missing, which may fire this alert too.
     consequences: ['PortageStreamStalled'],
     inject: missing('ledger'),
   },
   { fault: 'a receiver does not answer', alert: 'PortageNotificationsUnsent', traffic: true, inject: receiverAnswers(503) },
   {
-    ...{ fault: 'a receiver wants no more', alert: 'PortageReceiverGone', traffic: true },
+    ...{ fault: 'a receiver answers 410', alert: 'PortageReceiverGone', traffic: true },
     consequences: ['PortageNotificationsUnsent'],
     inject: receiverAnswers(410),
   },

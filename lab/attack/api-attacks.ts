@@ -12,7 +12,9 @@ export interface Order {
 
 const authors = [{ reason: 'urgent' }, { reason: 'urgent', by: 'root' }]
 
-/** Orders that do the most harm without a token: halts, a node of the attacker, and disabled nodes. */
+/**
+ * The orders that would do the most harm if the API accepted them: halts, a node of the attacker, and disabled nodes.
+ */
 export function harmfulOrders({ chain }: Pick<PlannedAttack, 'chain'>): Order[] {
   const url = 'http://${SIGNER_URL}.example:8545'
   const node = { kind: 'setNode', change: { chain, name: 'own', disabled: false, url, use: 'all' } }
@@ -47,8 +49,8 @@ export async function ordersOfDocument(scene: AttackScene): Promise<Order[]> {
 }
 
 /**
- * Sends orders whose `headers` must not allow them, and records accepted orders as findings. Returns the statuses, 0
- * for no answer.
+ * Sends orders with `headers` that must not permit them, and records accepted orders as findings. Returns the status of
+ * each answer, or 0 if there was no answer.
  */
 export async function answersTo(scene: AttackScene, orders: readonly Order[], headers: Record<string, string>): Promise<number[]> {
   const answers: number[] = []

@@ -55,8 +55,8 @@ export async function attackAll(scene: AttackScene, plan: readonly PlannedAttack
 }
 
 /**
- * Carries out an attack. If it fails, tries again, up to `mostTries` times in all, unless another attack of this kind
- * was carried out meanwhile.
+ * Carries out an attack. Repeats a failed attack, up to `mostTries` tries in all, unless another attack of the same
+ * kind has been carried out in the meantime.
  */
 async function attackOnce(scene: AttackScene, attack: PlannedAttack, attacked: Attacked): Promise<void> {
   const tell = (what: string) => scene.say(`${new Date().toISOString()} ${attack.kind} on ${attack.chain}: ${what}`)
@@ -67,7 +67,7 @@ async function attackOnce(scene: AttackScene, attack: PlannedAttack, attacked: A
       return
     } catch (error) {
       // An attack that failed to start shows nothing about Portage, so the attack is not counted in `attacked`.
-      tell(`could not be done: ${error instanceof Error ? error.message : String(error)}`)
+      tell(`failed to start: ${error instanceof Error ? error.message : String(error)}`)
     }
     if (attacked[attack.kind]) return
     await scene.wait(againMs)

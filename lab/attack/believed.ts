@@ -4,7 +4,10 @@ import { firstInvented } from './spy-attacks.ts'
 
 const signed: readonly string[] = ['wormhole-token-bridge', 'ntt', 'receivers']
 
-/** Adds transfers with invented sequence numbers to `believed`. Must run before each wipe of Temporal. */
+/**
+ * Adds to `believed` the transfers in Temporal that have invented sequence numbers. Must run before each wipe of
+ * Temporal.
+ */
 export async function findBelieved({ client, believed, say }: Pick<AttackScene, 'client' | 'believed' | 'say'>): Promise<Set<string>> {
   for await (const { workflowId } of client.workflow.list({ query: "WorkflowType = 'transfer'" })) {
     const [bridge = '', , , sequence = ''] = workflowId.split(':')

@@ -6,7 +6,7 @@ import type { AttackKind } from './plan.ts'
 /** A defence of the product, the edits that remove the defence, and the attacks that then succeed. */
 export interface Defence extends Change {
   readonly exposedBy: readonly AttackKind[]
-  /** Without the defence, at least one of these counts of the summary is not 0. */
+  /** Counts of the summary. Without the defence, at least one of them is not 0. */
   readonly shownBy: readonly (keyof AttackSummary)[]
   readonly needsPlugin?: true
 }
@@ -66,8 +66,8 @@ export const defences = {
         'readProved(prove, getBytes(argument as BytesLike), routes, chainNames)',
         'readProved(prove, getBytes(argument as BytesLike), [...routes, ...routes.map((one) => ({ ...one, where: {} }))], chainNames)',
       ],
-      // A message that no route lists has no content. Its parties become empty, because the call would otherwise be
-      // refused.
+      // This edit empties the parties of a message that no route lists. The message has no content, so the call would
+      // otherwise be refused.
       ['  if (content === undefined) throw ofNobody(signed)\n', "  if (content === undefined) return { recipient: '', token: '' }\n"],
     ],
     exposedBy: ['forged-operator-transaction'],
@@ -147,8 +147,8 @@ export const defences = {
 export type DefenceName = keyof typeof defences
 
 /**
- * Copies the sources without a defence, because a switch in the product that disables a defence would itself be a hole.
- * Returns the copy's launcher. Throws Error if an edit no longer fits the source.
+ * Copies the sources without a defence, because a switch in the product that disables a defence would itself be a
+ * vulnerability. Returns the copy's launcher. Throws Error if an edit no longer fits the source.
  */
 export async function withoutDefence(name: DefenceName, dir: string): Promise<string> {
   await copyEdited(defences[name], dir, ['docs', 'lab', 'scripts', 'test', 'deploy'])

@@ -58,12 +58,12 @@ export async function forgedRequests({ devnet, locks, thief }: AttackScene, { ch
     await again.mine()
   })
   const others = await locks[chain].run(() => transfersOfOthers(network, chain, { devnet, thief }))
-  return `${forgeries.length} requests, two paid ones for one message, and ${others} for transfers that their transactions have not`
+  return `${forgeries.length} requests, two paid requests for one message, and ${others} for transfers that are not in the requesting transaction`
 }
 
 /**
- * Requests deliveries of an NTT transfer and of burns that the requesting transaction does not contain, and requests of
- * unknown forms. Each is sent with the right payment, with a lower one, and with coins that the payment does not cover.
+ * Sends requests for an NTT transfer and for burns that are not in the requesting transaction, and requests of unknown
+ * forms. Sends each with the right payment, with a lower payment, and with coins that the payment does not cover.
  */
 async function transfersOfOthers(
   network: ExecutorNetwork,

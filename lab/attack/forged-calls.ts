@@ -120,7 +120,7 @@ export async function forgedDropOffs(scene: AttackScene, target: Chain, dice: nu
   return [{ to: network.ends[target].dropOff, data, value }, ...mints]
 }
 
-/** A nonce that no user's transfer has, because it is far above users' nonces. */
+/** A nonce far above the nonces of all users' transfers. */
 export function inventedNonce(dice: number): bigint {
   return 1_000_000n + BigInt(Math.floor(dice * 1_000_000_000))
 }

@@ -20,7 +20,7 @@ const redeemAbi = new Interface(['function completeTransferWithPayload(bytes mes
  */
 const coins = 10n ** 16n
 
-/** A payload 3 that no user sent, for the target's redeemer. */
+/** A payload-3 transfer to the target's redeemer that no user sent. */
 export function inventedPayload3({ devnet }: AttackScene, target: Chain): { emitter: string; payload: string } {
   const [from, to] = target === 'ethereum' ? [devnet.chains.bsc, devnet.chains.ethereum] : [devnet.chains.ethereum, devnet.chains.bsc]
   const token = [`0x${toUniversal(from.weth)}`, toBeHex(from.wormholeChainId, 2)]
@@ -39,9 +39,9 @@ export function inventedMessage(
 }
 
 /**
- * Calls that deliver messages to contracts. Guardians have really signed most of the messages, and the contracts would
- * accept them, but nobody paid for the delivery, or no route of the config lists the message. No guardian has signed
- * the remaining messages. Several calls also carry coins for the thief.
+ * Calls that deliver messages to contracts. Guardians have signed most of the messages, so the contracts would accept
+ * them, but nobody paid for their delivery, or no route of the config lists them. No guardian has signed the other
+ * messages. Several calls also carry coins for the thief.
  */
 export async function forgedDeliveries(scene: AttackScene, target: Chain, dice: number): Promise<Intent[]> {
   const { devnet, receivers, thief } = scene

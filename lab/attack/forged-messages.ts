@@ -37,7 +37,7 @@ const requests: readonly unknown[] = [
     { by: 'a', reason: long, orders: [{ kind: 'halt', scope: {} }] },
     { by: 'a', reason: 'b', orders: [{ kind: 'setNode', change: null }] },
   ],
-  // Well-formed requests. To apply all requests of one message would take longer than a workflow task may.
+  // Well-formed requests, but more of them than a workflow task has time to apply.
   { requests: Array.from({ length: 15_000 }, (_, number) => ({ kind: 'parked', number: String(number), code: 'X', waits: true })) },
   { requests: [{ kind: 'undone', numbers: Array.from({ length: 5_000 }, (_, number) => [String(2 * number), String(2 * number)]) }] },
   { requests: Array.from({ length: 15_000 }, (_, id) => ({ kind: 'find', id: String(id), intentId: 'x/1' })) },
@@ -61,7 +61,7 @@ export async function forgedMessages({ client, devnet }: AttackScene): Promise<s
     ...(operators ?? []).flatMap((id) => junk.map((args) => signal(client, id, 'signed', args))),
   ]
   const taken = (await Promise.all(sent)).filter(Boolean).length
-  return `${sent.length} messages, ${taken} taken`
+  return `${sent.length} messages, ${taken} accepted`
 }
 
 /**

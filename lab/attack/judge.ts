@@ -21,34 +21,34 @@ export interface AttackSummary {
   readonly lost: number
   readonly duplicateEffects: number
   /**
-   * Number of deliveries that nobody sent or paid for or that no route lists, plus transactions of lanes to strangers,
-   * plus balances of the thief above 0.
+   * Number of deliveries that nobody sent or paid for or that no route lists, plus the number of lane transactions to
+   * strangers, plus the number of balances of the thief above 0.
    */
   readonly stolen: number
   readonly paidTwice: number
-  /** Lane transactions that may cost more than the config allows. */
+  /** Number of lane transactions that may cost more than the config allows. */
   readonly overCap: number
-  /** Keys that signed for more than their limit of an hour or a day. */
+  /** Number of keys that signed for more than their hourly or daily limit. */
   readonly overspent: number
-  /** Messages of strangers that became transfers. */
+  /** Number of messages of strangers that became transfers. */
   readonly believed: number
-  /** Directions of bridges in which a transfer that was sent after the attacks did not arrive. */
+  /** Number of directions of bridges in which a transfer sent after the attacks did not arrive. */
   readonly stoppedRoutes: number
-  /** Transfers that ended as cancelled although the target shows a delivery. */
+  /** Number of transfers that ended as cancelled although the target shows a delivery. */
   readonly falseCancels: number
   readonly leaks: number
-  /** Orders that the API accepted without permission. */
+  /** Number of orders that the API accepted without permission. */
   readonly unnamedOrders: number
-  /** Honest requests without an answer while attackers held connections of the API. */
+  /** Number of honest requests that got no answer while attackers held connections to the API. */
   readonly shutOut: number
-  /** Honest transfers that never ended, and lanes that never became idle. */
+  /** Number of honest transfers that never ended, plus the number of lanes that never became idle. */
   readonly stuck: number
   readonly brokenTasks: number
-  /** Processes whose memory exceeded 1 GiB. */
+  /** Number of processes whose memory exceeded 1 GiB. */
   readonly bloated: number
-  /** Processes that ended by themselves and were started again. */
+  /** Number of processes that ended by themselves and were started again. */
   readonly crashes: number
-  /** Kinds of attacks that were never carried out, so that the run shows nothing about them. */
+  /** Number of kinds of attacks that were never carried out, so that the run shows nothing about them. */
   readonly notTried: number
   readonly attacks: Attacked
   readonly seconds: number
@@ -140,14 +140,14 @@ async function bloatedOf({ fleet, say }: AttackScene): Promise<number> {
   const peaks = await Promise.all(
     fleet.alive.map(async ({ pid }) => Number(/VmHWM:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1])),
   )
-  if (peaks.length === 0 || peaks.some(Number.isNaN)) throw new Error('/proc does not say how much memory the processes used')
-  say(`memory at most: ${peaks.map((kib) => `${Math.round(kib / 1024)} MiB`).join(', ')}`)
+  if (peaks.length === 0 || peaks.some(Number.isNaN)) throw new Error('/proc does not show how much memory the processes used')
+  say(`maximum memory: ${peaks.map((kib) => `${Math.round(kib / 1024)} MiB`).join(', ')}`)
   return peaks.filter((kib) => kib > mostKib).length
 }
 
 /**
- * Bridge contracts, the treasury (for the payments that were ordered) and, in a no-op, the lane itself are not
- * strangers.
+ * Whether a lane's transaction goes to a stranger. Bridge contracts, the treasury (for ordered payments) and, in a
+ * no-op, the lane itself are not strangers.
  */
 function isStranger({ devnet, payments, receivers }: AttackScene, { chain, from, to, value }: LaneTransaction): boolean {
   const name = chain as 'ethereum' | 'bsc'
@@ -198,7 +198,10 @@ async function lootOf({ devnet, thief }: AttackScene): Promise<number> {
   return balances.filter((balance) => BigInt(balance) > 0n).length
 }
 
-/** Number of secrets (canary, keys) in Temporal's database and in logs, plus requests that reached strangers. */
+/**
+ * Number of secrets (canary, keys) in Temporal's database and in logs, plus the number of requests that reached an
+ * attacker's server.
+ */
 async function leaksOf({ devnet, overheard, canary }: AttackScene): Promise<number> {
   const files = (await readdir(devnet.dir)).filter((name) => /^temporal\.db(\.copy-\d+)?(-wal)?$|\.log$/.test(name))
   const secrets = [canary, ...devnet.lanes.map(({ privateKey }) => privateKey.slice(2))].map((secret) => Buffer.from(secret))

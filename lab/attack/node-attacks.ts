@@ -11,7 +11,7 @@ import { type AttackScene, withApi } from './scene.ts'
 import { falseGuardian } from './forged-calls.ts'
 import { falseSetIndex, spyFalseSet } from './spy-attacks.ts'
 
-/** Longest wait for the first read of a lie, ms. A lie about gas is read only when a delivery estimates its gas. */
+/** Maximum wait for the first read of a lie, ms. A lie about gas is read only when a delivery estimates its gas. */
 const struckWithinMs = 20_000
 
 /**
@@ -31,7 +31,7 @@ export async function lyingNode(scene: AttackScene, { kind, chain, forMs: least,
   for (const rule of rules) rule.end()
   await elsewhere?.stop()
   if (answers().every((count) => count === 0)) throw new Error('the node was never asked')
-  return `for ${forMs} ms, false answers: ${answers().join(', ')}`
+  return `false answers for ${forMs} ms: ${answers().join(', ')}`
 }
 
 function rulesOf(kind: NodeKind, elsewhere: string): FaultRule[] {
@@ -45,7 +45,7 @@ function rulesOf(kind: NodeKind, elsewhere: string): FaultRule[] {
   return [{ fault: { kind: 'lie', how: kind } }]
 }
 
-/** Duration of a false guardian set, ms: longer than Portage caches the newest set. */
+/** Duration of a false guardian set, ms. Longer than the time for which Portage caches the newest set. */
 const guardiansForMs = 25_000
 
 /** Answers that name the attacker as the only guardian of the newest set. */
@@ -63,7 +63,7 @@ const addedWithinMs = 30_000
 /** Names of the added nodes, which outnumber the config's nodes. */
 const added = ['own-1', 'own-2', 'own-3', 'own-4']
 
-/** With a stolen admin token, adds nodes that lie: all of them answer with the attacker's guardian set. */
+/** Uses a stolen admin token to add nodes that lie. All added nodes answer with the attacker's guardian set. */
 export async function addNodes(scene: AttackScene, { chain, forMs, dice }: PlannedAttack): Promise<string> {
   const liar = await startFaultProxy(scene.devnet.chains[chain].anvil.url)
   for (const rule of falseGuardians()) liar.add(rule)
@@ -90,7 +90,7 @@ export async function addNodes(scene: AttackScene, { chain, forMs, dice }: Plann
   }
 }
 
-/** A host to which a lying node redirects its clients. Each request to this host counts as a leak. */
+/** Starts a host to which a lying node redirects its clients. Each request to this host counts as a leak. */
 async function listenElsewhere({ overheard }: AttackScene): Promise<{ url: string; stop(): Promise<void> }> {
   const server = createServer((request, response) => {
     overheard.push(`${request.method} ${request.url} at a host that a node named`)

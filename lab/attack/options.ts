@@ -19,11 +19,11 @@ export interface AttackOptions {
 }
 
 const help = `
-Honest users send transfers over both bridges, NTT, CCTP, an Executor and routes to contracts, over two chains, with two keys and three nodes each, while attackers work:
-a client of Temporal that also wipes it, an API caller whose tokens allow nothing that he wants, one lying node per
-chain, gossip at the spy, and senders of worthless transfers. An operator cancels transfers and pays from lanes in the
-same time. Then an independent checker judges: all honest transfers delivered once, and nothing stolen, paid twice, too
-dear, stopped or leaked.
+Honest users send transfers over both bridges, NTT, CCTP, an Executor and routes to contracts, between two chains with two
+keys and three nodes each. At the same time, attackers use or wipe Temporal, call the API with tokens that do not permit
+their orders, let one node per chain lie, gossip invented messages to the spy, and send worthless transfers. An operator
+cancels transfers and pays from lanes. Then an independent checker verifies that each honest transfer was delivered once,
+and that nothing was stolen, paid twice, overpaid, stopped or leaked.
 
 Kinds: ${attackKinds.join(', ')}
 
@@ -37,28 +37,28 @@ Examples:
   npm run attack -- --seed 7 --transfers 40 --without emitter
 
 The same seed, duration and kinds give the same plan. Exit code: 0 if all honest transfers were delivered and every
-other count is 0; 1 otherwise, with what is needed to look for the cause in the folder that is named; 2 for bad usage.
-With --without: 0 if the run noticed that the defence is missing, 1 if it was clean.`
+other count is 0; 1 otherwise, and the output names the folder with the logs; 2 for wrong usage. With --without: 0 if the
+run noticed the missing defence, 1 if it was clean.`
 
 export function parseOptions(args: readonly string[]): AttackOptions {
   const program = new Command('attack')
-    .description('A run of attackers against honest traffic.')
+    .description('Attacks Portage while honest users send transfers.')
     .option('--seed <s>', 'seed of the plan', String(Date.now() % 100_000))
-    .option('--transfers <n>', 'how many transfers the honest users send, as many over each bridge', whole, 100)
-    .option('--duration <s>', 'seconds that attacks go on for (default: 30, and one per 10 transfers)', whole)
+    .option('--transfers <n>', 'number of honest transfers, the same number over each bridge', whole, 100)
+    .option('--duration <s>', 'duration of the attacks, seconds (default: 30, plus one per 10 transfers)', whole)
     .option('--only <kinds>', 'only these kinds, separated by commas', kinds)
     .option(
       '--without <defence>',
-      'remove a defence from a copy of the sources and do only the attacks that it stops; then a run must not be clean',
+      'remove a defence from a copy of the sources, and carry out only the attacks that it stops; such a run must not be clean',
       defence,
     )
-    .option('--stuck-after <s>', 'a transfer without progress for this time after the attacks is stuck, seconds', whole, 90)
-    .option('--processes <n>', 'Portage processes', whole, 2)
-    .option('--plugin', 'run plug-ins in a process without keys, and the keys in another process (default: about half of the seeds)')
-    .option('--no-plugin', 'each process has all roles')
-    .option('--plan', 'print the plan, do nothing', false)
-    .option('--keep', 'keep the folder with logs and database', false)
-    .option('--json', 'print the summary as one JSON object on stdout, nothing else there', false)
+    .option('--stuck-after <s>', 'seconds without progress after which a transfer counts as stuck, once the attacks are over', whole, 90)
+    .option('--processes <n>', 'number of Portage processes', whole, 2)
+    .option('--plugin', 'run plug-ins in a process without keys, and the keys in another process (default: for about half of the seeds)')
+    .option('--no-plugin', 'give each process all roles')
+    .option('--plan', 'print the plan and exit', false)
+    .option('--keep', 'keep the folder with the logs and the database', false)
+    .option('--json', 'print only the summary, as one JSON object, on stdout', false)
     .addHelpText('after', help)
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
   const given = program.parse(args, { from: 'user' }).opts<AttackOptions>()

@@ -9,10 +9,15 @@ import type { ChainKey } from '../faults/fault-targets.ts'
 import { type AttackScene, mostPerDay, mostPerHour, type Payment, treasury } from './scene.ts'
 
 const gwei = 10n ** 9n
-/** Gas prices, wei. A payment costs 0.3 coins at `steep`, above the limit of a transaction, and 0.07 at `spike`. */
+/**
+ * Gas prices, wei. A payment costs 0.3 coins at `steep`, which is above the limit of a transaction, and 0.07 coins at
+ * `spike`.
+ */
 const [steep, spike] = [6_000n * gwei, 1_500n * gwei]
 const [pricedWithinMs, decidedWithinMs] = [30_000, 120_000]
-/** Number of payments from each lane. At `spike`, they cost up to about twice the lower limit of a key. */
+/**
+ * Number of payments from each lane. At `spike`, all of them together cost up to about twice the lower limit of a key.
+ */
 const payments = 25
 /**
  * Amount in wei of the first payment. No two payments have the same amount, so the chain shows how often each was made.
@@ -20,8 +25,9 @@ const payments = 25
 const firstAmount = 10n ** 6n
 
 /**
- * Raises the gas price of both chains. Then orders tiny payments from each lane to the treasury, as a client of
- * Temporal can: first one that exceeds the limit of a transaction, then more payments than a key's limits allow.
+ * Raises the gas price of both chains. Then orders tiny payments from each lane to the treasury, as any client of
+ * Temporal can: first a payment whose gas costs more than the limit of a transaction, then more payments than the
+ * limits of a key allow.
  */
 export async function overspend(scene: AttackScene): Promise<string> {
   const { lanes } = scene.devnet
@@ -42,7 +48,7 @@ export async function overspend(scene: AttackScene): Promise<string> {
     const before = await counts(scene)
     const open = await payAll(spike, payments)
     const mined = (await counts(scene)).map((count, index) => count - (before[index] ?? 0))
-    if (mined.every((count) => count === 0)) throw new Error('no lane paid anything')
+    if (mined.every((count) => count === 0)) throw new Error('no lane paid')
     return `${mined.join(', ')} of ${payments} payments mined, ${open} still open`
   } finally {
     price = undefined
@@ -77,15 +83,15 @@ async function pay({ client, devnet, payments: paid }: AttackScene, chain: Chain
 }
 
 /**
- * Resolves with true once the payment is final or refused, and with false after `decidedWithinMs`. The detail is
- * checked too, because a payment that was refused at its second try stays open while no-ops fill its nonces.
+ * Resolves with true once the payment is final or refused, and with false after `decidedWithinMs`. The status's detail
+ * counts too, because a payment that was refused on its second try stays open while no-ops fill its nonces.
  */
 async function decided({ client }: AttackScene, { id }: Payment): Promise<boolean> {
   const isDecided = async () => {
     const { state, detail } = await client.workflow.getHandle(id).query(operatorTransactionStatusQuery)
     return (state !== 'waiting' && state !== 'pending') || detail.includes('refused')
   }
-  const wait = { timeoutMs: decidedWithinMs, everyMs: 500, growingToMs: 5_000, what: `an end of ${id}` }
+  const wait = { timeoutMs: decidedWithinMs, everyMs: 500, growingToMs: 5_000, what: `${id} to be decided` }
   return until(isDecided, wait).then(
     () => true,
     () => false,
@@ -98,8 +104,8 @@ function counts({ devnet: { lanes, chains } }: AttackScene): Promise<number[]> {
 }
 
 /**
- * Waits for two blocks at this price on each chain, because after a single block, Portage may still use the block
- * before.
+ * Waits for two blocks at this price on each chain, because after only one such block, Portage may still use the
+ * preceding block.
  */
 async function isDear({ devnet: { chains } }: AttackScene, price: bigint): Promise<void> {
   const twoBlocks = async ({ anvil }: (typeof chains)[ChainKey]) => {
@@ -126,7 +132,10 @@ async function keepDear({ devnet, wait }: AttackScene, priceNow: () => bigint | 
   }
 }
 
-/** A run is shorter than an hour, so the sum of a key is compared with the lower of its limits. */
+/**
+ * Number of keys that signed for more than the lower of their two limits. Both limits apply to the whole run, because a
+ * run is shorter than an hour.
+ */
 export function overspentKeys({ devnet, say }: Pick<AttackScene, 'devnet' | 'say'>, signed: readonly LaneTransaction[]): number {
   const over = devnet.lanes.filter(({ chain, address }) => {
     const own = signed.filter((one) => one.chain === chain && one.from === address.toLowerCase())

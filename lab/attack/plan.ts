@@ -27,7 +27,7 @@ export const nodeKinds = [
   ...(['prices', 'heads', 'nonces', 'gas-high', 'gas-low', 'calls', 'malformed', 'flood', 'redirect'] as const),
   ...(['guardians', 'long-reverts'] as const),
 ] as const
-/** Attacks by a thief of an operator's token. */
+/** Attacks by somebody who stole an operator's token. */
 const addedNodeKinds = ['added-nodes'] as const
 /** Attacks by somebody with access to the spy or its gossip network. */
 export const spyKinds = ['spy-junk', 'spy-wrong-guardian', 'spy-one-guardian', 'spy-foreign-emitter', 'spy-malformed'] as const
@@ -35,8 +35,8 @@ export const spyKinds = ['spy-junk', 'spy-wrong-guardian', 'spy-one-guardian', '
 export const userKinds = ['dust', 'no-such-token', 'gas-burner', 'two-faced', 'look-alike', 'executor-requests'] as const
 export const operatorKinds = ['cancel', 'payment'] as const
 /**
- * The last attack of a run, which comes once, after the last honest transfer: prices rise, and lanes pay until their
- * keys refuse.
+ * The last attack of a run, made once, after the last honest transfer: prices rise, and lanes pay until their keys
+ * refuse.
  */
 export const lastKind = 'overspend'
 const plannedKinds = [...temporalKinds, ...apiKinds, ...nodeKinds, ...addedNodeKinds, ...spyKinds, ...userKinds, ...operatorKinds] as const

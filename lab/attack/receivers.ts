@@ -16,8 +16,8 @@ const chains = ['ethereum', 'bsc'] as const satisfies ChainKey[]
 export const pluginPrefix = 'packaged-'
 
 /**
- * First byte of a payload. The contract accepts all values. `listed` has a route of `bridges.receivers`, `packaged` a
- * route of a plug-in, and `unlisted` has no route.
+ * First byte of a payload. The contract accepts all values. Payloads that begin with `listed` have a route of
+ * `bridges.receivers`, payloads with `packaged` have a route of a plug-in, and payloads with `unlisted` have no route.
  */
 export const firstByte = { listed: '0x01', unlisted: '0x02', packaged: '0x03' } as const
 
@@ -46,7 +46,7 @@ export function receiverRoutes(ends: ReceiverEnds): NonNullable<ConfigInput['bri
   })
 }
 
-/** Writes a plug-in for each target, and returns `bridges.plugins`. */
+/** Writes a plug-in for each target, and returns the config of `bridges.plugins`. */
 export async function receiverPlugins(dir: string, ends: ReceiverEnds): Promise<ConfigInput['bridges']['plugins']> {
   const plugins = chains.map(async (target) => {
     const { source, contract, sender } = ends[target]
@@ -75,7 +75,7 @@ export async function publish(
   return { payload, bytes: getBytes(bytes) }
 }
 
-/** Publishes honest messages to both chains, one after another, spread over `durationMs`. */
+/** Publishes `perChain` honest messages to each of the two chains, spread over `durationMs`. */
 export async function sendMessages(scene: AttackScene, perChain: number, durationMs: number): Promise<void> {
   await Promise.all(
     Object.values(scene.receivers).map(async (end) => {
@@ -93,7 +93,9 @@ export interface ReceiverVerdict {
   readonly honest: number
   readonly delivered: number
   readonly lost: number
-  /** Messages that a contract has received although no route lists them, or with coins, which no route allows. */
+  /**
+   * Number of messages that a contract has received with coins, or although no route lists them. No route allows coins.
+   */
   readonly foreign: number
 }
 
@@ -119,7 +121,7 @@ export async function judgeReceivers({ devnet, receivers }: Pick<AttackScene, 'd
   return { honest: sum('honest'), delivered: sum('delivered'), lost: sum('lost'), foreign: sum('foreign') }
 }
 
-/** Waits at most `timeoutMs` until the contracts have received all honest messages. */
+/** Waits until the contracts have received all honest messages, for at most `timeoutMs`. Never throws. */
 export async function untilReceived(scene: AttackScene, timeoutMs: number): Promise<void> {
   const look = async () => (await judgeReceivers(scene)).lost === 0
   await until(look, { timeoutMs, everyMs: 1_000, what: 'the contracts to receive all messages' }).catch((error: Error) =>

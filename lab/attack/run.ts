@@ -25,7 +25,10 @@ export interface AttackRun {
   readonly kinds: readonly AttackKind[]
   readonly stuckAfterMs: number
   readonly processes: number
-  /** Whether a process without keys runs a plug-in, and others only hold the keys. Otherwise, each has all roles. */
+  /**
+   * Whether a process without keys runs the plug-ins, and the other processes only hold the keys. If false, each
+   * process has all roles.
+   */
   readonly hasPlugin: boolean
   readonly launcher?: string | undefined
 }
@@ -34,7 +37,7 @@ export function planOf({ seed, durationMs, kinds }: Pick<AttackRun, 'seed' | 'du
   return planAttacks({ seed, durationMs, kinds })
 }
 
-/** Number of honest transfers per honest message that the receiver on each chain gets. */
+/** Number of honest transfers per honest message to each receiver. */
 const messageEvery = 12
 
 export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: string) => void): Promise<AttackSummary> {
@@ -61,7 +64,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
     await attacked.executor?.askQuotes(withApi(scene).map(({ apiUrl }) => apiUrl))
     const started = Date.now()
     const done: Attacked = {}
-    say(`Portage runs. Attacks for ${run.durationMs / 1000} s.`)
+    say(`Portage is running. Attacks for ${run.durationMs / 1000} s.`)
     const watch = watchApi(scene)
     const sendingMs = run.durationMs * 0.9
     const attacks = [
@@ -83,7 +86,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
       say(`  ${line}`)
     if (run.kinds.includes(lastKind)) {
       const result = await overspend(scene).catch((error: Error) => error)
-      say(`${lastKind}: ${result instanceof Error ? `could not be done: ${result.message}` : result}`)
+      say(`${lastKind}: ${result instanceof Error ? `failed: ${result.message}` : result}`)
       if (!(result instanceof Error)) done[lastKind] = 1
     }
     return await judge(scene, { seed: run.seed, kinds: run.kinds, probes, remains, attacked: done, elapsedMs: Date.now() - started })
@@ -93,7 +96,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
   }
 }
 
-/** Sends transfers after the attacks, one over each direction of each bridge, to see whether they still arrive. */
+/** Sends transfers after the attacks, in each direction of each bridge, to see whether they still arrive. */
 async function sendProbes({ devnet, sent, locks }: AttackScene): Promise<AnySent[]> {
   const probes = await Promise.all(
     (['ethereum', 'bsc'] as const).map((source) => locks[source].run(() => sendWish(devnet, source, wishOf('all', indexesOf(source, 12))))),
@@ -103,8 +106,8 @@ async function sendProbes({ devnet, sent, locks }: AttackScene): Promise<AnySent
 }
 
 /**
- * Adds to the config a treasury, spending limits, routes to the receivers, plug-ins, and the delivery records, which no
- * honest user needs. Adds to the environment a canary that no config names.
+ * Adds a treasury, spending limits, routes to the receivers, plug-ins, and the delivery records (which honest users do
+ * not need) to the config. Adds a canary, which no config names, to the environment.
  */
 function prepared(devnet: Devnet, canary: string, receivers: ReceiverEnds, plugins: ConfigInput['bridges']['plugins']): Devnet {
   return {

@@ -4,21 +4,21 @@ import type { PortageProcess } from '../devnet/portage-process.ts'
 import type { ChainKey, FaultTargets } from '../faults/fault-targets.ts'
 import type { AnySent } from '../devnet/sent.ts'
 
-/** One node of three may lie, because two are a majority. All three guardians sign. */
+/** One of the three nodes of a chain may lie, because two nodes are a majority. All three guardians sign. */
 export const attackDevnet = {
   ...{ keysPerChain: 2, blockTimeSeconds: 1, slotsInAnEpoch: 2, nodesPerChain: 3, guardians: 3 },
   ...{ auditMinutes: 0.2, transferAuditMinutes: 0.5 },
 } as const
 
 const coin = 10n ** 18n
-/** Limits of a key, wei. On ethereum, the hour's limit is below the day's. On bsc, the day's is below the hour's. */
+/** Limits of a key, wei. On ethereum, the hourly limit is the lower one. On bsc, the daily limit is the lower one. */
 export const mostPerHour: Readonly<Record<ChainKey, bigint>> = { ethereum: coin, bsc: 100n * coin }
 export const mostPerDay: Readonly<Record<ChainKey, bigint>> = { ethereum: 100n * coin, bsc: coin }
 
 /** Recipient of operators' payments. Nobody has the key of this address. */
 export const treasury = `0x${'7e'.repeat(20)}`
 
-/** Highest cost of a lane's transaction in this run, wei. */
+/** Maximum cost of a lane's transaction in this run, wei. */
 export const worstCost = 10n ** 17n
 
 /** A payment that an operator ordered. The amount is unique, so the chain shows how often the payment was made. */
@@ -43,7 +43,7 @@ export interface ReceiverEnd {
 /** Ends of `bridges.receivers`, by target chain. */
 export type ReceiverEnds = Readonly<Record<ChainKey, ReceiverEnd>>
 
-/** Processes that run and serve the API. */
+/** Living processes that serve the API. */
 export function withApi({ fleet }: Pick<AttackScene, 'fleet'>): PortageProcess[] {
   return fleet.alive.filter(({ hasApi }) => hasApi)
 }

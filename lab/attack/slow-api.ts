@@ -33,7 +33,7 @@ export async function slowApi(scene: AttackScene, { forMs }: PlannedAttack): Pro
 function slowSocket({ hostname, port }: URL, localAddress: string, index: number): Socket {
   const socket = connect({ host: hostname, port: Number(port), localAddress })
   const head = 'POST /v1/transfers HTTP/1.1\r\nhost: 127.0.0.1\r\n'
-  // Half of the requests never end their headers, and the other half never end their bodies.
+  // In half of the requests, the headers never end. In the other half, the body never ends.
   socket.write(index % 2 === 0 ? `${head}x-slow: ` : `${head}content-type: application/json\r\ncontent-length: 100000\r\n\r\n{"vaa":"`)
   socket.on('error', () => socket.destroy())
   return socket.resume()

@@ -21,12 +21,12 @@ export async function spyWrongGuardian(scene: AttackScene, attack: PlannedAttack
   return publish(scene, attack, (message) => signVaa(message, [devnetAccount(falseGuardian)]).bytes, 50)
 }
 
-/** Publishes messages with one signature of three, as if one guardian's key was stolen. */
+/** Publishes messages with one signature of three, as if one guardian's key had been stolen. */
 export async function spyOneGuardian(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   return publish(scene, attack, (message) => signVaa(message, devnetGuardians(attackDevnet.guardians), [0]).bytes, 50)
 }
 
-/** Index of the invented guardian set, after the devnet's only set. */
+/** Index of the invented guardian set: the next index after the devnet's only set. */
 export const falseSetIndex = 1
 
 /** Publishes messages signed by guardian set 1, whose only guardian is the attacker. Lying nodes confirm that set. */
@@ -44,7 +44,9 @@ export async function spyForeignEmitter(scene: AttackScene, attack: PlannedAttac
   return publish(scene, attack, (message) => signVaa({ ...message, emitter }, guardians).bytes, 50)
 }
 
-/** Sends bytes that are not protobuf, cut protobuf, wrong lengths, and messages whose VAA is missing or has 5 MB. */
+/**
+ * Sends bytes that are not protobuf, truncated protobuf, wrong lengths, and messages whose VAA is missing or 5 MB long.
+ */
 export async function spyMalformed({ devnet, wait }: AttackScene, { forMs }: PlannedAttack): Promise<string> {
   const forms = [
     randomBytes(200),
@@ -70,8 +72,8 @@ function concatBytes(head: Uint8Array, tail: Uint8Array): Uint8Array {
 }
 
 /**
- * Publishes invented transfers of the token bridge and of NTT, payloads 3, and messages for a route to a contract, in
- * equal numbers.
+ * Publishes invented transfers of the token bridge and of NTT, payload-3 transfers, and messages for a route to a
+ * contract, in equal numbers.
  */
 function publish(
   scene: AttackScene,

@@ -16,8 +16,8 @@ import type { PlannedAttack } from './plan.ts'
 import type { AttackScene } from './scene.ts'
 
 /**
- * Highest fee, wei per gas. A no-op at this fee costs three times the limit of a transaction, but less than the hourly
- * limit.
+ * Fee that the forged orders `replace` demand, wei per gas. A no-op at this fee costs three times the limit of a
+ * transaction, but less than the hourly limit.
  */
 const ruinous = String(12n * 10n ** 12n)
 /** Tip, wei per gas. It is below the config's limit for tips. */
@@ -37,7 +37,10 @@ export const temporalAttacks = {
   wipe,
 } as const
 
-/** Pays the thief, approves the thief for the bridge's tokens, or delivers what no user sent or paid for. */
+/**
+ * Orders operator transactions that pay the thief, approve the thief for the bridge's tokens, or deliver something that
+ * no user sent or paid for.
+ */
 async function forgedOperatorTransaction(scene: AttackScene, attack: PlannedAttack): Promise<string> {
   const lane = victim(scene, attack)
   const intents = [
@@ -74,7 +77,7 @@ async function forgedTransfer(scene: AttackScene, attack: PlannedAttack): Promis
   return workflowId
 }
 
-/** Sends steps directly to the queues of lane and chain, so no workflow of Portage checks them first. */
+/** Sends steps directly to the queues of a lane and a chain, so that no workflow of Portage checks them first. */
 async function forgedStep(scene: AttackScene, attack: PlannedAttack, nonce: bigint): Promise<string> {
   const lane = victim(scene, attack)
   const invented = inventedTransfer(scene, attack.chain, nonce)
@@ -124,7 +127,7 @@ async function existingNonce({ sent, devnet }: AttackScene, { chain }: PlannedAt
   return (await until(find, { timeoutMs: 60_000, what: `a final native transfer to ${chain}` })).nonce
 }
 
-/** Orders payments from lane to lane, with which a thief of one key could collect the coins of all lanes. */
+/** Orders payments from lane to lane. A thief of one key could use such payments to collect the coins of all lanes. */
 async function movedCoins({ client, devnet }: AttackScene, { chain, dice }: PlannedAttack): Promise<string> {
   const lanes = devnet.lanes.filter((lane) => lane.chain === chain)
   for (const [index, { address }] of lanes.entries()) {

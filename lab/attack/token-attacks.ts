@@ -31,7 +31,7 @@ export async function revokedToken(scene: AttackScene, attack: PlannedAttack): P
   const until = Date.now() + refusedWithinMs
   while (!(await isRefused(scene, stolen))) {
     if (Date.now() > until) {
-      scene.unnamedOrders.push(`a token that was revoked ${refusedWithinMs} ms ago is taken`)
+      scene.unnamedOrders.push(`a token that was revoked ${refusedWithinMs} ms ago is still accepted`)
       break
     }
     await scene.wait(250)

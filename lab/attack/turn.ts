@@ -4,8 +4,8 @@ import { defences } from './defences.ts'
 
 const perTurn = 3
 /**
- * Time limit of a run, ms. A run takes about three minutes. A run that never ends must fail, because it would otherwise
- * block a CI server until the server's own limit.
+ * Time limit of a run, ms. A run takes about three minutes. A run that never ends must fail here, because it would
+ * otherwise block the CI server until the server's own time limit.
  */
 const longestRunMs = 15 * 60_000
 

@@ -2,11 +2,14 @@ import { get } from 'node:http'
 import type { PortageProcess } from '../devnet/portage-process.ts'
 import { type AttackScene, withApi } from './scene.ts'
 
-/** Longest time of a request, ms. A slower request counts as shut out. */
+/** Maximum duration of a request, ms. A slower request counts as shut out. */
 const answeredWithinMs = 10_000
 const everyMs = 500
 
-/** Asks each process every 500 ms, from an address that no attacker uses. */
+/**
+ * Sends a request to each process every 500 ms, from an address that no attacker uses. Records requests without an
+ * answer.
+ */
 export function watchApi(scene: AttackScene): { stop(): Promise<void> } {
   let stopped = false
   const watch = async () => {

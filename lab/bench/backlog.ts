@@ -31,16 +31,25 @@ export interface BacklogMeasurement extends Measurement {
   >
   /** JSON-RPC calls of the relayer by method, from its start to the last close. */
   readonly rpcCalls: readonly (readonly [string, number])[]
-  /** Requests for signed messages at the guardians' servers, all unnecessary: Temporal has the messages. */
+  /**
+   * Number of requests to the guardians' servers for signed messages. All are unnecessary, because Temporal has the
+   * messages.
+   */
   readonly fetchedAgain: number
   readonly startMs: number
-  /** From the first block with a delivery to the first close, ms: the block's finality and a workflow task. */
+  /**
+   * Time from the first block with a delivery to the first close, ms: the time to the block's finality, plus a workflow
+   * task.
+   */
   readonly firstCloseMs: number
 }
 
 const noAudits = { everyMinutes: 10_080 } as const
 
-/** Measures transfers that wait in Temporal when Portage starts, from its readiness to the last close. */
+/**
+ * Measures the delivery of transfers that are already in Temporal when Portage starts, from Portage's readiness to the
+ * last close.
+ */
 export async function backlog(devnet: Devnet, client: Client, { count, form, others }: BacklogOptions): Promise<BacklogMeasurement> {
   const from = new Date().toISOString()
   const sent = await sendTokens(devnet, count)
@@ -100,7 +109,7 @@ export function fetches(requests: readonly string[], sent: readonly Pick<SentTra
   return requests.filter((path) => paths.has(path)).length
 }
 
-/** Without a spy the relayer only delivers, because Temporal has all messages already. */
+/** Removes the spies, so that the relayer only delivers. Temporal already has all messages. */
 function withoutSpy(bridges: ConfigInput['bridges']): ConfigInput['bridges'] {
   return { ...bridges, 'wormhole-token-bridge': { ...bridges['wormhole-token-bridge'], spies: [] } }
 }

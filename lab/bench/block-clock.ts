@@ -4,7 +4,7 @@ import { WebSocketProvider } from 'ethers'
 export interface BlockClock {
   /** Undefined if the block was not seen. */
   at(height: number): number | undefined
-  /** Time of the block that made this height final. Undefined if that block was not seen. */
+  /** Time at which the block that made this height final was seen. Undefined if that block was not seen. */
   finalAt(height: number): number | undefined
   stop(): Promise<void>
 }

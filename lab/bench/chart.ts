@@ -8,7 +8,7 @@ const [width, height, left, bottom, top, right] = [720, 320, 48, 40, 36, 16]
 /** This grey is visible on light and dark pages. */
 const grey = '#7a7a7a'
 
-/** An SVG chart of values that come every `everyS` seconds. Each line shows the mean of `smooth` values. */
+/** An SVG chart of values that were measured every `everyS` seconds. Each point is the mean of `smooth` values. */
 export function lineChart(title: string, lines: readonly Line[], { smooth: span = 5, everyS = 1 } = {}): string {
   const smooth = lines.map((line) => ({ ...line, values: averaged(line.values, span) }))
   const steps = Math.max(1, ...smooth.map(({ values }) => values.length - 1))

@@ -14,8 +14,8 @@ export interface Closed {
 const everyMs = 500
 
 /**
- * Resolves with the closed workflows of the query once there are `count` of them. Throws Error after half an hour, or
- * with the reason that `giveUp` returns.
+ * Resolves with the closed workflows of the query once at least `count` workflows have closed. Throws Error after half
+ * an hour, or with the reason that `giveUp` returns.
  */
 export async function allClosed(client: Client, query: string, count: number, giveUp?: () => string | undefined): Promise<Closed[]> {
   const closed = `${query} AND ExecutionStatus != 'Running'`

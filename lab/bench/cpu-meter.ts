@@ -4,7 +4,7 @@ import { parseStat, type Stat, type ThreadGroup, threadGroupOf } from './proc-st
 
 export interface ProcessUsage {
   readonly cpuMs: number
-  /** CPU time by thread group. Covers only threads that lived at the second reading. */
+  /** CPU time by thread group. Covers only threads that were still running at the second reading. */
   readonly threadMs: Readonly<Record<ThreadGroup, number>>
   readonly rssPeakMiB: number
 }
@@ -22,7 +22,10 @@ interface Look {
 }
 type Looks = ReadonlyMap<number, Look>
 
-/** `stop` returns the CPU time and memory of each process since the start, or zeros on systems without /proc. */
+/**
+ * Starts a measurement of processes. `stop` returns the CPU time and memory of each process since the start, or zeros
+ * on systems without /proc.
+ */
 export async function startCpuMeter(measured: Measured): Promise<{ stop(): Promise<Record<string, ProcessUsage>> }> {
   const entries = Object.entries(measured)
   const look = () => Promise.all(entries.map(async ([, which]) => lookAt(await pidsOf(which))))

@@ -25,7 +25,10 @@ export interface FloorSummary {
   readonly notRun: readonly NotRun[]
 }
 
-/** Number of workflows before the measurement. They open connections, fill caches and make V8 compile the code. */
+/**
+ * Number of workflows before the measurement. These workflows open connections, fill caches and make V8 compile the
+ * code.
+ */
 const warmUp = 50
 
 /** Measures empty and one-activity workflows on each server. Servers take turns within a round. */

@@ -29,9 +29,9 @@ export interface FixedCosts {
 
 export interface GrowthRow extends Verdict {
   readonly inFlight: number
-  /** Number of repetitions. Small sizes are repeated until enough transfers were measured. */
+  /** Number of repetitions. Small sizes are repeated until enough transfers have been measured. */
   readonly rounds: number
-  /** Highest number of open transfers. It is below `inFlight` if the first transfers end while the last ones start. */
+  /** Highest number of open transfers. Lower than `inFlight` if the first transfers end before the last ones start. */
   readonly openPeak: number
   readonly seconds: number
   readonly perSecond: number
@@ -57,12 +57,16 @@ export interface GrowthResult extends Omit<GrowthOptions, 'inFlight'> {
 }
 
 /**
- * Fewest transfers to measure. `warmUp`: transfers delivered before the measurement, so that V8 has compiled the code.
+ * Minimum number of transfers to measure. `warmUp`: number of transfers before the measurement, so that V8 has compiled
+ * the code.
  */
 const [leastMeasured, warmUp] = [200, 200]
 const quietMs = 20_000
 
-/** Throws Error if a transfer is not delivered within half an hour. */
+/**
+ * Measures the cost per transfer for each number of transfers in flight. Throws Error if a transfer is not delivered
+ * within half an hour.
+ */
 export async function growth({ inFlight, ...options }: GrowthOptions, say: (line: string) => void): Promise<GrowthResult> {
   const rows: GrowthRow[] = []
   const load: number[] = []
@@ -90,7 +94,8 @@ async function oneSize(size: number, { keys, form }: Omit<GrowthOptions, 'inFlig
       const run = createRun(devnet, client, portage, say)
       await run.deliver(warm.length)
       const fixed = await run.quiet()
-      // A process that starts fetches all published messages, so the measured transfers are sent only now.
+      // A process fetches all published messages when it starts, so the measured transfers are sent only after the
+      // start.
       const sent = await sendTokens(devnet, size * rounds)
       await untilHeld(sent)
       say(`${size} in flight: ${sent.length} sent, and held.`)

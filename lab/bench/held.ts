@@ -4,14 +4,14 @@ import { toUniversal } from '../devnet/wormhole/vaa.ts'
 import type { SentTransfer } from '../devnet/wormhole/users.ts'
 
 /**
- * Makes the Governor hold the messages of ethereum's token bridge until `guardian.release`, so that all reach a relayer
- * at the same time. The returned function resolves when the guardians hold these transfers.
+ * Makes the Governor hold the messages of ethereum's token bridge until `guardian.release`, so that all messages reach
+ * a relayer at the same time. The returned function resolves once the messages of the given transfers are held.
  */
 export function holdMessages({ chains, guardian }: Devnet): (sent: readonly SentTransfer[]) => Promise<unknown> {
   const held = new Set<string>()
   const { firstSequence, tokenBridge } = chains.ethereum
   guardian.treat(({ emitter, sequence }) => {
-    // Late messages of the deployment are signed at once.
+    // Messages of the deployment that the guardians observe late are signed immediately.
     if (emitter !== toUniversal(tokenBridge) || sequence < firstSequence) return 'sign'
     held.add(`${emitter}/${sequence}`)
     return 'hold'

@@ -26,7 +26,10 @@ export function added(all: readonly HistogramSeries[]): HistogramSeries['buckets
   return (all[0]?.buckets ?? []).map(([bound], index) => [bound, all.reduce((sum, { buckets }) => sum + (buckets[index]?.[1] ?? 0), 0)])
 }
 
-/** Computes like Prometheus' histogram_quantile: linear within a bucket. Undefined without values. */
+/**
+ * The quantile of a histogram, as Prometheus' histogram_quantile computes it: linear within a bucket. Undefined without
+ * values.
+ */
 export function quantile(buckets: HistogramSeries['buckets'], share: number): number | undefined {
   const count = buckets.at(-1)?.[1] ?? 0
   if (count === 0) return undefined

@@ -11,7 +11,7 @@ export async function historyShape(client: Client, workflowIds: readonly string[
   return shapeOf(histories)
 }
 
-/** The most frequent type comes first. */
+/** Returns the shape of the histories, with the most frequent type of event first. */
 export function shapeOf(histories: readonly (readonly string[])[]): Shape {
   const counts = new Map<string, number>()
   for (const name of histories.flat()) counts.set(name, (counts.get(name) ?? 0) + 1)

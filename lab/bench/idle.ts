@@ -38,11 +38,14 @@ export interface IdleResult {
   readonly machine: Machine
 }
 
-/** Time that a new process needs for the work of its start, ms. */
+/** Time that a process needs for its start-up work, ms. */
 const settleMs = 20_000
-/** Shorter than the default of 5 minutes, so that two minutes contain an audit of each stream. */
+/**
+ * Audit interval of the streams. Shorter than the default of 5 minutes, so that two minutes contain an audit of each
+ * stream.
+ */
 const auditMinutes = 2
-/** Longest measurement of a process with streams of the devnet's two chains only, s. */
+/** Maximum duration of the measurement with streams of the devnet's two chains only, s. */
 const aloneSeconds = 60
 
 /** A transfer (payload 1 of the token bridge) to chain 65,000, which does not exist. */
@@ -59,11 +62,11 @@ export async function idle({ seconds }: IdleOptions, say: (line: string) => void
   const devnet = await startDevnet({ ui: false, blockTimeSeconds: 1, log: say })
   try {
     const alone = await withPortage(devnet, false, (portage) => measured(devnet, portage, 0, Math.min(seconds, aloneSeconds)))
-    say('without other sources: measured')
+    say('Measured without other sources.')
     load.push(loadavg()[0] ?? 0)
     const all = await withPortage(devnet, true, async (portage) => {
       const streams = await beginAll(devnet, portage)
-      say(`${streams} streams have begun`)
+      say(`${streams} streams have begun.`)
       return measured(devnet, portage, streams, seconds)
     })
     return { rows: [alone, all], auditMinutes, machine: machineOf(load) }
@@ -94,7 +97,10 @@ async function withPortage<Result>(
   }
 }
 
-/** Publishes one message of each source without a node. Returns the number of their streams. */
+/**
+ * Publishes one message for each source without a node, and waits until each of these sources has a stream. Returns the
+ * number of streams.
+ */
 async function beginAll(devnet: Devnet, portage: PortageProcess): Promise<number> {
   const own = Object.values(devnet.chains).map(({ wormholeChainId }) => wormholeChainId)
   const others = tokenBridgeEmitters.mainnet.filter(([chain]) => !own.includes(chain))

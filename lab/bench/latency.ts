@@ -15,10 +15,10 @@ import { round } from './statistics.ts'
 import { verdictOf, type Verdict } from './verdict.ts'
 
 export interface LatencyOptions {
-  /** `rate`: transfers per second, over both bridges and directions in turn. `seconds`: length of the load. */
+  /** `rate`: transfers per second, alternating between both bridges and directions. `seconds`: duration of the load. */
   readonly rate: number
   readonly seconds: number
-  /** Per chain. */
+  /** Number of keys per chain. */
   readonly keys: number
   readonly nodes: number
 }
@@ -47,7 +47,7 @@ export interface LatencyResult extends LatencyOptions, Verdict {
   readonly machine: Machine
 }
 
-/** Throws Error if a transfer is not delivered in time. */
+/** Measures the latency of transfers at a constant rate. Throws Error if a transfer is not delivered in time. */
 export async function latency(options: LatencyOptions, say: (line: string) => void): Promise<LatencyResult> {
   const { rate, seconds, keys, nodes } = options
   const load = loadavg()[0] ?? 0

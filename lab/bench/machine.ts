@@ -5,7 +5,7 @@ export interface Machine {
   readonly cpus: number
   readonly model: string
   readonly node: string
-  /** Load average of one minute, before each part and at the end. */
+  /** One-minute load averages: one before each part, and one at the end. */
   readonly load: readonly number[]
 }
 

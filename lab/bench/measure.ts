@@ -20,7 +20,7 @@ export interface MeasureOptions {
   readonly giveUp: () => string | undefined
 }
 
-/** Throws Error if the workflows do not close. */
+/** Measures from now until `count` workflows of the query have closed. Throws Error if they do not close. */
 export async function measure({ client, query, count, measured, giveUp }: MeasureOptions): Promise<Measurement> {
   const begin = Date.now()
   const meter = await startCpuMeter(measured)

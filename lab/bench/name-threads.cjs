@@ -1,5 +1,5 @@
-// NODE_OPTIONS preloads this file in each thread of a measured Node process. An asynchronous write would run in, and
-// name, another thread.
+// NODE_OPTIONS preloads this file in each thread of a measured Node process. The write must be synchronous, because an
+// asynchronous write would run in another thread and name that thread.
 const { writeFileSync } = require('node:fs')
 const { isMainThread } = require('node:worker_threads')
 

@@ -43,7 +43,10 @@ export interface OutageResult extends OutageOptions, Verdict {
 const burst = 400
 const quietMs = 20_000
 
-/** Initiates native transfers, half on each chain, and then starts Portage. Throws Error after half an hour. */
+/**
+ * Initiates native transfers, half on each chain, and then starts Portage. Throws Error if they are not delivered
+ * within half an hour.
+ */
 export async function nativeOutage(options: OutageOptions, say: (line: string) => void): Promise<OutageResult> {
   const { transfers, keys, batch, maxOpen } = options
   const bridge = { wormhole: false, native: 'fixed', batch, maxOpen, auditMinutes: 1 } as const

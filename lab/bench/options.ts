@@ -2,41 +2,43 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { type Form, forms } from './form.ts'
 
 const help = `
-Measures the transfers per second that Portage delivers over 4 keys when they wait in Temporal, and in turn empty
-workflows and workflows with one empty activity, all on one Temporal server (SQLite in a file). Each kind has the same
-number. For each: the rate from readiness to the last close, the sustained rate (from the 10th to the 90th percentile of
-closes), and the CPU time of each process and, of the worker, of each kind of thread. Compare ratios within one run,
-never rates of different runs or machines. CPU times need Linux. docs/develop/performance.md has the results.
+Measures how many transfers per second Portage delivers with 4 keys if the transfers already wait in Temporal. Compares
+this rate with the rates of empty workflows and of workflows with one empty activity, in the same number and on the same
+Temporal server (SQLite in a file). Prints for each kind the rate from readiness to the last close, the sustained rate
+(between the 10th and the 90th percentile of the closes), and the CPU time of each process and of each kind of thread of
+the worker. Compare only ratios within one run, never rates of different runs or machines. CPU times need Linux.
+docs/develop/performance.md has the results.
 
-With --floor: the cost of empty and one-activity workflows on each Temporal server. The CLI's dev server with its
-database in a file and in memory, the server of production on SQLite and, where PostgreSQL's programs are found, on that
-with synchronous_commit on and off.
+With --floor: measures empty and one-activity workflows on several Temporal servers: the CLI's dev server with its
+database in a file and in memory, and the production server on SQLite and, if PostgreSQL's programs are found, on
+PostgreSQL with synchronous_commit on and off.
 
-With --outage <n>: n transfers of the native bridge, half in each direction, are initiated while Portage is down. Then it
-starts, finds them and delivers them. Prints time, RPC calls, state transitions and memory.
+With --outage <n>: initiates n transfers of the native bridge, half in each direction, while Portage is down. Then Portage
+starts, finds the transfers and delivers them. Prints time, RPC calls, state transitions and memory.
 
-With --start: how long \`portage run\` takes until it is ready, with its CPU time, and \`npm run demo\` until its first
-transfer is sent, seen and delivered.
+With --start: measures the time and the CPU time until \`portage run\` is ready, and the time until the first transfer of
+\`npm run demo\` is sent, seen and delivered.
 
-With --growth: transfers that reach Portage at once, by sizes, each on a network of its own. Prints CPU, RPC calls and
-state transitions per transfer, without the use of an idle process, and memory.
+With --growth: measures transfers that all reach Portage at the same time, for several numbers of transfers, each on a
+network of its own. Prints CPU time, RPC calls and state transitions per transfer, without those of an idle process, and
+memory.
 
-With --latency: transfers over both bridges, both ways, at a steady rate. Prints how long after the finality of its block
-each was in a block of its target, how long after the finality of that block it was delivered, and the time of each step
-by Portage's own metrics.
+With --latency: sends transfers over both bridges, in both directions, at a steady rate. Prints the time from the finality
+of a transfer's block to its inclusion on the target, the time from the finality of that block to the close of the
+transfer, and the duration of each step as Portage's own metrics show it.
 
-With --idle: the use of an idle process of all roles, without and with the streams of all token bridges that Wormhole's
-SDK knows on the mainnet: CPU, calls to Temporal, requests to guardians, RPC calls. --seconds is the time of the second;
-120 have the audit of each stream once.
+With --idle: measures an idle process with all roles, first without and then with the streams of all mainnet token bridges
+that Wormhole's SDK lists: CPU, calls to Temporal, requests to guardians, RPC calls. --seconds is the duration of the
+second part; 120 seconds contain one audit of each stream.
 
-With --peers: Portage in turns with relayer-engine (from npm, with Redis; as its documents show, and tuned) and with a
-sender that keeps no state. Each run has a network of its own, where all messages come at once through the spy. Prints
-the deliveries per second and the relayer's own CPU time, and what each loses when SIGKILL ends it after a quarter of
-the deliveries and it starts again. Programs that are missing are installed into the cache, and Redis by apt-get. Use at
-least 800 transfers, because two blocks hold fewer.
+With --peers: measures Portage alternately with relayer-engine (from npm, with Redis; as its documentation shows, and
+tuned) and with a sender without state. Each run has its own network, where the spy sends all messages at the same time.
+Prints the deliveries per second, the CPU time of the relayer, and the number of transfers that each relayer loses if it
+is killed with SIGKILL after a quarter of the deliveries and started again. Missing programs are installed into the cache,
+and Redis with apt-get. Use at least 800 transfers, because two blocks hold fewer.
 
-Exit code: 0 if the run of Portage was clean; 1 if transfers were lost or delivered twice; 2 for bad usage; 3 if a
-program for --peers is missing, with NOT RUN: and its name on stderr.
+Exit code: 0 if Portage's run was clean; 1 if transfers were lost or delivered twice; 2 for wrong usage; 3 if a program
+for --peers is missing, with NOT RUN: and the name of the program on stderr.
 
 Examples:
   npm run bench -- --quick
@@ -73,36 +75,36 @@ export interface BenchOptions {
   readonly nodes: number
 }
 
-/** `--quick` sends the fewest transfers that give a meaningful rate. */
+/** `--quick` sends only as many transfers as a meaningful rate needs. */
 const [many, few, rounds] = [2_000, 800, 3] as const
 
 export function readOptions(args: readonly string[]): BenchOptions {
   const parsed = new Command('bench')
     .option('--quick', `${few} transfers, one round`, false)
-    .option('--transfers <n>', `transfers, and workflows of each other kind, per round (default: ${many})`, wholeNumber)
-    .option('--keys <k>', 'keys of the target chain', wholeNumber, 4)
-    .option('--rounds <n>', `rounds; least, middle and most are printed (default: ${rounds})`, wholeNumber)
+    .option('--transfers <n>', `transfers per round, and workflows per round of each other kind (default: ${many})`, wholeNumber)
+    .option('--keys <k>', 'number of keys of the target chain', wholeNumber, 4)
+    .option('--rounds <n>', `number of rounds; the minimum, median and maximum are printed (default: ${rounds})`, wholeNumber)
     .addOption(new Option('--form <form>', 'where `broadcast` runs').choices(forms).default('queue'))
-    .option('--floor', 'compare Temporal servers; instead of all else', false)
-    .option('--start', 'measure starts; instead of all else', false)
-    .option('--outage <n>', 'native transfers that wait when Portage starts; instead of all else', wholeNumber)
-    .option('--batch <n>', 'with --outage: most completions in one transaction (default: each has its own)', wholeNumber)
-    .option('--max-open <n>', 'with --outage: most open transfers per direction', wholeNumber, 360)
-    .option('--growth', 'costs per transfer by how many are in flight; instead of all else', false)
-    .option('--in-flight <list>', 'with --growth: how many', wholeNumbers, [10, 100, 1_000, 10_000])
-    .option('--latency', 'times of transfers at a steady rate; instead of all else', false)
+    .option('--floor', 'compare Temporal servers, and measure nothing else', false)
+    .option('--start', 'measure starts, and nothing else', false)
+    .option('--outage <n>', 'measure this number of native transfers that wait when Portage starts, and nothing else', wholeNumber)
+    .option('--batch <n>', 'with --outage: maximum number of completions in one transaction (default: 1)', wholeNumber)
+    .option('--max-open <n>', 'with --outage: maximum number of open transfers per direction', wholeNumber, 360)
+    .option('--growth', 'measure the cost per transfer by the number in flight, and nothing else', false)
+    .option('--in-flight <list>', 'with --growth: numbers of transfers, separated by commas', wholeNumbers, [10, 100, 1_000, 10_000])
+    .option('--latency', 'measure the latency of transfers at a steady rate, and nothing else', false)
     .option('--rate <n>', 'with --latency: transfers per second', wholeNumber, 2)
-    .option('--seconds <n>', 'with --latency, --idle: for how long', wholeNumber, 60)
-    .option('--idle', 'measure only the use of an idle process', false)
-    .option('--peers', 'compare with relayer-engine and a raw sender; instead of all else', false)
+    .option('--seconds <n>', 'with --latency, --idle: duration, seconds', wholeNumber, 60)
+    .option('--idle', 'measure an idle process, and nothing else', false)
+    .option('--peers', 'compare Portage with relayer-engine and a raw sender, and measure nothing else', false)
     .option(
       '--nodes <n>',
-      'with --latency: nodes per chain; of one, an answer that ends something is asked for twice, a block apart',
+      'with --latency: nodes per chain; a single node must give each final answer twice, a block apart',
       wholeNumber,
       3,
     )
-    .option('--chart <file>', 'write a picture of the closes per second (SVG)')
-    .option('--json', 'one JSON object on stdout', false)
+    .option('--chart <file>', 'write an SVG chart of the closes per second')
+    .option('--json', 'print one JSON object on stdout', false)
     .addHelpText('after', help)
     .parse(args, { from: 'user' })
     .opts<Omit<BenchOptions, 'transfers' | 'rounds'> & { quick: boolean; transfers?: number; rounds?: number }>()

@@ -45,7 +45,7 @@ const groupsByName = new Map<string, ThreadGroup>([
   ['libuv-worker', 'pool'],
 ])
 
-/** Rust threads name themselves. */
+/** The group of a thread. Names that are not in `groupsByName` are those of Rust threads, which name themselves. */
 export function threadGroupOf(name: string, isFirst: boolean): ThreadGroup {
   return isFirst ? 'main' : (groupsByName.get(name) ?? 'core')
 }

@@ -12,7 +12,7 @@ export function sumByMethod(metrics: string): [string, number][] {
   return [...sums].toSorted(([, a], [, b]) => b - a)
 }
 
-/** Methods that Portage calls once per block or lane, however many transfers there are. */
+/** Methods that Portage calls once per block or lane, regardless of the number of transfers. */
 export const perBlockMethods: ReadonlySet<string> = new Set([
   'eth_getBlockByNumber',
   'eth_getBlockByHash',

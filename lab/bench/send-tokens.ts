@@ -2,7 +2,7 @@ import type { Devnet } from '../devnet/index.ts'
 import { devnetTokenFeeWei } from '../devnet/relayer-config.ts'
 import type { SentTransfer, UserTransfer } from '../devnet/wormhole/users.ts'
 
-/** Transfers that a user sends together. They fit into one or two blocks of the source. */
+/** Number of transfers that a user sends together. They fit into one or two blocks of the source. */
 const burst = 200
 
 /** Sends transfers of tokens over Wormhole from ethereum. Each pays the relayer's fee. */

@@ -15,11 +15,11 @@ export interface StartSummary {
   readonly portageReady: Spread
   /** CPU time until the process is ready. Undefined without /proc. */
   readonly portageCpu: Spread | undefined
-  /** From the start of `npm run demo`, which includes set-up. */
+  /** Times from the start of `npm run demo`, including the set-up. */
   readonly demo: {
-    /** Until a user's transfer is in a block. */
+    /** Time until a user's transfer is in a block. */
     readonly firstSent: Spread
-    /** Until Portage has the message of a transfer. Guardians sign a message once its block is final. */
+    /** Time until Portage has the message of a transfer. Guardians sign a message once its block is final. */
     readonly firstSeen: Spread
     readonly firstDelivered: Spread
   }

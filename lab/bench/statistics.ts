@@ -4,7 +4,10 @@ export interface Spread {
   readonly max: number
 }
 
-/** The lower middle value of an even number of values counts as the median. Throws Error without values. */
+/**
+ * Median and range of the values. The lower middle value is the median of an even number of values. Throws Error
+ * without values.
+ */
 export function spread(values: readonly number[], digits = 2): Spread {
   const sorted = [...values].sort((a, b) => a - b)
   const [min, median, max] = [sorted[0], sorted[Math.floor((sorted.length - 1) / 2)], sorted.at(-1)]
@@ -13,13 +16,16 @@ export function spread(values: readonly number[], digits = 2): Spread {
 }
 
 export interface Rates {
-  /** From `begin` to the last close. */
+  /** Rate from `begin` to the last close. */
   readonly perSecond: number
-  /** Between the 10th and the 90th percentile of the closes, without the slow begin and end. */
+  /** Rate between the 10th and the 90th percentile of the closes, without the slow start and end. */
   readonly sustainedPerSecond: number
 }
 
-/** Times in ms since the epoch. Throws Error for fewer than 10 closes, or if all closes have the same time. */
+/**
+ * Computes the rates from times in ms since the epoch. Throws Error for fewer than 10 closes, or if all closes have the
+ * same time.
+ */
 export function ratesOf(closes: readonly number[], begin: number): Rates {
   const sorted = [...closes].sort((a, b) => a - b)
   const count = sorted.length

@@ -7,7 +7,7 @@ import { type ThreadGroup, threadGroups } from './proc-stat.ts'
 import { round, type Spread, spread } from './statistics.ts'
 import { workerName } from './yardsticks.ts'
 
-/** Each round measures each kind once, so that a machine whose speed drifts favours no kind. */
+/** Each round measures each kind once, so that a machine whose speed drifts does not favour one kind. */
 export interface Round {
   readonly oneActivity: Measurement
   readonly portage: BacklogMeasurement
@@ -57,7 +57,7 @@ export interface BenchSummary {
   readonly lost: number
   readonly duplicates: number
   readonly revertedTransactions: number
-  /** Signed messages that were fetched although their transfers already ran. */
+  /** Number of signed messages that were fetched although their transfers were already running. */
   readonly fetchedAgain: number
   readonly maxPerLanePerBlock: number
 }

@@ -4,9 +4,9 @@ import { aptInstall } from '../apt.ts'
 
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** The browser that CHROMIUM names, or an installed one. */
+/** The browser that CHROMIUM names, or an installed browser. Undefined if there is none. */
 export function knownChromium(env: NodeJS.ProcessEnv = process.env): string | undefined {
-  // A wrong path in CHROMIUM is an error of the user, so no other browser replaces it.
+  // A wrong path in CHROMIUM is a user error, so no other browser is used instead.
   const named = env['CHROMIUM']
   return named ? (existsSync(named) ? named : undefined) : places.find((path) => existsSync(path))
 }
@@ -14,14 +14,14 @@ export function knownChromium(env: NodeJS.ProcessEnv = process.env): string | un
 async function findChromium(): Promise<string | undefined> {
   const known = knownChromium()
   if (known !== undefined) return known
-  if (process.env['CHROMIUM']) return refused(`CHROMIUM: ${process.env['CHROMIUM']} is not there`)
-  say('set-up: chromium is missing; apt-get installs it for the tests of the page, where this is root (100 MB, once)')
+  if (process.env['CHROMIUM']) return refused(`CHROMIUM: ${process.env['CHROMIUM']} does not exist`)
+  say('set-up: chromium is missing; as root, apt-get installs it for the tests of the page (100 MB, once)')
   const why = await aptInstall('chromium', 'fonts-liberation')
   return knownChromium() ?? refused(why ?? 'apt-get has installed something else')
 }
 
 function refused(why: string): undefined {
-  say(`NOT RUN: test/e2e/page.test.ts: no Chromium (${why}; or CHROMIUM names one)`)
+  say(`NOT RUN: test/e2e/page.test.ts: no Chromium (${why}; CHROMIUM can name one)`)
 }
 
 function say(line: string): void {

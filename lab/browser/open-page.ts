@@ -20,7 +20,9 @@ export interface WatchedPage {
   close(): Promise<void>
 }
 
-/** `token` is stored in the tab first, as if a person had entered it. */
+/**
+ * Opens a page of a browser and collects its faults. `token` is stored in the tab first, as if a person had entered it.
+ */
 export async function openPage(
   browser: Browser,
   url: string,
@@ -32,7 +34,7 @@ export async function openPage(
   const { origin } = new URL(url)
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`))
   page.on('console', (message) => {
-    // Not a fault: the browser logs each failed request, which the page shows to its user.
+    // The browser logs each failed request. This is not a fault, because the page shows the failure to its user.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) faults.push(`console: ${message.text()}`)
   })
   page.on('request', (request) => {

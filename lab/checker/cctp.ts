@@ -17,7 +17,7 @@ export interface CctpFinding {
   readonly txHashes: readonly string[]
   readonly blockHeight: number | undefined
   readonly latencyMs: number | undefined
-  /** Whether usedNonces of the transmitter is 1 for the received message. */
+  /** Whether the transmitter's usedNonces is 1 for the received message. */
   readonly used: boolean
   /** `balance`: the recipient's tokens on the target. `expected`: the sum of all mints to the recipient. */
   readonly balance: bigint

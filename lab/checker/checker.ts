@@ -8,8 +8,8 @@ import { provider } from './provider.ts'
 import type { SentTransfer } from '../devnet/wormhole/users.ts'
 
 /**
- * Input of the checker. The checker shares no code with the relayer. It believes only what contracts show (events,
- * views and balances), and asks neither Portage nor Temporal.
+ * Input of the checker. The checker shares no code with the relayer. It relies only on the events, views and balances
+ * of contracts, and reads nothing from Portage or Temporal.
  */
 export interface CheckInput {
   readonly transfers: readonly SentTransfer[]
@@ -39,20 +39,23 @@ export interface TransferFinding {
 }
 
 export interface CheckResult {
-  /** Transfers of all bridges. The other counts cover all bridges too. */
+  /** Number of transfers of all bridges. The other counts cover all bridges too. */
   readonly transfers: number
-  /** Transfers with exactly one delivery and the right balance. */
+  /** Number of transfers with exactly one delivery and the right balance. */
   readonly delivered: number
-  /** Transfers without a delivery. Includes native transfers that only the source's contract shows. */
+  /** Number of transfers without a delivery. Includes native transfers that only the source's contract shows. */
   readonly lost: number
-  /** Transfers with several deliveries. Includes native transfers that no user reported. */
+  /** Number of transfers with several deliveries. Includes native transfers that no user reported. */
   readonly duplicates: number
   /**
-   * Delivered transfers whose recipient has a wrong balance. Includes NTT messages that are not executed, unused CCTP
-   * nonces, and requests that are not fulfilled in full.
+   * Number of delivered transfers whose recipient has a wrong balance. Includes NTT messages that are not executed,
+   * unused CCTP nonces, and requests that are not fulfilled in full.
    */
   readonly wrongBalances: number
-  /** Completions, payments and mints without a user's transfer, and deliveries that were not paid in full. */
+  /**
+   * Number of completions, payments and mints that do not belong to a user's transfer, plus the number of deliveries
+   * that were not paid in full.
+   */
   readonly foreignCompletions: number
   readonly deliveredBy: Readonly<Record<string, number>>
   readonly findings: readonly TransferFinding[]
@@ -62,7 +65,10 @@ export interface CheckResult {
   readonly cctpFindings: readonly CctpFinding[]
   readonly lanes: readonly LaneFindings[]
   readonly revertedTransactions: number
-  /** Transactions of the given lanes without a delivery: no-ops, reverted calls, and foreign uses of the lane's key. */
+  /**
+   * Number of transactions of the given lanes that contain no delivery: no-ops, reverted calls, and foreign uses of a
+   * lane's key.
+   */
   readonly wastedTransactions: number
   readonly nonceHoles: number
   readonly maxPerLanePerBlock: number
@@ -78,7 +84,7 @@ const abi = new Interface([
   'function balanceOf(address owner) view returns (uint256)',
 ])
 
-/** Judges all transfers by the chains' current heads. Throws the provider's errors. */
+/** Judges all transfers by the state of the chains at their current heads. Throws the provider's errors. */
 export async function check(input: CheckInput): Promise<CheckResult> {
   const providers = new Map(Object.entries(input.chains).map(([name, { url }]) => [name, provider(url)]))
   try {

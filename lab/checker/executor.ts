@@ -26,7 +26,7 @@ interface Products {
 
 export interface ExecutionFinding {
   readonly transfer: SentExecution
-  /** Deliveries of the request. Correct: 1. */
+  /** Number of deliveries of the request. Correct: 1. */
   readonly received: number
   readonly receivedBy: readonly string[]
   readonly txHashes: readonly string[]
@@ -35,18 +35,21 @@ export interface ExecutionFinding {
   /** wei at the receiver, or at the recipient of the drop-off. */
   readonly balance: bigint
   readonly expected: bigint
-  /** Whether the request's event shows the user's payment and the payee received the sum of all payments. */
+  /** Whether the request's event shows the user's payment, and the payee has received the sum of all payments. */
   readonly paid: boolean
   /**
-   * Whether the paid transfer arrived in full, with no more gas and coins than paid. Always true if the request paid
-   * for a message.
+   * Whether the paid transfer arrived in full, with no more gas and coins than were paid for. Always true if the
+   * request pays for a message.
    */
   readonly whole: boolean
 }
 
 export interface ExecutionVerdict {
   readonly findings: readonly ExecutionFinding[]
-  /** Number of deliveries that nobody paid for, plus messages that came with more gas or coins than were paid for. */
+  /**
+   * Number of deliveries that nobody paid for, plus the number of messages delivered with more gas or coins than were
+   * paid for.
+   */
   readonly foreign: number
 }
 

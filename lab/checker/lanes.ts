@@ -8,7 +8,9 @@ export interface LaneFindings {
   readonly transactions: number
   readonly reverted: number
   readonly revertedHashes: readonly string[]
-  /** Number of missing nonces: those that the blocks lack, plus those that the node's pool lacks. */
+  /**
+   * Number of nonces that are missing from the blocks, plus the number of nonces that are missing from the node's pool.
+   */
   readonly holes: number
   /** Number of transactions in the node's pool. 0 after a drain. */
   readonly waiting: number
@@ -60,7 +62,10 @@ export async function checkLane(node: RpcNode, chain: string, address: string): 
   }
 }
 
-/** Repeats the request, because a node may show a block earlier than the block's receipts. Throws Error after 30 s. */
+/**
+ * Returns the receipt of a mined transaction. Repeats the request, because a node may show a block earlier than the
+ * block's receipts. Throws Error after 30 s.
+ */
 function receiptOf(node: RpcNode, hash: string): Promise<TransactionReceipt> {
   const look = async () => (await node.getTransactionReceipt(hash)) ?? undefined
   return until(look, { timeoutMs: 30_000, everyMs: 100, what: `the receipt of ${hash}, which is in a block` })

@@ -24,7 +24,10 @@ export interface NativeVerdict {
   readonly findings: readonly NativeFinding[]
   /** Number of completions that no user initiated, or that differ from the initiated transfer with the same id. */
   readonly foreignCompletions: number
-  /** Initiated transfers that are missing in `transfers`. `lost`: no completion. `duplicates`: several. */
+  /**
+   * Initiated transfers that are missing from `transfers`. `lost`: number without a completion. `duplicates`: number
+   * with several completions.
+   */
   readonly untold: { readonly lost: number; readonly duplicates: number }
 }
 
@@ -63,7 +66,10 @@ export async function judgeNative(input: NativeCheckInput, providers: ReadonlyMa
   }
 }
 
-/** Counts lost and repeated transfers among those that no user reported, because these must arrive exactly once too. */
+/**
+ * Counts the lost and the repeated transfers among the transfers that no user reported. Those must arrive exactly once
+ * too.
+ */
 function judgeUntold(
   initiated: ReadonlySet<string>,
   transfers: readonly SentNativeTransfer[],

@@ -1,6 +1,9 @@
 import { type JsonRpcPayload, JsonRpcProvider, type JsonRpcResult } from 'ethers'
 
-/** A node closes connections if it gets hundreds of requests at a time. */
+/**
+ * Maximum number of concurrent requests, and of calls in a request. A node closes connections if it gets hundreds of
+ * requests at a time.
+ */
 const [mostRequests, mostCalls] = [16, 50]
 
 /** Batches simultaneous calls, so that a run of thousands of transfers needs few connections. */
@@ -9,7 +12,7 @@ class CheckerProvider extends JsonRpcProvider {
   private readonly waiting: (() => void)[] = []
 
   override async _send(payload: JsonRpcPayload | JsonRpcPayload[]): Promise<JsonRpcResult[]> {
-    // A request that ends passes its slot on, so `running` does not change here.
+    // A request that ends hands its slot to a waiting request, so `running` does not change here.
     if (this.running >= mostRequests) await new Promise<void>((resolve) => this.waiting.push(resolve))
     else this.running++
     try {

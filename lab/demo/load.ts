@@ -17,7 +17,7 @@ export interface Wish {
   readonly wormhole: readonly UserTransfer[]
   readonly native: readonly NativeUserTransfer[]
   readonly ntt: readonly NttUserTransfer[]
-  /** Coins with a payload 3 for a contract. */
+  /** Transfers of coins with a payload 3 to a contract. */
   readonly messages: readonly UserTransfer[]
   readonly executions: readonly ExecutionWish[]
   readonly burns: readonly UserBurn[]
@@ -42,11 +42,13 @@ export function partsOf(bridge: BridgeChoice): Pick<DevnetOptions, 'wormhole' | 
   }
 }
 
-/** Most transfers that users of one chain send together, over all bridges. They fit into a few blocks. */
+/**
+ * Maximum number of transfers that the users of one chain send together, over all bridges. They fit into a few blocks.
+ */
 const burst = 200
 
 /**
- * Sends users' transfers from both chains in turn, all to new recipients. ERC20s pay the fee that the fee table
+ * Sends users' transfers alternately from both chains, each to a new recipient. ERC20s pay the fee that the fee table
  * demands. Every fourth NTT transfer exceeds the inbound limit. Plain requests to the Executor come with an underpaid
  * copy, which must have no effect.
  */
@@ -84,13 +86,13 @@ export function indexesOf(source: Source, transfers: number): number[] {
 }
 
 /**
- * Two successive indexes have the same product, because one chain has the even indexes, and the other chain has the odd
- * ones.
+ * The transfers of the given indexes, by product. An even index and the next index have the same product, because one
+ * chain has the even indexes and the other chain has the odd ones.
  */
 export function wishOf(bridge: BridgeChoice, indexes: readonly number[]): Wish {
   const chosen = products[bridge]
   const over = (product: keyof Wish) => indexes.filter((index) => chosen[Math.floor(index / 2) % chosen.length] === product)
-  // Number of a transfer among those of its product.
+  // Position of a transfer among the transfers of its product.
   const turn = (index: number) => Math.floor(index / (2 * chosen.length)) * 2 + (index % 2)
   return {
     wormhole: over('wormhole').map((index) => wormholeTransfer(turn(index))),
@@ -126,13 +128,13 @@ function wormholeTransfer(index: number): UserTransfer {
   return { kind, amount: amountOf(index), ...(withFee && { fee: devnetTokenFeeWei }) }
 }
 
-/** Amounts in units of 8 decimals. */
+/** An NTT transfer, whose amount has 8 decimals. Every fourth transfer exceeds the inbound limit. */
 function nttTransfer(index: number): NttUserTransfer {
   const isQueued = Math.floor(index / 2) % 4 === 0
   return { amount: (isQueued ? queuedAbove * 10n ** 8n : 0n) + 1_000n + BigInt(index) }
 }
 
-/** One request. A plain request comes with an underpaid copy, which must have no effect. */
+/** The requests for one index. A plain request comes with an underpaid copy, which must have no effect. */
 function executionsOf(index: number): ExecutionWish[] {
   const wishes: readonly ExecutionWish[] = [
     { form: 'plain' },
@@ -148,14 +150,14 @@ function executionsOf(index: number): ExecutionWish[] {
   return wish.form === 'plain' ? [wish, { ...wish, underpaid: true }] : [wish]
 }
 
-/** Amounts in dollars of 6 decimals. Every third burn pays for a fast attestation. */
+/** A burn of dollars (6 decimals). Every third burn pays for a fast attestation. */
 function burnOf(index: number): UserBurn {
   const kind = Math.floor(index / 2) % 3
   const amount = 1_000_000n + BigInt(index)
   return { version: kind === 2 ? 1 : 2, amount, ...(kind === 0 && { minFinality: 1_000, maxFee: amount / 100n }) }
 }
 
-/** Amounts differ, so that no two balances can be confused. */
+/** Amount for an index. All amounts differ, so that no two balances can be confused. */
 function amountOf(index: number): bigint {
   return 10n ** 16n + BigInt(index) * 10n ** 12n
 }

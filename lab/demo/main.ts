@@ -18,8 +18,8 @@ const lookEveryMs = 500
 
 const parts = {
   wormhole: 'the Wormhole contracts, and a guardian',
-  native: 'a native bridge both ways',
-  both: 'the Wormhole contracts and a native bridge, and a guardian',
+  native: 'a native bridge in both directions',
+  both: 'the Wormhole contracts, a native bridge, and a guardian',
   all: 'the Wormhole contracts, contracts that take messages, NTT, an Executor, CCTP, a native bridge, and a guardian',
 } as const
 
@@ -37,14 +37,14 @@ export async function demo(options: DemoOptions): Promise<number> {
     ...{ ...partsOf(bridge), batch, auditMinutes: 0.1 },
   })
   try {
-    say(`They run, after ${seconds()} s. Starting Portage…`)
+    say(`The network is running after ${seconds()} s. Starting Portage…`)
     const portage = await startPortage(devnet)
     await devnet.executor?.askQuotes([portage.apiUrl])
-    say(`Portage runs, after ${seconds()} s (log: ${portage.logFile}).`)
-    const ends = options.keep ? '' : ' (until the demo ends; --keep leaves everything running until Ctrl-C)'
-    say(`Its page: ${portage.apiUrl}/`)
+    say(`Portage is running after ${seconds()} s (log: ${portage.logFile}).`)
+    const ends = options.keep ? '' : ' (until the demo ends; --keep keeps everything running until Ctrl-C)'
+    say(`Portage's page: ${portage.apiUrl}/`)
     const token = await pageToken(devnet)
-    say(`  with this access token, of the demo alone and of level write: ${token}`)
+    say(`  with this access token (level write, valid only for this demo): ${token}`)
     const webUi = `${devnet.temporal.uiUrl}/namespaces/default/workflows`
     say(`Temporal Web UI: ${webUi}${ends}\n`)
     const summary = await run(devnet, portage, options)
@@ -56,7 +56,7 @@ export async function demo(options: DemoOptions): Promise<number> {
     return clean ? 0 : 1
   } finally {
     await devnet.stop()
-    // Logs and database stay only after a failure.
+    // The logs and the database are kept only after a failure.
     if (clean) await rm(dir, { recursive: true, force: true })
     else say(`Logs: ${dir}`)
   }
@@ -106,7 +106,10 @@ async function run(devnet: Devnet, portage: PortageProcess, options: DemoOptions
   return summary
 }
 
-/** Waits up to 30 s, because streams learn of deliveries late. */
+/**
+ * Waits up to 30 s for the streams, which learn of deliveries late. Returns the streams that have not proved all
+ * transfers.
+ */
 async function untilProved(client: Client, sent: readonly AnySent[]): Promise<readonly string[]> {
   const look = async () => (await unprovedStreams({ client, sent })).length === 0
   await until(look, { timeoutMs: 30_000, everyMs: 250, what: 'the streams to prove all' }).catch(() => undefined)

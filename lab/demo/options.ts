@@ -3,7 +3,7 @@ import { type BridgeChoice, bridgeChoices } from './load.ts'
 
 export interface DemoOptions {
   readonly transfers: number
-  /** Transfers per second. 0: all transfers are sent without pauses. */
+  /** Transfers per second. 0: sends all transfers without pauses. */
   readonly rate: number
   readonly bridge: BridgeChoice
   readonly batch?: number
@@ -17,9 +17,9 @@ export interface DemoOptions {
 }
 
 const help = `
-Starts a devnet (Temporal, two chains with the real Wormhole contracts and a guardian, or with the contracts of a native bridge, or both),
-sends users' transfers in both directions, lets Portage deliver them, and has an independent checker count what arrived. Native transfers are
-not submitted: Portage finds them in the source's blocks.
+Starts a devnet (Temporal, and two chains with the real Wormhole contracts and a guardian, with the contracts of a native
+bridge, or with both), and sends users' transfers in both directions. Portage delivers them, and an independent checker
+counts the deliveries. Native transfers are not submitted, because Portage finds them in the source's blocks.
 
 Examples:
   npm run demo
@@ -29,22 +29,22 @@ Examples:
   npm run demo -- --bridge native --transfers 200 --rate 0 --batch 20
   npm run demo -- --transfers 20 --json > summary.json
 
-Exit code: 0 if every transfer was delivered exactly once, 1 otherwise, 2 for bad usage.`
+Exit code: 0 if every transfer was delivered exactly once, 1 otherwise, 2 for wrong usage.`
 
 export function parseOptions(args: readonly string[]): DemoOptions {
   const program = new Command('demo')
-    .description("Portage's main job on real parts.")
-    .option('--transfers <n>', 'how many transfers the users send, over both directions', whole(1), 20)
-    .addOption(new Option('--bridge <b>', 'over which bridge').choices(bridgeChoices).default('wormhole'))
-    .option('--batch <n>', 'most native completions in one transaction, 2 to 100 (default: each has its own)', whole(2))
-    .option('--rate <r>', 'transfers per second; 0 = all at once', number(0), 5)
+    .description("Delivers users' transfers on a local network.")
+    .option('--transfers <n>', 'number of transfers that the users send, in both directions together', whole(1), 20)
+    .addOption(new Option('--bridge <b>', 'the bridge that the users use').choices(bridgeChoices).default('wormhole'))
+    .option('--batch <n>', 'maximum number of native completions in one transaction, 2 to 100 (default: 1)', whole(2))
+    .option('--rate <r>', 'transfers per second; 0: no pauses', number(0), 5)
     .option('--keys <k>', 'keys (lanes) per chain', whole(1), 2)
     .option('--block-time <s>', 'seconds between blocks', number(0.1), 1)
-    .option('--guardians <n>', '1 or 19', whole(1), 1)
-    .option('--timeout <s>', 'give up after this time without progress, seconds', whole(1), 120)
+    .option('--guardians <n>', 'number of guardians, 1 or 19', whole(1), 1)
+    .option('--timeout <s>', 'seconds without progress after which the demo gives up', whole(1), 120)
     .option('--in-memory', "keep Temporal's database in memory", false)
-    .option('--keep', 'leave everything running at the end, the Temporal Web UI too, until Ctrl-C', false)
-    .option('--json', 'print the summary as one JSON object on stdout, nothing else there', false)
+    .option('--keep', 'keep everything running at the end, including the Temporal Web UI, until Ctrl-C', false)
+    .option('--json', 'print only the summary, as one JSON object, on stdout', false)
     .addHelpText('after', help)
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
   return program.parse(args, { from: 'user' }).opts<DemoOptions>()

@@ -13,7 +13,7 @@ interface View {
   readonly elapsedMs: number
 }
 
-/** The live view on stderr. On a terminal, redraws itself. Elsewhere, prints a line per change. */
+/** The live view on stderr. Redraws itself on a terminal. On other outputs, prints a line per change. */
 export class Screen {
   readonly #live = createLiveText(process.stderr)
   #lastNews = ''
@@ -35,7 +35,7 @@ export class Screen {
   }
 }
 
-/** Each line has at most 80 columns. */
+/** Lines of the view, each of at most 80 columns. */
 export function screenLines(view: View): string[] {
   const { seen, total } = view
   const filled = Math.round((deliveredOf(seen) / total) * barWidth)

@@ -5,7 +5,7 @@ import { isBurn, isExecution, isNative, isNtt, type AnySent } from '../devnet/se
 /** State of a stream, with MIP-61's names. */
 export interface Watermark {
   readonly stream: string
-  /** All numbers up to this number are resolved. Undefined if the stream's first number is not resolved. */
+  /** The number up to which all numbers are resolved. Undefined if the stream's first number is not resolved. */
   readonly completedNonceHeight: string | undefined
   readonly completedBlockHeight: number | undefined
   readonly open: number

@@ -20,7 +20,7 @@ export interface Summary {
   readonly nonceHoles: number
   /** Transfers divided by the time from the first send to the last delivery that Portage reports as final. */
   readonly transfersPerSecond: number
-  /** From the block of the user's transaction to the block of the delivery. */
+  /** Time from the block of the user's transaction to the block of the delivery. */
   readonly latencyMs: { readonly p50: number; readonly p95: number }
   readonly maxPerLanePerBlock: number
   /** Means over the run. `rpcCalls`: all calls on all chains, including polls for new heads. */

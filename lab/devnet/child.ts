@@ -77,7 +77,7 @@ async function stop(child: ChildProcess, exited: Promise<void>, graceMs: number)
   clearTimeout(timer)
 }
 
-/** When this process ends, even by SIGKILL, the shell's input ends, and the shell then ends the child. */
+/** Starts a shell that ends the child when this process ends, even by SIGKILL, because the shell's input then ends. */
 function startGuard(pid: number): ChildProcess {
   const script = 'read -r _; kill -TERM "$0" 2>/dev/null && sleep 2 && kill -KILL "$0" 2>/dev/null'
   const guard = spawn('/bin/sh', ['-c', script, String(pid)], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })

@@ -149,7 +149,7 @@ function nextCommands(envFile: string, { api, chains }: DevnetSummary): string[]
   ]
 }
 
-/** `nativeUser` → `native user`. */
+/** Separates the words of a name: `nativeUser` → `native user`. */
 function spaced(name: string): string {
   return name.replace(/[A-Z]/, (letter) => ` ${letter.toLowerCase()}`)
 }

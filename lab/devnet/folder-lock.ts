@@ -24,7 +24,7 @@ export async function lockFolder(dir: string): Promise<() => Promise<void>> {
     if (owner && (await isRunning(owner))) {
       const other = `npm run devnet -- --dir ${join('.portage', 'devnet-2')}`
       throw new Error(
-        `A devnet runs in ${dir} already (process ${owner.pid}). Stop it (Ctrl-C), or give this one a folder of its own: ${other}`,
+        `A devnet already runs in ${dir} (process ${owner.pid}). Stop it (Ctrl-C), or use another folder for this devnet: ${other}`,
       )
     }
     await rm(file, { force: true })
@@ -36,7 +36,7 @@ async function ownerOf(file: string): Promise<Owner | undefined> {
     const { pid, startedAt } = JSON.parse(await readFile(file, 'utf8')) as Partial<Owner>
     return typeof pid === 'number' && typeof startedAt === 'string' ? { pid, startedAt } : undefined
   } catch {
-    // The owner of the lock has just removed the file, or a crash truncated the file.
+    // The owner of the lock has just removed the file, or a crash has truncated it.
     return undefined
   }
 }
@@ -51,7 +51,7 @@ async function isRunning({ pid, startedAt }: Owner): Promise<boolean> {
   return (await startOf(pid)) === startedAt
 }
 
-/** Start time by `ps`. Empty without `ps`, so that the id alone identifies the process. */
+/** Start time as `ps` prints it. Empty if `ps` is missing, so that the id alone identifies the process. */
 async function startOf(pid: number): Promise<string> {
   const { stdout } = await run('ps', ['-o', 'lstart=', '-p', String(pid)], { env: { ...process.env, TZ: 'UTC', LC_ALL: 'C' } })
   return stdout.trim()

@@ -43,7 +43,7 @@ export interface DevnetOptions {
    */
   readonly nodesPerChain?: number
   readonly keysPerChain?: number
-  /** Most nonces of a lane in flight, in relayerConfig(). Default 64. */
+  /** Maximum number of nonces of a lane in flight, in relayerConfig(). Default 64. */
   readonly window?: number
   readonly broadcast?: 'auto' | 'queue' | undefined
   /** Whether relayerConfig() has Wormhole's token bridge. Its contracts always exist. Default true. */
@@ -51,14 +51,14 @@ export interface DevnetOptions {
   /** Whether relayerConfig() has routes for payload 3 to each chain's redeemer. Default false. */
   readonly receivers?: boolean
   /**
-   * Deploys an NTT token. With an Executor, also deploys a second NTT token, whose transfers need requests. Default:
-   * none.
+   * Options of an NTT token. With an Executor, the devnet has a second NTT token, whose transfers need requests.
+   * Default: none.
    */
   readonly ntt?: NttOptions | undefined
-  /** Deploys an Executor on both chains, and adds a quoter's key to `env`. Default false. */
+  /** Whether both chains have an Executor. If so, `env` contains the key of a quoter. Default false. */
   readonly executor?: boolean
   readonly cctp?: CctpNetworkOptions | undefined
-  /** Deploys the native bridge for both directions, in this variant. Default: none. */
+  /** Variant of the native bridge, which goes in both directions. Default: no native bridge. */
   readonly native?: NativeBridgeVariant | false
   readonly batch?: number | undefined
   readonly maxOpen?: number | undefined
@@ -81,7 +81,7 @@ export interface DevnetOptions {
 export interface Devnet {
   readonly temporal: TemporalServer
   readonly chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain }
-  /** Checker, users and guardians use anvil itself, not these proxies. */
+  /** Fault proxies that relayerConfig() names as nodes. The checker, the users and the guardians use anvil directly. */
   readonly nodes: { readonly ethereum: readonly FaultProxy[]; readonly bsc: readonly FaultProxy[] }
   readonly guardian: Guardian
   readonly users: { readonly ethereum: Users; readonly bsc: Users }
@@ -90,7 +90,7 @@ export interface Devnet {
   readonly cctp: CctpNetwork | undefined
   readonly native: NativeNetwork | undefined
   readonly lanes: readonly LaneKey[]
-  /** Environment for a process with relayerConfig(). PORTAGE_DEVNET_KEY_<n> has the DEVNET key of a lane. */
+  /** Environment for a process with relayerConfig(). PORTAGE_DEVNET_KEY_<n> contains the DEVNET key of a lane. */
   readonly env: Readonly<Record<string, string>>
   /** A funded account per chain. It has no role, so tests can use it to redeem a transfer before Portage does. */
   readonly outsiders: { readonly ethereum: DevnetAccount; readonly bsc: DevnetAccount }
@@ -105,7 +105,10 @@ export interface Devnet {
 const networks = { ethereum: { networkId: 1337, wormholeChainId: 2 }, bsc: { networkId: 1397, wormholeChainId: 4 } } as const
 type ChainKey = keyof typeof networks
 
-/** Stops all started parts if one fails. Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE, NODE_UNAVAILABLE. */
+/**
+ * Starts a devnet. If a part fails to start, stops the parts that have started. Throws SETUP_INCOMPLETE,
+ * TEMPORAL_UNAVAILABLE, NODE_UNAVAILABLE.
+ */
 export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> {
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'portage-devnet-')))
   await mkdir(dir, { recursive: true })
@@ -175,8 +178,8 @@ async function startChains(
   const lanes = laneKeys(options.keysPerChain ?? 1)
   const chains = { ethereum, bsc }
   const { native: variant = false, batch, maxOpen } = options
-  // The networks start one after another, because the first start compiles contracts, which delays timers of other
-  // starts.
+  // The networks start one after another, because the first start compiles contracts, which delays the timers of the
+  // other starts.
   const cctp = options.cctp && (await started.keep(startCctpNetwork(chains, { log, paid: options.executor, ...options.cctp })))
   const native = variant === false ? undefined : await startNativeNetwork(chains, { variant, lanes, batch, maxOpen })
   const ntt = options.ntt && (await deployNtt(chains, options.ntt))

@@ -8,25 +8,27 @@ import { devnetDir, writeDevnetFiles } from './published-files.ts'
 
 const help = `Usage: npm run devnet [-- options]
 
-Keeps a whole network up on this machine until Ctrl-C: Temporal with its Web UI, two chains with the real Wormhole
-contracts and a native bridge both ways, and a guardian. Every start is a new network: chains and Temporal begin empty.
+Runs a whole network on this machine until Ctrl-C: Temporal with its Web UI, two chains with the real Wormhole contracts
+and a native bridge in both directions, and a guardian. Every start creates a new network with empty chains and an empty
+Temporal.
 
-  --block-time <seconds>       between blocks, fractions allowed (default 1)
-  --slots-in-an-epoch <n>      finality lags the head by twice as many blocks (default 1)
-  --guardians <1-19>           in the guardian set (default 1)
+  --block-time <seconds>       seconds between blocks, fractions allowed (default 1)
+  --slots-in-an-epoch <n>      finality lags the head by twice this number of blocks (default 1)
+  --guardians <1-19>           number of guardians (default 1)
   --keys <n>                   lanes per chain (default 2)
-  --bridge <which>             both (default): Wormhole's token bridge and the native bridge; all: NTT, an Executor,
-                               and CCTP with a server in place of Circle's API, too
-  --native <variant>           of the native bridge's contracts: fixed (default), strict (with the defects of the
-                               deployed ones), none
-  --batch <n>                  most completions of the native bridge in one transaction (default: each has its own)
-  --in-memory                  Temporal in memory; otherwise a file in the folder of --dir
-  --dir <folder>               for its files (default ${devnetDir}); a second devnet needs another one
+  --bridge <which>             both (default): Wormhole's token bridge and the native bridge; all: also NTT, an
+                               Executor, and CCTP with a server in place of Circle's API
+  --native <variant>           variant of the native bridge's contracts: fixed (default), strict (with the defects of
+                               the deployed contracts), none
+  --batch <n>                  maximum number of native completions in one transaction (default 1)
+  --in-memory                  keep Temporal's data in memory instead of in a file in --dir
+  --dir <folder>               folder for the devnet's files (default ${devnetDir}); a second devnet needs
+                               a different folder
   --json                       print the running parts as one JSON object on stdout
-  --help                       this text
+  --help                       print this text
 `
 
-/** Each of these well-known ports is used if it is free. */
+/** The well-known ports. Each port is used if it is free. */
 const wellKnown = { temporal: 7233, ui: 8233, ethereum: 8545, bsc: 8546, spy: 7073, guardianApi: 7071, api: 8099 } as const
 
 async function main(args: readonly string[]): Promise<number> {
@@ -98,7 +100,7 @@ function interrupted(): Promise<void> {
   })
 }
 
-/** The timer keeps the process alive, which a pending promise does not. */
+/** Waits for `end`. The timer keeps the process alive, because a pending promise does not. */
 async function stayUntil(end: Promise<void>): Promise<void> {
   const alive = setInterval(() => {}, 60_000)
   await end

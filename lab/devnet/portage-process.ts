@@ -12,7 +12,7 @@ import { until } from './until.ts'
 
 const ownLauncher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
 
-/** A process of `portage run`, started like an operator's. */
+/** A process of `portage run`, started as an operator starts it. */
 export interface PortageProcess extends Child {
   readonly apiUrl: string
   readonly adminUrl: string
@@ -35,8 +35,8 @@ export interface PortageOptions {
 }
 
 /**
- * Resolves when the process is ready. Throws Error after two minutes or, with the process's last lines, if the process
- * ends before it is ready.
+ * Starts a process, and resolves once it is ready. Throws Error after two minutes, or with the process's last lines if
+ * the process ends before it is ready.
  */
 export async function startPortage(devnet: Devnet, options: PortageOptions = {}): Promise<PortageProcess> {
   const { role = 'all', name = 'portage', args = [], launcher = ownLauncher } = options
@@ -48,7 +48,7 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
   await writeFile(configPath, stringify(configured))
   const { dataFolder = 'portage-data', temporal } = configured
   const admin = bearer(await makeToken({ dataFolder: resolve(devnet.dir, dataFolder), temporal }))
-  // Only lines after this size count, because the log may begin with lines of an earlier process of the same name.
+  // Only lines after this size count, because the log may begin with lines of an earlier process with the same name.
   const written = await stat(logFile).then(
     ({ size }) => size,
     () => 0,
@@ -65,7 +65,7 @@ export async function startPortage(devnet: Devnet, options: PortageOptions = {})
   try {
     await until(ready, { timeoutMs: 120_000, everyMs: 50, what: 'Portage to be ready', giveUp })
   } catch (error) {
-    // The child ends, because a caller that tries again would otherwise have two processes.
+    // Stops the child, because a caller that tries again would otherwise have two processes.
     await child.stop(0)
     throw error
   }

@@ -31,7 +31,9 @@ function claim(port: number): Promise<boolean> {
 
 const isFree = (port: number) => listens({ port, host: '127.0.0.1' }, 'closes')
 
-/** Whether a server can listen here. A server that stays does not keep the process alive. */
+/**
+ * Whether a server can listen here. With `stays`, the server continues to listen, but does not keep the process alive.
+ */
 function listens(at: ListenOptions, then: 'stays' | 'closes'): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()

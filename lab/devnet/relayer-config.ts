@@ -21,14 +21,14 @@ export interface RelayerConfigInput {
   /** URLs of nodes by chain name, instead of the chain's anvil. */
   readonly nodes?: Readonly<Record<string, readonly { readonly url: string }[]>>
   readonly lanes: readonly LaneKey[]
-  /** Absolute path, because relative paths in a config file start at the file's folder. */
+  /** Absolute path, because relative paths in a config file are relative to the file's folder. */
   readonly dataFolder: string
   readonly temporalAddress: string
   readonly temporalWebUi?: string | undefined
   readonly spyAddress: string
   readonly guardianApi: string
   readonly wormholescanApi: string
-  /** Most nonces of a lane in flight. Default 64, which the pool of a devnet's node accepts. */
+  /** Maximum number of nonces of a lane in flight. Default 64, which the pool of a devnet's node accepts. */
   readonly window?: number
   readonly broadcast?: 'auto' | 'queue' | undefined
   readonly apiPort?: number

@@ -13,7 +13,7 @@ export interface RunOptions {
   readonly onLine?: (line: string) => void
 }
 
-/** Runs a command until it ends. Never throws: a missing command has code -1. */
+/** Runs a command until it ends. Never throws: if the command is missing, the code is -1. */
 export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: options.env ?? process.env })

@@ -8,12 +8,15 @@ import type { PublishedChain } from './published-files.ts'
 import { toUniversal } from './wormhole/vaa.ts'
 
 interface Wanted {
-  /** In whole tokens. */
+  /** Amount in whole tokens. */
   readonly amount: string
   readonly count: number
 }
 
-/** Sends from one chain to the other. Returns a line per transfer. Throws Error if the devnet has no such product. */
+/**
+ * Sends from one chain to the other. Returns a line about each transfer. Throws Error if the devnet has no such
+ * product.
+ */
 type Send = (source: PublishedChain, target: PublishedChain, wanted: Wanted) => Promise<string[]>
 
 const line = (place: string, source: PublishedChain, target: PublishedChain, kind: string, recipient: string) =>
@@ -48,8 +51,8 @@ const request: Send = async (source, target, { count }) => {
   for (let index = 0; index < count; index++) {
     const asked = requestDelivery(from.provider, from, to, { payload: hexlify(randomBytes(32)) })
     const { transaction } = await asked.catch((cause: unknown) => {
-      const detail = 'Portage quotes the price, so it must run: npm run portage -- run --role all.'
-      throw new Error(`No request was sent at ${from.provider}. ${detail}`, { cause })
+      const detail = 'Portage quotes the price, so Portage must be running: npm run portage -- run --role all.'
+      throw new Error(`The provider ${from.provider} did not quote a price. ${detail}`, { cause })
     })
     const { sequence } = placeOfRequest(source.name, from.executor, transaction)
     const place = `${source.wormholeChainId}/${toUniversal(from.executor)}/${sequence}`

@@ -8,16 +8,18 @@ import { messageKind, startUsers, transferKinds, type SentTransfer, type Transfe
 
 const help = `Usage: npx tsx lab/devnet/send.ts [options]
 
-Sends users' transfers on the devnet that \`npm run devnet\` keeps up, and prints each as chain/emitter/sequence, or as chain/nonce.
+Sends users' transfers on the devnet of \`npm run devnet\`, and prints each as chain/emitter/sequence or chain/nonce.
 
   --from <chain>     ethereum, bsc or both (default both)
-  --kind <kind>      ${transferKinds.join(', ')}, all of these (default), ${messageKind}: payload 3 to a contract,
-                     or native: of the native bridge's token. With \`npm run devnet -- --bridge all\` also ntt, burn (CCTP),
-                     and request: a message that pays an Executor for its delivery, while Portage runs
-  --count <n>        that many of each (default 1)
-  --amount <coins>   default 1; of the native bridge's and NTT's token with 8 decimals, of CCTP's with 6
-  --no-fee           without a fee for the relayer; the devnet's config declines tokens without one
-  --help             this text
+  --kind <kind>      ${transferKinds.join(', ')}, all (of these four, default),
+                     ${messageKind} (payload 3 to a contract), or native (the native bridge's token).
+                     With \`npm run devnet -- --bridge all\` also ntt, burn (CCTP), and request (a message that pays an
+                     Executor for its delivery; Portage must be running)
+  --count <n>        number of transfers of each kind (default 1)
+  --amount <coins>   amount of each transfer (default 1), with at most 8 decimals for the native bridge and NTT, and 6
+                     for CCTP
+  --no-fee           pay no fee to the relayer; the devnet's config declines tokens without a fee
+  --help             print this text
 `
 
 async function send(args: readonly string[]): Promise<number> {
@@ -45,7 +47,7 @@ async function send(args: readonly string[]): Promise<number> {
   )
   const count = /^[1-9]\d{0,4}$/.test(values.count) ? Number(values.count) : 0
   if ((kinds.length === 0 && !product) || ways.length === 0 || count === 0) {
-    process.stderr.write(`An option has no such value.\n\n${help}`)
+    process.stderr.write(`An option has a wrong value.\n\n${help}`)
     return 2
   }
   if (product) {

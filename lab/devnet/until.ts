@@ -13,8 +13,8 @@ export interface UntilOptions {
 }
 
 /**
- * Waits until `look` returns a value other than undefined or false. An error of `look` counts as "not yet". After
- * `timeoutMs`, or when `giveUp` returns a reason, throws a plain Error, whose cause is the last error of `look`.
+ * Waits until `look` returns a value other than undefined or false. An error of `look` counts as "not yet". Throws a
+ * plain Error after `timeoutMs`, or when `giveUp` returns a reason. The error's cause is the last error of `look`.
  */
 export async function until<T>(look: () => Promise<T | undefined | false> | T | undefined | false, options: UntilOptions): Promise<T> {
   const { everyMs = 25, growingToMs = options.everyMs ?? 250 } = options

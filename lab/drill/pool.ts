@@ -7,7 +7,7 @@ export async function stopBlocks({ chains }: Devnet, chain: ChainKey): Promise<v
   await chains[chain].anvil.rpc('evm_setIntervalMining', [0])
 }
 
-/** Starts the chain's blocks again. A running anvil accepts only whole seconds as interval. */
+/** Starts the chain's blocks again. A running anvil accepts only whole seconds as the block interval. */
 export async function goOn({ chains }: Devnet, chain: ChainKey): Promise<void> {
   const { rpc, blockTimeSeconds } = chains[chain].anvil
   await rpc('evm_setIntervalMining', [blockTimeSeconds])

@@ -15,12 +15,12 @@ import { type DrillScene, withTreasury } from './scene.ts'
 import { allPaid, type DrillSummary, type DrillTimes, judge } from './summary.ts'
 import { pause } from '../../runtime/wait.ts'
 
-/** The second key of each chain makes the operators' payments. `finalized` lags by two blocks. */
+/** The second key of each chain makes the operators' payments. `finalized` lags the head by two blocks. */
 export const drillDevnet = { keysPerChain: 2, blockTimeSeconds: 1, native: 'fixed', auditMinutes: 0.1, transferAuditMinutes: 0.5 } as const
 
 const both: readonly ChainKey[] = ['ethereum', 'bsc']
 const parts = 6
-/** The drill waits for at most this number of signed transactions, which is far below a lane's window. */
+/** Maximum number of signed transactions for which the drill waits. Far below a lane's window. */
 const mostAwaited = 16
 
 /** Runs one drill on a devnet whose Temporal has no namespace yet. Leaves the devnet running. */
@@ -157,7 +157,7 @@ async function untilPaid(scene: DrillScene): Promise<void> {
   await until(() => allPaid(scene), { timeoutMs: 60_000, everyMs: 500, what: 'the payments to be made' })
 }
 
-/** Waits until all operator transactions have ended. Returns those that are still open. */
+/** Waits for the end of all operator transactions, up to a time limit. Returns the ids of those that are still open. */
 async function untilOrdersEnd({ client }: DrillScene): Promise<string[]> {
   const left = async () => {
     const ids: string[] = []

@@ -6,13 +6,13 @@ import type { FaultSummary } from '../faults/summary.ts'
 import type { DrillCase } from './options.ts'
 import { type DrillScene, type Payment, treasury } from './scene.ts'
 
-/** Duration of the parts, seconds. */
+/** Durations of the parts, seconds. */
 export interface DrillTimes {
   /** Duration of pg_dump for both databases, under load. */
   dump: number
-  /** From the loss until the Temporal server answers again. */
+  /** Time from the loss until the Temporal server answers again. */
   restore: number
-  /** From the end of `restore` until every transfer is delivered and every stream has proved its numbers. */
+  /** Time from the end of `restore` until every transfer is delivered and every stream has proved its numbers. */
   recovery: number
   all: number
 }
@@ -31,7 +31,7 @@ type Judged = Pick<
   | 'revertedTransactions'
 >
 
-/** Payments do not count as `wastedTransactions`. */
+/** Operators' payments do not count as `wastedTransactions`. */
 export interface DrillSummary extends LogFindings, Judged {
   readonly case: DrillCase
   readonly payments: { readonly once: number; readonly never: number; readonly again: number }

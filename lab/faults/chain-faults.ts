@@ -11,7 +11,10 @@ export interface Place {
 
 const gwei = 10n ** 9n
 
-/** Injects a fault into a chain. Resolves when the fault is over. Returns false if the fault had nothing to break. */
+/**
+ * Injects a fault into a chain. Resolves when the fault is over. Returns false if there was nothing that the fault
+ * could break.
+ */
 export async function breakChain(place: Place, fault: PlannedFault<ChainKind>, wait: (ms: number) => Promise<void>): Promise<boolean> {
   const { anvil, lanes } = place
   const lane = lanes[Math.floor(fault.dice * lanes.length)]
@@ -47,7 +50,7 @@ function tails(dice: number): boolean {
   return dice % 1 < 0.5
 }
 
-/** Sets the balance of empty keys again, because a fork may have removed the block in which they got coins. */
+/** Funds empty keys again, because a fork may have removed the block that funded them. */
 async function refund({ rpc }: Anvil, lanes: readonly LaneKey[]): Promise<void> {
   for (const { address } of lanes) {
     if (BigInt(await rpc<string>('eth_getBalance', [address, 'latest'])) > 0n) continue

@@ -13,7 +13,9 @@ type DrainTargets = Pick<FaultTargets, 'devnet' | 'client' | 'sent' | 'say' | 'w
 const lookEveryMs = 1000
 
 export interface Remains {
-  /** Workflow ids with their last state, or the keys of transfers that have no workflow. */
+  /**
+   * Transfers that are not delivered: the workflow's id and last state, or the transfer's key if it has no workflow.
+   */
   readonly transfers: readonly string[]
   /** Lanes with a nonce that is not mined yet, or whose ledger does not answer. */
   readonly lanes: readonly string[]
@@ -21,8 +23,8 @@ export interface Remains {
 }
 
 /**
- * Waits until no work is left, or until the work has not become less for `stuckAfterMs`. `streams`: whether streams
- * count as work.
+ * Waits until no work is left, or until the amount of work has not decreased for `stuckAfterMs`. `streams`: whether
+ * streams count as work.
  */
 export async function drain(targets: DrainTargets, stuckAfterMs: number, { streams = true } = {}): Promise<Remains> {
   let least = Infinity
@@ -63,7 +65,10 @@ function isDelivered(seen: Seen | undefined): boolean {
   return seen !== undefined && isDone(seen) && seen.state === 'delivered'
 }
 
-/** Only the effect counts, because workflows may have been terminated or wiped. */
+/**
+ * Transfers without an effect on the target chain. The state of the workflows does not count, because workflows may
+ * have been terminated or wiped.
+ */
 async function withoutEffect({ devnet }: DrainTargets, undone: readonly AnySent[]): Promise<AnySent[]> {
   if (undone.length === 0) return []
   const { findings, nativeFindings, nttFindings, executionFindings, cctpFindings } = await devnet.check(undone)
@@ -85,7 +90,7 @@ async function laneRemains(targets: DrainTargets, { chain, address }: { chain: s
     const open = Object.keys(state.entries).filter((nonce) => Number(nonce) >= (state.observed?.latest ?? 0))
     return open.length === 0 ? [] : [`${id}: unmined ${open.join(', ')}`]
   } catch (error) {
-    // A lane without a ledger was not used since a wipe. The checker finds its transactions.
+    // A lane without a ledger has not been used since a wipe. The checker finds its transactions.
     if (error instanceof WorkflowNotFoundError) return []
     return [`${id}: ${error instanceof Error ? error.message : String(error)}`]
   }

@@ -11,7 +11,7 @@ export interface FaultTargets {
   readonly devnet: Devnet
   readonly client: Client
   readonly fleet: Fleet
-  /** Set only in a fleet run. `links`: each process's proxies to the server and the nodes, by process name. */
+  /** Set only in a fleet run. `links`: proxies of each process, to the server and to the nodes, by process name. */
   readonly ground?: { readonly server: FleetServer; readonly links: ReadonlyMap<string, Links> } | undefined
   readonly sent: AnySent[]
   readonly locks: Readonly<Record<ChainKey | 'temporal', Lock>>

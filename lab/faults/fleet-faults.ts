@@ -2,7 +2,9 @@ import type { TcpProxy } from '../devnet/fault-proxy/tcp-proxy.ts'
 import type { FaultTargets } from './fault-targets.ts'
 import type { FleetKind, PlannedFault } from './plan.ts'
 
-/** Half-open connections last 4 times as long as cut connections, so that some outlast the heartbeat of a broadcast. */
+/**
+ * Half-open connections last four times as long as cut connections, so that some outlast the heartbeat of a broadcast.
+ */
 const halfOpenTimes = 4
 
 /** Injects a fault that needs a fleet. Resolves when the fault is over. Returns false in a run without a fleet. */
@@ -13,7 +15,7 @@ export async function breakFleet(targets: FaultTargets, fault: PlannedFault<Flee
   switch (fault.kind) {
     case 'rolling-restart': {
       const late = await fleet.restartEach()
-      if (late.length > 0) tell(`did not end in order: ${late.join(', ')}`)
+      if (late.length > 0) tell(`did not end in time with code 0: ${late.join(', ')}`)
       return true
     }
     case 'temporal-restart':

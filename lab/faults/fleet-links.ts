@@ -23,7 +23,7 @@ export async function startLinks({ temporal, nodes }: Devnet): Promise<Links> {
   }
 }
 
-/** A process with this config reaches Temporal and nodes only through these links. */
+/** Changes the config so that a process reaches Temporal and the nodes only through these links. */
 export function withLinks(config: ConfigInput, { temporal, nodes }: Links): ConfigInput {
   const chains = Object.entries(config.chains).map(([name, chain]) => {
     return [name, { ...chain, nodes: nodes[name as ChainKey].map(({ port }) => ({ url: `http://127.0.0.1:${port}` })) }] as const

@@ -19,8 +19,8 @@ export function laneProcess({ chain, address }: LaneKey, devnet: Devnet, number:
 }
 
 /**
- * `each`: number of processes for each role and each key, except the role api, which has one process. Each process has
- * its own folder and proxies.
+ * Processes of a fleet, each with its own folder and proxies. `each`: number of processes for each role and each key.
+ * The role api has only one process.
  */
 export function fleetProcesses(devnet: Devnet, server: FleetServer, each: number, linksOf: () => Promise<Links>): Promise<FleetProcesses> {
   const numbers = Array.from({ length: each }, (_, index) => index + 1)

@@ -16,7 +16,10 @@ const namespace = 'default'
 
 /** The real server with four history shards, TLS and tokens, on a PostgreSQL that syncs to disk. */
 export interface FleetServer {
-  /** The devnet gets this server for its address only: `kill`, `copy` and `restartFrom` reject. */
+  /**
+   * The server in the form that a devnet needs. The devnet may use only its address: `kill`, `copy` and `restartFrom`
+   * reject.
+   */
   readonly temporal: TemporalServer
   readonly postgres: Postgres
   readonly logFile: string
@@ -26,12 +29,12 @@ export interface FleetServer {
   connect(): Promise<Connection>
   /** Ends the server and starts it again. `graceMs` 0: SIGKILL. */
   restart(graceMs: number): Promise<void>
-  /** Resolves when the server is up. A server that lost its database ends, and is down until it is started again. */
+  /** Resolves when the server is up. A server that loses its database ends, and is down until it is started again. */
   up(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Finds the programs that start the server. `why`: names a missing program. */
+/** Finds the programs that start the server. `why` names a missing program. */
 export async function fleetServerParts(): Promise<PostgresServerParts | { readonly why: string }> {
   if (!(await hasOpenssl())) return { why: 'openssl is not installed' }
   return postgresServerParts()

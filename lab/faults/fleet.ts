@@ -2,10 +2,10 @@ import type { Devnet } from '../devnet/index.ts'
 import { type PortageOptions, type PortageProcess, startPortage } from '../devnet/portage-process.ts'
 import { withBroadcast } from '../devnet/relayer-config.ts'
 
-/** Parameters of a process. The name begins with `portage-`, because `logs.ts` reads only logs with this prefix. */
+/** Options of a process. The name must begin with `portage-`, because `logs.ts` reads only logs with this prefix. */
 export type FleetProcess = PortageOptions & { readonly name: string }
 
-/** Several Portage processes. Killed processes are started again, as by a supervisor. */
+/** Several Portage processes. Killed processes are started again, as a supervisor would do. */
 export interface Fleet {
   readonly processes: readonly FleetProcess[]
   /** Processes that run and are not frozen. */
@@ -34,7 +34,7 @@ export interface Fleet {
 /** A process may end at its start if nodes or Temporal are unreachable, so the supervisor tries again. */
 const tries = 20
 const betweenTriesMs = 1000
-/** `terminationGracePeriodSeconds` of the Helm chart: the longest time that a process may need to end. */
+/** `terminationGracePeriodSeconds` of the Helm chart: the maximum time that a process may need to end. */
 const stopMs = 45_000
 
 /** Resolves when all processes are ready. Throws the error of a process that failed to start in 20 tries. */
@@ -55,7 +55,8 @@ export async function startFleet(
 }
 
 /**
- * Every second process broadcasts only through the lanes' queues, so that both forms of broadcast occur on each lane.
+ * Processes with all roles. Every second process broadcasts only through the lanes' queues, so that both forms of
+ * broadcast occur on each lane.
  */
 export function allRoles(count: number): FleetProcess[] {
   return Array.from({ length: count }, (_, index) => ({
@@ -64,7 +65,10 @@ export function allRoles(count: number): FleetProcess[] {
   }))
 }
 
-/** Processes that hold the keys and processes that do everything else, in turns: at least one of each. */
+/**
+ * Processes that hold the keys, alternating with processes that do everything else. There is at least one process of
+ * each kind.
+ */
 export function keylessAndKeys(count: number): FleetProcess[] {
   return Array.from({ length: Math.max(2, count) }, (_, index) => ({
     name: `portage-${index + 1}`,
@@ -208,8 +212,8 @@ class SupervisedFleet implements Fleet {
         const started = await this.#launch(index)
         this.#started[index] = started
         void started.exited.then(() => {
-          // A process that `#kill` or `#end` has ended is no longer in the list. The caller of `#kill` or `#end` starts
-          // it again.
+          // A process that `#kill` or `#end` has ended is no longer in the list, and the caller of `#kill` or `#end`
+          // starts it again.
           if (this.#stopping || this.#started[index] !== started) return
           this.restarts += 1
           this.#bringBack(index, betweenTriesMs)

@@ -13,7 +13,7 @@ export interface ForkOptions {
   readonly lost: readonly string[]
 }
 
-/** Replaces the newest blocks by empty blocks of the same number, in one step (anvil_reorg). */
+/** Replaces the newest blocks with the same number of empty blocks, in one step (anvil_reorg). */
 export async function reorganize(anvil: Anvil, { depth, lost }: ForkOptions): Promise<void> {
   const { rpc } = anvil
   await withoutBlocks(anvil, async () => {
@@ -26,8 +26,8 @@ export async function reorganize(anvil: Anvil, { depth, lost }: ForkOptions): Pr
 
 /**
  * Goes back to a snapshot that is `depth` blocks old (evm_revert). With `longer`, the new chain is immediately one
- * block longer than the old one. Resolves at the old height, because another fork at a lower height could remove final
- * blocks.
+ * block longer than the old one. Resolves once the chain has reached its old height, because another fork below this
+ * height could remove final blocks.
  */
 export async function forkFromSnapshot(
   anvil: Anvil,
@@ -37,7 +37,8 @@ export async function forkFromSnapshot(
   const { rpc } = anvil
   const { depth, lost, longer } = options
   const height = async () => Number(await rpc<string>('eth_blockNumber'))
-  // The blocks after the snapshot are mined by hand, because one block more would make the fork deeper than finality.
+  // The blocks after the snapshot are mined one by one, because a block too many would make the fork deeper than
+  // finality.
   const highest = await withoutBlocks(anvil, async () => {
     const snapshot = await rpc<string>('evm_snapshot')
     const from = await height()
@@ -77,6 +78,6 @@ async function transactionsFrom(rpc: Anvil['rpc'], from: number, to: number, los
 }
 
 async function giveBack(rpc: Anvil['rpc'], raws: readonly string[]): Promise<void> {
-  // A node refuses a transaction that is still in its pool, which does no harm.
+  // A node refuses a transaction that is still in its pool. This refusal does no harm.
   for (const raw of raws) await rpc('eth_sendRawTransaction', [raw]).catch(() => undefined)
 }

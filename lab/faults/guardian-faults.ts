@@ -3,8 +3,8 @@ import type { Guardian } from '../devnet/wormhole/guardian.ts'
 import type { GuardianKind, PlannedFault } from './plan.ts'
 
 /**
- * In `guardian-5xx`, Circle's API fails too, but not in `guardian-429`, because Portage would then send Circle no
- * requests for 5 minutes.
+ * Makes the spy or the guardians' API fail. In `guardian-5xx`, Circle's API fails too. In `guardian-429` it does not,
+ * because Portage would then send no requests to Circle for 5 minutes.
  */
 export async function breakGuardian(
   { spy, api }: Guardian,
@@ -14,7 +14,7 @@ export async function breakGuardian(
 ): Promise<void> {
   switch (kind) {
     case 'spy-drop':
-      // The spy replays nothing, so subscribers miss the messages that are published meanwhile.
+      // The spy replays nothing, so subscribers miss the messages that are published in the meantime.
       await spy.stop()
       await wait(forMs)
       return spy.start()

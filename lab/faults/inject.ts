@@ -32,10 +32,10 @@ async function strike(targets: FaultTargets, fault: PlannedFault, injected: Inje
   try {
     const struck = await inject(targets, fault, tell)
     if (struck) injected[kind] = (injected[kind] ?? 0) + 1
-    tell(struck ? 'done' : 'found nothing to strike')
+    tell(struck ? 'done' : 'there was nothing to strike')
   } catch (error) {
     // A failed injection shows nothing about Portage, so it is not counted.
-    tell(`could not be done: ${error instanceof Error ? error.message : String(error)}`)
+    tell(`failed to start: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
@@ -63,7 +63,7 @@ async function inject(targets: FaultTargets, fault: PlannedFault, tell: (what: s
     return id !== undefined
   }
   if (is(fault, serverKinds)) {
-    // These faults come one after another, so that no fault wipes a copy that another fault restores.
+    // Only one of these faults strikes at a time, so that no fault wipes a copy that another fault restores.
     await locks.temporal.run(() => breakTemporal(devnet.temporal, fault, wait))
     return true
   }
@@ -75,7 +75,7 @@ async function inject(targets: FaultTargets, fault: PlannedFault, tell: (what: s
   // A freeze lasts four times as long as other faults, so that some freezes outlast the heartbeat of a broadcast.
   if (fault.kind === 'freeze') return fleet.freeze(fault.dice, 4 * fault.forMs)
   const killed = await fleet.kill(fault.dice, fault.forMs)
-  // Sometimes a second process dies too, so that perhaps no process listens to the spy.
+  // Sometimes a second process dies too, so that no process may be left to receive messages from the spy.
   if (fault.dice % 0.25 < 0.1) await fleet.kill(0, fault.forMs)
   return killed
 }

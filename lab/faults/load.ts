@@ -1,7 +1,7 @@
 import { indexesOf, sendWish, wishOf, type BridgeChoice } from '../demo/load.ts'
 import type { ChainKey, FaultTargets } from './fault-targets.ts'
 
-/** Most transfers that are sent together in one direction. They fit into a few blocks. */
+/** Maximum number of transfers that are sent together in one direction. They fit into a few blocks. */
 const burst = 60
 const sources: readonly ChainKey[] = ['ethereum', 'bsc']
 
@@ -32,7 +32,7 @@ export async function sendOver(
   )
 }
 
-/** Sends in both directions in turn until `isOver`. No chain may fork meanwhile. */
+/** Sends alternately in both directions until `isOver` returns true. No chain may fork during this time. */
 export async function sendSteadily(targets: FaultTargets, bridge: BridgeChoice, perSecond: number, isOver: () => boolean): Promise<number> {
   const sending: Promise<void>[] = []
   let index = 0

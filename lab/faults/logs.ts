@@ -4,15 +4,18 @@ import type { Devnet } from '../devnet/index.ts'
 
 export interface LogFindings {
   /**
-   * Workflow tasks that failed to replay (TMPRL1100) or hung (TMPRL1101). Failed replays stop counting once Temporal
-   * was set back, because processes then remember events that Temporal has lost.
+   * Workflow tasks that failed to replay (TMPRL1100) or hung (TMPRL1101). Failed replays do not count once Temporal has
+   * been set back, because processes then remember events that Temporal has lost.
    */
   readonly brokenTasks: number
   /** Number of lanes whose private key is in a log. */
   readonly loggedKeys: number
 }
 
-/** `setBackAt`: when Temporal was first set back, ms since the epoch, or Infinity. */
+/**
+ * Findings in the logs of all processes. `setBackAt`: when Temporal was first set back, ms since the epoch, or Infinity
+ * if it was not.
+ */
 export async function readLogs({ dir, lanes }: Devnet, setBackAt: number): Promise<LogFindings> {
   const files = (await readdir(dir)).filter((name) => /^portage-.*\.log$/.test(name))
   const logs = await Promise.all(files.map((name) => readFile(join(dir, name), 'utf8')))

@@ -32,7 +32,7 @@ export async function faults(options: FaultOptions): Promise<number> {
   return notRun
 }
 
-/** @param parts programs of a fleet's server; absent: the run uses the dev server */
+/** @param parts programs of a fleet's server; undefined: the run uses the dev server */
 async function report(options: FaultOptions, run: FaultRun, parts?: PostgresServerParts): Promise<number> {
   const dir = join(process.cwd(), '.portage', 'faults', `${run.seed}-${Date.now()}`)
   await mkdir(dir, { recursive: true })

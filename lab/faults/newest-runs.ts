@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client'
 import { isSettled, lookAtTransfers, type Seen } from '../demo/follow.ts'
 
-/** Transfers in Temporal, by key. Of several runs of a transfer, prefers the open run, then a run with an outcome. */
+/** Transfers in Temporal, by key. If a transfer has several runs, prefers an open run, then a run with an outcome. */
 export async function newestRuns(client: Client): Promise<Map<string, Seen>> {
   const seen = new Map<string, Seen>()
   for (const one of await lookAtTransfers(client)) {

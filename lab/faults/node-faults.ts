@@ -12,7 +12,7 @@ const logLimits = {
   blocks: { blocks: 1, code: -32_000, message: 'block range too large' },
 } as const
 
-/** The false receipt comes once. All other faults last until their rule ends. */
+/** A false receipt is given only once. All other faults last until their rule ends. */
 const rules: Readonly<Record<NodeKind, (fault: PlannedFault) => FaultRule>> = {
   'accept-and-hang': () => ({ fault: { kind: 'accept-and-hang' }, methods: sends }),
   hang: () => ({ fault: { kind: 'hang' }, probability: 0.5 }),

@@ -22,16 +22,19 @@ export interface FaultOptions {
 }
 
 const help = `
-Sends users' transfers over two chains with two keys each and three nodes each, while everything goes wrong at random: nodes that
-hang, lie, lag, refuse and hide logs, forks down to finality, spikes, evictions, stopped chains, drained and stolen keys, a spy that drops its
-readers, workflows terminated and reset, Temporal wiped and restored from a copy, processes killed. Then the faults end, everything must drain by itself, and an independent checker judges.
+Sends users' transfers between two chains with two keys and three nodes each, while random faults strike: nodes hang, lie,
+lag, refuse and hide logs; chains fork down to finality, raise their prices, evict transactions and stop; keys are drained
+and stolen; the spy drops its subscribers; workflows are terminated and reset; Temporal is wiped and restored from a copy;
+processes are killed. Then the faults end, all work must complete by itself, and an independent checker judges the result.
 
 Kinds: ${faultKinds.join(', ')}
 
---fleet: each role in processes of its own (chain, ledger, intake and each key twice, one API), each with its own way to Temporal and the nodes, on the real Temporal
-server on PostgreSQL with 4 history shards, TLS and tokens. First lane processes are killed one by one, and it is measured how soon the other one of the same key
-delivers. Then all faults but those that wipe Temporal or set it back, and: ${fleetKinds.join(', ')}.
-It needs PostgreSQL, openssl, and the server: npx tsx lab/devnet/temporal/find-temporal-server.ts builds it once, or TEMPORAL_SERVER names it.
+--fleet: runs each role in separate processes (two for chain, ledger, intake and each key, one for the API), each with its
+own proxies to Temporal and the nodes, on the real Temporal server on PostgreSQL with 4 history shards, TLS and tokens.
+First, lane processes are killed one by one, to measure how soon the other process of the same key delivers. Then all
+faults strike except those that wipe Temporal or set it back, and also: ${fleetKinds.join(', ')}.
+Needs PostgreSQL, openssl and the server, which npx tsx lab/devnet/temporal/find-temporal-server.ts builds once, unless
+TEMPORAL_SERVER names it.
 
 Examples:
   npm run faults -- --seed 7 --transfers 100
@@ -41,32 +44,40 @@ Examples:
   npm run faults -- --seed 7 --plan
   npm run faults -- --fleet --seed 41 --transfers 300 --json
 
-The same seed, bridge, duration, kinds and pause give the same plan. Exit code: 0 if every transfer was delivered exactly once, without a hole and
-without an operator; 1 otherwise, with what is needed to look for the cause in the folder that is named; 2 for bad usage; 3 if this machine
-cannot run --fleet, with NOT RUN: and what is missing on stderr.`
+The same seed, bridge, duration, kinds and pause give the same plan. Exit code: 0 if every transfer was delivered
+exactly once, without a nonce hole and without an operator; 1 otherwise, and the output names the folder with the logs;
+2 for wrong usage; 3 if this machine cannot run --fleet, with NOT RUN: and the missing program on stderr.`
 
 export function parseOptions(args: readonly string[]): FaultOptions {
   const program = new Command('faults')
-    .description('A random fault run.')
+    .description('Delivers transfers while random faults strike.')
     .option('--seed <s>', 'seed of the plan', String(Date.now() % 100_000))
-    .option('--fleet', 'a fleet of processes on the real Temporal server, see below', false)
-    .option('--transfers <n>', 'how many transfers the users send, over both directions', whole, 100)
-    .addOption(new Option('--bridge <b>', 'over which bridge; both: half of them each').choices(bridgeChoices).default('both'))
-    .option('--batch <n>', 'most native completions in one transaction (default: each has its own)', whole)
-    .option('--duration <s>', 'seconds that faults go on for (default: 15, and one per 10 transfers; of a fleet 60, and one per 5)', whole)
+    .option('--fleet', 'run a fleet of processes on the real Temporal server, see below', false)
+    .option('--transfers <n>', 'number of transfers that the users send, in both directions together', whole, 100)
+    .addOption(
+      new Option('--bridge <b>', 'the bridge that the users use; both: half of the transfers over each bridge')
+        .choices(bridgeChoices)
+        .default('both'),
+    )
+    .option('--batch <n>', 'maximum number of native completions in one transaction (default: 1)', whole)
+    .option(
+      '--duration <s>',
+      'duration of the faults, seconds (default: 15 plus one per 10 transfers; with --fleet: 60 plus one per 5)',
+      whole,
+    )
     .option('--only <kinds>', 'only these kinds, separated by commas', kinds)
-    .option('--stuck-after <s>', 'a transfer without progress for this time after the faults is stuck, seconds', whole, 90)
-    .option('--processes <n>', 'Portage processes; of a fleet, of each role and for each key', whole, 2)
+    .option('--stuck-after <s>', 'seconds without progress after which a transfer counts as stuck, once the faults are over', whole, 90)
+    .option('--processes <n>', 'number of Portage processes; with --fleet: for each role and each key', whole, 2)
     .option(
       '--quick-takeover',
-      'the work of a dead process waits for a third as long as by default, or less (worker.heartbeatSeconds 5)',
+      'take over the work of a dead process in a third of the default time or less (worker.heartbeatSeconds 5)',
       false,
     )
-    .option('--pause <ms>', 'mean pause between two faults (default: 700; of a fleet 1000)', whole)
-    .option('--window <n>', 'nonces in flight per lane', whole, 64)
-    .option('--plan', 'print the plan, do nothing', false)
-    .option('--keep', 'stay up at the end, until Ctrl-C; keep the folder', false)
-    .option('--json', 'print the summary as one JSON object on stdout, nothing else there', false)
+    .option('--pause <ms>', 'mean pause between two faults, ms (default: 700; with --fleet: 1000)', whole)
+    .option('--window <n>', 'maximum number of nonces in flight per lane', whole, 64)
+    .option('--plan', 'print the plan and exit', false)
+    .option('--keep', 'keep everything running at the end, until Ctrl-C, and keep the folder', false)
+    .option('--json', 'print only the summary, as one JSON object, on stdout', false)
     .addHelpText('after', help)
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
   const given = program
@@ -74,8 +85,8 @@ export function parseOptions(args: readonly string[]): FaultOptions {
     .opts<Partial<FaultOptions> & Pick<FaultOptions, 'transfers' | 'fleet' | 'processes'>>()
   const possible: readonly FaultKind[] = given.fleet ? fleetFaultKinds : faultKinds
   const other = given.only?.find((kind) => !possible.includes(kind))
-  if (other !== undefined) program.error(`error: ${other} is of a run ${given.fleet ? 'without' : 'with'} --fleet`)
-  if (given.fleet && given.processes < 2) program.error('error: of a fleet there are at least 2 processes of each')
+  if (other !== undefined) program.error(`error: ${other} strikes only in a run ${given.fleet ? 'without' : 'with'} --fleet`)
+  if (given.fleet && given.processes < 2) program.error('error: with --fleet, --processes must be at least 2')
   return { ...(given as FaultOptions), ...withDefaults(given) }
 }
 
@@ -90,7 +101,7 @@ function withDefaults(
   }
 }
 
-/** Seconds of faults in a run without a fleet. */
+/** Default duration of the faults in a run without a fleet, seconds. */
 export function defaultDuration(transfers: number): number {
   return 15 + Math.round(transfers / 10)
 }

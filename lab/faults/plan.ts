@@ -1,7 +1,7 @@
 import { chanceOf } from './random.ts'
 import { schedule } from './schedule.ts'
 
-/** Faults that proxies before the nodes inject. */
+/** Faults that are injected by the proxies in front of the nodes. */
 export const nodeKinds = [
   'accept-and-hang',
   'hang',
@@ -28,9 +28,9 @@ export const nodeKinds = [
 export const chainKinds = ['fork', 'reorg', 'base-fee-spike', 'eviction', 'foreign-transaction', 'chain-stop', 'key-drained'] as const
 /** Faults that a client of Temporal injects. */
 export const temporalKinds = ['transfer-terminated', 'transfer-reset', 'lane-terminated', 'lane-reset'] as const
-/** Temporal's database is lost, or replaced by a copy that is some seconds old. */
+/** Faults in which Temporal's database is lost, or replaced with a copy that is a few seconds old. */
 export const serverKinds = ['temporal-wiped', 'temporal-restored'] as const
-/** The spy drops its subscribers, or the guardians' REST API refuses requests. */
+/** Faults in which the spy drops its subscribers, or the guardians' REST API refuses requests. */
 export const guardianKinds = ['spy-drop', 'guardian-429', 'guardian-5xx'] as const
 const processKinds = ['kill', 'freeze'] as const
 export const faultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, ...serverKinds, ...guardianKinds, ...processKinds] as const
@@ -46,7 +46,7 @@ export const fleetKinds = [
   'node-half-open',
   'rolling-restart',
 ] as const
-/** All faults of a fleet run. `serverKinds` are missing, because PostgreSQL keeps Temporal's data. */
+/** All faults of a fleet run. `serverKinds` is not included, because PostgreSQL keeps Temporal's data. */
 export const fleetFaultKinds = [...nodeKinds, ...chainKinds, ...temporalKinds, ...guardianKinds, ...processKinds, ...fleetKinds] as const
 
 export type NodeKind = (typeof nodeKinds)[number]
@@ -77,11 +77,14 @@ export interface PlanInput {
   readonly nodes: number
   /** Depth of the deepest fork, blocks. Finality has the same depth. */
   readonly deepest: number
-  /** Average pause between two faults, ms. Default 700: with 39 kinds, each kind comes about once in 27 s. */
+  /** Average pause between two faults, ms. Default 700: with 39 kinds, each kind strikes about once every 27 s. */
   readonly meanPauseMs?: number | undefined
 }
 
-/** Faults that may strike all nodes of a chain: no lies, or lies that the contracts' own tables disprove. */
+/**
+ * Faults that may strike all nodes of a chain, because they are not lies, or are lies that the contracts' own tables
+ * disprove.
+ */
 const storms: readonly FaultKind[] = [
   'accept-and-hang',
   'hang',
@@ -118,7 +121,7 @@ export function planFaults(input: PlanInput): PlannedFault[] {
   })
 }
 
-/** Frequency of a kind in one round of a fleet's plan. Default: 1. */
+/** Number of times that each kind strikes in one round of a fleet's plan. Default: 1. */
 const fleetShares: Partial<Record<FaultKind, number>> = {
   kill: 4,
   'temporal-cut': 2,
@@ -127,7 +130,10 @@ const fleetShares: Partial<Record<FaultKind, number>> = {
   'node-half-open': 2,
 }
 
-/** Kinds in `fleetShares` are planned more often, and `rolling-restart` once, early, because it takes a long time. */
+/**
+ * Plans the faults of a fleet run. Kinds in `fleetShares` are planned more often. `rolling-restart` is planned once,
+ * near the start, because it takes a long time.
+ */
 export function planFleetFaults(input: PlanInput): PlannedFault[] {
   const others = input.kinds.filter((kind) => kind !== 'rolling-restart')
   const planned = planFaults({ ...input, kinds: others.flatMap((kind) => Array.from({ length: fleetShares[kind] ?? 1 }, () => kind)) })

@@ -1,5 +1,5 @@
 export interface Chance {
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   next(): number
   whole(least: number, most: number): number
   pick<T>(from: readonly T[]): T

@@ -31,7 +31,9 @@ export interface FaultRun {
   readonly meanPauseMs?: number
   /** Whether each process has one role and Temporal runs on PostgreSQL (`fleet-run.ts`). */
   readonly fleet?: boolean
-  /** Number of takeovers before the faults of a fleet run. Default: as many as half of the transfers allow. */
+  /**
+   * Number of takeovers before the faults of a fleet run. Default: the number for which half of the transfers suffice.
+   */
   readonly takeovers?: number
 }
 
@@ -64,7 +66,7 @@ export async function runFaults(
   run: FaultRun,
   say: (line: string) => void,
   ground: Ground = oneKindOfProcess,
-  /** Called before the faults begin. `stop` of the result is called when the faults are over. */
+  /** Called before the faults begin. The `stop` of its result is called when the faults are over. */
   watch?: (targets: FaultTargets) => { stop(): Promise<void> },
 ): Promise<FaultSummary> {
   const connection = await ground.connect(devnet)
@@ -83,7 +85,7 @@ export async function runFaults(
       ? await measureTakeovers(targets, run.bridge, run.takeovers ?? takeoversOf(run.transfers))
       : { takeovers: [], sent: 0 }
     const started = Date.now()
-    say(`Portage runs. Faults for ${run.durationMs / 1000} s.`)
+    say(`Portage is running. Faults for ${run.durationMs / 1000} s.`)
     const watching = watch?.(targets)
     try {
       await untilBoth(
@@ -131,7 +133,10 @@ async function startQuotes({ devnet, fleet }: FaultTargets): Promise<() => Promi
   }
 }
 
-/** Lists the transfers, then pauses for most of the time, because a long run has many transfers to list. */
+/**
+ * Reports progress. The pause is 50 times as long as the listing of transfers took, because a long run has many
+ * transfers to list.
+ */
 async function tellProgress({ client, sent, say, wait }: FaultTargets, started: number): Promise<void> {
   const asked = Date.now()
   const seen = await newestRuns(client)
@@ -144,7 +149,7 @@ async function untilBoth(one: Promise<void>, other: Promise<void>, meanwhile: re
   let over = false
   const both = Promise.all([one, other]).finally(() => (over = true))
   both.catch(() => {})
-  // A fault may make each of these fail, and the next try comes soon.
+  // A fault may make any of these jobs fail, and the next round repeats the job.
   while (!over) await Promise.allSettled([...meanwhile.map((job) => job()), sleep(1_000)])
   await both
 }

@@ -7,7 +7,9 @@ export interface ScheduleInput<K> {
   readonly pauseMs: readonly [least: number, most: number]
 }
 
-/** Plans all kinds in random order, again and again until the time is over. `make` makes each action. */
+/**
+ * Plans all kinds in random order, again and again, until the actions fill `durationMs`. `make` creates each action.
+ */
 export function schedule<K, T>(
   chance: Chance,
   { kinds, durationMs, firstMs, pauseMs }: ScheduleInput<K>,

@@ -10,7 +10,7 @@ export interface FleetFindings {
   readonly takeoverMs: { readonly min: number; readonly median: number; readonly max: number } | null
   readonly takeovers: readonly Takeover[]
   readonly work: WorkShares
-  /** Processes that poll a queue but took no task in the whole run. */
+  /** Processes that polled a queue but took no task during the whole run. */
   readonly idle: readonly string[]
 }
 
@@ -24,7 +24,7 @@ export interface FaultSummary extends LogFindings, Partial<FleetFindings> {
   readonly wrongBalances: number
   readonly foreignCompletions: number
   readonly nonceHoles: number
-  /** Transfers, lanes and streams with work left, and lanes and streams that do not answer. */
+  /** Number of transfers, lanes and streams with work left, plus the number of lanes and streams that do not answer. */
   readonly stuck: number
   readonly wastedTransactions: number
   readonly revertedTransactions: number

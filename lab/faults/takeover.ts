@@ -6,10 +6,10 @@ import { laneProcess } from './fleet-processes.ts'
 import type { ChainKey, FaultTargets } from './fault-targets.ts'
 import { sendSteadily } from './load.ts'
 
-/** One process of a key was killed, and the other process of this key continued. */
+/** A kill of one process of a key, after which the other process of the key continued. */
 export interface Takeover {
   readonly chain: string
-  /** Whether the killed process had a granted nonce without a signature. All higher nonces then wait for it. */
+  /** Whether the killed process had a granted nonce without a signature. All higher nonces then wait for this nonce. */
   readonly owedNonce: boolean
   /** Time from the death to the first block with a delivery that the dead process cannot have sent. */
   readonly ms: number
@@ -58,14 +58,14 @@ async function measureOne({ devnet, fleet, say, wait }: FaultTargets, index: num
   const { anvil } = devnet.chains[lane.chain as ChainKey]
   const owedNonce = index % owedEvery === owedEvery - 1
   await fleet.whole()
-  // A delivery comes with a block, so a varying wait spreads the kills over the block interval.
+  // Deliveries are seen when a block is mined, so a varying wait spreads the kills over the block interval.
   await untilDelivering(anvil, lane)
   await wait((index * 370) % 1_000)
   const name = laneProcess(lane, devnet, 1 + (Math.floor(index / devnet.lanes.length) % 2))
   const died = owedNonce ? await (await fleet.doom(name, owed)).died : await fleet.killOne(name, 1_000)
   if (died === undefined) throw new Error(`${name} was not up`)
   const ms = (await nextDelivery(anvil, lane)) - died
-  say(`${name} killed${owedNonce ? ' with a nonce that nothing is signed for' : ''}: the other delivered after ${ms} ms`)
+  say(`${name} killed${owedNonce ? ' with a granted nonce without a signature' : ''}: the other process delivered after ${ms} ms`)
   return { chain: lane.chain, owedNonce, ms }
 }
 
@@ -73,9 +73,12 @@ async function untilDelivering(anvil: Anvil, lane: LaneKey): Promise<void> {
   await deliveryAfter(anvil, lane, await height(anvil), new Set())
 }
 
-/** Time at which a block first had a delivery that was not in the pool at the call, ms since the epoch. */
+/**
+ * Resolves once a block has a delivery that was not in the pool when the function was called. Returns the time, ms
+ * since the epoch.
+ */
 async function nextDelivery(anvil: Anvil, lane: LaneKey): Promise<number> {
-  // The pool is read before the height. So a later delivery that was not in the pool comes from a living process.
+  // The pool is read before the height, so a later delivery that was not in the pool comes from a living process.
   const pool = await anvil.rpc<Record<'pending' | 'queued', Record<string, Record<string, { hash: string }>>>>('txpool_content')
   const known = [pool.pending, pool.queued].flatMap((part) => Object.values(part).flatMap((byNonce) => Object.values(byNonce)))
   return deliveryAfter(anvil, lane, await height(anvil), new Set(known.map(({ hash }) => hash)))

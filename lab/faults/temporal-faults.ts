@@ -5,7 +5,7 @@ import type { PlannedFault, ServerKind, TemporalKind } from './plan.ts'
 
 const types = { transfer: 'transfer', lane: 'lane' } as const
 
-/** Wipes Temporal, or sets it back to a copy that is some seconds old. Clients see a crash. */
+/** Wipes Temporal, or sets it back to a copy that is a few seconds old. Clients see a crash. */
 export async function breakTemporal(
   temporal: TemporalServer,
   { kind, forMs }: PlannedFault<ServerKind>,
@@ -27,7 +27,7 @@ export async function breakWorkflow(client: Client, fault: PlannedFault<Temporal
   const id = running.toSorted()[Math.floor(fault.dice * running.length)]
   if (id === undefined) return undefined
   const done = fault.kind.endsWith('terminated') ? terminate(client, id) : resetBack(client, id, fault.depth)
-  // The fault fails if the workflow has ended meanwhile, or has not completed a task to which it could be reset.
+  // The fault fails if the workflow has ended in the meantime, or has not completed a task to which it could be reset.
   return done.then(
     () => id,
     () => undefined,

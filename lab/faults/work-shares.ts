@@ -5,7 +5,7 @@ export type WorkShares = Readonly<Record<string, number>>
 
 const atOnce = 20
 
-/** Counts started tasks in all histories by worker. Covers only processes that poll a queue. */
+/** Counts the started tasks in all histories, by worker. Includes only processes that poll a queue. */
 export async function workShares(client: Client, { processes, byPid }: Fleet): Promise<WorkShares> {
   const polling = processes.filter(({ role }) => role !== 'intake' && role !== 'api')
   const shares: Record<string, number> = Object.fromEntries(polling.map(({ name }) => [name, 0]))

@@ -7,23 +7,24 @@ import { type FloodOptions, type FloodSummary, isClean, mostRatio, runFlood } fr
 const floodExit = { notClean: 1, usage: 2 } as const
 
 const help = `
-Strangers without a token flood the API of a process that delivers honest transfers: every route, forged tokens, pipelined requests, slow ones, long
-paths and large bodies. The same transfers run first without them.
+Strangers without a token flood the API of a process that delivers honest transfers: with requests to every route, forged
+tokens, pipelined and slow requests, long paths and large bodies. Before the flood, the same number of transfers is
+measured without strangers.
 
 Examples:
   npm run flood
   npm run flood -- --seconds 600 --json
 
-Exit code: 0 if no transfer took more than ${mostRatio} times as long as the slowest without strangers, the process stayed healthy and its memory flat;
-${floodExit.notClean} otherwise; ${floodExit.usage} for bad usage.`
+Exit code: 0 if no transfer took more than ${mostRatio} times as long as the slowest transfer without strangers, the
+process stayed healthy, and its memory did not grow; ${floodExit.notClean} otherwise; ${floodExit.usage} for wrong usage.`
 
 const options = new Command('flood')
-  .description('Requests without a token during honest transfers.')
-  .option('--seconds <s>', 'length of each of the two phases', whole, 60)
-  .option('--connections <n>', 'connections of the strangers, at most 300', whole, 100)
-  .option('--rate <n>', "strangers' requests per second", whole, 500)
+  .description('Floods the API with requests without a token while honest transfers are delivered.')
+  .option('--seconds <s>', 'duration of each of the two phases, seconds', whole, 60)
+  .option('--connections <n>', 'number of connections of the strangers, at most 300', whole, 100)
+  .option('--rate <n>', 'requests per second of the strangers', whole, 500)
   .option('--transfers <n>', 'honest transfers per second', whole, 2)
-  .option('--json', 'print the summary as one JSON object on stdout, nothing else there', false)
+  .option('--json', 'print only the summary, as one JSON object, on stdout', false)
   .addHelpText('after', help)
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : floodExit.usage))
   .parse()
@@ -55,8 +56,8 @@ function describe({ quiet, flooded, ratio, memory, healthy, strangers }: FloodSu
   return [
     `without strangers: ${quiet.transfers} transfers, median ${seconds(quiet.median)}, slowest ${seconds(quiet.slowest)}`,
     `with strangers:    ${flooded.transfers} transfers, median ${seconds(flooded.median)}, slowest ${seconds(flooded.slowest)} (${ratio} times)`,
-    `memory: ${memory.before} MiB before, at least ${memory.firstHalf} MiB in the first half, ${memory.secondHalf} MiB in the second, at most ${memory.most} MiB`,
-    `health: ${healthy ? 'answered within a second each time' : 'NOT answered within a second'}`,
+    `memory: ${memory.before} MiB before; minimum ${memory.firstHalf} MiB in the first half, ${memory.secondHalf} MiB in the second; maximum ${memory.most} MiB`,
+    `health: ${healthy ? 'always answered within a second' : 'NOT always answered within a second'}`,
     `strangers: ${JSON.stringify(strangers)}`,
   ].join('\n')
 }

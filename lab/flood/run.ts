@@ -11,10 +11,10 @@ import { idWithoutDigest } from '../devnet/sent.ts'
 import { until } from '../devnet/until.ts'
 
 export interface FloodOptions {
-  /** Length of each of the two phases, seconds. */
+  /** Duration of each of the two phases, seconds. */
   readonly seconds: number
   readonly connections: number
-  /** Requests per second of all strangers together. */
+  /** Requests per second, of all strangers together. */
   readonly rate: number
   readonly transfers: number
 }
@@ -28,10 +28,13 @@ interface Times {
 export interface FloodSummary extends FloodOptions {
   readonly quiet: Times
   readonly flooded: Times
-  /** Slowest transfer of the flood, divided by the slowest transfer without the flood. */
+  /**
+   * Duration of the slowest transfer during the flood, divided by the duration of the slowest transfer without the
+   * flood.
+   */
   readonly ratio: number
   /**
-   * Resident memory, MiB. `firstHalf`, `secondHalf`: lowest values in the halves of the flood, because garbage hides a
+   * Resident memory, MiB. `firstHalf`, `secondHalf`: lowest value in each half of the flood, because garbage can hide a
    * leak for minutes.
    */
   readonly memory: { readonly before: number; readonly firstHalf: number; readonly secondHalf: number; readonly most: number }
@@ -40,7 +43,7 @@ export interface FloodSummary extends FloodOptions {
   readonly healthy: boolean
 }
 
-/** Highest ratio of a clean run. */
+/** Maximum `ratio` of a clean run. */
 export const mostRatio = 1.5
 /** Maximum growth of memory from the first half of the flood to the second, MiB. More counts as a leak. */
 const mostGrowth = 100
@@ -115,7 +118,7 @@ async function honest(devnet: Devnet, client: Client, portage: PortageProcess, {
 
 const prefixOf = (id: string) => id.split(':').slice(0, 4).join(':')
 
-/** Every path of the API's OpenAPI document, and some pages that are not in it. */
+/** Every path of the API's OpenAPI document, and some pages that the document does not contain. */
 async function pathsOf({ apiUrl, admin }: PortageProcess): Promise<string[]> {
   const { paths } = (await (await fetch(`${apiUrl}/v1/openapi.json`, { headers: admin })).json()) as { paths: Record<string, unknown> }
   return ['/', '/health', '/ready', '/docs', '/none', ...Object.keys(paths).map((path) => path.replaceAll(/\{\w+\}/g, 'x'))]

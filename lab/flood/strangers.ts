@@ -1,6 +1,6 @@
 /**
  * Floods an API with requests without a valid token, in its own process. Arguments: URL of the API, number of
- * connections, requests per second, paths as JSON. Prints the sent requests by kind at SIGTERM.
+ * connections, requests per second, paths as JSON. On SIGTERM, prints the number of sent requests by kind.
  */
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -43,7 +43,7 @@ async function flood(index: number): Promise<never> {
   for (;;) {
     const { text, requests } = kinds[name]()
     if (!socket.writable) socket = open(index)
-    // A socket with a full buffer gets nothing more, so that the buffers do not fill this process's memory.
+    // Writes nothing more to a socket whose buffer is full, so that the buffers do not fill this process's memory.
     if (socket.writableLength < 1_000_000) {
       socket.write(text)
       sent[name] = (sent[name] ?? 0) + requests

@@ -65,7 +65,7 @@ function placesOf(value: unknown, path: readonly string[] = []): (readonly strin
 
 /**
  * Replaces the value at `path`, or removes it if `value` is undefined. Does nothing if an earlier change has removed
- * the place.
+ * this path.
  */
 function replace(root: unknown, path: readonly string[], value: unknown): void {
   const [name, ...rest] = path
@@ -77,10 +77,10 @@ function replace(root: unknown, path: readonly string[], value: unknown): void {
 }
 
 /**
- * Highest lengths that Portage reads, characters: of URLs, ids, failures, tokens, log lines, answers, bodies, requests.
+ * Maximum lengths that Portage reads, characters: of URLs, ids, failures, tokens, log lines, answers, bodies, requests.
  */
 const limits = [300, 1_000, 4_000, 4_096, 32_768, 65_536, 262_144, 1_048_576] as const
-/** Texts whose repetition is slow to match for a pattern without an anchor. */
+/** Texts that, when repeated, are slow to match with an unanchored pattern. */
 const units = [' ', ')', '=', '0', 'a', '/', '-', ',', '\n', '0x', '${', 'data: ', '[', '{', '"', '\\', '\u00e9', '\ud800'] as const
 
 /** The given text, or sometimes a text whose length is a limit, or one character less or more. */
@@ -100,7 +100,7 @@ export function orLong(text: fc.Arbitrary<string>, good = ''): fc.Arbitrary<stri
   return fc.oneof({ arbitrary: text, weight: 20 }, { arbitrary: long, weight: 1 })
 }
 
-/** Hex digits of the given bytes, or sometimes of bytes whose number is a limit or exceeds a limit by one. */
+/** Hex digits of the given bytes, or sometimes of bytes whose number equals a limit or exceeds it by one. */
 export function orLongBytes(hex: fc.Arbitrary<string>, good: Uint8Array): fc.Arbitrary<string> {
   const long = fc.tuple(fc.constantFrom(...limits), fc.constantFrom(0, 1, 0x20, 0x29, 0xff), fc.nat(1)).map(([limit, byte, more]) =>
     Buffer.concat([good, Buffer.alloc(limit + more, byte)])

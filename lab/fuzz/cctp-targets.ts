@@ -54,7 +54,7 @@ export const cctpTargets: readonly FuzzTarget[] = [
   target('cctp-log', near(data), (hex) => readCarried(sentMessage({ topics: [sentTopic], data: `0x${hex}` }))),
   target('cctp-call', near(call), (hex) => {
     const received = decodeReceive(`0x${hex}`)
-    // A key may sign only bytes that encode exactly what the reader has read.
+    // A key may sign only the exact bytes that encode the values that the reader returned.
     if (received && receiveIntent(address, received).data.toLowerCase() !== `0x${hex}`.toLowerCase()) throw new Error('other bytes')
   }),
   target('cctp-attestation', near(attestation), (hex) =>

@@ -27,7 +27,7 @@ export interface Finding {
   readonly error: string
 }
 
-/** CPU ms that one input may cost. */
+/** Maximum CPU time of one input, ms. */
 const slowMs = 5_000
 
 /** Whether the error has a code of the catalogue other than INTERNAL, the code of untyped errors. */
@@ -35,7 +35,7 @@ export function isTyped(error: unknown): boolean {
   return error instanceof RelayerError && error.code !== 'INTERNAL' && Object.hasOwn(errorCatalogue, error.code)
 }
 
-/** Whether the error comes from a check of the domain: such errors name the field and never show the value. */
+/** Whether the error comes from a check in `domain`, whose errors name the field and never show the value. */
 export function namesField(error: unknown): boolean {
   return error instanceof Error && error.constructor === Error && /^[\w.[\]-]{0,300}: /.test(error.message)
 }
@@ -45,7 +45,7 @@ export const wordsOf = (text: string): boolean => text.length <= 2_000 && text.s
 
 export const isUsage = (error: unknown): boolean => error instanceof InvalidArgumentError
 
-/** Gives the reader one input. Throws errors that are not allowed, and Error if the reader was slow. */
+/** Calls the reader with one input. Throws errors that are not allowed, and Error if the reader was slow. */
 export async function tryInput<Input>({ read, allowed }: FuzzTarget<Input>, input: Input): Promise<void> {
   const begun = process.cpuUsage()
   try {

@@ -12,7 +12,7 @@ export interface HttpAct {
   readonly body: string
   readonly times: number
   readonly gzip: boolean
-  /** cut: the connection ends within the body. slow: bytes come one by one. silent: no byte comes. */
+  /** cut: the connection ends within the body. slow: bytes arrive one by one. silent: no byte arrives. */
   readonly end: 'whole' | 'cut' | 'slow' | 'silent'
 }
 
@@ -55,7 +55,7 @@ export function httpActs(good: readonly unknown[]): fc.Arbitrary<HttpAct> {
   })
 }
 
-/** Asks hostile servers, then an honest one. Each message must still be found without an error. */
+/** Asks hostile servers, then an honest server. Each message must still be found without an error. */
 export async function startHttpTarget(
   place: MessagePlace,
   message: Uint8Array,
@@ -78,8 +78,8 @@ export async function startHttpTarget(
       if (Buffer.from(found.vaa).toString('base64') !== vaa && found.origin === good.url) throw new Error('another VAA than the good one')
       return
     }
-    if (!wordsOf(found.why)) throw new Error(`a stranger's words: ${found.why.slice(0, 500)}`)
-    // On a busy machine, the honest server may not have answered within the short time limit.
+    if (!wordsOf(found.why)) throw new Error(`not readable for an operator: ${found.why.slice(0, 500)}`)
+    // On a busy machine, even the honest server may not answer within the short time limit.
     if (!(isSlow && found.why.includes(`${good.url}: no answer in time`))) throw new Error(`the good server was not asked: ${found.why}`)
   }
 

@@ -48,14 +48,14 @@ export function startIrisTarget() {
   ]
   let asked = 0
   const ask = async (url: string, act: HttpAct) => {
-    // Rate limits and rests are per URL, so a new URL for each request makes the client read every answer.
+    // Rate limits and rests apply per URL. Each request has a new URL, so that the client reads every answer.
     const iris = createIris({ urls: [`${url}/${asked++}`], timeoutMs: timeoutOf(act), restAfter429Ms: 1 })
     const answers = [
       await iris.ofTransaction({ domain: 0, txHash: '0x11' }, async ([one]) => one),
       await iris.ofHash('0x11', async (one) => one),
     ]
     for (const one of answers)
-      if (one.kind === 'pending' && !wordsOf(one.why)) throw new Error(`a stranger's words: ${one.why.slice(0, 500)}`)
+      if (one.kind === 'pending' && !wordsOf(one.why)) throw new Error(`not readable for an operator: ${one.why.slice(0, 500)}`)
   }
   return startTarget('attestation-api', httpActs([{ messages: [complete, pending] }, complete]), ask, isTyped)
 }

@@ -101,7 +101,10 @@ function spyActs(vaa: Uint8Array): fc.Arbitrary<SpyAct> {
 
 const textOf = (field: unknown) => (typeof field === 'string' ? field : '')
 
-/** The intake must submit the honest message, and may refuse others only with typed errors. */
+/**
+ * Tests an intake against a hostile spy. The intake must submit the honest message, and may refuse other messages only
+ * with typed errors.
+ */
 export async function startSpyTarget(
   vaa: Uint8Array,
   decode: (message: Uint8Array) => unknown,
@@ -137,7 +140,7 @@ export async function startSpyTarget(
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
     const odd = said.splice(0).find((text) => !wordsOf(text))
-    if (odd !== undefined) throw new Error(`a stranger's words, ${odd.length} of them: ${JSON.stringify(odd.slice(0, 200))}`)
+    if (odd !== undefined) throw new Error(`not readable for an operator, ${odd.length} characters: ${JSON.stringify(odd.slice(0, 200))}`)
     const [error] = untyped.splice(0)
     if (error !== undefined) throw toRelayerError(error)
   }
@@ -148,7 +151,7 @@ export async function startSpyTarget(
   return { target: target('spy-stream', spyActs(vaa), read, () => false), stop }
 }
 
-/** Floods an intake that submits nothing. `turn` lets the process read and write. */
+/** Floods an intake that submits nothing. `turn` gives the process time to read and write. */
 export async function flood(
   limit: number,
   turn: (sent: number) => Promise<unknown> = () => sleep(10),
@@ -204,7 +207,7 @@ function perform({ headers: head, frames, piece, trailers: tail, end }: SpyAct, 
   const step = Math.max(piece, Math.ceil(bytes.length / 200))
   for (let at = 0; at < bytes.length && !stream.destroyed; at += step) stream.write(bytes.subarray(at, at + step))
   if (end === 'trailers') stream.end()
-  // The callback runs after all earlier writes are sent.
+  // The callback runs once all earlier writes have been sent.
   else stream.write('', () => (end === 'reset' ? stream.close(2) : stream.session?.destroy()))
 }
 

@@ -11,16 +11,16 @@ export interface FuzzOptions {
   readonly json: boolean
 }
 
-/** Inputs per seed. Network targets get fewer, because they open a connection for each input. */
+/** Number of inputs per seed. Network targets get fewer inputs, because each input needs a connection. */
 const perTurn = 500
 const perTurnOnNetwork = 50
 
 const allNames = [...readers.map(({ name }) => name), ...networkTargets]
 
 const help = `
-Gives every reader of outside input nearly good data and junk, in turns, until the time is over. A reader may refuse with
-a typed error and nothing else, and may not take long. Findings are shrunk; keep them in lab/fuzz/kept.json, which the
-tests run again.
+Gives every reader of outside input nearly valid data and junk, in turns, until the time is over. A reader may refuse an
+input only with a typed error, and must not take long. Findings are shrunk. Add them to lab/fuzz/kept.json, whose inputs
+the tests repeat.
 
 Targets: ${allNames.join(', ')}
 
@@ -28,15 +28,15 @@ Examples:
   npm run fuzz -- --minutes 10
   npm run fuzz -- --minutes 1 --seed 7 --only vaa,config --json
 
-Exit code: 0 if nothing was found, 1 if something was, 2 for bad usage.`
+Exit code: 0 without findings, 1 with findings, 2 for wrong usage.`
 
 export function parseOptions(args: readonly string[]): FuzzOptions {
   return new Command('fuzz')
-    .description('A fuzz run.')
-    .option('--minutes <m>', 'how long', number, 1)
+    .description('Fuzzes the readers of outside input.')
+    .option('--minutes <m>', 'duration, minutes', number, 1)
     .option('--seed <n>', 'seed of the inputs', (text) => Math.trunc(number(text)), Date.now() % 1_000_000)
-    .option('--only <targets>', 'only these, separated by commas', names, allNames)
-    .option('--json', 'print the result as one JSON object on stdout, nothing else there', false)
+    .option('--only <targets>', 'only these targets, separated by commas', names, allNames)
+    .option('--json', 'print only the result, as one JSON object, on stdout', false)
     .addHelpText('after', help)
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
     .parse(args, { from: 'user' })

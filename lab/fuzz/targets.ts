@@ -191,7 +191,10 @@ const update = {
   ],
 }
 
-/** No order may fail. Obeying the same orders twice must not change the numbers of halts, denials and nodes. */
+/**
+ * Applies a request's orders to the settings. No order may fail, and a second application of the same orders must not
+ * change the numbers of halts, denials and nodes.
+ */
 function obey(request: unknown): void {
   assertSettingsOrders(request as never)
   const once = applySettingsOrders(noSettings, request as never, 5)

@@ -1,8 +1,8 @@
 -------------------------------- MODULE Lane --------------------------------
 (***************************************************************************)
 (* Transfers, the nonce ledger of one key, and processes that hold the key *)
-(* (docs/concepts/lanes.md). Temporal makes the ledger's steps atomic. All *)
-(* else may crash, be lost, come late or come twice.                       *)
+(* (docs/concepts/lanes.md). Temporal makes the ledger's steps atomic.     *)
+(* Everything else may crash, be lost, be late or be repeated.             *)
 (* Comments name the function that an action stands for.                   *)
 (***************************************************************************)
 EXTENDS Ledger, TLC
@@ -10,7 +10,7 @@ EXTENDS Ledger, TLC
 CONSTANTS Transfers, Processes,
           Rounds,   \* Maximum intents of a transfer.
           Tries,    \* Maximum attempts of a nonce. The last one is never a second call.
-          Crashes, Late, Reorgs, Losses, Lies, Cancels, Others \* How often each may happen.
+          Crashes, Late, Reorgs, Losses, Lies, Cancels, Others \* How often each fault may happen.
 
 VARIABLES ledger,   \* LaneState of domain/lane/lane.ts.
           net,      \* Requests to the ledger that are not answered yet.
@@ -259,7 +259,7 @@ FairSpec == Spec /\ Fairness
 
 (* ------------------------------ What holds ------------------------------ *)
 
-\* 1. A transfer ends delivered only by the chain's final word.
+\* 1. A transfer ends as delivered only if the finalized state shows its effect.
 EffectNotNonce == \A t \in Transfers : transfer[t].state = "delivered" => t \in final.effects
 
 \* 2. Everything signed is recorded, until the nonce is final.
@@ -285,7 +285,7 @@ OneWriter == \A a, b \in signed : a.nonce = b.nonce =>
     /\ a.place = b.place => a.kind = b.kind
     /\ a.kind = "call" /\ b.kind = "call" => a.i = b.i
 
-\* 6. A transfer ends cancelled only if none of its calls can be mined any more.
+\* 6. A transfer ends as cancelled only if none of its calls can be mined any more.
 NothingDropped == \A t \in Transfers : transfer[t].state = "cancelled" =>
     ~\E tx \in signed \union old : tx.kind = "call" /\ tx.i[1] = t /\ tx.nonce >= final.used
 =============================================================================

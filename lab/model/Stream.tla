@@ -10,13 +10,13 @@ EXTENDS Naturals, FiniteSets, TLC
 CONSTANTS Numbers,  \* The source gives out 1 .. Numbers.
           MaxOpen,  \* StreamConfig.maxOpen.
           Scans,    \* TRUE: agents read blocks. FALSE: agents have only the spy and the source's count.
-          Nil, Losses, Hides, Ends, Terminations, Reverts \* How often each may happen.
+          Nil, Losses, Hides, Ends, Terminations, Reverts \* How often each fault may happen.
 
 VARIABLES ledger,    \* StreamState of domain/stream/stream.ts.
           head,      \* Height of the source's last final block.
           runs,      \* The transfer workflow of each number: how many are open, and whether one has ended.
           delivered, \* Numbers that the target's finalized state shows as delivered.
-          named,     \* Numbers that a name has ended: declined, or skipped by an operator.
+          named,     \* Numbers that ended as named exceptions: declined, or skipped by an operator.
           saved,     \* The checkpoint outside of Temporal.
           backup,    \* A copy of Temporal's data.
           left,      \* How often each fault may still happen.
@@ -141,7 +141,7 @@ Audit == Report(AfterAudit(ledger, head), <<"Audit", head>>) /\ UNCHANGED left
 \* Follows the finalized state of the target (follow-completions.ts).
 Complete(n) == n \in delivered /\ Report(AfterCompleted(ledger, n), <<"Complete", n>>) /\ UNCHANGED left
 
-\* The transfer's run delivers, or somebody else does, which the run sees. A run that sees the delivery ends.
+\* The transfer's run or somebody else delivers the message. A run that sees the delivery ends.
 Deliver(n) == /\ n <= head /\ (n \notin delivered \/ runs[n].open > 0)
               /\ delivered' = delivered \union {n} /\ act' = <<"Deliver", n>>
               /\ runs' = IF runs[n].open > 0 THEN [runs EXCEPT ![n] = [open |-> @.open - 1, ended |-> TRUE]] ELSE runs
@@ -208,10 +208,10 @@ FairSpec == Spec /\ Fairness
 
 (* ------------------------------ What holds ------------------------------ *)
 
-\* 6. Every number below `next` is delivered, ended by a name, open, or in a gap.
+\* 6. Every number below `next` is delivered, a named exception, open, or in a gap.
 NothingDropped == \A n \in K : Resolved(ledger, n) => n \in delivered \union named
 
-\* 6. In the end, each message of the source is delivered or ended by a name.
+\* 6. In the end, each message of the source is delivered or a named exception.
 EveryNumberEnds == \A n \in K : (n <= head) ~> (n \in delivered \union named)
 
 \* 6. An exception has a name.
@@ -226,6 +226,6 @@ OpenIsStarted == left.termination = Terminations /\ left.revert = Reverts => led
 \* 7. One message has one workflow.
 SameMessageSameWorkflow == \A n \in K : runs[n].open <= 1
 
-\* 9. A checkpoint vouches only for what is delivered or ended by a name.
+\* 9. A checkpoint vouches only for numbers that are delivered or named exceptions.
 CheckpointIsBehind == saved # Nil => \A n \in K : n <= saved.number => n \in delivered \union named
 =============================================================================

@@ -15,13 +15,11 @@ import { type ModelStep, numberOf, numbersOf, textOf } from './trace.ts'
 import type { TlaValue } from './value.ts'
 
 /**
- * For these reasons, the ledger orders to fill a nonce only after some blocks, but the model may fill the nonce
- * immediately. So the replay does not demand that the ledger has already given the order.
+ * Fill reasons for which the ledger orders a fill only after some blocks, although the model may fill the nonce
+ * immediately. The replay therefore does not demand that the ledger has already ordered the fill.
  */
 const timed: readonly FillReason[] = ['released', 'inherited']
-/**
- * Time in which no process reports, ms. It is longer than `withoutWorkerMs`, so that an intent may abandon its nonce.
- */
+/** Time for which no process reports, ms. Longer than `withoutWorkerMs`, so that an intent may abandon its nonce. */
 const silenceMs = 40_000
 const attempt = { gasLimit: '21000', maxFee: '100', tip: '1' } as const
 const balance = '1000000000000000000'
@@ -35,7 +33,7 @@ export interface LaneScope {
 
 /**
  * Repeats the steps of Lane.tla with the reducer of `domain/lane`. The replay chooses ids, heights and times, which the
- * model lacks. `fillAfterBlocks` is 1, so a nonce without a claim is orphaned at the next block.
+ * model does not have. `fillAfterBlocks` is 1, so a nonce without a claim becomes an orphan at the next block.
  */
 export class LaneReplay {
   readonly #scope: LaneScope
@@ -143,7 +141,7 @@ export class LaneReplay {
     const observe: Observation = {
       ...{ latest: numberOf(shown), finalized: numberOf(finalized), height: this.#height, hash: `block-${this.#height}`, balance },
       claims: numbersOf(claims),
-      // Without a wait, the process that observes began in this block, so no nonce counts as idle.
+      // Without a wait, the observing process has begun in this block, so no nonce counts as idle.
       since: waited === true ? 0 : this.#height,
       ...(pool !== null && { pending: numberOf(pool) }),
     }

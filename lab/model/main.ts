@@ -22,7 +22,7 @@ interface Summary {
 const sources = fileURLToPath(new URL('.', import.meta.url))
 const runDepth = 60
 
-/** Models whose random runs a reducer repeats. Each action of `actions` must occur in some run. */
+/** Models whose random runs a reducer repeats. Each of the `actions` must occur in at least one run. */
 const replays: Readonly<
   Record<ModelName, { readonly config: string; readonly variable: string; readonly actions: readonly string[]; begin: () => Replay }>
 > = {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type RunResult, run } from '../devnet/run.ts'
 
 export interface TlcRun {
-  /** Folder with the modules. TLC writes its own files into a new folder inside, which is removed at the end. */
+  /** Folder with the modules. TLC writes its own files into a new subfolder, which is removed at the end. */
   readonly folder: string
   readonly module: string
   readonly config: string
@@ -22,7 +22,7 @@ export interface TlcResult {
     | { readonly kind: 'failed'; readonly why: string }
   readonly states: number
   readonly distinct: number
-  /** Number of steps from the first states to the farthest state. */
+  /** Number of steps from an initial state to the most distant state. */
   readonly depth: number
   readonly seconds: number
   readonly trace: string

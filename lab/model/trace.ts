@@ -20,16 +20,16 @@ export function readTrace(text: string): readonly ModelStep[] {
 }
 
 export function numberOf(value: TlaValue | undefined): number {
-  if (typeof value !== 'number') throw new Error('an argument of an action is no number')
+  if (typeof value !== 'number') throw new Error('an argument of an action is not a number')
   return value
 }
 
 export function textOf(value: TlaValue | undefined): string {
-  if (typeof value !== 'string') throw new Error('an argument of an action is no text')
+  if (typeof value !== 'string') throw new Error('an argument of an action is not a string')
   return value
 }
 
 export function numbersOf(value: TlaValue | undefined): readonly number[] {
-  if (!(value instanceof Set)) throw new Error('an argument of an action is no set')
+  if (!(value instanceof Set)) throw new Error('an argument of an action is not a set')
   return [...(value as ReadonlySet<TlaValue>)].map(numberOf)
 }

@@ -91,7 +91,7 @@ export class TlaReader {
   }
 }
 
-/** Text of a value. Equal values have equal texts, because members of sets, functions and records are sorted. */
+/** Text of a value. Equal values have equal texts, because the members of sets, functions and records are sorted. */
 export function show(value: TlaValue): string {
   if (value === null) return 'Nil'
   if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE'

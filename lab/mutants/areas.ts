@@ -1,4 +1,4 @@
-/** Parts of the product (`mutate`) in which a change of any line must fail one of the unit tests `tests`. */
+/** Parts of the product (`mutate`) in which a change of any line must make one of the unit tests (`tests`) fail. */
 export const areas = {
   signers: { mutate: ['chains/evm/signers/*.ts'], tests: ['test/chains/evm-signers*.test.ts', 'test/workers/*.test.ts'] },
   access: {

@@ -7,7 +7,7 @@ import { type Area, areas } from './areas.ts'
 
 type MutantResult = Awaited<ReturnType<Stryker['runMutationTest']>>[number]
 
-/** Mutants of one file. No test has noticed the `survivors`. */
+/** Mutants of one file. `survivors`: mutants that no test has noticed. */
 interface FileScore {
   readonly file: string
   readonly killed: number
@@ -23,9 +23,9 @@ interface MutantOptions {
 const leastKilled = 0.9
 
 const help = `
-Changes the product line by line (a comparison, a number, a call left out) and runs the unit tests that reach the line. A
-change that no test notices is listed as a survivor. Uses Stryker, in a copy of the repository. An area takes from ten
-minutes to hours. Constants that are computed while a file is imported are not changed.
+Changes the product line by line (changes a comparison or a number, or removes a call), and runs the unit tests that reach
+the line. A change that no test notices is listed as a survivor. Uses Stryker, in a copy of the repository. An area takes
+ten minutes to several hours. Constants that are computed while a file is imported are not changed.
 
 Areas:
 ${Object.entries(areas)
@@ -36,14 +36,14 @@ Examples:
   npm run mutants -- --area signers
   npm run mutants -- --area signers --only chains/evm/signers/policy.ts --json
 
-Exit code: 0 if at least ${leastKilled * 100} % of the changes were noticed, 1 if fewer, 2 for bad usage.`
+Exit code: 0 if at least ${leastKilled * 100} % of the changes were noticed, 1 if fewer, 2 for wrong usage.`
 
 function parseOptions(args: readonly string[]): MutantOptions {
   return new Command('mutants')
-    .description('Checks the tests by changing the product.')
-    .addOption(new Option('--area <name>', 'the part to change').choices(Object.keys(areas)).makeOptionMandatory())
+    .description('Tests the unit tests by changing the product.')
+    .addOption(new Option('--area <name>', 'the part of the product to change').choices(Object.keys(areas)).makeOptionMandatory())
     .option('--only <files>', 'only these files or lines (file:from-to), separated by commas', (text) => text.split(','))
-    .option('--json', 'print the result as one JSON object on stdout, nothing else there', false)
+    .option('--json', 'print only the result, as one JSON object, on stdout', false)
     .addHelpText('after', help)
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
     .parse(args, { from: 'user' })
@@ -58,7 +58,7 @@ async function run({ area, only, json }: MutantOptions): Promise<number> {
     vitest: { configFile: 'lab/mutants/vitest.config.ts', related: false },
     mutate: [...(only ?? mutate)],
     ignorePatterns: ['.git', '.portage', 'docs', 'deploy'],
-    // Stryker rewrites a tsconfig with an interface that TypeScript 7 does not have. Vitest needs no tsconfig.
+    // Stryker rewrites a tsconfig through an API that TypeScript 7 does not have. Vitest needs no tsconfig.
     ...{ tsconfigFile: 'none.json', disableTypeChecks: false, tempDirName: 'node_modules/.cache/mutants' },
     ...{
       timeoutMS: 20_000,
@@ -88,7 +88,7 @@ function scoresOf(results: readonly MutantResult[]): FileScore[] {
   })
 }
 
-/** `12: if (a < b) return → true`. Lines begin with 1. */
+/** Describes a mutant, such as `12: if (a < b) return → true`. The first line of a file is line 1. */
 function describe({ status, location: { start, end }, replacement }: MutantResult, lines: readonly string[]): string {
   const line = lines[start.line - 1] ?? ''
   const replaced = start.line === end.line ? line.slice(start.column - 1, end.column - 1) : `${line.slice(start.column - 1)} …`

@@ -1,4 +1,4 @@
 import fc from 'fast-check'
 
-// The first counterexample kills a mutant, so shrinking it would only take time.
+// The first counterexample kills the mutant, so shrinking it would only waste time.
 fc.configureGlobal({ ...fc.readConfigureGlobal(), endOnFailure: true })

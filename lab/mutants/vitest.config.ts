@@ -8,7 +8,7 @@ export default defineConfig({
     setupFiles: ['test/helpers/setup.ts', 'lab/mutants/no-shrinking.ts'],
     include: JSON.parse(process.env['PORTAGE_MUTANT_TESTS'] ?? '[]') as string[],
     exclude: ['**/*.integration.test.ts'],
-    // In a worker that files share, Stryker sees only what the tests of the first file reach.
+    // If test files share a worker, Stryker sees only the code that the tests of the first file reach.
     isolate: true,
     testTimeout: 60_000,
     expect: { requireAssertions: true },

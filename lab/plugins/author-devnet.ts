@@ -7,7 +7,9 @@ import type { UserSide } from '../devnet/wormhole/users.ts'
 
 const publish = new Interface(['function publishMessage(uint32 nonce, bytes payload, uint8 consistencyLevel) payable returns (uint64)'])
 
-/** The devnet that `deploy` and `send` of a plug-in's author get. It sends from one account per chain. */
+/**
+ * The devnet that the functions `deploy` and `send` of a plug-in's author receive. It sends from one account per chain.
+ */
 export function authorDevnet(sides: readonly UserSide[]): AuthorDevnet {
   const sideOf = (name: string) => {
     const position = sides.findIndex((one) => one.name === name)

@@ -45,11 +45,14 @@ export async function checkEnds(devnet: Devnet, portage: PortageProcess, { plugi
 
 interface Watched {
   read(): Promise<Report>
-  /** The views of `delivered` that do not show the message, for people. */
+  /** A text for people about the views of `delivered` that do not show the message. */
   views(): Promise<string>
 }
 
-/** Throws Error with the state, code and reason of the transfer if it ends otherwise, or takes too long. */
+/**
+ * Waits until the transfer ends as `wanted`. Throws Error with the state, code and reason of the transfer if it ends
+ * differently or takes too long.
+ */
 export async function demandEnd(wanted: End, id: string, { read, views }: Watched, timeoutMs = waitMs): Promise<void> {
   const deadline = Date.now() + timeoutMs
   for (;;) {
@@ -78,7 +81,7 @@ async function readReport({ apiUrl, admin }: PortageProcess, id: string): Promis
   return (await answer.json()) as Report
 }
 
-/** Throws Error if a second submission of a message causes a transaction. */
+/** Submits the messages again. Throws Error if a second submission causes a transaction. */
 async function submitAgain(devnet: Devnet, portage: PortageProcess, sent: readonly Sent[]): Promise<void> {
   const counts = await transactionsOf(devnet)
   for (const { message } of sent) {
@@ -90,7 +93,7 @@ async function submitAgain(devnet: Devnet, portage: PortageProcess, sent: readon
   const heights = await heightsOf(devnet)
   const isLater = async () => (await heightsOf(devnet)).every((height, index) => height >= (heights[index] ?? 0) + 8)
   await until(isLater, { timeoutMs: waitMs, what: 'eight more blocks' })
-  if ((await transactionsOf(devnet)) !== counts) throw new Error('a second submission was sent once more')
+  if ((await transactionsOf(devnet)) !== counts) throw new Error('a second submission caused another transaction')
 }
 
 async function transactionsOf({ chains, lanes }: Devnet): Promise<string> {

@@ -16,7 +16,7 @@ interface Call {
 }
 
 /**
- * The config's rules must prove a genuine call, and must refuse its forgeries (at least seven) without other checks.
+ * Tests that the config's rules prove a genuine call and, without other checks, refuse its forgeries (at least seven).
  */
 export async function tryForgeries(
   devnet: Devnet,
@@ -25,7 +25,7 @@ export async function tryForgeries(
 ): Promise<Result[]> {
   const genuine = sent.find(({ route }) => route.calls.some(({ proof }) => proof === 'message'))
   const rule = genuine?.route.calls.find(({ proof }) => proof === 'message')
-  if (!genuine || !rule) return [{ what: 'forged calls', problem: 'no message of a route with a call that takes the message was sent' }]
+  if (!genuine || !rule) return [{ what: 'forged calls', problem: 'send() sent no message of a route whose call takes the message' }]
   const network = await connectNetwork(config)
   try {
     const endpoint = network.bridges.get(plugin.name)?.endpoints.get(genuine.route.to)
@@ -85,7 +85,7 @@ function forgeriesOf({ guardian }: Devnet, { message, vaa, route }: Sent, rule: 
   return {
     'another function': { ...call, data: `0xdeadbeef${call.data.slice(10)}` },
     'a message that guardians signed for another emitter': callOf(rule, message, foreign.bytes),
-    'bytes behind the message': callOf(rule, message, Buffer.concat([bytes, Buffer.from([0])])),
+    'additional bytes after the message': callOf(rule, message, Buffer.concat([bytes, Buffer.from([0])])),
     ...coinForgeries(call, rule),
     ...argumentForgeries(call, rule),
     'a changed payload': callOf(
@@ -110,11 +110,11 @@ function coinForgeries(call: Call, { coins }: CallRule): Readonly<Record<string,
   if (!coins) return { 'a call that carries coins': { ...call, value: '1' } }
   return {
     'more coins than the rule allows': { ...call, value: String(BigInt(coins.atMost) + 1n) },
-    'coins for a message that is delivered': { ...call, value: '1' },
+    'coins for a message that is already delivered': { ...call, value: '1' },
   }
 }
 
-/** Calls the function of the rule with an argument that belongs to no transfer. */
+/** Calldata of the rule's function with an argument that does not belong to any transfer. */
 function stateCall({ function: signature }: CallRule): string {
   const type = signature.slice(signature.indexOf('(') + 1, -1)
   const arg = type === 'bool' ? true : type === 'address' ? freshAddress() : type === 'bytes32' ? `0x${'5a'.repeat(32)}` : 90

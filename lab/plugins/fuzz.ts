@@ -5,7 +5,7 @@ import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Messages, Sent } from './result.ts'
 
 const rounds = 2_000
-/** Limit of the CPU time of all functions together for one message, ms. */
+/** Maximum CPU time of all functions together for one message, ms. */
 const longestMs = 250
 
 /**
@@ -56,8 +56,8 @@ function problemWith(plugin: Plugin<unknown>, message: Message<unknown>): string
 }
 
 /**
- * `next` may pass on an error of a node. Times that `next` returns depend on the random answers, so they may be too far
- * ahead.
+ * The error of `next`, or undefined. `next` may pass on an error of a node. The times that it returns depend on the
+ * random answers, so they may be too far ahead.
  */
 async function problemWithNext({ next }: Plugin<unknown>, message: Message<unknown>, random: Random): Promise<string | undefined> {
   const read: Target['read'] = async ({ returns }) => {

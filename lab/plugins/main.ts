@@ -7,11 +7,11 @@ import { type Author, testPlugin } from './suite.ts'
 
 const help = `Usage: npx tsx lab/plugins/main.ts <test|deploy|send> <module> [--with <file>]
 
-  test     what \`portage plugin test\` runs: on a devnet of its own
-  deploy   on the devnet that \`npm run devnet\` keeps up: calls deploy, and prints the settings of the plug-in as JSON
-  send     the same with send
+  test     tests the plug-in on a devnet of its own, like \`portage plugin test\`
+  deploy   calls deploy on the devnet of \`npm run devnet\`, and prints the settings of the plug-in as JSON
+  send     calls send on the same devnet
 
-  --with <file>   the file with deploy and send (default: plugin.test.mjs for plugin.mjs)
+  --with <file>   the file that exports deploy and send (default: plugin.test.mjs for plugin.mjs)
 `
 
 async function main(args: readonly string[]): Promise<number> {

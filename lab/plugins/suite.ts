@@ -22,7 +22,8 @@ export interface Author {
 
 /** Tests the plug-in on a devnet of its own. Throws errors of the author's functions. */
 export async function testPlugin(module: string, author: Author, log: (line: string) => void): Promise<Result[]> {
-  // On a busy machine, the many requests of this suite would use up the share of time that a process grants a plug-in.
+  // The plug-in may use all of a process's time, because this suite makes more requests than a busy machine can answer
+  // within the usual share.
   const file = await readPlugin(module, undefined, { ...threadLimits, restMs: threadLimits.answerMs })
   const { name, version } = file.definition
   log(`${name} ${version}: starting a devnet…`)
@@ -59,9 +60,7 @@ export async function testPlugin(module: string, author: Author, log: (line: str
     const delivered = sent.filter((one) => !declined.includes(payloadOf(one)))
     const ends = await checkEnds(devnet, keyless, { plugin, delivered, declined: sent.filter((one) => !delivered.includes(one)) })
     log('Giving its decoder junk, and trying forged calls…')
-    const fuzzed = await resultOf('junk in payloads and in answers of views makes it throw nothing', () =>
-      fuzzPlugin(plugin, messages, sent),
-    )
+    const fuzzed = await resultOf('junk in payloads and in answers of views causes no errors', () => fuzzPlugin(plugin, messages, sent))
     return [...ends, fuzzed, ...(await tryForgeries(devnet, config, { plugin, sent: delivered }))]
   } finally {
     file.thread.close()

@@ -12,7 +12,7 @@ export function hasShell(name: (typeof completedShells)[number]): boolean {
 async function findShells(): Promise<void> {
   const missing = () => completedShells.filter((name) => !hasShell(name))
   if (missing().length > 0) {
-    say(`set-up: ${missing().join(' and ')} missing; apt-get installs them for the tests of completion, where this is root (20 MB, once)`)
+    say(`set-up: ${missing().join(' and ')} missing; as root, apt-get installs them for the tests of completion (20 MB, once)`)
     const why = await aptInstall(...missing())
     for (const name of missing())
       say(`NOT RUN: test/cli/completion.test.ts with ${name} (${why ?? 'apt-get has installed something else'})`)

@@ -8,7 +8,7 @@ import type { ChainView } from './chain/view.ts'
 export const bridgeName = 'simulated'
 export const sourceName = 'source'
 
-/** `isForged`: no source has sent the message. Such a transfer must end as rejected, and no key may sign its call. */
+/** `isForged`: no source has sent the message, so its transfer must end as rejected, and no key may sign its call. */
 interface Message {
   readonly target: string
   readonly sequence: string
@@ -41,7 +41,7 @@ function isForged({ message }: Transfer): boolean {
   return (JSON.parse(Buffer.from(message, 'base64').toString()) as Message).isForged === true
 }
 
-/** One bridge over the simulated chains. `isForged` replaces signatures, so contracts check no proof. */
+/** One bridge over the simulated chains. `isForged` replaces signatures, so contracts do not check a proof. */
 export function createBridge(chains: readonly { readonly network: Network; readonly view: ChainView }[]): Bridge {
   const endpoints = new Map(chains.map((one) => [one.network.options.name, endpointOf(one)]))
   return { name: bridgeName, decode, content: () => ({}), endpoints, sources: [] }

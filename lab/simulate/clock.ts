@@ -21,7 +21,7 @@ const eventsPerTurn = 5_000
 /** Start of wall time, ms since the epoch. It is fixed, so that equal seeds give equal traces. */
 const epoch = Date.UTC(2026, 0, 1)
 
-/** Simulated time, ms since the start. Runs one event at a time; all microtasks end before the next event. */
+/** Simulated time, ms since the start. Runs one event at a time, and all its microtasks before the next event. */
 export class Clock {
   now = 0
   /** Wall time of the recorded activation while a workflow replays. */
@@ -118,10 +118,13 @@ interface Globals {
   chance: Chance
 }
 
-/** The running simulation. The replaced globals of Node read it. */
+/** The running simulation, which the replaced globals of Node read. */
 export const world: Globals = { clock: new Clock(), chance: chanceOf('') }
 
-/** Must run before Temporal's workflow library, which reads `AsyncLocalStorage` from the global object. */
+/**
+ * Replaces globals of Node, such as time, timers and random numbers, with simulated ones. Must run before Temporal's
+ * workflow library, which reads `AsyncLocalStorage` from the global object.
+ */
 export function replaceGlobals(): void {
   const RealDate = Date
   const SimulatedDate = new Proxy(RealDate, {

@@ -21,7 +21,7 @@ const shrinkMs = 120_000
 const mostFailures = 5
 const linesOfTrace = 400
 
-/** Temporal's library reads a global when it loads, so it must load after `replaceGlobals`. */
+/** Loads the simulation. Must run after `replaceGlobals`, because Temporal's library reads a global when it loads. */
 async function load() {
   return { ...(await import('./simulate.ts')), ...(await import('./plan.ts')), ...(await import('./shrink.ts')) }
 }
@@ -29,7 +29,7 @@ async function load() {
 export async function simulate(options: SimulateOptions): Promise<number> {
   replaceGlobals()
   const modules = await load()
-  // Without a trace nobody reads the stacks of expected errors, which cost a tenth of the time.
+  // Without a trace, nobody reads the stacks of expected errors. Collecting them takes a tenth of the time.
   if (!options.trace) Error.stackTraceLimit = 0
   const { seed: first, transfers, json } = options
   const begun = process.hrtime.bigint()

@@ -14,18 +14,18 @@ export interface SimulateOptions {
 }
 
 const help = `
-Portage's own workflows, steps, lanes and reducers run in one process, on simulated time, chains, Temporal and
-processes. The seed decides everything: crashes at any await, lost and repeated answers, forks, price rises, jumps of the
-clock, several processes with one key, a wiped or restored Temporal, orders and forged messages. Then it is counted:
+Runs Portage's own workflows, steps, lanes and reducers in one process, on a simulated clock, chains, Temporal and
+processes. The seed decides everything: crashes at any await, lost and repeated answers, forks, price rises, clock jumps,
+several processes with one key, a wiped or restored Temporal, orders and forged messages. The summary counts:
 
-  delivered         transfers whose effect is final and whose workflow says so
-  cancelled         by an operator of the simulation, without effect
-  lost              ended otherwise or too early, or has no workflow
-  duplicateEffects  effects beyond the first, and effects of forged messages
-  nonceHoles        nonces that a lane granted and no final transaction used
-  stuck             no outcome, and for 45 minutes no transfer ended and no nonce became final
+  delivered         transfers whose effect is final and whose workflow ended as delivered
+  cancelled         transfers without an effect that a simulated operator cancelled
+  lost              transfers that ended differently or too early, or that have no workflow
+  duplicateEffects  effects of a transfer beyond the first, and effects of forged messages
+  nonceHoles        nonces that a lane granted and that no final transaction used
+  stuck             transfers without an outcome after 45 minutes in which no transfer ended and no nonce became final
 
-A failing seed is made smaller until no smaller one fails, and its trace is printed.
+The plan of a failing seed is made smaller until no smaller plan fails. Then the trace of its run is printed.
 
 Examples:
   npm run simulate -- --seed 7 --transfers 1000
@@ -33,21 +33,21 @@ Examples:
   npm run simulate -- --minutes 10
   npm run simulate -- --bugs
 
-Exit code: 0 if lost, duplicateEffects, nonceHoles and stuck are 0 (with --bugs: if each bug is found), 1 if not, 2 for
-bad usage.`
+Exit code: 0 if lost, duplicateEffects, nonceHoles and stuck are 0 (with --bugs: if each bug is found), 1 otherwise,
+2 for wrong usage.`
 
 export function parseOptions(args: readonly string[]): SimulateOptions {
   return new Command('simulate')
-    .description('Simulations of Portage, each decided by its seed.')
+    .description('Simulates Portage, with all decisions made by a seed.')
     .option('--seed <n>', 'first seed', whole, Date.now() % 1_000_000)
-    .option('--seeds <n>', 'number of seeds: this one and the next', whole, 1)
+    .option('--seeds <n>', 'number of successive seeds', whole, 1)
     .option('--transfers <n>', 'transfers per seed', whole, 1_000)
-    .option('--minutes <m>', 'go on with new seeds until this time is over, in place of --seeds', minutes)
-    .option('--bug <name>', `put this known bug back first: ${Object.keys(knownBugs).join(', ')}`, bugName)
-    .option('--bugs', 'put each known bug back in turn, and run the seed that finds it', false)
+    .option('--minutes <m>', 'run new seeds for this number of minutes, instead of --seeds', minutes)
+    .option('--bug <name>', `first put back this known bug: ${Object.keys(knownBugs).join(', ')}`, bugName)
+    .option('--bugs', 'put back each known bug in turn, and run the seed that finds it', false)
     .option('--first', 'stop at the first seed that fails', false)
-    .option('--trace', 'print what happens, also if nothing fails', false)
-    .option('--json', 'print the result as one JSON object on stdout, nothing else there', false)
+    .option('--trace', 'print all events, even if nothing fails', false)
+    .option('--json', 'print only the result, as one JSON object, on stdout', false)
     .addHelpText('after', help)
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
     .parse(args, { from: 'user' })

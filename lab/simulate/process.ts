@@ -33,13 +33,16 @@ export interface ProcessOptions {
   readonly name: string
   readonly places: readonly Place[]
   readonly view: ViewOptions
-  /** The highest signed nonce of each lane. All processes share it, and it survives them, as a data folder does. */
+  /** Highest signed nonce of each lane. All processes share this map, which outlives them, as a data folder does. */
   readonly recorded: Map<LaneId, number>
-  /** A KMS signs a transaction differently each time, so two processes send it under different hashes. */
+  /**
+   * Whether keys sign like a KMS: two signatures of one transaction differ, so two processes send it under different
+   * hashes.
+   */
   readonly kms: boolean
   readonly bumpAfterBlocks: number
   readonly updatesPerRun: number
-  /** Whether the process that admitted a transfer may broadcast its call too. */
+  /** Whether local broadcasts are allowed: the process that admitted a transfer may then broadcast its call. */
   readonly local: boolean
   readonly log: (line: string) => void
 }

@@ -1,7 +1,7 @@
 import type { Plan } from './plan.ts'
 import { type Verdict, Simulation, isClean } from './simulate.ts'
 
-/** Runs per smaller plan, each with other random numbers, because most plans fail only sometimes. */
+/** Runs per smaller plan, each with different random numbers, because most plans fail only sometimes. */
 const triesPerPlan = 3
 
 export interface Shrunk {
@@ -37,7 +37,7 @@ async function failureOf(plan: Plan): Promise<Shrunk | undefined> {
   return undefined
 }
 
-/** Plans that are smaller in one way, the largest cuts first. */
+/** Plans that are smaller in one respect, beginning with the largest cuts. */
 function* smallerPlans(plan: Plan): Generator<Plan> {
   const { transfers, faults, chains, processes, view, losses, sendMs } = plan
   if (transfers > 1) yield { ...plan, transfers: Math.floor(transfers / 2), sendMs: Math.max(1_000, sendMs / 2) }

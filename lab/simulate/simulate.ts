@@ -22,7 +22,7 @@ export interface Verdict {
   readonly nonceHoles: number
   readonly stuck: number
   readonly wasted: number
-  /** Workflow tasks that threw, and runs that failed. */
+  /** Number of workflow tasks that threw, plus the number of runs that failed. */
   readonly brokenTasks: number
   readonly simulatedMs: number
   readonly details: readonly string[]
@@ -35,7 +35,7 @@ export function isClean({ lost, duplicateEffects, nonceHoles, stuck, brokenTasks
 const localSteps = new Set(['admit', 'confirm', 'confirmEnd', 'getLaneStatus'])
 const workflows = { transfer, lane } as unknown as Readonly<Record<string, WorkflowFunction>>
 
-/** Longest time without progress after the last fault, ms. A transfer may wait half an hour after reverts. */
+/** Maximum time without progress after the last fault, ms. A transfer may wait half an hour after reverts. */
 const idleMs = 45 * 60_000
 const mostDrainMs = 24 * 3_600_000
 const checkMs = 5_000
@@ -138,7 +138,7 @@ export class Simulation {
     this.#server.signal(workflowId, name, [payloads.toPayload(isPlain ? order : { order })])
   }
 
-  /** Submits a message until some process has started its transfer, as the agents of streams do. */
+  /** Submits a message repeatedly until a process has started its transfer, as the agents of streams do. */
   async #submit(message: Transfer): Promise<void> {
     while (!this.#isOver) {
       const [process] = world.chance.shuffle(this.#processes)

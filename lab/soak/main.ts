@@ -34,39 +34,42 @@ const kinds = fleetFaultKinds.filter((kind) => kind !== 'rolling-restart')
 const sendingPart = 0.9
 /**
  * Warm-up, seconds: a third of the run, but at least the ten minutes that V8 and the caches need, and at most half an
- * hour. A run of less than ten minutes judges no growth.
+ * hour. In a run of less than ten minutes, growth is not judged.
  */
 const warmUpOf = (seconds: number) => Math.min(1_800, Math.max(600, seconds / 3))
 /**
- * Blocks are slower than in fault runs, because the calls of each process for each block would use most of the machine.
+ * Blocks are slower than in fault runs, because the calls that each process makes for each block would otherwise use
+ * most of the machine.
  */
 const blockTimeSeconds = 3
 
 const help = `
-A fleet works for hours: each role in two processes, each key in two, on the real Temporal server on PostgreSQL. Users send over all products at a
-steady rate. Faults strike as in npm run faults -- --fleet, but more rarely. They kill only the second process of each role and key, so that the memory of the
-first ones shows a leak. Temporal keeps closed workflows for an hour, its shortest time.
+Runs a fleet for hours, with two processes for each role and each key, on the real Temporal server on PostgreSQL. Users send
+over all products at a steady rate. Faults strike as in npm run faults -- --fleet, but less often. They kill only the second
+process of each role and key, so that a leak shows in the memory of the first process. Temporal keeps closed workflows for
+an hour, the shortest time that it allows.
 
-Each reading is judged by its slope (Theil and Sen) after a third of the time, but at least ten minutes and at most half an hour: memory, open files
-and data folders of the processes, the longest open history, open transfers, and the database's rows and size per workflow run that it keeps.
+Judges the slope (Theil and Sen) of each series of readings: memory, open files and data folders of the processes, the
+longest open history, open transfers, and the database's rows and size per kept workflow run. Readings of the first third
+of the run do not count (at least ten minutes, and at most half an hour).
 
 Examples:
   npm run soak -- --hours 2 --seed 1 --chart soak.svg
   npm run soak -- --hours 0.1 --seed 1 --every 10 --json
 
-Exit code: 0 if every transfer was delivered exactly once and every reading is flat; ${soakExit.failed} otherwise; ${soakExit.usage} for bad usage;
-${soakExit.notRun} if PostgreSQL, openssl or the Temporal server is missing, with NOT RUN: on stderr.`
+Exit code: 0 if every transfer was delivered exactly once and every series is flat; ${soakExit.failed} otherwise;
+${soakExit.usage} for wrong usage; ${soakExit.notRun} if PostgreSQL, openssl or the Temporal server is missing, with NOT RUN: on stderr.`
 
 const options = new Command('soak')
-  .description('A fleet under steady load and faults for hours.')
-  .option('--hours <h>', 'time for which users send, hours', positive, 2)
+  .description('Runs a fleet for hours, under steady load and faults.')
+  .option('--hours <h>', 'hours for which users send', positive, 2)
   .option('--seed <s>', 'seed of the faults', String(Date.now() % 100_000))
-  .option('--per-second <n>', 'transfers per second, over both directions', positive, 1)
+  .option('--per-second <n>', 'transfers per second, in both directions together', positive, 1)
   .addOption(new Option('--bridge <b>', 'products that users send').choices(bridgeChoices).default('all'))
   .option('--every <s>', 'seconds between two readings', positive, 30)
   .option('--pause <s>', 'mean pause between two faults, seconds', positive, 20)
   .option('--chart <file>', 'write a chart of the main readings as SVG')
-  .option('--json', 'print the summary as one JSON object on stdout, nothing else there', false)
+  .option('--json', 'print only the summary, as one JSON object, on stdout', false)
   .addHelpText('after', help)
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : soakExit.usage))
   .parse()
@@ -84,7 +87,7 @@ async function soak(options: SoakOptions, parts: PostgresServerParts): Promise<n
   const dir = join(process.cwd(), '.portage', 'soak', `${seed}-${Date.now()}`)
   await mkdir(dir, { recursive: true })
   const log = createWriteStream(join(dir, 'soak.log'))
-  // The readings remain if a run is interrupted.
+  // Writes each reading to a file, so that the readings remain if the run is interrupted.
   const readings = createWriteStream(join(dir, 'readings.jsonl'))
   const say = (line: string) => {
     log.write(`${line}\n`)
@@ -152,7 +155,7 @@ function describe(summary: FaultSummary, judged: readonly Judged[], passed: bool
   ].join('\n')
 }
 
-/** Each line is in percent of its own median, because the units differ. */
+/** Chart of all series. Each line is in percent of its own median, because the units differ. */
 function chartOf(series: readonly Series[], everyS: number): string {
   const of = (prefix: string) => series.filter(({ name }) => name.startsWith(prefix))
   const lines = [

@@ -5,8 +5,8 @@ export interface Sample {
 }
 
 /**
- * Highest growth of a series in the judged time: a part of the series' median, but at least `least`, in the series'
- * unit.
+ * Maximum growth of a series during the judged time, in the series' unit: `part` of the series' median, but at least
+ * `least`.
  */
 export interface Limit {
   readonly part: number
@@ -17,13 +17,13 @@ export interface Trend {
   readonly samples: number
   readonly median: number
   readonly last: number
-  /** Growth over the judged time by the slope of Theil and Sen: half of all pairs of readings have a lower slope. */
+  /** Growth over the judged time, by the Theil–Sen slope: the median slope of all pairs of readings. */
   readonly growth: number
   readonly limit: number
   readonly isFlat: boolean
 }
 
-/** Fewest readings that show a trend. */
+/** Minimum number of readings for a trend. */
 const fewest = 8
 
 /** Judges the readings after `warmUpS` seconds. Undefined if there are too few such readings. */

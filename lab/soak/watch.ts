@@ -22,7 +22,7 @@ const limits = {
 } as const satisfies Record<string, Limit>
 type Kind = keyof typeof limits
 
-/** Reads all series every `everyMs`. Leaves out a series that cannot be read because a fault strikes. */
+/** Reads all series every `everyMs`. Skips a series that cannot be read because of a fault. */
 export function startWatch({ client, fleet, ground, devnet }: FaultTargets, everyMs: number, keep: (reading: object) => void) {
   const series: Series[] = []
   const started = Date.now()
@@ -81,8 +81,8 @@ async function bytesBelow(folder: string): Promise<number> {
 }
 
 /**
- * Events in the longest history of a workflow other than a transfer. Such workflows run without end, and continue as
- * new.
+ * Number of events in the longest history of a workflow that is not a transfer. These workflows run without end, and
+ * continue as new.
  */
 async function longestHistory(client: Client): Promise<number> {
   let longest = 0

@@ -9,7 +9,7 @@ import type { StuckCase } from './scene.ts'
 import { transferCases } from './transfers.ts'
 import { lateWormholeCases, wormholeCases } from './wormhole.ts'
 
-/** The last cases set the chains' clocks forward. */
+/** The cases that set the chains' clocks forward are the last ones. */
 export const stuckCases: readonly StuckCase[] = [
   ...laneCases,
   ...orderCases,

@@ -30,7 +30,7 @@ export const laneCases: readonly StuckCase[] = [
   ordered('LANE_DRAINING', ['ethereum', 1], ['drain'], ['activate']),
   ordered('LANE_WINDOW_ZERO', ['bsc', 0], ['set-window', '0'], ['set-window', '64']),
   {
-    ...{ name: 'lane-funds', fault: 'the account of a lane is emptied', code: 'LANE_FUNDS' },
+    ...{ name: 'lane-funds', fault: 'the account of a lane has no coins', code: 'LANE_FUNDS' },
     async make(scene) {
       const { address, lane } = keyOf(scene, 'bsc', 1)
       const { anvil } = scene.devnet.chains.bsc
@@ -41,7 +41,7 @@ export const laneCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'lane-token-low', fault: 'a lane has none of a watched token', code: 'LANE_TOKEN_LOW' },
+    ...{ name: 'lane-token-low', fault: 'a lane has no balance of a watched token', code: 'LANE_TOKEN_LOW' },
     async make(scene) {
       const { address, lane } = keyOf(scene, 'bsc', 1)
       const { anvil, weth } = scene.devnet.chains.bsc

@@ -23,7 +23,7 @@ const send = (scene: StuckScene, amount: bigint) => native(scene).users.ethereum
 
 export const nativeCases: readonly StuckCase[] = [
   {
-    ...{ name: 'bridge-paused', fault: 'the native bridge is paused by its owner, and a transfer comes', code: 'BRIDGE_PAUSED' },
+    ...{ name: 'bridge-paused', fault: 'the owner has paused the native bridge, and a transfer arrives', code: 'BRIDGE_PAUSED' },
     async make(scene) {
       await owner(scene, ['togglePause'])
       await send(scene, 1_000n)
@@ -31,7 +31,7 @@ export const nativeCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'bridge-role-missing', fault: 'no key has the role of a relayer, and a transfer comes', code: 'BRIDGE_ROLE_MISSING' },
+    ...{ name: 'bridge-role-missing', fault: 'no key has the relayer role, and a transfer arrives', code: 'BRIDGE_ROLE_MISSING' },
     async make(scene) {
       const role = keccakText('RELAYER_ROLE')
       const keys = scene.devnet.lanes.filter(({ chain }) => chain === 'bsc').map(({ address }) => address)
@@ -41,7 +41,7 @@ export const nativeCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'bridge-cap', fault: 'a transfer comes that is above what a day lets in: it is parked', code: 'BRIDGE_CAP' },
+    ...{ name: 'bridge-cap', fault: 'a transfer above the daily inbound limit arrives, and is parked', code: 'BRIDGE_CAP' },
     async make(scene) {
       const [sent] = await send(scene, aboveCap)
       const cancel = () => scene.cli('transfer', 'cancel', sent?.txHash ?? '', '--reason', 'a scenario')

@@ -15,10 +15,7 @@ function fault({ devnet }: StuckScene, chain: ChainKey, rule: FaultRule, ...inde
 
 const cut: FaultRule = { fault: { kind: 'cut' } }
 
-/**
- * Makes all nodes fail, but only at gas estimates. Sends a transfer, and resolves when one of its steps has had three
- * tries.
- */
+/** Makes all nodes fail gas estimates only. Sends a transfer, and resolves once a step has been tried three times. */
 async function withoutEstimates(scene: StuckScene, broken: NodeFault) {
   const mend = fault(scene, 'bsc', { fault: broken, methods: ['eth_estimateGas'] }, 0, 1, 2)
   const id = await oneIsStarted(scene)
@@ -48,15 +45,19 @@ export const nodeCases: readonly StuckCase[] = [
     make: async (scene) => ({ where: 'bsc', mend: fault(scene, 'bsc', cut, 0, 1, 2) }),
   },
   {
-    ...{ name: 'node-refused', fault: 'all nodes give malformed gas estimates, and a transfer comes', code: 'NODE_REFUSED' },
+    ...{ name: 'node-refused', fault: 'all nodes give malformed gas estimates, and a transfer arrives', code: 'NODE_REFUSED' },
     make: (scene) => withoutEstimates(scene, { kind: 'answer', result: 7 }),
   },
   {
-    ...{ name: 'node-unavailable', fault: 'all nodes answer gas estimates with a page, and a transfer comes', code: 'NODE_UNAVAILABLE' },
+    ...{
+      name: 'node-unavailable',
+      fault: 'all nodes answer gas estimates with an HTML page, and a transfer arrives',
+      code: 'NODE_UNAVAILABLE',
+    },
     make: (scene) => withoutEstimates(scene, { kind: 'status', status: 502 }),
   },
   {
-    ...{ name: 'node-disabled', fault: 'portage node disable, of a node that answers', code: 'NODE_DISABLED' },
+    ...{ name: 'node-disabled', fault: 'portage node disable, with a node that answers', code: 'NODE_DISABLED' },
     async make({ cli }) {
       const order = (verb: string) => cli('node', verb, 'bsc', 'node-3', ...reason)
       await order('disable')
@@ -67,7 +68,7 @@ export const nodeCases: readonly StuckCase[] = [
 
 export const slowNodeCases: readonly StuckCase[] = [
   {
-    ...{ name: 'chain-stalled', fault: 'a chain has made no block for 30 s', code: 'CHAIN_STALLED' },
+    ...{ name: 'chain-stalled', fault: 'a chain has produced no block for 30 s', code: 'CHAIN_STALLED' },
     async make({ devnet }) {
       const { anvil } = devnet.chains.bsc
       await anvil.rpc('evm_setIntervalMining', [0])
@@ -77,7 +78,11 @@ export const slowNodeCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'finality-stalled', fault: 'no block becomes final for longer than finality.stalledAfterMinutes', code: 'FINALITY_STALLED' },
+    ...{
+      name: 'finality-stalled',
+      fault: 'no block has become final for longer than finality.stalledAfterMinutes',
+      code: 'FINALITY_STALLED',
+    },
     make: async (scene) => {
       const blocks = Math.ceil((2 * finalityStalledMinutes * 60) / scene.devnet.chains.bsc.anvil.blockTimeSeconds)
       return { where: 'bsc', mend: fault(scene, 'bsc', { fault: { kind: 'finality-behind', blocks } }, 0, 1, 2) }

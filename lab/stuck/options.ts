@@ -9,25 +9,26 @@ export interface StuckOptions {
 }
 
 export const stuckExit = { notClean: 1, usage: 2 } as const
-/** Most seconds from the fault to its row. docs/runbooks/README.md promises this. */
+/** Maximum time from a fault to its row, seconds. docs/runbooks/README.md promises this maximum. */
 export const mostSeconds = 10
 
 const help = `
-Makes the causes of \`portage stuck\` one after another on real parts: two chains with ${stuckDevnet.nodesPerChain} nodes and ${stuckDevnet.keysPerChain} keys each, the bridges and products, a guardian, a process
-for each role. Of each it measures the seconds from the fault to its row, in \`portage stuck --json\` and in GET /v1/stuck; then it mends the fault, and the row must go.
+Reproduces about half of the causes of \`portage stuck\`, one after another, on a real network: two chains with
+${stuckDevnet.nodesPerChain} nodes and ${stuckDevnet.keysPerChain} keys each, the bridges and products, a guardian, and a process for each role. Measures the seconds from each
+fault to its row, in \`portage stuck --json\` and in GET /v1/stuck. Then repairs the fault, after which the row must disappear.
 
 Examples:
   npm run stuck:live
   npm run stuck:live -- --case lane-funds --case spy-silent --json
 
-Exit code: 0 if every row came within ${mostSeconds} s by both, and went; ${stuckExit.notClean} otherwise; ${stuckExit.usage} for bad usage.`
+Exit code: 0 if both showed every row within ${mostSeconds} s, and every row disappeared; ${stuckExit.notClean} otherwise; ${stuckExit.usage} for wrong usage.`
 
 export function parseOptions(args: readonly string[]): StuckOptions {
   return new Command('stuck:live')
-    .description('Every cause of `portage stuck` on real parts, with the seconds until it is shown.')
-    .option('--case <name>', 'this one only; once or more', oneMore, [])
-    .option('--list', 'print the names of the cases and end', false)
-    .option('--json', 'print the results as one JSON object on stdout, nothing else there', false)
+    .description('Reproduces causes of `portage stuck`, and measures the time until each is shown.')
+    .option('--case <name>', 'run only this case; may be repeated', oneMore, [])
+    .option('--list', 'print the names of the cases and exit', false)
+    .option('--json', 'print only the results, as one JSON object, on stdout', false)
     .addHelpText('after', help)
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : stuckExit.usage))
     .parse(args, { from: 'user' })
@@ -35,6 +36,6 @@ export function parseOptions(args: readonly string[]): StuckOptions {
 }
 
 function oneMore(name: string, before: readonly string[]): readonly string[] {
-  if (!stuckCases.some((one) => one.name === name)) throw new InvalidArgumentError('there is no such case: --list shows them')
+  if (!stuckCases.some((one) => one.name === name)) throw new InvalidArgumentError('unknown case (--list prints the names)')
   return [...before, name]
 }

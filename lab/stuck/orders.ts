@@ -2,7 +2,10 @@ import { changeSettings } from '../../temporal/client/settings/settings.ts'
 import { freshAddress } from '../devnet/chain/accounts.ts'
 import { reason, sendCoin, type StuckCase } from './scene.ts'
 
-/** Cases of an operator's orders, which are causes because another operator may not know about them. */
+/**
+ * Cases in which an operator's order holds up work. Such orders are causes, because other operators may not know about
+ * them.
+ */
 export const orderCases: readonly StuckCase[] = [
   {
     ...{ name: 'halted', fault: 'portage halt --bridge wormhole-token-bridge --source ethereum', code: 'HALTED' },
@@ -13,7 +16,7 @@ export const orderCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'fee-ceiling', fault: 'the base fee is above --base-fee-ceiling, and a transfer comes', code: 'FEE_CEILING' },
+    ...{ name: 'fee-ceiling', fault: 'the base fee exceeds --base-fee-ceiling, and a transfer arrives', code: 'FEE_CEILING' },
     async make(scene) {
       const scope = ['--scope', 'chain:ethereum'] as const
       await scene.cli('fees', 'set', ...scope, '--base-fee-ceiling', '1wei', ...reason)
@@ -22,7 +25,7 @@ export const orderCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'denied', fault: 'portage deny recipient, and a transfer to it comes', code: 'DENIED' },
+    ...{ name: 'denied', fault: 'portage deny recipient, and a transfer to this recipient arrives', code: 'DENIED' },
     async make(scene) {
       const party = freshAddress()
       await scene.cli('deny', 'recipient', party, ...reason)
@@ -34,7 +37,7 @@ export const orderCases: readonly StuckCase[] = [
     ...{ name: 'order-name-unknown', fault: 'a fee limit of a chain that the config does not have', code: 'ORDER_NAME_UNKNOWN' },
     async make({ client, cli }) {
       const scope = { kind: 'chain', chain: 'former' } as const
-      // The config of the time at which the order was given had the chain.
+      // The config had this chain when the order was given.
       const known = { bridges: [], lanes: [], nodes: { former: [] } }
       const orders = [{ kind: 'setFees', scope, policy: { maxTip: '1' } } as const]
       await changeSettings(client, known, { by: 'night-shift', reason: 'a scenario', orders })
@@ -51,7 +54,7 @@ export const orderCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'node-wrong-network', fault: 'portage node add, of a node of another chain', code: 'NODE_WRONG_NETWORK' },
+    ...{ name: 'node-wrong-network', fault: 'portage node add, with a node of another chain', code: 'NODE_WRONG_NETWORK' },
     async make({ cli, devnet }) {
       await cli('node', 'add', 'bsc', 'wrong', devnet.chains.ethereum.anvil.url, ...reason)
       return { where: 'bsc/wrong', mend: () => cli('node', 'remove', 'bsc', 'wrong', ...reason) }

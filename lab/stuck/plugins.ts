@@ -73,7 +73,7 @@ function missing(): never {
 }
 
 export const pluginCases: readonly StuckCase[] = [
-  fileCase('invalid', 'the file of a plug-in is away when a process starts', 'PLUGIN_INVALID', (module) =>
+  fileCase('invalid', 'the file of a plug-in is missing when a process starts', 'PLUGIN_INVALID', (module) =>
     rename(module, `${module}.away`),
   ),
   fileCase('changed', 'the file of a plug-in has changed when a process starts', 'PLUGIN_CHANGED', (module) =>

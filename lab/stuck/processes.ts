@@ -16,7 +16,7 @@ export const processCases: readonly StuckCase[] = [
   {
     ...{
       name: 'lane-without-worker',
-      fault: 'the processes with the keys of a chain are killed, and a transfer comes',
+      fault: 'the processes with the keys of a chain are killed, and a transfer arrives',
       code: 'LANE_WITHOUT_WORKER',
     },
     async make(scene) {
@@ -28,7 +28,7 @@ export const processCases: readonly StuckCase[] = [
   {
     ...{
       name: 'chain-without-worker',
-      fault: 'the process that serves a chain is killed, and a transfer comes',
+      fault: 'the process that serves a chain is killed, and a transfer arrives',
       code: 'CHAIN_WITHOUT_WORKER',
     },
     async make(scene) {

@@ -31,7 +31,7 @@ async function burn(scene: StuckScene): Promise<void> {
 
 export const productCases: readonly StuckCase[] = [
   {
-    ...{ name: 'price-missing', fault: 'the file of prices is away', code: 'PRICE_MISSING' },
+    ...{ name: 'price-missing', fault: 'the file of prices is missing', code: 'PRICE_MISSING' },
     async make({ devnet }) {
       const file = pricesFile(devnet)
       await rename(file, `${file}.away`)
@@ -46,7 +46,7 @@ export const productCases: readonly StuckCase[] = [
       const [sent] = await ntt.users.ethereum.send([{ amount: 2n * queuedAbove * 10n ** 8n }])
       const isQueued = async () => (await nttEffects(ntt.ends.bsc).queued(sent?.digest ?? '')) !== undefined
       await until(isQueued, { timeoutMs: 90_000, everyMs: 50, what: 'the transfer to be in the queue' })
-      // The time in the queue passes by itself, and then Portage completes the transfer.
+      // No repair is needed: Portage completes the transfer once its time in the queue has passed.
       return { where: 'ntt:ethereum:bsc', mend: () => Promise.resolve() }
     },
   },
@@ -60,7 +60,7 @@ export const productCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'iris-unavailable', fault: "Circle's API refuses all requests, and a burn comes", code: 'IRIS_UNAVAILABLE' },
+    ...{ name: 'iris-unavailable', fault: "Circle's API refuses all requests, and a burn arrives", code: 'IRIS_UNAVAILABLE' },
     async make(scene) {
       const { cctp } = scene.devnet
       cctp?.iris.api.trouble({ refuse: { status: 503 } })

@@ -22,7 +22,7 @@ export interface CaseResult {
   /** Seconds until `portage stuck` and the API show the row. Undefined if the row did not appear. */
   readonly command: number | undefined
   readonly api: number | undefined
-  /** Seconds from the end of the fault until neither shows the row. Undefined if the row stayed. */
+  /** Seconds from the end of the fault until neither of the two shows the row. Undefined if the row remained. */
   readonly gone: number | undefined
 }
 
@@ -56,7 +56,7 @@ export async function runStuck(names: readonly string[], say: (line: string) => 
     const results: CaseResult[] = []
     for (const one of stuckCases.filter(({ name }) => names.length === 0 || names.includes(name))) {
       const quiet = await secondsUntil(command, ({ stuck }) => !stuck, waits.quietMs)
-      if (quiet === undefined) say(`before ${one.name} something is stuck already: ${codesOf(await command())}`)
+      if (quiet === undefined) say(`before ${one.name} something is already stuck: ${codesOf(await command())}`)
       const result = await runCase(one, scene, command, api)
       results.push(result)
       say(tell(result))
@@ -86,7 +86,7 @@ async function runCase(one: StuckCase, scene: StuckScene, command: Question, api
 export function tell({ name, code, fault, command, api, gone }: CaseResult): string {
   const text = (seconds: number | undefined) =>
     seconds === undefined ? 'NOT SHOWN' : `${seconds.toFixed(1)} s${seconds > mostSeconds ? ' TOO LATE' : ''}`
-  const after = gone === undefined ? 'NOT GONE' : `gone ${gone.toFixed(1)} s after it was mended`
+  const after = gone === undefined ? 'NOT GONE' : `gone ${gone.toFixed(1)} s after the repair`
   return `${name}: ${fault}: ${code} by the command ${text(command)}, by the API ${text(api)}; ${after}`
 }
 

@@ -13,7 +13,7 @@ export type ChainKey = 'ethereum' | 'bsc'
 /** Whole NTT tokens. Larger transfers are queued for `rateLimitSeconds`. */
 export const queuedAbove = 1_000n
 
-/** Two nodes of three are a majority. */
+/** Each chain has three nodes, of which two are a majority. */
 export const stuckDevnet = {
   ...{ nodesPerChain: 3, keysPerChain: 2, auditMinutes: 0.05, native: 'fixed' },
   ...{ ntt: { inboundLimit: queuedAbove, rateLimitSeconds: 30 }, executor: true, cctp: {} },
@@ -48,7 +48,7 @@ export interface StuckCase {
   readonly fault: string
   /** Code of the row. For TRANSFERS_WAIT, the code of the error for which the transfers wait. */
   readonly code: CauseCode | ErrorCode
-  /** Makes the fault. Resolves when the fault is visible, which starts the count of seconds. */
+  /** Causes the fault. Resolves when the fault is visible, and the count of seconds starts. */
   make(scene: StuckScene): Promise<Fault>
 }
 

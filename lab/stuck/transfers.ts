@@ -11,7 +11,7 @@ import { sendCoin, type StuckCase, type StuckScene } from './scene.ts'
 /** Starts a transfer's workflow with input that Portage's code does not expect. */
 async function startBroken({ client }: StuckScene, sequence: string, broken: { readonly message?: unknown; readonly progress?: unknown }) {
   const good: Transfer = {
-    // No user sends from this chain, so no halt and no stream concerns the transfer.
+    // No user sends from this chain, so no halt or stream affects the transfer.
     ...{ bridge: 'wormhole-token-bridge', sourceChain: 'wormhole-1', sourceId: '1', targetChain: 'bsc' },
     ...{ emitter: 'b0'.repeat(32), sequence, digest: `0x${'b0'.repeat(32)}`, message: '' },
   }
@@ -37,14 +37,14 @@ async function spoilSpending({ devnet: { dir, lanes } }: StuckScene): Promise<()
 
 export const transferCases: readonly StuckCase[] = [
   {
-    ...{ name: 'bug', fault: 'a step of a transfer throws what nobody foresaw', code: 'INTERNAL' },
+    ...{ name: 'bug', fault: 'a step of a transfer throws an unexpected error', code: 'INTERNAL' },
     async make(scene) {
       const { mend } = await startBroken(scene, '900000001', { message: 7 })
       return { where: 'failing', mend }
     },
   },
   {
-    ...{ name: 'workflow-failing', fault: 'the code of a workflow has thrown at three tries of its task', code: 'WORKFLOW_FAILING' },
+    ...{ name: 'workflow-failing', fault: 'the code of a workflow has thrown in three tries of its task', code: 'WORKFLOW_FAILING' },
     async make(scene) {
       const { id, mend } = await startBroken(scene, '900000002', { progress: {} })
       // Temporal makes the third try about ten seconds after the first two.
@@ -54,7 +54,7 @@ export const transferCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'spending-unrecorded', fault: 'the record of what the keys of a chain have spent is spoiled', code: 'SPENDING_UNRECORDED' },
+    ...{ name: 'spending-unrecorded', fault: 'the spending records of the keys of a chain are damaged', code: 'SPENDING_UNRECORDED' },
     async make(scene) {
       const mend = await spoilSpending(scene)
       await sendCoin(scene, 'ethereum')

@@ -23,7 +23,7 @@ export const wormholeCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'gap-held', fault: "Wormhole's Governor holds a message back", code: 'GAP_HELD' },
+    ...{ name: 'gap-held', fault: "Wormhole's Governor holds a message", code: 'GAP_HELD' },
     async make(scene) {
       await sendCoin(scene, 'ethereum', 'hold')
       return { mend: async () => scene.devnet.guardian.release() }
@@ -31,7 +31,10 @@ export const wormholeCases: readonly StuckCase[] = [
   },
 ]
 
-/** These cases come last, because mended faults may leave changes (skipped numbers, guardian sets, chain clocks). */
+/**
+ * These cases come last, because faults may leave changes after their repair (skipped numbers, guardian sets, chain
+ * clocks).
+ */
 export const lateWormholeCases: readonly StuckCase[] = [
   {
     ...{ name: 'spy-unavailable', fault: 'the spy is stopped', code: 'SPY_UNAVAILABLE' },
@@ -43,7 +46,7 @@ export const lateWormholeCases: readonly StuckCase[] = [
   {
     ...{
       name: 'gap-not-queried',
-      fault: 'the spy is stopped, the APIs of the guardians refuse, and a message comes',
+      fault: 'the spy is stopped, the APIs of the guardians refuse requests, and a message is published',
       code: 'GAP_NOT_QUERIED',
     },
     async make(scene) {
@@ -61,7 +64,7 @@ export const lateWormholeCases: readonly StuckCase[] = [
     },
   },
   {
-    ...{ name: 'gap-unobserved', fault: 'a message that is final is signed by nobody', code: 'GAP_UNOBSERVED' },
+    ...{ name: 'gap-unobserved', fault: 'no guardian signs a message although its block is final', code: 'GAP_UNOBSERVED' },
     async make(scene) {
       const { emitter, sequence } = await sendCoin(scene, 'ethereum', 'miss')
       const stream = `wormhole-token-bridge:ethereum:${emitter}`
@@ -71,7 +74,7 @@ export const lateWormholeCases: readonly StuckCase[] = [
   {
     ...{
       name: 'guardian-set-unknown',
-      fault: 'the guardians sign as a set that no chain knows, and a message comes',
+      fault: 'the guardians sign as a set that no chain knows, and a message is published',
       code: 'GUARDIAN_SET_UNKNOWN',
     },
     async make(scene) {

@@ -14,12 +14,12 @@ export const chains: Dashboard = {
       panels: [
         {
           ...{ title: 'Age of the head', unit: 's' },
-          description: 'By the freshest process. It grows while the chain or all of its nodes have stopped.',
+          description: 'As the most recent process sees it. The age grows while the chain or all of its nodes are stalled.',
           series: [[min('chain', 'portage_head_age_seconds'), '{{ chain }}']],
         },
         {
           ...{ title: 'Height', unit: 'none' },
-          description: 'The latest block, and the latest final one.',
+          description: 'The latest block and the latest final block.',
           series: [
             [max('chain', 'portage_head_height'), '{{ chain }}'],
             [max('chain', 'portage_finalized_height'), '{{ chain }}: final'],
@@ -27,23 +27,23 @@ export const chains: Dashboard = {
         },
         {
           ...{ title: 'Blocks that are not final', unit: 'short' },
-          description: 'From the latest final block to the head.',
+          description: 'Number of blocks from the latest final block to the head.',
           series: [[`${max('chain', 'portage_head_height')} - ${max('chain', 'portage_finalized_height')}`, '{{ chain }}']],
         },
         {
           ...{ title: 'Reorganisations', unit: 'short' },
-          description: 'Times that blocks were rolled back, by the process that saw most of them.',
+          description: 'Number of rollbacks of blocks, from the process that saw the most.',
           series: [[`max by (chain) (${increase('chain, instance', 'portage_reorgs_total')})`, '{{ chain }}']],
         },
         {
           ...{ title: 'Deepest reorganisation', unit: 'short' },
           description:
-            'Most blocks that were rolled back together since the processes started. If it is near the depth of finality, raise that.',
+            'Maximum number of blocks in one rollback since the processes started. If it is close to the depth of finality, raise the depth of finality.',
           series: [[max('chain', 'portage_reorg_depth_blocks'), '{{ chain }}']],
         },
         {
           ...{ title: 'Majority of nodes', unit: 'none', most: 1 },
-          description: '0: nothing becomes final, and no verdict is given.',
+          description: '0: no block becomes final, and messages get no verdict.',
           series: [[min('chain', 'portage_chain_quorum'), '{{ chain }}']],
         },
       ],
@@ -53,22 +53,22 @@ export const chains: Dashboard = {
       panels: [
         {
           ...{ title: 'In use', unit: 'none', most: 1 },
-          description: '0: down, of another network, or disabled, for at least one process.',
+          description: '0: for at least one process, the node is down, disabled, or on another network.',
           series: [[min('chain, node, use', 'portage_node_up'), '{{ chain }}: {{ node }} ({{ use }})']],
         },
         {
           ...{ title: 'Blocks behind the best node', unit: 'short' },
-          description: 'Only nodes that were compared.',
+          description: 'Shown only for nodes that were compared.',
           series: [[max('chain, node', 'portage_node_lag_blocks'), '{{ chain }}: {{ node }}']],
         },
         {
           ...{ title: 'Time to answer', unit: 's' },
-          description: 'Moving average, of the slowest process.',
+          description: 'Moving average of the slowest process.',
           series: [[max('chain, node', 'portage_node_latency_seconds'), '{{ chain }}: {{ node }}']],
         },
         {
           ...{ title: 'Failures', unit: 'cps' },
-          description: 'No answer, 429 or 5xx.',
+          description: 'Requests with no answer, or with status 429 or 5xx.',
           series: [[rate('chain, node', 'portage_node_failures_total'), '{{ chain }}: {{ node }}']],
         },
         {

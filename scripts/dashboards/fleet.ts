@@ -10,18 +10,18 @@ export const fleet: Dashboard = {
   filters: [],
   rows: [
     {
-      title: 'Is it well?',
+      title: 'Health',
       panels: [
         {
           ...{ title: 'Alerts', unit: 'none' },
-          description: 'Alerts of deploy/prometheus/alerts.yml that fire. Their runbooks: docs/runbooks/README.md.',
+          description: 'Firing alerts of deploy/prometheus/alerts.yml. docs/runbooks/README.md lists their runbooks.',
           series: [
             ['count by (alertname, severity) (ALERTS{alertstate="firing", alertname=~"Portage.+"})', '{{ alertname }} ({{ severity }})'],
           ],
         },
         {
           ...{ title: 'Processes that are ready', unit: 'none' },
-          description: 'By role. A process that waits for Temporal or for its chains is alive and not ready.',
+          description: 'By role. A process that waits for Temporal or its chains is alive but not ready.',
           series: [[sum('role', 'portage_process_ready'), '{{ role }}']],
         },
         {
@@ -39,19 +39,18 @@ export const fleet: Dashboard = {
       panels: [
         {
           ...{ title: 'Delivered in time', unit: 'percentunit', most: 1 },
-          description:
-            'Share of transfers that were delivered and final within 5 minutes after they were seen. Objective: 99 % of a month.',
+          description: 'Share of transfers whose delivery was final within 5 minutes of their first sight. Objective: 99 % per month.',
           series: [[within('300', 'chain, bridge', 'portage_transfer_seconds'), '{{ bridge }} to {{ chain }}']],
         },
         {
           ...{ title: 'Streams that are fresh', unit: 'percentunit', most: 1 },
           description:
-            'Share of the last hour in which a stream had read every block that was final a minute before. Objective: 99.9 % of a month.',
+            'Share of the last hour in which the stream had read every block that had been final for a minute. Objective: 99.9 % per month.',
           series: [['min by (stream) (avg_over_time(portage:stream_fresh[1h]))', '{{ stream }}']],
         },
         {
           ...{ title: 'Share of the spending limit', unit: 'percentunit', most: 1 },
-          description: 'By hour and day. An alert fires at 80 %; the signer refuses at 100 %.',
+          description: 'Per hour and per day. An alert fires at 80 %. The signer refuses at 100 %.',
           series: [['max by (lane, window) (portage:lane_spent:ratio)', '{{ lane }} ({{ window }})']],
         },
       ],
@@ -61,41 +60,41 @@ export const fleet: Dashboard = {
       panels: [
         {
           ...{ title: 'Delivered per second', unit: 'cps' },
-          description: 'Transfers that Portage delivered and that are final.',
+          description: 'Transfers that Portage delivered, counted when their delivery is final.',
           series: [[countRate('chain, bridge', 'portage_transfer_seconds'), '{{ bridge }} to {{ chain }}']],
         },
         {
           ...{ title: 'Seen to delivered, 95 %', unit: 's' },
-          description: '95 of 100 transfers took at most this long, with the finality of the target.',
+          description: '95 of 100 transfers took at most this long, including the wait for finality on the target.',
           series: [[quantile(0.95, 'chain, bridge', 'portage_transfer_seconds'), '{{ bridge }} to {{ chain }}']],
         },
         {
           ...{ title: 'API: requests by status', unit: 'reqps' },
-          description: 'The REST API. 401 and 403: docs/operate/access.md. 503: Temporal, a node or a guardian API is away.',
+          description: 'The REST API. 401 and 403: docs/operate/access.md. 503: Temporal, a node or a guardian API does not answer.',
           series: [[rate('status', 'portage_api_requests_total'), '{{ status }}']],
         },
         {
           ...{ title: 'API: 95 % answered within', unit: 's' },
-          description: 'From the first byte of a request to the last of its answer.',
+          description: 'From the first byte of the request to the last byte of the answer.',
           series: [[quantile(0.95, 'route', 'portage_api_request_seconds'), '{{ route }}']],
         },
         {
           ...{ title: 'CPU', unit: 'short' },
-          description: 'Cores that the processes of each role use together.',
+          description: 'Number of cores that all processes of a role use together.',
           series: [[rate('role', 'portage_process_cpu_seconds_total'), '{{ role }}']],
         },
         {
           ...{ title: 'Memory of the largest process', unit: 'bytes' },
-          description: 'Resident, by role.',
+          description: 'Resident memory, by role.',
           series: [[max('role', 'portage_process_resident_bytes'), '{{ role }}']],
         },
         {
           ...{ title: 'Version of the settings', unit: 'none' },
           description:
-            'Least and greatest that a process uses. They differ for seconds after a change. If they differ for longer, a process gets no changes.',
+            'Lowest and highest version that a process uses. They differ for seconds after a change. If they differ for longer, a process does not get changes.',
           series: [
-            [min('', 'portage_settings_version'), 'least'],
-            [max('', 'portage_settings_version'), 'greatest'],
+            [min('', 'portage_settings_version'), 'lowest'],
+            [max('', 'portage_settings_version'), 'highest'],
           ],
         },
       ],
@@ -110,12 +109,13 @@ export const fleet: Dashboard = {
         },
         {
           ...{ title: 'Tries that failed, per second', unit: 'cps' },
-          description: 'refused: the receiver answered with an error. failed: it did not answer, or asked to wait. gone: it wants no more.',
+          description:
+            'refused: the receiver answered with an error. failed: the receiver did not answer, or asked to wait. gone: the receiver answered 410.',
           series: [[rate('receiver, kind', 'portage_notifications_failed_total'), '{{ receiver }} {{ kind }}']],
         },
         {
           ...{ title: 'Waiting', unit: 'short' },
-          description: 'Notifications that were not taken. For a receiver that is not notified, also those that only Temporal has.',
+          description: 'Notifications that the receiver has not accepted, and all events while the receiver is disabled.',
           series: [[max('receiver', 'portage_notifications_waiting'), '{{ receiver }}']],
         },
         {

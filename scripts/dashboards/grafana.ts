@@ -8,7 +8,7 @@ export interface Panel {
   readonly unit: Unit
   /** Expressions with the names of their series. `{{ label }}` is the value of a label. */
   readonly series: readonly (readonly [expr: string, legend: string])[]
-  /** The panel shows one figure for each series, instead of a graph. */
+  /** Whether the panel shows one figure for each series, instead of a graph. */
   readonly figure?: true
   /** Highest value of the scale, for panels of states. */
   readonly most?: number
@@ -60,7 +60,10 @@ const datasourceVariable = {
   regex: '',
 }
 
-/** Without a choice, a filter lets all series through, including those that do not have the label yet. */
+/**
+ * Variables with which a user filters the dashboard. Without a choice, a filter matches all series, including those
+ * that do not have the label yet.
+ */
 function variables(filters: Dashboard['filters']): object[] {
   const ready = 'portage_process_ready'
   const all: [label: string, query: string][] = [

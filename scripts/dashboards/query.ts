@@ -17,7 +17,7 @@ const window = '$__rate_interval'
  */
 export function queries(...filters: readonly Filter[]) {
   /**
-   * Throws Error for an unknown metric or label.
+   * A selector of a metric, with the dashboard's filters. Throws Error for an unknown metric or label.
    * @param part of a histogram
    * @param matchers such as `state="parked"`
    */

@@ -10,16 +10,16 @@ export const streams: Dashboard = {
   filters: [['stream', 'portage_stream_open']],
   rows: [
     {
-      title: 'Is anything missed?',
+      title: 'Missed messages',
       panels: [
         {
           ...{ title: 'Alarms', unit: 'none', most: 1 },
-          description: '1 while a stream raises it: docs/operate/streams.md.',
+          description: '1 while the stream raises the alarm: docs/operate/streams.md.',
           series: [[`${max('stream, kind', 'portage_stream_alarm')} == 1`, '{{ stream }}: {{ kind }}']],
         },
         {
           ...{ title: 'Numbers in gaps', unit: 'short' },
-          description: 'Known to exist, and not seen, or to be started again.',
+          description: 'Numbers that exist, but whose transfers were not started or must be started again.',
           series: [[max('stream, state', 'portage_stream_gaps'), '{{ stream }}: {{ state }}']],
         },
         {
@@ -29,17 +29,18 @@ export const streams: Dashboard = {
         },
         {
           ...{ title: 'Watermark: number', unit: 'none' },
-          description: 'Every number up to it is resolved (completed_nonce_height).',
+          description: 'Every number up to this number is resolved (completed_nonce_height).',
           series: [[max('stream', 'portage_stream_completed_nonce_height'), '{{ stream }}']],
         },
         {
           ...{ title: 'Watermark: block', unit: 'none' },
-          description: 'No block up to it can hold an unresolved number (completed_block_height).',
+          description: 'No block up to this height can contain an unresolved number (completed_block_height).',
           series: [[max('stream', 'portage_stream_completed_block_height'), '{{ stream }}']],
         },
         {
           ...{ title: 'Open, parked', unit: 'short' },
-          description: 'Started and not resolved, and those of them that are parked. A full stream starts nothing more.',
+          description:
+            'Numbers whose transfers were started but are not resolved, and how many of these transfers are parked. A full stream starts no more transfers.',
           series: [
             [max('stream', 'portage_stream_open'), '{{ stream }}'],
             [max('stream', 'portage_stream_parked'), '{{ stream }}: parked'],
@@ -52,27 +53,27 @@ export const streams: Dashboard = {
       panels: [
         {
           ...{ title: 'Cursor', unit: 'none' },
-          description: 'Last final block that was read.',
+          description: 'Height of the last final block that the stream has read.',
           series: [[max('stream', 'portage_stream_cursor_height'), '{{ stream }}']],
         },
         {
           ...{ title: 'Blocks behind the final head', unit: 'short' },
-          description: 'By the freshest process.',
+          description: 'As the most recent process sees it.',
           series: [[min('stream', 'portage_stream_lag_blocks'), '{{ stream }}']],
         },
         {
-          ...{ title: 'Rest of backfills', unit: 'short' },
+          ...{ title: 'Remaining backfills', unit: 'short' },
           description: 'Blocks that a backfill has yet to read.',
           series: [[max('stream', 'portage_stream_backfill_left_blocks'), '{{ stream }}']],
         },
         {
           ...{ title: 'Paused', unit: 'none', most: 1 },
-          description: '1 while it is paused by an operator.',
+          description: '1 while the stream is paused by an operator.',
           series: [[max('stream', 'portage_stream_paused'), '{{ stream }}']],
         },
         {
           ...{ title: 'Age of the checkpoint', unit: 's' },
-          description: 'Since it was last written, by the process that wrote last.',
+          description: 'Time since any process last wrote the checkpoint.',
           series: [[min('stream', 'portage_stream_checkpoint_age_seconds'), '{{ stream }}']],
         },
       ],

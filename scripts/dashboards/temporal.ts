@@ -19,7 +19,7 @@ export const temporal: Dashboard = {
         },
         {
           ...{ title: 'Reset', unit: 'short' },
-          description: 'Their history did not replay, or their tasks were not answered.',
+          description: 'Workflows that were reset because their history did not replay or their tasks were not answered.',
           series: [[increase('type', 'portage_workflows_reset_total'), '{{ type }}']],
         },
         {
@@ -34,7 +34,7 @@ export const temporal: Dashboard = {
         },
         {
           ...{ title: 'Ended', unit: 'cps' },
-          description: 'completed, failed, or continued as new.',
+          description: 'Workflows that completed, failed, or continued as new.',
           series: [
             [rate('workflow_type', 'temporal_workflow_completed_total'), '{{ workflow_type }}'],
             [rate('workflow_type', 'temporal_workflow_failed_total'), '{{ workflow_type }}: failed'],
@@ -43,12 +43,12 @@ export const temporal: Dashboard = {
         },
         {
           ...{ title: 'Time of a task, 95 %', unit: 's' },
-          description: 'In the process. Above a second its CPU is full.',
+          description: 'Time of a task in the process. Above a second, the CPU of the process is overloaded.',
           series: [[quantile(0.95, 'workflow_type', 'temporal_workflow_task_execution_latency_seconds'), '{{ workflow_type }}']],
         },
         {
           ...{ title: 'Time of a replay, 95 %', unit: 's' },
-          description: 'Workflows that were not in memory.',
+          description: 'Time to replay workflows that were not in memory.',
           series: [[quantile(0.95, 'workflow_type', 'temporal_workflow_task_replay_latency_seconds'), '{{ workflow_type }}']],
         },
       ],
@@ -57,18 +57,18 @@ export const temporal: Dashboard = {
       title: 'Workers',
       panels: [
         {
-          ...{ title: 'Workflow tasks wait, 95 %', unit: 's' },
-          description: 'In their queue. It grows if there are too few processes.',
+          ...{ title: 'Wait of workflow tasks, 95 %', unit: 's' },
+          description: 'Time in the queue. The time grows if there are too few processes.',
           series: [[quantile(0.95, 'task_queue', 'temporal_workflow_task_schedule_to_start_latency_seconds'), '{{ task_queue }}']],
         },
         {
-          ...{ title: 'Steps wait, 95 %', unit: 's' },
-          description: 'The same for activities.',
+          ...{ title: 'Wait of steps, 95 %', unit: 's' },
+          description: 'Time of activities in the queue.',
           series: [[quantile(0.95, 'task_queue', 'temporal_activity_schedule_to_start_latency_seconds'), '{{ task_queue }}']],
         },
         {
           ...{ title: 'Slots', unit: 'short' },
-          description: 'In use and free, over all processes. If none is free, steps wait.',
+          description: 'Used and free slots of all processes. If no slot is free, steps wait.',
           series: [
             [sum('task_queue, worker_type', 'temporal_worker_task_slots_used'), '{{ task_queue }}, {{ worker_type }}: used'],
             [sum('task_queue, worker_type', 'temporal_worker_task_slots_available'), '{{ task_queue }}, {{ worker_type }}: free'],
@@ -76,12 +76,12 @@ export const temporal: Dashboard = {
         },
         {
           ...{ title: 'Pollers', unit: 'short' },
-          description: '0: no process serves the queue.',
+          description: 'Pollers of each queue. 0: no process serves the queue.',
           series: [[sum('task_queue, poller_type', 'temporal_num_pollers'), '{{ task_queue }}: {{ poller_type }}']],
         },
         {
           ...{ title: 'Time of a step, 95 %', unit: 's' },
-          description: 'A broadcast follows its transaction for a while.',
+          description: 'A broadcast takes longer, because it observes its transaction for a while.',
           series: [
             [quantile(0.95, 'activity_type', 'temporal_activity_execution_latency_seconds'), '{{ activity_type }}'],
             [quantile(0.95, 'activity_type', 'temporal_local_activity_execution_latency_seconds'), '{{ activity_type }} (local)'],
@@ -89,7 +89,7 @@ export const temporal: Dashboard = {
         },
         {
           ...{ title: 'Steps that failed', unit: 'short' },
-          description: 'They are retried; the transfer has the reason.',
+          description: 'Failed steps are retried. The transfer shows the reason.',
           series: [
             [
               increase('activity_type, failure_reason', 'temporal_activity_execution_failed_total'),
@@ -99,12 +99,12 @@ export const temporal: Dashboard = {
         },
         {
           ...{ title: 'Workflows in memory', unit: 'short' },
-          description: 'Over all processes.',
+          description: 'Sum over all processes.',
           series: [[sum('task_queue', 'temporal_sticky_cache_size'), '{{ task_queue }}']],
         },
         {
           ...{ title: 'Cache', unit: 'cps' },
-          description: 'A miss or an eviction is a replay.',
+          description: 'Each miss and each eviction causes a replay.',
           series: [
             [rate('task_queue', 'temporal_sticky_cache_hit_total'), '{{ task_queue }}: hit'],
             [rate('task_queue', 'temporal_sticky_cache_miss_total'), '{{ task_queue }}: miss'],
@@ -118,7 +118,7 @@ export const temporal: Dashboard = {
       panels: [
         {
           ...{ title: 'Requests', unit: 'reqps' },
-          description: 'By operation. Long ones wait for work.',
+          description: 'By operation. Long requests wait for work.',
           series: [
             [rate('operation', 'temporal_request_total'), '{{ operation }}'],
             [rate('operation', 'temporal_long_request_total'), '{{ operation }} (long)'],
@@ -126,7 +126,7 @@ export const temporal: Dashboard = {
         },
         {
           ...{ title: 'Failures', unit: 'reqps' },
-          description: 'RESOURCE_EXHAUSTED: limits of the server. UNAVAILABLE: the server is away.',
+          description: 'RESOURCE_EXHAUSTED: limits of the server. UNAVAILABLE: the server does not answer.',
           series: [
             [rate('operation, status_code', 'temporal_request_failure_total'), '{{ operation }}: {{ status_code }}'],
             [rate('operation, status_code', 'temporal_long_request_failure_total'), '{{ operation }}: {{ status_code }} (long)'],

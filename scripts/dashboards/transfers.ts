@@ -20,12 +20,12 @@ export const transfers: Dashboard = {
         },
         {
           ...{ title: 'Became transfers', unit: 'cps' },
-          description: 'status=known: the transfer existed already.',
+          description: 'status=known: the transfer already existed.',
           series: [[rate('via, bridge, status', 'portage_intake_started_total'), '{{ bridge }} by {{ via }}: {{ status }}']],
         },
         {
           ...{ title: 'Refused', unit: 'cps' },
-          description: 'Before they got an id, by error code (docs/reference/errors.md).',
+          description: 'Messages that were refused before they got an id, by error code (docs/reference/errors.md).',
           series: [[rate('bridge, code', 'portage_intake_refused_total'), '{{ bridge }}: {{ code }}']],
         },
         {
@@ -39,7 +39,7 @@ export const transfers: Dashboard = {
         },
         {
           ...{ title: 'Waiting messages of the spy', unit: 'short' },
-          description: 'Messages that are being submitted or wait, and those with a guardian set that is not known yet.',
+          description: 'Messages that are being submitted or wait, and messages that wait for an unknown guardian set.',
           series: [
             [sum('bridge, spy', 'portage_spy_kept'), '{{ spy }}'],
             [sum('bridge, spy', 'portage_spy_unknown_sets'), '{{ spy }}: unknown set'],
@@ -52,33 +52,35 @@ export const transfers: Dashboard = {
       panels: [
         {
           ...{ title: 'Transfers by state', unit: 'short' },
-          description: 'As Temporal counts them: open ones, and closed ones until their retention ends (docs/concepts/lifecycle.md).',
+          description:
+            'Transfers as Temporal counts them: open transfers, and closed transfers until their retention ends (docs/concepts/lifecycle.md).',
           series: [[max('state', 'portage_transfers'), '{{ state }}']],
         },
         {
           ...{ title: 'Parked, by code', unit: 'short' },
-          description: 'They wait for an operator: docs/runbooks/TRANSFERS_PARKED.md.',
+          description: 'Transfers that wait for an operator: docs/runbooks/TRANSFERS_PARKED.md.',
           series: [[max('code', 'portage_transfers_parked'), '{{ code }}']],
         },
         {
-          ...{ title: 'Wait at a gate', unit: 'short' },
-          description: 'A bridge refuses them for now: budget, pause, role.',
+          ...{ title: 'Waiting at a gate', unit: 'short' },
+          description: 'Transfers that a bridge cannot take now: budget, pause, role.',
           series: [[sum('route, code', 'portage_gate_waiting'), '{{ route }}: {{ code }}']],
         },
         {
           ...{ title: 'Quarantined', unit: 'short' },
-          description: 'Deliveries that were simulated without error and reverted: their recipient, token or batch waits.',
+          description:
+            'Deliveries that reverted, or that every node refused, despite a successful simulation. Their recipient, token or batch must wait.',
           series: [[increase('chain, kind', 'portage_quarantines_total'), '{{ chain }}: {{ kind }}']],
         },
         {
           ...{ title: 'Gas lost', unit: 'short' },
-          description: 'Wei of gas of deliveries that reverted in a block. outrun: another delivery came first.',
+          description: 'Gas of deliveries that reverted in a block, or of their no-ops, wei. outrun: another delivery came first.',
           series: [[increase('chain, kind', 'portage_losses_wei_total'), '{{ chain }}: {{ kind }}']],
         },
         {
           ...{ title: 'Started again', unit: 'short' },
           description:
-            'undone: a delivered effect was gone, a reorg deeper than finality. reopened: closed without an outcome, or without progress.',
+            'undone: a reorg deeper than finality removed a delivered effect. reopened: the transfer closed without an outcome, or made no progress.',
           series: [
             [increase('chain', 'portage_effects_undone_total'), '{{ chain }}: undone'],
             [increase('chain', 'portage_transfers_reopened_total'), '{{ chain }}: reopened'],
@@ -86,7 +88,7 @@ export const transfers: Dashboard = {
         },
         {
           ...{ title: 'Contradictions of bridges', unit: 'short' },
-          description: 'Between the two contracts of a route. Each halted its route.',
+          description: 'Contradictions between the two contracts of a route. Each contradiction halts its route.',
           series: [[increase('route, code', 'portage_bridge_mismatch_total'), '{{ route }}: {{ code }}']],
         },
       ],
@@ -96,22 +98,22 @@ export const transfers: Dashboard = {
       panels: [
         ...[0.5, 0.95, 0.99].map((share) => ({
           ...{ title: `Seen to delivered, ${share * 100} %`, unit: 's' as const },
-          description: 'From the first sight of the message (native bridge: of its final block) until the effect is final.',
+          description: 'From the first sight of the message (native bridge: of its final block) to the finality of the effect.',
           series: [[quantile(share, 'chain, bridge', 'portage_transfer_seconds'), '{{ bridge }} to {{ chain }}']] as const,
         })),
         {
           ...{ title: 'Steps, mean', unit: 's' },
-          description: 'The steps add up to the whole: begin with the largest.',
+          description: 'The steps add up to the total. Start with the longest step.',
           series: [[mean('step', 'portage_transfer_step_seconds'), '{{ step }}']],
         },
         {
           ...{ title: 'Steps, 95 %', unit: 's' },
-          description: 'From the previous step to this one; first tries only.',
+          description: 'From the previous step to this step. Only first tries count.',
           series: [[quantile(0.95, 'step', 'portage_transfer_step_seconds'), '{{ step }}']],
         },
         {
           ...{ title: 'Steps by chain, 95 %', unit: 's' },
-          description: 'The same for each target chain.',
+          description: 'From the previous step to this step, for each target chain.',
           series: [[quantile(0.95, 'chain, step', 'portage_transfer_step_seconds'), '{{ chain }}: {{ step }}']],
         },
       ],
@@ -121,17 +123,18 @@ export const transfers: Dashboard = {
       panels: [
         {
           ...{ title: 'Fees earned', unit: 'short' },
-          description: "Coins of the target chain per second, at the config's prices and those of quotes.",
+          description: 'Coins of the target chain per second, at the prices of the config and of quotes.',
           series: [[coins(rate('chain, bridge', 'portage_fees_earned_wei_total')), '{{ bridge }} to {{ chain }}']],
         },
         {
           ...{ title: 'Cost of deliveries', unit: 'short' },
-          description: 'Gas and coins of the transactions that delivered, coins of the target chain per second.',
+          description: 'Gas and coins of the transactions that delivered transfers, in coins of the target chain per second.',
           series: [[coins(rate('chain, bridge', 'portage_delivery_cost_wei_total')), '{{ bridge }} to {{ chain }}']],
         },
         {
           ...{ title: 'Cost of transactions without a delivery', unit: 'short' },
-          description: 'Their gas, also of parked and declined transfers, coins of the target chain per second.',
+          description:
+            'Gas of final transactions that delivered nothing, including those of parked and declined transfers, in coins of the target chain per second.',
           series: [[coins(rate('chain, bridge', 'portage_useless_delivery_cost_wei_total')), '{{ bridge }} to {{ chain }}']],
         },
         {
@@ -141,7 +144,7 @@ export const transfers: Dashboard = {
         },
         {
           ...{ title: 'Shadow mode: cost not paid', unit: 'short' },
-          description: 'Coins of the target chain per second.',
+          description: 'Cost of the deliveries that were not sent, in coins of the target chain per second.',
           series: [[coins(rate('chain, bridge', 'portage_shadow_cost_wei_total')), '{{ bridge }} to {{ chain }}']],
         },
         {
@@ -151,7 +154,7 @@ export const transfers: Dashboard = {
         },
         {
           ...{ title: 'Time since the last audit', unit: 's' },
-          description: 'By the process that finished one last. Three intervals are too long.',
+          description: 'Time since any process last finished an audit. More than three intervals is too long.',
           series: [
             [`time() - ${max('chain', 'portage_audit_finished_time_seconds')}`, '{{ chain }}'],
             [`3 * ${max('chain', 'portage_audit_interval_seconds')}`, '{{ chain }}: three intervals'],

@@ -5,7 +5,7 @@ export function markdownTable(headings: readonly string[], rows: readonly (reado
   return [row(headings), row(headings.map(() => '---')), ...rows.map(row)].join('\n')
 }
 
-/** The groups have the order of their first items. */
+/** Groups the items by key. The groups are in the order of their first items. */
 export function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): ReadonlyMap<string, readonly Item[]> {
   const groups = new Map<string, Item[]>()
   for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item])

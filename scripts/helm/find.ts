@@ -6,12 +6,12 @@ import { goInstall } from '../../lab/devnet/temporal/go-install.ts'
 import { programCache } from '../../lab/devnet/temporal/temporal-cli.ts'
 
 const helmVersion = '3.22.0'
-/** Accepted minor versions of Helm 3. Older ones render other texts, and newer ones are untested. */
+/** Accepted minor versions of Helm 3. Older versions render different texts, and newer versions are untested. */
 const [oldestMinor, newestMinor] = [18, 22]
 
 /**
- * Finds Helm in HELM (any version), in PATH or in an earlier build, or builds it with Go. `why`: the reason why none of
- * these works.
+ * Finds Helm in HELM (any version), in PATH or in an earlier build, or builds it with Go. `why`: why none of these
+ * works.
  */
 export async function findHelm(env: NodeJS.ProcessEnv): Promise<{ helm?: string; why?: string }> {
   const { HELM, PATH = '' } = env

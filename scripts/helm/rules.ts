@@ -94,7 +94,9 @@ function command(workload: Workload, config: Config): string[] {
 /** Each key must be only in the pods of its lane, with the files that its signer reads. */
 function secrets(workloads: readonly Workload[], documents: readonly Document[], config: Config): string[] {
   const mounted = new Map<string, string[]>()
-  const found: string[] = documents.some(({ kind }) => kind === 'Secret') ? ['a Secret is rendered: values are no place for one'] : []
+  const found: string[] = documents.some(({ kind }) => kind === 'Secret')
+    ? ['a Secret is rendered, but values must not contain secrets']
+    : []
   for (const { name, pod } of workloads) {
     const secret = pod.volumes.find((volume) => volume.name === 'lane')?.secret?.secretName
     if (secret !== undefined) mounted.set(secret, [...(mounted.get(secret) ?? []), name])
@@ -116,7 +118,7 @@ function secrets(workloads: readonly Workload[], documents: readonly Document[],
   return found
 }
 
-/** The secrets of receivers must all be in the pods of the role ledger, and in no others. */
+/** All secrets of receivers must be in the pods of the role ledger, and in no other pods. */
 function webhookSecrets(workload: Workload, { notifications }: Config): string[] {
   const files = notifications.flatMap(({ secrets: all }) => all.flatMap(({ secretFile }) => secretFile ?? []))
   const isLedger = option(workload, '--role')[0] === 'ledger'
@@ -138,7 +140,7 @@ function payloadKeys({ name, container, pod }: Workload, { temporal }: Config): 
   })
 }
 
-/** Only pods of `checkpointRoles` may have the authorization with which one can erase all checkpoints. */
+/** Only pods of `checkpointRoles` may have the authorization that can erase all checkpoints. */
 function checkpointVariables(workload: Workload, documents: readonly Document[]): string[] {
   const [, variable] = /^ *authorization: \$\{(\w+)\}$/m.exec(configText(documents) ?? '') ?? []
   if (variable === undefined) return []

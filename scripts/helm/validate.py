@@ -1,4 +1,4 @@
-"""Reads {"versions": [...], "crds": {...}, "documents": [...]} from stdin, prints a JSON list of what does not fit the API schemas of these versions of Kubernetes."""
+"""Reads {"versions": [...], "crds": {...}, "documents": [...]} from stdin, and prints a JSON list of the problems that the API schemas of these versions of Kubernetes find."""
 import json
 import sys
 

@@ -15,7 +15,8 @@ export async function baseImageTar(log: (line: string) => void): Promise<string>
   const release = Object.fromEntries((await readFile('/etc/os-release', 'utf8')).split('\n').map((line) => line.split('=')))
   const suite = release['VERSION_CODENAME'] as string | undefined
   const part = architectures[process.arch]
-  if (release['ID'] !== 'debian' || suite === undefined || part === undefined) throw new Error('this machine is no Debian on x64 or arm64')
+  if (release['ID'] !== 'debian' || suite === undefined || part === undefined)
+    throw new Error('this machine is not a Debian on x64 or arm64')
   const tar = join(programCache(process.env), `image-base-${suite}-node-${nodeVersion}.tar`)
   if (await stat(tar).catch(() => undefined)) return tar
   await mkdir(dirname(tar), { recursive: true })

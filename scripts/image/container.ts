@@ -50,7 +50,7 @@ exec setpriv --no-new-privs chroot --userspec="$user" "$root" "$@"
 `
 
 export interface Container {
-  /** The process that started the container. The process and the container end in the same way. */
+  /** The process that started the container, and that ends in the same way as the container. */
   readonly child: Child
   /** Pid of the container's process on this machine. */
   readonly pid: number
@@ -58,7 +58,7 @@ export interface Container {
   stop(graceMs?: number): Promise<string | undefined>
 }
 
-/** Needs root. */
+/** Starts an image, and resolves once its process runs. Needs root. */
 export async function startContainer({ root, image, args, mounts, env = {}, logFile, entrypoint }: ContainerOptions): Promise<Container> {
   await Promise.all(mounts.map(({ source }) => mkdir(source, { recursive: true })))
   const listed = mounts.flatMap(({ source, target, writable }) => [source, target, writable ? 'rw' : 'ro'])
@@ -73,7 +73,7 @@ export async function startContainer({ root, image, args, mounts, env = {}, logF
   const inner = async () => Number(await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')) || undefined
   const pid = await until(inner, { timeoutMs: 10_000, everyMs: 10, what: 'the process to be there', giveUp: () => child.ended })
   const stop = async (graceMs = 30_000) => {
-    // Signals the container's process and not its parent.
+    // Sends the signal to the container's process, not to its parent.
     if (child.ended === undefined) process.kill(pid, 'SIGTERM')
     const timer = setTimeout(() => process.kill(pid, 'SIGKILL'), graceMs)
     await child.exited

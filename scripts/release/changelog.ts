@@ -3,7 +3,7 @@ const unreleased = '## Unreleased'
 /** Moves the changelog's unreleased part under a version. Throws Error if the part is empty or the version exists. */
 export function released(text: string, version: string, day: string): string {
   if (text.includes(`\n## ${version} `)) throw new Error(`CHANGELOG.md has ${version} already`)
-  if (changesOf(text, 'Unreleased') === '') throw new Error(`CHANGELOG.md says nothing under "${unreleased}"`)
+  if (changesOf(text, 'Unreleased') === '') throw new Error(`CHANGELOG.md has no text under "${unreleased}"`)
   return text.replace(unreleased, `${unreleased}\n\n## ${version} (${day})`)
 }
 

@@ -22,7 +22,10 @@ export function withDigests(file: string, text: string, pinned: readonly string[
   })
 }
 
-/** `list` has a line `image:tag@sha256:…` for each image. Throws Error and writes nothing if a digest is missing. */
+/**
+ * Adds digests to the images in all files of `places`. `list` has a line `image:tag@sha256:…` for each image. Throws
+ * Error and writes nothing if a digest is missing.
+ */
 export async function pinImages(root: string, list: string): Promise<void> {
   const pinned = list.split('\n').filter((line) => line.trim() !== '')
   for (const line of pinned) if (!digest.test(line)) throw new Error(`${line} is not image:tag@sha256:…`)

@@ -34,7 +34,7 @@ export function missingPackages(packages: Packages): Missing[] {
   })
 }
 
-/** Searches where Node searches: in the folder of the parent, then in each folder above. */
+/** Finds a package where Node would find it: in the folder of the parent, or in a folder above. */
 function locate(packages: Packages, parent: string, name: string): LockedPackage | undefined {
   for (let folder = parent; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('node_modules/') - 1))) {
     const found = packages[`${folder === '' ? '' : `${folder}/`}node_modules/${name}`]

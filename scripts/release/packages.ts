@@ -9,7 +9,7 @@ export interface PackageAt {
   readonly folder: string
 }
 
-/** Licences of packages whose package.json names none. */
+/** Licences of packages whose package.json does not name a licence. */
 const saidElsewhere: Readonly<Record<string, string>> = { unionfs: 'Unlicense' }
 
 export const allowedLicences: ReadonlySet<string> = new Set([

@@ -32,7 +32,9 @@ export async function emitPluginTypes(folder: string): Promise<void> {
   await Promise.all(names.filter((name) => name.endsWith('.d.ts')).map((name) => toJsSpecifiers(join(folder, name))))
 }
 
-/** Turns specifiers `./file.ts` into `./file.js`, because an author's compiler finds no such TypeScript file. */
+/**
+ * Changes specifiers from `./file.ts` to `./file.js`, because the TypeScript files do not exist at an author's place.
+ */
 async function toJsSpecifiers(file: string): Promise<void> {
   const text = await readFile(file, 'utf8')
   await writeFile(file, text.replace(/((?:from|import\()\s*'\.[^']*)\.ts'/g, "$1.js'"))

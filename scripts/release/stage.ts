@@ -82,7 +82,7 @@ export async function pack(out: string): Promise<Staged & { readonly tarball: st
 /** Returns npm's output. Throws Error if npm fails or takes longer than `timeoutMs`. */
 export async function npm(args: readonly string[], cwd: string, timeoutMs = 600_000): Promise<string> {
   const { code, stdout, stderr, timedOut } = await run('npm', ['--prefix', cwd, '--loglevel=error', ...args], { timeoutMs })
-  if (timedOut) throw new Error(`npm ${args[0]} was not done after ${timeoutMs / 1000} s`)
+  if (timedOut) throw new Error(`npm ${args[0]} did not finish within ${timeoutMs / 1000} s`)
   if (code !== 0) throw new Error(`npm ${args[0]} ended with exit code ${code}: ${(stderr.trim() || stdout.trim()).slice(-500)}`)
   return stdout
 }

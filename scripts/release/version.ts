@@ -20,7 +20,7 @@ const changelog = 'CHANGELOG.md'
  * Error and writes nothing if the version is invalid or released, or if a file has no place for it.
  */
 export async function setVersion(root: string, version: string, day: string): Promise<void> {
-  if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) throw new Error(`${version} is no version like 1.2.3`)
+  if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) throw new Error(`${version} is not a version like 1.2.3`)
   const texts = await Promise.all(
     [...Object.keys(places), changelog].map(async (file) => [file, await readFile(join(root, file), 'utf8')] as const),
   )

@@ -26,7 +26,10 @@ export interface Costs {
   readonly measuredPerSecond: number
 }
 
-/** Throws Error if a figure is missing: an earlier version of the bench did not write all of them. */
+/**
+ * Costs of a transfer by the bench's figures. Throws Error if a figure is missing, because earlier versions of the
+ * bench did not write all figures.
+ */
 export function costsOf({ throughput, sizes, outage, nativeSizes, batched, floor }: Figures): Costs {
   const { portage } = throughput
   const needed = (value: number | undefined, what: string) => {

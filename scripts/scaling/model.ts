@@ -35,16 +35,18 @@ export function engineNeeds(costs: Costs, rate: number): EngineNeeds {
   }
 }
 
-/** A shard commits its transitions one after another. */
+/** Transfers per second of one shard, which commits its transitions one after another. */
 function shardRate({ allTransitions }: Costs): number {
   const { commitsPerTransition, commitMs } = assumptions
   return (1_000 * plannedShare) / (commitsPerTransition * commitMs) / allTransitions
 }
 
-/** A process is full when its event loop is full, because the loop is one thread. */
+/**
+ * Transfers per second of one process. A process is full when its event loop is full, because the loop is one thread.
+ */
 const processRate = ({ mainThreadMs }: Costs) => perCore(mainThreadMs)
 
-/** Resources for a rate of transfers that all go to one chain. */
+/** Resources for a rate of transfers if all transfers go to one chain. */
 export interface ChainNeeds {
   readonly rate: number
   readonly chain: string
@@ -87,7 +89,7 @@ const routeRate = (chain: ChainKind) => streamLimits.open / openSeconds(chain)
 /** A limit: a part of the system that a high rate uses up, and the `next` step. */
 export interface Limit {
   readonly what: string
-  /** Transfers per second that one part of this kind carries. */
+  /** Transfers per second that one part of this kind can handle. */
   readonly carries: number
   readonly next: string
 }

@@ -123,8 +123,8 @@ function limitsTable(all: readonly Limit[]): string {
 }
 
 /**
- * Rounds values below 10 to two decimals, values below 100 to one, and higher values to none, because the model is not
- * more exact.
+ * Rounds values below 10 to two decimals, values below 100 to one decimal, and other values to integers, because the
+ * model is not more exact.
  */
 function tell(value: number): string {
   const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2

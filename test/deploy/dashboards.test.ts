@@ -120,7 +120,7 @@ describe.each(all)('deploy/grafana/%s', (file, dashboard) => {
     for (const { datasource, expr, legendFormat } of panel.targets ?? []) {
       expect(datasource).toEqual({ type: 'prometheus', uid: '${datasource}' })
       expect(faultsOf(expr)).toEqual([])
-      // A legend may name only labels of the result.
+      // A legend may contain only labels of the result.
       const { grouped } = readQuery(sent(expr))
       const named = [...legendFormat.matchAll(/\{\{ (\w+) \}\}/g)].map(([, label = '']) => label)
       for (const label of named) expect(grouped).toContain(label)

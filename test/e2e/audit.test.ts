@@ -65,7 +65,7 @@ describe('The audit of what was delivered', () => {
     if (!killed || !unwanted) throw new Error('two transfers were sent')
     const running = (id: string) => async () => (await stage.client.workflow.getHandle(id).describe()).status.name === 'RUNNING'
     for (const { id } of [killed, unwanted]) await until(running(id), { timeoutMs: 60_000, what: `${id} to run` })
-    // Without servers, the stream cannot start the transfers before the audit does.
+    // The servers must fail, because the stream would otherwise start the transfers before the audit does.
     const { api, wormholescan } = stage.devnet.guardian
     for (const server of [api, wormholescan]) server.trouble({ refuse: { status: 503 } })
     await stage.client.workflow.getHandle(killed.id).terminate('by mistake')
@@ -134,7 +134,8 @@ describe('The audit of what was delivered', () => {
     const [, finished] = /portage_audit_finished_time_seconds\{chain="bsc"\} (\S+)/.exec(metrics) ?? []
     expect(Number(finished) * 1_000).toBeGreaterThan(startedAt)
 
-    // Old transactions of the reopened nonces may still be mined, so the lane fills them some blocks later.
+    // Old transactions of the reopened nonces may still be mined, so the lane fills these nonces only some blocks
+    // later.
     const open = async () => {
       const { entries, observed } = await stage.lane('bsc')
       return observed?.finalized === nonceBefore && entries[nonceBefore]?.fill === 'inherited'

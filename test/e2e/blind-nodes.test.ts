@@ -67,7 +67,7 @@ describe('a node hides logs of the source', () => {
   const view = () => stage.client.workflow.getHandle(workflowIdOf(stage.client, 'native-bridge:ethereum:bsc')).query(streamViewQuery)
   const lines = async () => (await readFile(portage.logFile, 'utf8')).split('\n').filter((line) => line.includes('a node hides logs'))
   const hidden = async () => (await lines()).length
-  /** Waits for the log line, which is written only after the scan has continued. */
+  /** Resolves once a new log line shows that the scan has continued. */
   const loggedAfter = (before: number) =>
     until(async () => (await hidden()) > before, { timeoutMs: 60_000, what: 'the log to report that a node hides logs' })
 
@@ -102,7 +102,7 @@ describe('a node hides logs of the source', () => {
     const passedBy = async () => ((await view()).nextHeight ?? 0) > (fromEthereum().at(-1)?.height ?? 0)
     await until(passedBy, { timeoutMs: 60_000, everyMs: 250, what: 'the scan to have passed its block' })
     await expectAllProved(stage, sent)
-    // A line of the previous test may come late, so count only this test's number.
+    // A line of the previous test may be written late, so only lines with this test's number count.
     const ofLast = async () => (await lines()).filter((line) => line.includes(`"lowest":"${last!.nonce}"`))
     await until(async () => (await ofLast()).length > 0, { timeoutMs: 60_000, what: 'the log to report that a node hides it' })
     expect(await ofLast()).toHaveLength(1)

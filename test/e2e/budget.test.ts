@@ -10,7 +10,10 @@ import { untilListed } from '../helpers/e2e-runs.ts'
 import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
-/** Accepts only the error of a signal to a transfer that has ended: it may end by itself before the signal arrives. */
+/**
+ * Accepts only the error of a signal to a transfer that has ended, because the transfer may end by itself before the
+ * signal arrives.
+ */
 const isOver = (error: unknown) => expect(error).toBeInstanceOf(WorkflowNotFoundError)
 const coins = (count: number) => Array.from({ length: count }, () => coin)
 
@@ -19,7 +22,9 @@ const budget = {
   far: { stateTransitions: 12, historyEvents: 26 },
 }
 
-/** On bsc, `finalized` lags 70 blocks, which take longer than `broadcast` follows a transaction. */
+/**
+ * On bsc, `finalized` lags 70 blocks, so a transaction becomes final only after `broadcast` has stopped observing it.
+ */
 describe('The cost of a transfer', () => {
   let stage: Stage
   let portage: PortageProcess

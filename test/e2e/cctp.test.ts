@@ -19,7 +19,7 @@ import { runCli } from '../cli/run-cli.ts'
 import { cleanUp } from '../helpers/clean-up.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
 
-/** A fast burn's attestation expires after this number of the target's blocks. */
+/** Number of the target's blocks after which the attestation of a fast burn expires. */
 const fastBlocks = 600
 const [first, second, third] = devnetAttesters(3) as [DevnetAccount, DevnetAccount, DevnetAccount]
 

@@ -27,7 +27,10 @@ describe('Transfers that do not wait for ever', () => {
   const ledger = (index: number) => stage.client.workflow.getHandle(ledgerId(stage.devnet, 'bsc', index))
   const transfer = ({ id }: Sent) => stage.client.workflow.getHandle(id)
 
-  /** Submits a transfer. Calls `options` only after the message is signed, so that a deadline begins then. */
+  /**
+   * Submits a transfer. Calls `options` only after the message is signed, so that the time until a deadline starts
+   * then.
+   */
   async function submit(options: () => readonly string[] = () => []): Promise<Sent> {
     const [sent] = (await stage.send('ethereum', [coin])) as [Sent]
     const vaa = Buffer.from(await stage.vaa(sent)).toString('base64')
@@ -44,8 +47,8 @@ describe('Transfers that do not wait for ever', () => {
   }
   const carrier = () => until(carried, { timeoutMs: 60_000, what: 'the call to be in the pool' })
   /**
-   * Submits a transfer whose call reaches the pool before the deadline. If the deadline passes first, adds the parked
-   * transfer to `late`, and tries again with twice the time.
+   * Submits a transfer whose call must reach the pool before the deadline. If the deadline passes first, adds the
+   * parked transfer to `late`, and tries again with twice the time.
    */
   async function submitInTime(late: Sent[]) {
     for (let withinMs = 20_000; ; withinMs *= 2) {

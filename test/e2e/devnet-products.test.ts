@@ -45,7 +45,7 @@ describe('The devnet with NTT, an Executor and CCTP', () => {
   })
 
   test('a request without a Portage that quotes fails with the command that starts it', async () => {
-    await expect(send('request', 'http://127.0.0.1:1/v0')).rejects.toThrow('it must run: npm run portage -- run --role all')
+    await expect(send('request', 'http://127.0.0.1:1/v0')).rejects.toThrow('Portage must be running: npm run portage -- run --role all')
   })
 
   test('the devnet names the contracts and accounts of each product, and what to send', () => {

@@ -103,7 +103,7 @@ describe('Fee limits', () => {
     const ceiling = 50n * 10n ** 9n
     await limit({ baseFeeCeiling: String(ceiling) })
     const before = await granted()
-    // An empty block lowers the base fee by an eighth, so no more blocks may be mined until the transfer waits.
+    // An empty block lowers the base fee by an eighth, so no block may be mined before the transfer waits.
     await stopMining(anvil())
     await mineDear(anvil(), ceiling * 4n)
     const height = Number(await anvil().rpc<string>('eth_blockNumber'))

@@ -13,7 +13,7 @@ const coin = { kind: 'coin', amount: 10n ** 17n } as const
 describe('Settings that operators change at run time', () => {
   let stage: Stage
   let portage: PortageProcess
-  /** `other` gets no orders through its API, so it learns of them only from the settings. */
+  /** `other` gets no orders through its API, so it learns of orders only from the settings. */
   let other: PortageProcess
   const anvil = () => stage.devnet.chains.bsc.anvil
   const laneAddress = () => stage.devnet.lanes.find(({ chain }) => chain === 'bsc')!.address
@@ -220,7 +220,7 @@ describe('Settings that operators change at run time', () => {
     const again = await post([{ kind: 'setNode', change: { chain: 'bsc', name: 'node-1', disabled: true } }])
     expect(await again.json()).toMatchObject({ warnings: tooFew })
     await listed('node-1 disabled config, spare up added')
-    // A node that only the settings name does not suffice for a chain, so new transfers wait.
+    // A chain needs a node of the config. A node that only the settings name does not suffice, so new transfers wait.
     const waiting = await send()
     await change('node', 'enable', 'bsc', 'node-1')
     await stage.outcomes([waiting])

@@ -51,8 +51,9 @@ describe('Orders to a lane', () => {
       const { entries } = await stage.lane('bsc')
       const [raised, cancelled] = [entries[next]?.attempts, entries[next + 1]?.attempts]
       const recorded = raised?.some(({ maxFee }) => maxFee === '90000000000') && cancelled?.at(-1)?.kind === 'noop'
-      // The raised transaction must be in the pool, or a block would take the cheaper one. The no-op may be missing:
-      // anvil drops the no-op in a block without room for the preceding nonce, and the lane sends the no-op again.
+      // The raised transaction must be in the pool, because a block would otherwise include the cheaper transaction.
+      // The no-op may be missing: anvil drops the no-op in a block without room for the preceding nonce, and the lane
+      // sends the no-op again.
       const inPoolNow = await pooled(anvil, address)
       const raiseSent = inPoolNow.some(({ nonce, maxFeePerGas }) => nonce === next && maxFeePerGas === 90_000_000_000n)
       const callGone = !inPoolNow.some(({ nonce, to }) => nonce === next + 1 && to !== address)

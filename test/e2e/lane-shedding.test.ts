@@ -9,8 +9,8 @@ import { expectDelivered } from '../helpers/e2e-judge.ts'
 import { type Sent, type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 
 /**
- * Number of transfers. A hash chooses their lanes, so each of the two lanes usually gets one of 12 transfers. If a lane
- * gets none, the test sends more.
+ * Number of transfers. A hash chooses their lanes, so each of the two lanes usually gets at least one of 12 transfers.
+ * If a lane gets none, the test sends more.
  */
 const count = 12
 

@@ -100,7 +100,8 @@ describe('Completions in batches', { timeout: 300_000 }, () => {
     const batches = batchesOf(batched)
     const transactions = await nonces('bsc')
     expect([await nonces('ethereum'), batchesOf(single).size]).toEqual([60, 0])
-    // At best, two transfers leave alone and all others share calls. On a slow machine, more blocks have such calls.
+    // At best, two transfers are delivered alone and all others share calls. On a slow machine, the calls are spread
+    // over more blocks, so more transactions are needed.
     const heights = batched.map(({ delivery }) => delivery?.blockHeight ?? Number.NaN)
     const blocks = Math.max(...heights) - Math.min(...heights) + 1
     expect(transactions).toBeLessThanOrEqual(Math.min(40, Math.max(20, 4 * blocks)))

@@ -19,9 +19,12 @@ import { type Stage, ledgerId, startStage } from '../helpers/e2e.ts'
 const cap = 10n ** 17n / 4n
 const relayerRole = keccakText('RELAYER_ROLE')
 const daySeconds = 86_400
-/** Most `eth_call`s per block. The reads of a block share one, and a late read needs one more. */
+/** Maximum number of `eth_call`s per block. All reads of a block share one call, and a late read needs another. */
 const mostCallsPerBlock = 2.5
-/** Fewest `eth_call`s per block. With fewer, the process would not read the gate even at every second block. */
+/**
+ * Minimum number of `eth_call`s per block. Fewer calls would mean that the process does not read the gate at even half
+ * of the blocks.
+ */
 const leastCallsPerBlock = 0.5
 const blocksCounted = 8
 
@@ -152,7 +155,7 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     const [most] = await send(cap - 1_000n)
     await outcomes([most!])
     const ten = await send(300n, 300n, 300n, ...Array.from({ length: 10 }, () => 2_000n))
-    // The used amount must stay below 1,000, so three of the ten amounts fit into the remaining 900.
+    // The used amount must stay below 1,000, so only three of the ten amounts fit into the remaining 900.
     expect(await outcomes(ten.slice(0, 3))).toMatchObject([{ state: 'delivered' }, { state: 'delivered' }, { state: 'delivered' }])
     const few = ten.slice(3)
     held.push(...few)
@@ -187,8 +190,8 @@ describe('Transfers that a native bridge does not let in now', { timeout: 400_00
     const tenth = cap / 10n
     const many = await send(...Array.from({ length: 14 }, () => tenth))
     const state = async () => (await Promise.all(ids(many).map((id) => stage.status(id).catch(() => undefined)))).map((one) => one?.state)
-    // Nine amounts of a tenth fit below the cap. While a block is read, an amount may count twice, which delays one
-    // transfer.
+    // Nine transfers of a tenth of the cap stay below the cap. An amount may count twice while a block is read, which
+    // delays one transfer.
     const settled = async () => {
       const states = await state()
       const count = (wanted: string) => states.filter((one) => one === wanted).length

@@ -9,7 +9,7 @@ import { expectAllProved, sendNatives, untilDelivered } from '../helpers/e2e-nat
 import { type Stage, startStage } from '../helpers/e2e.ts'
 import { runCli } from '../cli/run-cli.ts'
 
-/** Sets a minimum amount that no transfer of the test's users reaches. */
+/** Sets a minimum amount above the amounts of all transfers in this test. */
 const withMinimum =
   (minimumAmount: string): PortageOptions['configure'] =>
   ({ bridges: { 'native-bridge': native, ...bridges }, ...config }) => ({

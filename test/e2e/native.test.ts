@@ -135,7 +135,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
     expect(await attack.operatorTransaction(forged.intent)).toMatchObject(refused)
     expect(await attack.operatorTransaction(attack.batchOf(forged, attack.completion({ nonce: 2n })))).toMatchObject(refused)
 
-    // The attacker calls steps through the lane's queue, later also one with a nonce that the ledger granted.
+    // The attacker calls steps through the lane's queue, and later also a step with a nonce that the ledger granted.
     const unjustified = { failure: { code: 'CALL_UNJUSTIFIED', nonRetryable: true } }
     expect(await attack.step('sendOperatorTransaction', { intent: forged.intent, lookUpOnly: false, cancel: false })).toMatchObject(
       unjustified,
@@ -150,7 +150,7 @@ describe('The native bridge both ways', { timeout: 300_000 }, () => {
       attempt: attack.attempt({ maxFee: '3000000000', tip: '1000000000' }),
     })
     expect(grant).toMatchObject({ kind: 'granted' })
-    // The step first follows earlier transactions. It finds only the lane's no-op, which may be pending.
+    // The step first observes earlier transactions, and finds only the lane's no-op, which may be pending.
     const followed = await attack.step('broadcastBatch', { intent: forged.intent, intentId: granted.intentId })
     expect([{ kind: 'spent', by: 'noop' }, { kind: 'pending' }]).toContainEqual(
       (({ kind, by }) => ({ kind, ...(by && { by }) }))(followed.result as { kind: string; by?: string }),

@@ -43,7 +43,7 @@ describe('Without a workflow cache', { timeout: 300_000 }, () => {
 
     await stage.reaches(waiting.id, 'waiting')
     const attested = await stage.identify(await token.attest())
-    // The transfer may find the wrapper by itself before the signal comes.
+    // The transfer may find the wrapper by itself before the signal arrives.
     const isOver = (error: unknown) => expect(error).toBeInstanceOf(WorkflowNotFoundError)
     await stage.client.workflow.getHandle(waiting.id).signal('retry').catch(isOver)
     expect(await stage.outcomes(attested)).toMatchObject([{ state: 'delivered' }])

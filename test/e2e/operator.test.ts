@@ -121,7 +121,7 @@ describe('Operation with the plain temporal CLI', { timeout: 300_000 }, () => {
     })()
     const resumed = Date.now()
     expect((await stage.outcomes(transfers)).map(({ state }) => state)).toEqual(['delivered', 'delivered', 'delivered'])
-    // The wait of each transfer must have ended before the process continued, through the signal or by itself.
+    // Each transfer's wait must have ended, by the signal or by itself, before the process continued.
     for (const { id } of transfers) expect(await waitEnded(id)).toBeLessThan(resumed)
     await expectDelivered(stage, transfers)
   })

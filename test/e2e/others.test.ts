@@ -11,7 +11,8 @@ import { type Sent, type Stage, startStage } from '../helpers/e2e.ts'
 
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 /**
- * Seconds per block after a reorg. Blocks are slow, because the lane waits only a few blocks for removed transactions.
+ * Seconds per block after a reorg. Blocks are slow, because the lane waits for removed transactions for only a few
+ * blocks.
  */
 const slowly = 1
 
@@ -153,7 +154,8 @@ describe('Someone else delivers, and blocks that go away', { timeout: 300_000 },
     const { blockHash, blockNumber } = await anvil.rpc<{ blockHash: string; blockNumber: string }>('eth_getTransactionReceipt', [theirs])
     for (const { hash } of ours) expect(await anvil.rpc('eth_getTransactionReceipt', [hash])).toMatchObject({ blockHash })
     await anvil.rpc('anvil_reorg', [2, []])
-    // The lane may already have sent its deliveries again, so only the removed block and the other relayer are checked.
+    // `anvil_reorg` restarts interval mining, so a new block may already contain Portage's deliveries. Only the removed
+    // block and the other relayer's receipt are checked.
     expect(await anvil.rpc('eth_getBlockByNumber', [blockNumber, false])).not.toMatchObject({ hash: blockHash })
     expect(await anvil.rpc('eth_getTransactionReceipt', [theirs])).toBeNull()
     await startMining(anvil, slowly)

@@ -32,7 +32,7 @@ test.skipIf(chromium === undefined)(
     const { delivery } = await on.stage.status(delivered.id)
     await row.getByTitle(delivery?.txHash ?? 'no hash').waitFor()
     expect(await inaccessible(page)).toEqual([])
-    // Choose with the keyboard alone, because the new list must leave the focus where it was.
+    // Choose only with the keyboard, because the focus must stay where it is when the new list appears.
     await list.getByRole('combobox', { name: 'State' }).focus()
     await page.keyboard.press('Home')
     await page.keyboard.press('ArrowDown')

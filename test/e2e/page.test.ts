@@ -191,7 +191,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     }
     await expect.poll(listed).toBe(many.length)
     await expect.poll(() => list.getByRole('row', { name: /ethereum → bsc/ }).count()).toBe(many.length)
-    // The filter offers every code, also codes that no listed transfer has.
+    // The filter offers every code, including codes that no listed transfer has.
     await chooseHiddenCode(page, 'DEADLINE_PASSED')
     await list.getByRole('combobox', { name: 'Target' }).selectOption('bsc')
     await list.getByRole('button', { name: 'Retry all of these' }).click()
@@ -248,7 +248,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
       const lanes = part(page, 'Lanes')
       await lanes.getByText('TEMPORAL_UNAVAILABLE').waitFor()
       await lanes.getByText(errorCatalogue.TEMPORAL_UNAVAILABLE.remedy).waitFor()
-      // The page must report Temporal's failure and not a failure of its own connection to the API.
+      // The page must report the failure of Temporal, not a failure of its own connection to the API.
       expect(await page.getByRole('alert').count()).toBe(0)
       const causes = ['TEMPORAL_UNAVAILABLE', 'CHAIN_UNREACHABLE', 'CHAIN_UNREACHABLE'].map((code) => ({ code }))
       expect((await dead.api.inject('/v1/stuck')).json()).toMatchObject({ stuck: true, causes })

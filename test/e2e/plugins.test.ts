@@ -27,7 +27,7 @@ describe('Plug-in packages', () => {
   let receivers: readonly [string, string]
 
   /**
-   * A plug-in that delivers payloads with the first byte `byte` by two calls. The second call has further arguments,
+   * A plug-in that delivers payloads with the first byte `byte` in two calls. The second call has additional arguments
    * and carries coins.
    */
   const source = (name: string, byte: string, decode: string, more: string) => `import { appendFileSync } from 'node:fs'
@@ -146,13 +146,13 @@ export default plugin({ name: '${name}', version: '1', kit: 1, settings: z.objec
     await stage.reaches(token!.id, 'delivered')
     await stage.reaches(delivered, 'delivered')
 
-    // The process with the keys gets a plan of each call, and no copy of the message.
+    // The process with the keys gets a plan of each call, but no copy of the message.
     const inputs = await broadcastsOf(delivered)
     expect(inputs.map(({ stage: name, plan }) => [name, plan?.to, plan?.value])).toEqual([
       ['first', receivers[0], undefined],
       ['second', receivers[1], '7'],
     ])
-    // The second call's further arguments are three words: the address, the number and the chain.
+    // The additional arguments of the second call are three words: the address, the number and the chain.
     expect(inputs.map(({ plan }) => plan?.rest?.length)).toEqual([undefined, 3 * 64])
     const balanceOf = (contract: string) => stage.devnet.chains.bsc.anvil.rpc<string>('eth_getBalance', [contract, 'latest'])
     expect([await balanceOf(receivers[0]), await balanceOf(receivers[1])].map(Number)).toEqual([0, 7])

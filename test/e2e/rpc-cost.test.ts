@@ -9,24 +9,26 @@ import { untilListed } from '../helpers/e2e-runs.ts'
 import { type Stage, startStage } from '../helpers/e2e.ts'
 
 /**
- * Most calls to the target per transfer. A transfer costs an estimate and a send, and shares other calls. Measured:
- * 2.5.
+ * Maximum number of calls to the target per transfer. A transfer costs an estimate and a send, and shares other calls.
+ * Measured: 2.5.
  */
 const mostPerTransfer = 3.5
 /**
- * Most calls to the target per block: the head with the final tag, three reads of one lane, and the market's fees.
- * Measured: 4.4 to 5.5.
+ * Maximum number of calls to the target per block: the head with the final tag, three reads of one lane, and the
+ * market's fees. Measured: 4.4 to 5.5.
  */
 const mostPerBlock = 7
-/** Most calls to both chains per block. The source's lane has no work. Measured: 7.2 to 8. */
+/** Maximum number of calls to both chains per block. The source's lane has no work. Measured: 7.2 to 8. */
 const mostPerBlockOfAll = 11
 /**
- * Most calls to both chains per transfer, with a hundred in flight. Each block beyond `usualBlocks` adds its own calls.
+ * Maximum number of calls to both chains per transfer, with a hundred transfers in flight. Each block beyond
+ * `usualBlocks` adds its own calls.
  */
 const mostAllInAll = { wormhole: 4, native: 5, ntt: 4 }
 const usualBlocks = 12
 /**
- * Most calls to the target per NTT transfer or message of a package, without the calls of each block. Measured: 2.2.
+ * Maximum number of calls to the target per NTT transfer or message of a package, without the calls of each block.
+ * Measured: 2.2.
  */
 const mostPerMessage = 2.45
 
@@ -60,7 +62,7 @@ beforeAll(async () => {
 
 afterAll(() => stage?.close())
 
-/** Ends the running processes and starts these. */
+/** Ends the running processes, then starts the processes `wanted`. */
 async function restart(...wanted: readonly PortageOptions[]): Promise<void> {
   for (const one of running) await stage.end(one)
   running = []
@@ -82,12 +84,15 @@ async function reading(): Promise<Reading> {
   return { at: Date.now(), calls, height: Math.max(...heights) }
 }
 
-/** Counts the requests while `deliver` runs. `perTransfer` and `perBlock` concern the target, `all…` both chains. */
+/**
+ * Counts the requests while `deliver` runs. `perTransfer` and `perBlock` count calls to the target, `all…` calls to
+ * both chains.
+ */
 async function costOf(transfers: number, deliver: () => Promise<unknown>) {
   const before = await reading()
   await deliver()
   const after = await reading()
-  // A busy node may make too few blocks, so at least the blocks of the elapsed time count.
+  // A busy node may make fewer blocks than usual. Then the usual number of blocks in the elapsed time counts.
   const blocks = Math.max(after.height - before.height, (after.at - before.at) / blockMs)
   const spent = [...after.calls].map(
     ([key, calls]) => [...key.split(' '), calls - (before.calls.get(key) ?? 0)] as [string, string, number],
@@ -137,8 +142,8 @@ async function messageCost(send: typeof sendNtt, count: number) {
 }
 
 /**
- * Expects few calls per message with a hundred in flight. A first message, which also reads constant data, is not
- * measured.
+ * Expects few calls per message, with a hundred messages in flight. Does not measure the first message, which also
+ * reads constant data.
  */
 async function expectCheap(send: typeof sendNtt, most = mostPerMessage): Promise<Figures> {
   await messageCost(send, 1)
@@ -153,7 +158,7 @@ async function expectCheap(send: typeof sendNtt, most = mostPerMessage): Promise
   return cost
 }
 
-/** The highest number of calls for all transfers. Blocks beyond `usualBlocks` may add their own calls. */
+/** Maximum number of calls for all transfers. Blocks beyond `usualBlocks` may add their own calls. */
 const mostOf = (perTransfer: number, { transfers, blocks }: { transfers: number; blocks: number }) =>
   perTransfer * transfers + mostPerBlockOfAll * Math.max(0, blocks - usualBlocks)
 
@@ -162,7 +167,8 @@ test('a Wormhole transfer costs four RPC calls at most with a hundred in flight,
   await cost(1)
   const isWithin = ({ perTransfer, perBlock, allPerBlock }: Figures) =>
     perTransfer <= mostPerTransfer && perBlock <= mostPerBlock && allPerBlock <= mostPerBlockOfAll
-  // Calls that a process makes at fixed times may all fall into one measurement. Then the measurement is repeated.
+  // The measurement is repeated if its limit is exceeded, because all calls that a process makes at fixed times may
+  // fall into it.
   const few = await cheapLot(() => cost(10, 5), isWithin)
   const many = await cheapLot(
     () => cost(100),

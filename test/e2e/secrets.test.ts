@@ -40,7 +40,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
   let portage: PortageProcess
   let codecServer: { child: Child; url: string; logFile: string } | undefined
   let receiver: Awaited<ReturnType<typeof startOtlpReceiver>>
-  /** All text that can be read outside the process. The key names the place. */
+  /** All text that can be read outside the process, by place. */
   const collected = new Map<string, string>()
 
   beforeAll(async () => {
@@ -199,7 +199,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     await cli('doctor')
 
     for (const node of Object.values(nodes)) node.failing = false
-    // The second process encrypts with another key. Transfers that waited for the signer must continue in it.
+    // The second process encrypts with another key. Transfers that waited for the signer must continue in this process.
     await stage.end(portage)
     tell('the log of the first process', await readFile(portage.logFile, 'utf8'))
     portage = await start('two', 'one')
@@ -297,7 +297,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
   })
 })
 
-/** Replaces every encrypted payload in a JSON value by its plain content. Throws if a payload cannot be decrypted. */
+/** Replaces every encrypted payload in a JSON value with its plain content. Throws if a payload cannot be decrypted. */
 async function decrypted(value: unknown): Promise<unknown> {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return Promise.all(value.map(decrypted))

@@ -86,7 +86,7 @@ describe('Transfers of strangers that nobody can deliver', { timeout: 300_000 },
     guardian.treat(() => 'mute')
     const [unheard] = (await stage.send('ethereum', [coin])) as [Sent]
     guardian.treat(() => 'sign')
-    // This message shows the stream that the message before it is missing.
+    // This message shows the stream that the preceding message is missing.
     const [heard] = (await stage.send('ethereum', [coin])) as [Sent]
     await stage.outcomes([unheard, heard], 120_000)
     honest.push(unheard, heard)

@@ -17,8 +17,8 @@ const caseOf = (name: string): StuckCase => {
 }
 
 /**
- * Makes several faults together on real parts. The row of each, with its next command, must be shown until the fault is
- * over.
+ * Causes several faults at the same time on a real network. `portage stuck` must show a row for each, with its next
+ * command, until the fault is over.
  */
 describe('portage stuck', { timeout: 600_000 }, () => {
   let stage: Stage
@@ -86,7 +86,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   afterAll(() => stage?.close())
 
   test('portage stuck says that nothing is stuck', async () => {
-    // On a busy machine a node may be late, which `portage stuck` reports for a moment.
+    // On a busy machine, a node may answer late, which `portage stuck` reports for a moment.
     await expect
       .poll(() => cli('stuck'), { timeout: 90_000, interval: 200 })
       .toMatchObject({ code: 0, out: expect.stringMatching(/^Nothing is stuck \(read /) })
@@ -101,7 +101,7 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   })
 
   test('portage stuck and GET /v1/stuck name all faults at once, and nothing once the faults are mended', async () => {
-    // A message of bsc's stream would end the spy's silence, so make these faults before any transfer from bsc.
+    // Cause these faults before any transfer from bsc, because a message of bsc's stream would end the spy's silence.
     const { report, mend } = await madeAtOnce(
       ...['lane-paused', 'lane-draining', 'lane-window-zero', 'lane-funds', 'halted', 'node-wrong-network'],
       ...['node-down', 'node-lags', 'bridge-paused', 'bug', 'spy-silent', 'gap-held'],
@@ -120,7 +120,8 @@ describe('portage stuck', { timeout: 600_000 }, () => {
   test('portage stuck names a fault of a whole chain or stream', async () => {
     const { mend } = await madeAtOnce('lane-forbidden', 'stream-paused', 'fee-ceiling', 'denied', 'order-name-unknown')
     await mend()
-    // Make `no-majority` alone, because a stream without a majority notices no missing messages.
+    // Cause `no-majority` separately, because a stream does not notice missing messages while its chain has no
+    // majority.
     const { mend: again } = await madeAtOnce('no-majority')
     await again()
   })

@@ -29,7 +29,7 @@ const coin = { kind: 'coin', amount: 10n ** 17n } as const
 const namespace = 'bridge'
 const good = { transfers: 2, delivered: 2, duplicates: 0, wrongBalances: 0 }
 const launcher = fileURLToPath(new URL('../../bin/portage.js', import.meta.url))
-/** Longest wait for a new credential, ms: two reads of its file on a busy machine. */
+/** Maximum wait until a new credential is used, ms: two reads of its file on a busy machine. */
 const rereadMs = 60_000
 
 /** Temporal as in production: it requires a client certificate, and a JWT that permits the namespace. */

@@ -84,7 +84,7 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
     if (dir) await Promise.all([dir, `${dir}-temporal`].map((one) => rm(one, { recursive: true, force: true })))
   })
 
-  /** @param buildId build id of the process's workers; absent if the workers have no version */
+  /** @param buildId build id of the process's workers; undefined if the workers have no version */
   const configure =
     (buildId?: string) =>
     (config: ConfigInput): ConfigInput => ({
@@ -138,7 +138,9 @@ describe.skipIf(why !== undefined)('Temporal on PostgreSQL', { timeout: 600_000 
       }
       return failed
     })
-  /** Returns the settled spending of ethereum's lane, by the chain and by its ledger, and a stranger's balance. */
+  /**
+   * Returns the settled spending of ethereum's lane, as the chain and as the ledger show it, and a stranger's balance.
+   */
   async function spent() {
     const { anvil } = devnet.chains.ethereum
     const { address } = laneOf('ethereum')

@@ -14,7 +14,7 @@ import { temporaryFolder } from '../helpers/folders.ts'
 
 /** At bsc's price in this config, the fee of this transfer is worth more than its delivery costs. */
 const coin = { kind: 'coin', amount: 10n ** 18n, fee: 10n ** 16n } as const
-/** The fee of this transfer is the smallest above 0 that a VAA can have: one unit of 10^-8 tokens. */
+/** The fee of this transfer is the smallest fee above 0 in a VAA: one unit of 10^-8 tokens. */
 const dust = { kind: 'token', amount: 10n ** 18n, fee: 10n ** 10n } as const
 const amount = 10n ** 18n
 const pricesPath = join(temporaryFolder(), 'prices.json')

@@ -17,7 +17,7 @@ const ether = 10n ** 18n
 const low = ether / 2n
 const level = 3n * ether
 
-/** The first lane of bsc tops up the second one, at most twice a day. Both processes hold both keys. */
+/** The first lane of bsc tops up the second lane, at most twice a day. Both processes hold both keys. */
 describe('Automatic top-ups and watched tokens', () => {
   let stage: Stage
   let processes: PortageProcess[]

@@ -18,7 +18,7 @@ const coin = { kind: 'coin', amount: 10n ** 16n } as const
 const coins = (count: number) => Array.from({ length: count }, () => coin)
 const guardians = devnetGuardians(4)
 
-/** The spy leaves out the first `count` messages. The next message shows the gap, earlier than an audit would. */
+/** The spy does not send the first `count` messages. The next message shows the gap, earlier than an audit would. */
 function muteAllBut(count: number): () => Treatment {
   let seen = 0
   return () => (seen++ < count ? 'mute' : 'sign')
@@ -77,7 +77,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     const sent = await send(coins(3))
     await signed(sent)
     portage = await stage.portage({ configure })
-    // Users send while the process starts, so some messages come before its spy subscription is open.
+    // Users send while the process starts, so some messages are published before its spy subscription is open.
     const more = await send(coins(3))
     await isProved([...sent, ...more])
     const outcomes = await stage.outcomes(await signed([...sent, ...more]))

@@ -17,7 +17,7 @@ type Form = 'auto' | 'queue'
 
 /** Columns: failpoint, visit at which the process dies, form of the broadcast, state that the death leaves. */
 const deaths: readonly (readonly [Failpoint, number, Form, string])[] = [
-  // This row is first, because an older ledger might continue as new before there are transfers.
+  // This row is first, because an older ledger might continue as new before any transfer exists.
   ['lane-continue-as-new', 1, 'auto', 'the ledger in the middle of continue-as-new'],
   ['after-grant', 3, 'auto', 'nonces that nothing is signed for'],
   ['after-sign', 3, 'queue', 'bytes that were never sent'],
@@ -134,7 +134,7 @@ describe('kill -9 of a worker process', { timeout: 400_000 }, () => {
 
     const sound = await startSound(stage)
     await resubmit(stage, sound, sent)
-    // No block is mined, so the raise comes from the recorded attempt, and not from the time in the pool.
+    // No block is mined, so the recorded attempt causes the raise, not the time in the pool.
     const raised = async () => {
       const [lowest] = await pooled(anvil, lane)
       return lowest && lowest.nonce === before[0]?.nonce && lowest.maxFeePerGas > before[0].maxFeePerGas

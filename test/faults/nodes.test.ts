@@ -59,7 +59,7 @@ describe('nodes that do wrong', { timeout: 400_000 }, () => {
   test.each(lies)('one of three says that %s: each transfer ends once, by our lane, in its first round', async (_, rule) => {
     const [own] = stage.devnet.lanes.filter(({ chain }) => chain === 'bsc')
     const sent: Sent[] = []
-    // The node that is asked first must be among the faulty ones.
+    // The node that is asked first must be one of the faulty nodes.
     for (const node of stage.devnet.nodes.bsc) {
       const active = node.add(rule)
       const one = await stage.send('ethereum', [{ kind: 'coin', amount: 10n ** 16n }])

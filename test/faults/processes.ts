@@ -31,7 +31,10 @@ export function sendCoins(stage: Stage, count: number): Promise<Sent[]> {
   )
 }
 
-/** Throws if the failpoint did not fire, or if the process ended in another way. */
+/**
+ * Resolves once the failpoint has killed the process. Throws if the failpoint was not reached, or if the process ended
+ * differently.
+ */
 export async function died(stage: Stage, doomed: PortageProcess): Promise<void> {
   await until(() => doomed.ended !== undefined, { timeoutMs: 120_000, what: 'the failpoint to kill its process' })
   if (doomed.ended !== 'ended by SIGKILL') throw new Error(`The process ${doomed.ended}, not by its failpoint: ${doomed.tail()}`)

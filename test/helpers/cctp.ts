@@ -45,7 +45,9 @@ export function burnBody(version: CctpVersion, fields: Partial<BurnFields> = {})
   return getBytes(concat([...common, ...own]))
 }
 
-/** A burn from domain 0 to domain 6. A v2 burn is attested, unless `nonce` and `finalityExecuted` say otherwise. */
+/**
+ * A burn from domain 0 to domain 6. A v2 burn is attested by default; `nonce` and `finalityExecuted` can change this.
+ */
 export function burnMessage(version: CctpVersion, fields: Partial<CctpMessage> = {}, burn: Partial<BurnFields> = {}): CctpMessage {
   return {
     version,

@@ -63,7 +63,7 @@ export function commandLines(text: string): string[] {
 const reading =
   /^(audit show|config (check|schema)|doctor(?! --send-test)|fees show|lane (list|show|transactions|batches)|node list|notifications list|settings|stream list|stuck|token (keys|list)|transfer (list|show))\b/
 
-/** The documented command lines that change nothing. Leaves out lines with a `<word>` that has no value. */
+/** The documented command lines that change nothing. Skips lines with a `<word>` that has no value. */
 export function readingCommands(values: Values): (readonly string[])[] {
   const lines = documentedCommands().flatMap(({ line }) => {
     const typed = line.replace(/\s#.*$/, '')

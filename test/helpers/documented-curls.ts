@@ -10,7 +10,7 @@ export const curlPages = [
   ...['docs/start/devnet.md', 'docs/start/devnet.md'],
 ]
 
-/** The `sh` blocks of README.md and docs/ that call curl. Leaves out the guide to the API, which another test runs. */
+/** The `sh` blocks of README.md and docs/ that call curl. Skips the guide to the API, which another test runs. */
 export function curlBlocks(): { readonly document: string; readonly block: string }[] {
   const documents = ['README.md', ...docsPages.filter((page) => page !== apiGuide)]
   return documents.flatMap((document) =>

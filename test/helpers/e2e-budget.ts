@@ -28,8 +28,8 @@ export function expectWithin({ stateTransitions, historyEvents }: Cost, most: Bu
 }
 
 /**
- * Measures at most `lots` times. Returns the first cost within the limits, or the last. On a busy machine, steps may
- * cost more.
+ * Measures up to `lots` times, because steps may cost more on a busy machine. Returns the first cost within the limits,
+ * or else the last cost.
  */
 export async function cheapLot<T>(lot: () => Promise<T>, isWithin: (lot: T) => boolean, lots = 3): Promise<T> {
   const costs = await lot()

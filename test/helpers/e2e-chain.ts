@@ -7,22 +7,22 @@ import { alive } from './alive.ts'
 
 const mined = new Map<string, { stop(): Promise<void> }>()
 
-/** Stops the chain's blocks. From then on, blocks come only when a test mines them. */
+/** Stops the chain's blocks. Afterwards, only the test mines blocks. */
 export async function stopMining({ url, rpc }: Anvil): Promise<void> {
   await mined.get(url)?.stop()
   mined.delete(url)
   await rpc('evm_setIntervalMining', [0])
 }
 
-/** Mines a block every `seconds` again. Default: the interval with which the chain started. */
+/** Resumes mining, with a block every `seconds`. Default: the interval with which the chain started. */
 export async function startMining(anvil: Anvil, seconds = anvil.blockTimeSeconds): Promise<void> {
   await stopMining(anvil)
-  // A running anvil accepts whole seconds only, so this process mines at other intervals.
+  // A running anvil accepts only whole seconds. For other intervals, this process mines the blocks.
   if (Number.isInteger(seconds)) await anvil.rpc('evm_setIntervalMining', [seconds])
   else mined.set(anvil.url, mineEvery(anvil, seconds))
 }
 
-/** Mines blocks until it is stopped or the node ends. After `stop()` has resolved, no block comes. */
+/** Mines blocks until `stop` is called or the node ends. Once `stop()` has resolved, no more blocks are mined. */
 function mineEvery({ rpc, pid }: Anvil, seconds: number): { stop(): Promise<void> } {
   let stopped = false
   let wake = () => {}
@@ -57,7 +57,9 @@ export async function nonceOf({ rpc }: Anvil, address: string): Promise<number> 
   return Number(await rpc<string>('eth_getTransactionCount', [address, 'latest']))
 }
 
-/** Mines until the account's next nonce is `nonce`. Anvil drops transactions that offer less than `baseFeeWei`. */
+/**
+ * Mines blocks with this base fee until the account's next nonce is `nonce`. Anvil drops transactions that offer less.
+ */
 export function mineDearUntil(anvil: Anvil, baseFeeWei: bigint, address: string, nonce: number): Promise<unknown> {
   const look = async () => {
     await mineDear(anvil, baseFeeWei)
@@ -73,7 +75,7 @@ export function mineDearUntil(anvil: Anvil, baseFeeWei: bigint, address: string,
 export interface Pooled {
   readonly hash: string
   readonly nonce: number
-  /** For a legacy transaction, its gas price. */
+  /** Maximum fee, wei per gas. The gas price of a legacy transaction. */
   readonly maxFeePerGas: bigint
   readonly to: string
 }
@@ -109,7 +111,7 @@ export function inPool(anvil: Anvil, address: string, count: number): Promise<Po
 
 const abi = ['function completeTransfer(bytes vaa)', 'function completeTransferAndUnwrapETH(bytes vaa)']
 
-/** Resolves with the hash as soon as the node has the transaction. Throws the node's error. */
+/** Redeems a transfer, and resolves with the hash as soon as the node has the transaction. Throws the node's error. */
 export async function redeemSoon(
   chain: WormholeChain,
   account: DevnetAccount,

@@ -71,7 +71,8 @@ export async function hostileClient({ devnet, client }: Stage) {
       return (await ledger.executeUpdate(applyUpdate, { args: [{ requests }] })).answers
     },
     /**
-     * Replaces the lane's workflow by a run with one more nonce, which has the attempt `recorded`. Returns the nonce.
+     * Replaces the lane's workflow with a run that has granted one more nonce, with the attempt `recorded`. Returns the
+     * nonce.
      */
     async forgeLane(recorded: Attempt): Promise<number> {
       const state = await ledger.query(laneStatusQuery)

@@ -4,8 +4,8 @@ import { until } from '../../lab/devnet/until.ts'
 import type { Sent, Stage } from './e2e.ts'
 
 /**
- * Checks with the independent checker, as soon as the pools have no transaction of the lanes. Before that, a lane's
- * no-op may be pending. A reorg between two reads of the checker also looks like a missing nonce.
+ * Checks with the independent checker, once the pools have no transaction of the lanes, because a lane's no-op may be
+ * pending before that. Repeats the check, because a reorg between two reads of the checker looks like a missing nonce.
  */
 export async function expectDelivered(stage: Stage, transfers: readonly Sent[] = stage.sent): Promise<CheckResult> {
   const result = await drained(stage, transfers)

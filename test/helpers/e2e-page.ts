@@ -9,7 +9,7 @@ import { type Sent, startStage } from './e2e.ts'
 export const narrow = { viewport: { width: 375, height: 800 } }
 /** Explorer of bsc. The other chain has none. */
 export const explorer = 'https://explorer.example/bsc'
-/** Longest wait for a change of the page, ms. Eight other suites may use the machine. */
+/** Maximum wait for a change of the page, ms. Eight other suites may use the machine at the same time. */
 const patienceMs = 30_000
 const coin = { kind: 'coin', amount: 10n ** 17n } as const
 

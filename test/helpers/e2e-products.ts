@@ -59,7 +59,10 @@ export async function sendPackaged(stage: Stage, source: ChainKey, count: number
 
 const packageName = 'messages'
 
-/** A package for messages of an account on `source` to a new contract on `target`, and its part of the config. */
+/**
+ * Makes a package for messages of an account on `source` to a new contract on `target`. Returns the package's part of
+ * the config.
+ */
 export async function makePackage(
   { devnet }: Stage,
   [source, target]: readonly [ChainKey, ChainKey],

@@ -11,7 +11,7 @@ type Receiver = Awaited<ReturnType<typeof startOtlpReceiver>>
 export async function expectTraced(receiver: Receiver, portage: PortageProcess, transfers: readonly Sent[]): Promise<void> {
   const run = (id: string) =>
     receiver.spans.find(({ name, attributes }) => name === 'RunWorkflow:transfer' && attributes['temporalWorkflowId'] === id)
-  // The exporter sends spans every five seconds, so they come after the transfers have ended.
+  // The exporter sends spans every five seconds, so they arrive after the transfers have ended.
   const missing = () => transfers.filter(({ id }) => !run(id))
   await until(() => missing().length === 0, { timeoutMs: 60_000, what: 'the spans of all runs' }).catch(async (error: unknown) => {
     const lost = (await readFile(portage.logFile, 'utf8')).split('\n').filter((line) => line.includes('TRACES_LOST'))

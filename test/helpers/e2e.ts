@@ -21,7 +21,7 @@ import { runTemporalCli, type CliAnswer } from './e2e-cli.ts'
 
 export type ChainKey = 'ethereum' | 'bsc'
 
-/** Longest time for a process to end, ms: ten times what an idle machine needs. */
+/** Maximum time for a process to end, ms: ten times the time that it needs on an idle machine. */
 const stopMs = 60_000
 
 export interface Sent extends SentTransfer {
@@ -36,7 +36,7 @@ export interface Stage {
   portage(options?: PortageOptions): Promise<PortageProcess>
   /** Kills a Portage process (SIGKILL) or lets it shut down (SIGTERM). `close()` does not report this end. */
   end(process: PortageProcess, signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>
-  /** Kills all running processes, so that a failed test leaves none to the next test. */
+  /** Kills all running processes, so that a failed test leaves no process to the next test. */
   killAll(): Promise<void>
   /** Sends users' transfers. Resolves when the guardian has signed all of them. */
   send(source: ChainKey, transfers: readonly UserTransfer[]): Promise<Sent[]>
@@ -47,10 +47,10 @@ export interface Stage {
   /** The result of a closed workflow, or the answer of a running one. Throws if it failed or was terminated. */
   status(id: string): Promise<TransferStatus>
   reaches(id: string, states: TransferState | readonly TransferState[], timeoutMs?: number): Promise<TransferStatus>
-  /** Resolves when all have ended. On a time-out, throws an error that names the open ones. */
+  /** Resolves when all transfers have ended. On a time-out, throws an error that names the open transfers. */
   outcomes(ids: readonly (string | Sent)[], timeoutMs?: number): Promise<TransferStatus[]>
   lane(chain: ChainKey): Promise<LaneState>
-  /** Throws if the exit code of the `temporal` CLI is not 0. */
+  /** Runs the `temporal` CLI. Throws if its exit code is not 0. */
   temporal(...args: string[]): Promise<CliAnswer>
   /** Stops everything. Throws if a process ended by itself, did not stop, or logged a secret. */
   close(): Promise<void>
@@ -108,7 +108,7 @@ export async function startStage(
     })
   }
 
-  /** The server pushes a result. Polling many transfers would keep the machine busy. */
+  /** Waits for the result that the server pushes, because polling many transfers would keep the machine busy. */
   async function outcome(id: string, timeoutMs = 90_000): Promise<TransferStatus> {
     const result = () => client.workflow.getHandle(id).result() as Promise<TransferStatus>
     const told = until(result, { timeoutMs, everyMs: 100, what: `the result of ${id}` }).catch(() => undefined)

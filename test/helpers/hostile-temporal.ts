@@ -44,9 +44,7 @@ export interface ActivityEnd {
   readonly failure?: { readonly code: string | undefined; readonly message: string; readonly nonRetryable: boolean }
 }
 
-/**
- * Runs any activity on any queue, as an attacker can: through a workflow of an unknown type, whose tasks it answers.
- */
+/** Runs any activity on any queue, as an attacker can: starts a workflow of an unknown type, and answers its tasks. */
 export async function runActivity(client: Client, taskQueue: string, activity: string, input: unknown): Promise<ActivityEnd> {
   const { workflowService, options } = client
   const { namespace } = options

@@ -3,7 +3,10 @@ import { parseDocument } from 'yaml'
 
 export type LogLine = Readonly<Record<string, unknown>> & { readonly level: string; readonly message: string }
 
-/** Throws Error if a line is no JSON or repeats a name, of which JSON.parse would keep only the last value. */
+/**
+ * Reads a JSON log. Throws Error if a line is not JSON, or repeats a field name, because JSON.parse would keep only the
+ * last value.
+ */
 export async function logLines(file: string): Promise<LogLine[]> {
   const texts = (await readFile(file, 'utf8')).split('\n').slice(0, -1)
   return texts.map((text) => {

@@ -22,11 +22,11 @@ import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { devnetSigner, testChain } from './evm.ts'
 import { head } from './heads.ts'
 
-/** One end of the bridge with its connected chain. Blocks come only when a test mines them. */
+/** One end of the bridge with its connected chain. Only tests mine blocks. */
 export interface NativeEnd extends NativeBridgeEnd {
   readonly chain: EvmChain
   mine(blocks?: number): Promise<void>
-  /** Mines until the present head is final. Resolves when `chain` knows this. */
+  /** Mines until the current head is final. Resolves once `chain` has seen this. */
   finalise(): Promise<void>
   /** Mines a transaction of the admin. Default contract: the bridge. */
   admin(method: string, args: readonly unknown[], to?: { readonly address: string; readonly contract: 'BridgeToken' }): Promise<void>
@@ -43,7 +43,7 @@ export interface NativeBridgeNetwork {
   start(...amounts: bigint[]): Promise<NativeTransfer[]>
   /** Starts transfers and makes them final. Returns them in the bridge's form. */
   transfers(...amounts: bigint[]): Promise<Transfer[]>
-  /** Mines a call to the target, by default of the relayer. The call may revert. */
+  /** Mines a call to the target, by default from the relayer. The call may revert. */
   deliver(intent: Intent, gasLimit?: string, signer?: Signer): Promise<Receipt>
   stop(): Promise<void>
 }

@@ -14,7 +14,7 @@ export interface NttFields {
   readonly token: string
   readonly to: string
   readonly toChain: number
-  /** Additional payload, 0x hex. If it is absent, its length is left out too. */
+  /** Additional payload, 0x hex. If it is undefined, its length is omitted too. */
   readonly additional: string | undefined
   readonly transceiverPayload: string
 }

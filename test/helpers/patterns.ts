@@ -10,7 +10,7 @@ export interface Pattern {
 
 interface Patterns {
   readonly literal: readonly Pattern[]
-  /** Places and code of patterns that are made at run time. Such a pattern cannot be tested. */
+  /** Places and code of patterns that are created at run time, and so cannot be tested. */
   readonly computed: readonly string[]
 }
 
@@ -30,7 +30,7 @@ export function patternsOf(file: string, text: string): Patterns {
   return { literal, computed }
 }
 
-/** Whether a call makes a pattern of a text: `RegExp(…)` or a method of strings. */
+/** Whether a call creates a pattern from a text: `RegExp(…)` or a method of strings. */
 function makesPattern({ type, callee, arguments: given }: Node): boolean {
   if (type !== 'NewExpression' && type !== 'CallExpression') return false
   const { name, property } = callee as { name?: string; property?: { name?: string } }
@@ -70,7 +70,7 @@ const noiseMs = 25
 /** Number of further slow measurements that prove a pattern slow, because a busy machine lengthens measurements. */
 const agreeing = 3
 
-/** The reason that a pattern is slow, or undefined. The static analysis finds only repeated characters. */
+/** Why a pattern is slow. Undefined if it is not. The static analysis finds only repeated characters. */
 export function whySlow({ source, flags }: Pick<Pattern, 'source' | 'flags'>): string | undefined {
   const pattern = new RegExp(source, flags)
   const { parsed, reports } = analyse(pattern)
@@ -84,8 +84,8 @@ export function whySlow({ source, flags }: Pick<Pattern, 'source' | 'flags'>): s
       if (text.ms > noiseMs && grows(text.ms) && Array.from({ length: agreeing }).every(() => grows(timeOf(pattern, text, size))))
         return `${size} characters of ${JSON.stringify(text.pump)} take ${text.ms.toFixed()} ms, more than ${mostGrowth} times a quarter of them`
     }
-    // From this size, a quadratic pattern takes far longer than a linear one, so only the slowest texts are measured
-    // further.
+    // From this size, a quadratic pattern takes far longer than a linear one, so only the slowest texts are measured at
+    // larger sizes.
     if (size >= 1_024) texts = texts.toSorted((a, b) => b.ms - a.ms).slice(0, size < 16_384 ? 40 : 2)
   }
   return undefined

@@ -73,7 +73,7 @@ export interface PlacedStage {
   readonly targetAnvil: Anvil
   readonly nodes: readonly FaultProxy[]
   relay(...sent: Sent[]): Promise<void>
-  /** Starts the source's blocks, three per second, or stops them. */
+  /** Starts mining at the source, three blocks per second, or stops it. */
   mining(wanted: boolean): void
   finalise(): Promise<void>
   stream(options?: PlacedOptions & { readonly startBlock?: 'none' }): Promise<PlacedStream>
@@ -83,7 +83,7 @@ export interface PlacedStage {
 const blockMs = 300
 const networks = { source: 1437, target: 1497 } as const
 
-/** Two anvils with MessageLog contracts, and a Temporal whose worker serves streams, but no transfers. */
+/** Starts two anvils with MessageLog contracts, and a Temporal whose worker serves streams, but no transfers. */
 export async function startPlacedStage(nodeCount = 3): Promise<PlacedStage> {
   const start = (chainId: number) => startAnvil({ chainId, blockTimeSeconds: 86_400 })
   const [ledgers, anvil, targetAnvil] = await Promise.all([startLedgers(), start(networks.source), start(networks.target)])

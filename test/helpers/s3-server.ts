@@ -9,8 +9,8 @@ export const s3Credentials = {
 } as const
 
 /**
- * One bucket of S3, with PUT and GET by path (also conditional, by ETag). Verifies every signature (AWS Signature
- * Version 4) and every hash of a body with its own code.
+ * Starts one bucket of S3, with PUT and GET by path, which may be conditional (by ETag). Verifies every signature (AWS
+ * Signature Version 4) and every hash of a body with its own code.
  */
 export async function startS3(bucket: string, region: string) {
   const objects = new Map<string, string>()

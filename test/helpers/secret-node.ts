@@ -14,7 +14,10 @@ export interface SecretNode {
   failing: boolean
 }
 
-/** `target`: the real node. `name`: part of every secret, so that a leak shows its source. */
+/**
+ * Starts a node that requires its secrets. `target`: the real node. `name`: part of every secret, so that a leak shows
+ * its source.
+ */
 export async function startSecretNode(target: string, name: string): Promise<SecretNode> {
   const secrets = [`secret-user-${name}`, `secret-password-${name}`, `secret-path-${name}`, `secret-query-${name}`, `secret-token-${name}`]
   const [user, password, path, query, token] = secrets

@@ -14,7 +14,7 @@ export const page: ReadonlyMap<string, readonly string[]> = new Map(
     .filter(([, commands]) => commands.length > 0),
 )
 
-/** `temporal` lines of other documents, without tables that only name commands, and without lines that need a codec. */
+/** `temporal` lines of other documents, except tables that only name commands, and lines that need a codec. */
 export const elsewhere = ['README.md', ...docsPages]
   .filter((name) => name !== commandsPage && name !== 'docs/start/coming-from.md')
   .flatMap((name) => {

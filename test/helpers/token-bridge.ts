@@ -13,18 +13,18 @@ import { head } from './heads.ts'
 import { type SignOptions, signVaa, transferPayload, type TransferFields } from './vaa.ts'
 
 export interface TokenBridgeNetwork {
-  /** The target, with the real contracts. Blocks come only when a test mines them. */
+  /** The target, with the real contracts. Only tests mine blocks. */
   readonly ethereum: WormholeChain
   /** The source of all messages. Its node is stopped, because a relayer does not need it. */
   readonly bsc: Omit<WormholeChain, 'anvil'>
   readonly chain: EvmChain
   readonly signer: Signer
-  /** Makes the bridge with these settings of the config. The bridge has read nothing yet. */
+  /** Makes the bridge with these settings of the config. The bridge has not read anything yet. */
   bridge(settings?: object): Bridge
-  /** A message of bsc's token bridge to ethereum with a sequence of its own. By default it can be delivered. */
+  /** A message of bsc's token bridge to ethereum with its own sequence. By default, the message can be delivered. */
   message(payload?: Partial<TransferFields>, message?: Partial<Message>, options?: SignOptions): SignedVaa
   deliver(intent: Intent, gasLimit?: string): Promise<Receipt>
-  /** Mines until the present head is final. Resolves when `chain` knows this. */
+  /** Mines until the current head is final. Resolves once `chain` has seen this. */
   finalise(): Promise<void>
   mine(blocks?: number): Promise<void>
   stop(): Promise<void>

@@ -41,7 +41,7 @@ test.each(rules.map((rule) => [rule.alert, rule] as const))(
     const selected = [...expr.matchAll(/(\w+)=~?"/g)].map(([, label = '']) => label)
     const used = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label)
     for (const label of [...grouped, ...selected, ...used]) expect([...labels]).toContain(label)
-    // A counter only grows. Without rate or increase, its alert would never end.
+    // A counter only grows, so without rate or increase, its alert would never resolve.
     for (const name of metrics) if (name.endsWith('_total')) expect(expr).toContain(`increase(${name}[`)
   },
 )

@@ -12,7 +12,7 @@ beforeAll(async () => {
   await chmod(join(folder, '.ci/run'), 0o755)
 })
 
-/** Runs `.ci/run` with `script` in place of npm and npx. Returns the exit code and the lines after the last gate. */
+/** Runs `.ci/run` with `script` instead of npm and npx. Returns the exit code and the lines after the last gate. */
 async function gates(script: string, settings: NodeJS.ProcessEnv = {}): Promise<{ code: number; summary: string[] }> {
   for (const name of ['npm', 'npx']) await writeFile(join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
   const { code, stdout } = await run(join(folder, '.ci/run'), [], {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-/** A test that a page quotes. A `…` in the name replaces words that the page leaves out. */
+/** A test that a page quotes. A `…` in the name replaces words that the page omits. */
 interface Citation {
   readonly page: string
   readonly file: string

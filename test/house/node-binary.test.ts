@@ -12,7 +12,7 @@ beforeEach(async () => {
   folder = join(cache, 'node-24')
 })
 
-/** Takes the place of npm, and installs this script as Node. */
+/** Replaces npm, and installs this script as Node. */
 const installs = (script: string) => async (_: string, at: string) => {
   const name = `node-${process.platform}-${process.arch}`
   await mkdir(join(at, 'node_modules', name, 'bin'), { recursive: true })

@@ -81,7 +81,7 @@ describe('npm run release -- --version', () => {
     writeFileSync(join(folder, 'CHANGELOG.md'), read('CHANGELOG.md').replace('## Unreleased', '## Unreleased\n\n- newer'))
     const written = tracked.map(read)
     await expect(setVersion(folder, next, day)).rejects.toThrow(`has ${next} already`)
-    await expect(setVersion(folder, 'v8', day)).rejects.toThrow('no version like')
+    await expect(setVersion(folder, 'v8', day)).rejects.toThrow('is not a version like')
     expect(tracked.map(read)).toEqual(written)
     await setVersion(folder, '8.0.0', day)
     await expect(setVersion(folder, next, day)).rejects.toThrow(`has ${next} already`)

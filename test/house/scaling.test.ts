@@ -26,7 +26,7 @@ describe('the model of docs/operate/scaling.md', () => {
     // second.
     expect(engineNeeds(costs, 1_000)).toEqual({
       ...{ rate: 1_000, transitionsPerSecond: 7_500, shards: 64 },
-      // 15, 12 and 24 s of CPU per second are needed, at 60 % load. A main thread carries 100 transfers a second.
+      // 15, 12 and 24 s of CPU per second are needed, at 60 % load. A main thread handles 100 transfers a second.
       ...{ databaseCores: 25, temporalCores: 20, relayerCores: 40, relayerProcesses: 10, relayerGiB: 5 },
       // 1,000 × 86,400 × 3 days × (1 MiB / 864).
       historyGiB: (1_000 * 86_400 * 3) / 864 / 1_024,

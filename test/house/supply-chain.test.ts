@@ -112,7 +112,7 @@ describe('the changelog of a release', () => {
 
   test('a changelog entry is refused for an existing version, and without changes', () => {
     expect(() => released(text, '0.1.0', '2026-03-04')).toThrow('has 0.1.0 already')
-    expect(() => released(released(text, '0.2.0', '2026-03-04'), '0.3.0', '2026-03-05')).toThrow('says nothing')
+    expect(() => released(released(text, '0.2.0', '2026-03-04'), '0.3.0', '2026-03-05')).toThrow('has no text under')
   })
 
   test('a changelog has entries under Unreleased, or under a version in the repository', () => {

@@ -38,7 +38,7 @@ describe('tracked files', () => {
 
   test('tracked files name only tests that exist', () => {
     const named = files
-      // Leave out tests, because they invent names of tests.
+      // Skip tests, because they contain invented names of tests.
       .filter((file) => !file.startsWith('test/'))
       .flatMap((file) =>
         [...readFileSync(join(root, file), 'utf8').matchAll(/\btest\/[\w/.-]+\.test\.ts\b/g)].map(([test]) => [file, test]),

@@ -6,7 +6,7 @@ import { pooled } from '../helpers/e2e-chain.ts'
 import { type LaneProcess, startBatchSetting } from '../lanes/batch-setting.ts'
 import type { Keep } from './record.ts'
 
-/** Records a batch whose process reports its end, and a batch whose process is gone. */
+/** Records a batch whose process reports its end, and a batch whose process has ended. */
 export async function recordBatches(keep: Keep): Promise<void> {
   const setting = await startBatchSetting()
   const { network, ledgers } = setting

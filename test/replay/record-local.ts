@@ -2,7 +2,7 @@ import { died, resubmit, sendCoins, startDoomed, startSound } from '../faults/pr
 import { startStage } from '../helpers/e2e.ts'
 import type { Keep } from './record.ts'
 
-/** Records a local broadcast, and one whose process dies between signing and sending. */
+/** Records a local broadcast, and a local broadcast whose process dies between signing and sending. */
 export async function recordLocal(keep: Keep): Promise<void> {
   const stage = await startStage({ worker: {}, broadcast: 'auto' })
   try {

@@ -79,7 +79,7 @@ export async function recordCancelByTemporal(keep: Keep): Promise<void> {
   })
 }
 
-/** Records a transfer that gets its attestation after its start, and that two calls deliver. */
+/** Records a transfer that gets its attestation after its start, and that needs two calls. */
 export async function recordStages(keep: Keep): Promise<void> {
   const waits: Admission = { kind: 'waiting', code: 'DELIVERY_NOT_DUE', reason: 'it is in the queue', retryInMs: 1_000 }
   const admissions: readonly Admission[] = [{ kind: 'attested', message: 'AAAA' }, { ...ready, stage: 'receive' }, waits]

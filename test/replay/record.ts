@@ -125,7 +125,7 @@ async function leftToItsLane(stage: Stage, portage: PortageProcess): Promise<str
   return sent!.id
 }
 
-/** Records a run while `finalized` lags 40 s behind. `broadcast` does not follow a transaction for so long. */
+/** Records a run while `finalized` lags 40 s behind, which is longer than `broadcast` observes a transaction. */
 export async function recordFar(keep: Keep): Promise<void> {
   const stage = await startStage({ worker: {}, broadcast: 'queue', slotsInAnEpoch: 80, consistencyLevel: 200 })
   try {

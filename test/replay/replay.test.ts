@@ -13,7 +13,7 @@ const releases = recordedReleases()
 const newest = releases.at(-1)!
 const all = releases.flatMap((release) => recordedNames(release).map((name) => ({ release, name })))
 
-/** Returns the error of each history by `<release>/<name>`. Undefined means that the replay matches. */
+/** Returns the error of each history, by `<release>/<name>`. Undefined if the replay matches. */
 async function replay(bundle: WorkflowBundle, wanted: typeof all): Promise<Map<string, ReplayResult['error']>> {
   const histories = await Promise.all(
     wanted.map(async ({ release, name }) => ({ workflowId: `${release}/${name}`, history: await readFixture(release, name) })),

@@ -12,7 +12,7 @@ import { type EngineForm, type PeerSettings, settingsOf } from './settings.ts'
 export interface Store {
   /** Processes that keep the relayer's state. */
   readonly pids: readonly number[]
-  /** Starts the relayer. It may be started again after its end. */
+  /** Starts the relayer. May be called again after the relayer has ended. */
   start(): Promise<Child>
   /** Resolves when the relayer has nothing left to do after the last of `count` deliveries. */
   settle(count: number): Promise<unknown>
@@ -21,12 +21,15 @@ export interface Store {
 
 export interface Contender {
   readonly name: string
-  /** Part of the transfers that it gets, because it would need many minutes for all. */
+  /**
+   * Share of the transfers that this contender gets. Below 1 if the contender would need many minutes for all
+   * transfers.
+   */
   readonly share: number
   open(devnet: Devnet): Promise<Store>
 }
 
-/** Time for a process to see that its last transaction is in a block, ms. */
+/** Time that a process needs to see that its last transaction is in a block, ms. */
 const settleMs = 3_000
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

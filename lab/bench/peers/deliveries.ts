@@ -9,13 +9,19 @@ export interface DeliveryBlock {
 }
 
 export interface DeliveryRates {
-  /** From `begin` to the block of the last delivery. */
+  /** Rate from `begin` to the block of the last delivery. */
   readonly perSecond: number
-  /** From the first block with a delivery, not counting its deliveries, to the last. Undefined with fewer than two. */
+  /**
+   * Rate from the first block with a delivery (whose deliveries do not count) to the last. Undefined with fewer than
+   * two blocks.
+   */
   readonly sustainedPerSecond: number | undefined
 }
 
-/** Blocks have whole groups of deliveries, so the rate counts from block to block. Throws Error without a delivery. */
+/**
+ * Rates of the deliveries. The sustained rate starts and ends at a block, because all deliveries of a block happen at
+ * once. Throws Error if there are no deliveries.
+ */
 export function deliveryRates(blocks: readonly DeliveryBlock[], begin: number): DeliveryRates {
   const filled = blocks.filter(({ deliveries }) => deliveries > 0).toSorted((a, b) => a.at - b.at)
   const [first, last] = [filled[0], filled.at(-1)]
@@ -36,7 +42,7 @@ export interface DeliveryWatch {
 const topic = id('TransferRedeemed(uint16,bytes32,uint64)')
 const everyMs = 100
 
-/** Counts the completed transfers of a chain's token bridge, from the next block on. */
+/** Counts the completed transfers of a chain's token bridge, starting with the next block. */
 export async function watchDeliveries({ anvil, tokenBridge }: WormholeChain): Promise<DeliveryWatch> {
   const head = async () => Number(await anvil.rpc<string>('eth_blockNumber'))
   const blocks: DeliveryBlock[] = []
@@ -55,7 +61,7 @@ export async function watchDeliveries({ anvil, tokenBridge }: WormholeChain): Pr
   }
   const watching = (async () => {
     while (!stopped) {
-      // A failed request is repeated at the next look, because `seen` has not moved.
+      // The next call of `look` repeats a failed request, because `seen` has not changed.
       await look().catch(() => {})
       await new Promise((resolve) => setTimeout(resolve, everyMs))
     }

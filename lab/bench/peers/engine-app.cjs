@@ -1,5 +1,5 @@
-// A relayer with relayer-engine, as its README and its advanced example show. Runs with the packages of a folder of its
-// own, so it has no types. PEER_SETTINGS has the settings (settings.ts).
+// A relayer built on relayer-engine, as the README and the advanced example of relayer-engine show. Loads its packages
+// from a separate folder, so it has no types. Reads its settings (settings.ts) from PEER_SETTINGS.
 const { createRequire } = require('node:module')
 const { join } = require('node:path')
 
@@ -31,7 +31,10 @@ async function redeemTuned(ctx) {
   await sent.wait()
 }
 
-/** It asks for the chain's id once, not with each call, and polls once per block. The default is once per 4 s. */
+/**
+ * Uses a provider that requests the chain id once instead of with each call, and that polls once per second (the block
+ * time) instead of once per 4 s, the default.
+ */
 function useTunedNode() {
   const node = new ofEthers.StaticJsonRpcProvider(targetUrl)
   node.pollingInterval = 1_000

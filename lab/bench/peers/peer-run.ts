@@ -20,7 +20,7 @@ export interface PeerRun extends DeliveryRates, Verdict {
 export interface KillRun extends Verdict {
   readonly deliveredBefore: number
   readonly seconds: number | undefined
-  /** Transactions of the keys without a delivery, for example second tries that reverted. */
+  /** Number of transactions of the keys that contain no delivery, for example second tries that reverted. */
   readonly wastedTransactions: number
 }
 
@@ -29,16 +29,19 @@ export interface PeerOptions {
   readonly keys: number
 }
 
-/** Transfers before the measurement, so that V8 has compiled the code: a quarter, but not more than this. */
+/**
+ * Maximum number of warm-up transfers, so that V8 has compiled the code before the measurement. The usual number is a
+ * quarter of the measured transfers.
+ */
 const mostWarm = 200
 /**
- * A relayer without a delivery for this time delivers nothing more, ms. Redis's queue takes a dead job up after 60 s. A
- * relayer without a store has nothing to take up.
+ * Time without a delivery after which a relayer counts as finished, ms. Redis's queue retries the job of a dead process
+ * after 60 s. A relayer without a store has nothing to retry.
  */
 const [quietMs, quietWithoutStoreMs] = [100_000, 20_000]
 const downMs = 2_000
 
-/** Delivers transfers whose messages come all at once. Throws Error if nothing is delivered. */
+/** Delivers transfers whose messages all arrive at the same time. Throws Error if nothing is delivered. */
 export async function peerRun(contender: Contender, options: PeerOptions, log: (line: string) => void): Promise<PeerRun> {
   const transfers = shareOf(contender, options.transfers)
   return onDevnet(contender, options.keys, log, async (devnet, store) => {
@@ -70,7 +73,8 @@ export async function peerRun(contender: Contender, options: PeerOptions, log: (
 }
 
 /**
- * Kills the relayer with SIGKILL after a quarter of the deliveries, and starts it again. No message comes in between.
+ * Kills the relayer with SIGKILL after a quarter of the deliveries, and starts it again. No message is published in
+ * between.
  */
 export async function killRun(contender: Contender, options: PeerOptions, log: (line: string) => void): Promise<KillRun> {
   const transfers = shareOf(contender, options.transfers)
@@ -126,7 +130,7 @@ async function onDevnet<T>(
   }
 }
 
-/** The spy sends no message again, so the relayer must have subscribed before the guardians sign. */
+/** Starts the relayer, and resolves once it has subscribed, because the spy sends no message again. */
 async function startRelayer({ guardian: { spy } }: Devnet, store: Store): Promise<Child> {
   await until(() => spy.subscribers === 0, { timeoutMs: 30_000, what: 'the spy to notice the end of a relayer' })
   const relayer = await store.start()
@@ -151,7 +155,7 @@ async function deliver(devnet: Devnet, relayer: Child, count: number): Promise<D
   return watch
 }
 
-/** Resolves when `count` are delivered, or when no delivery came for `quiet` ms. */
+/** Resolves once `count` transfers have been delivered, or once no transfer has been delivered for `quiet` ms. */
 async function untilDelivered(watch: DeliveryWatch, count: number, relayer: Child, quiet = quietMs): Promise<void> {
   const began = Date.now()
   const isOver = () => watch.count >= count || Date.now() - Math.max(began, watch.lastAt) > quiet

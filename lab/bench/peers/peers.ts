@@ -22,7 +22,7 @@ export interface PeersResult extends PeersOptions {
   readonly machine: Machine
 }
 
-/** Runs all contenders in turns, each run on a devnet of its own. `why`: the program that is missing. */
+/** Runs all contenders in turns, each run on a devnet of its own. `why` names a missing program. */
 export async function peers(options: PeersOptions, say: (line: string) => void): Promise<PeersResult | { readonly why: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'portage-peers-'))
   try {

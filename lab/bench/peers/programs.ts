@@ -9,16 +9,16 @@ export type Found = { readonly path: string } | { readonly why: string }
 
 const engine = '@wormhole-foundation/relayer-engine'
 export const engineVersion = '0.3.2'
-/** npm takes no package that was published later, so that each installation has the same packages. */
+/** npm installs no package that was published after this date, so that all installations have the same packages. */
 const before = '2026-01-01'
-/** The manifest as it was at the installation. npm may rewrite package.json. */
+/** Copy of the manifest as installed, because npm may rewrite package.json. */
 const pinsFile = 'pins.json'
-/** Time limit for these packages, ms. */
+/** Time limit for the installation, ms. */
 const installMs = 900_000
 
 /**
- * Versions from the lock file of relayer-engine's own repository. Newer packages of Injective, which its SDK of
- * Wormhole loads, no longer fit the older ones among them, so that relayer-engine would not start.
+ * Versions from the lock file of relayer-engine's own repository. relayer-engine loads Injective's packages through
+ * Wormhole's SDK, and does not start if newer versions of some of these packages meet older versions of the others.
  */
 const overrides = {
   elliptic: '6.6.1',
@@ -32,7 +32,7 @@ const overrides = {
 } as const
 
 /**
- * The manifest of a folder with relayer-engine. It is installed there and not with Portage, because it brings 660
+ * The manifest of a folder with relayer-engine. relayer-engine is not installed with Portage, because it depends on 660
  * packages (800 MB), some with open advisories.
  */
 export function engineManifest(): object {
@@ -60,7 +60,7 @@ export async function findEngine(cache = join(programCache(process.env), '..'), 
       for (const file of ['package.json', pinsFile]) await writeFile(join(work, file), manifest)
       const why = (await install(work)) ?? (has(work) ? undefined : 'npm has installed something else')
       if (why !== undefined) return { why: `relayer-engine ${engineVersion} cannot be installed: ${why}` }
-      // The complete folder is renamed into place, because a killed npm leaves a part of it.
+      // The complete folder is renamed into place, because npm leaves an incomplete folder if it is killed.
       await rm(path, { recursive: true, force: true })
       await rename(work, path)
     } finally {
@@ -72,12 +72,12 @@ export async function findEngine(cache = join(programCache(process.env), '..'), 
   return { path }
 }
 
-/** Debian's package redis-tools has the server's program under this name, and starts no service. */
+/** Debian's package redis-tools has the server's program under this name, and does not start a service. */
 const debianProgram = '/usr/bin/redis-check-rdb'
 
 /**
- * A Redis server: REDIS_SERVER, one on PATH, or Debian's, which is installed if it is missing. `folder` gets a link,
- * because the program behaves by its name. Never throws.
+ * Finds a Redis server: REDIS_SERVER, one on PATH, or Debian's, which is installed if it is missing. Debian's program
+ * acts as a server only under the name `redis-server`, so `folder` gets a link with this name. Never throws.
  */
 export async function findRedis(folder: string, env = process.env, install = () => aptInstall('redis-tools')): Promise<Found> {
   const named = env['REDIS_SERVER']

@@ -1,6 +1,6 @@
 /**
  * A sender without a memory: it signs a call for each message of the spy, counts nonces itself and never waits for a
- * receipt. The upper bound of what a relayer can reach on a devnet. PEER_SETTINGS has the settings.
+ * receipt. Its rate is the upper bound of a relayer's rate on a devnet. Reads its settings from PEER_SETTINGS.
  */
 import { type ClientReadableStream, credentials, makeClientConstructor } from '@grpc/grpc-js'
 import { Interface, Wallet } from 'ethers'

@@ -1,9 +1,12 @@
 import type { Devnet } from '../../devnet/index.ts'
 
-/** `documented`: the defaults, and a key waits for each receipt. `tuned`: high concurrency, and only jobs wait. */
+/**
+ * `documented`: default settings, and a key waits for each receipt. `tuned`: high concurrency, and only jobs wait for
+ * receipts.
+ */
 export type EngineForm = 'documented' | 'tuned'
 
-/** The process of a peer reads these from the environment variable PEER_SETTINGS, as JSON. */
+/** Settings of a peer's process, which reads them as JSON from the environment variable PEER_SETTINGS. */
 export interface PeerSettings {
   readonly spy: string
   readonly sourceChain: number
@@ -14,7 +17,7 @@ export interface PeerSettings {
   readonly targetUrl: string
   /** DEVNET private keys of the target. */
   readonly keys: readonly string[]
-  /** Most transactions of a key that wait for a block. */
+  /** Maximum number of transactions of a key that wait for a block. */
   readonly window: number
   readonly engine?: { readonly folder: string; readonly redisPort: number; readonly form: EngineForm }
 }

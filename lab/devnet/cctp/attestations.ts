@@ -3,8 +3,9 @@ import type { DevnetAccount } from '../chain/accounts.ts'
 import type { Level, WatchedLog } from '../chain/watch-logs.ts'
 
 /**
- * attest: as the sender asks, but at finality if the fee of a fast attestation exceeds the sender's limit. finalize:
- * always at finality. hold: pending until the treatment changes. miss: the attesters do not see the message.
+ * attest: at the finality that the sender asks for, or once final if the fee of a fast attestation exceeds the sender's
+ * limit. finalize: only once final. hold: pending until the treatment changes. miss: the attesters do not see the
+ * message.
  */
 export type IrisTreatment = 'attest' | 'finalize' | 'hold' | 'miss'
 
@@ -29,7 +30,7 @@ export interface SeenMessage {
 
 const at = { target: 8, nonce: 12, minFinality: 140, executed: 144, amount: 216, maxFee: 280, fee: 312, expiration: 344 } as const
 
-/** `heightOf`: height of a domain's newest block. */
+/** Keeps the messages that the attesters have seen, and attests them. `heightOf`: height of a domain's newest block. */
 export function createAttestations(first: readonly DevnetAccount[], terms: FastTerms, heightOf: (domain: number) => number) {
   const { fastFee = 1n, fastBlocks = 7_200 } = terms
   const seen = new Map<string, SeenMessage>()
@@ -45,13 +46,16 @@ export function createAttestations(first: readonly DevnetAccount[], terms: FastT
     const message = Uint8Array.from(logged)
     message.set(getBytes(nonce), at.nonce)
     message.set(getBytes(toBeHex(fast ? 1_000 : 2_000, 4)), at.executed)
-    // A fee that was already charged does not change.
+    // A fee that has already been charged does not change.
     message.set(getBytes(toBeHex(attested ? numberAt(attested.message, at.fee, 32) : fee, 32)), at.fee)
     message.set(getBytes(toBeHex(expiration, 32)), at.expiration)
     return message
   }
 
-  /** Runs at each request to the API, so that a new treatment also applies to pending messages. */
+  /**
+   * Attests the message if its treatment and its finality allow this. Runs at each request to the API, so that a new
+   * treatment also applies to pending messages.
+   */
   function decide(one: SeenMessage): void {
     const how = treatment(one.logged)
     const isFinal = one.level === 'finalized'
@@ -76,7 +80,7 @@ export function createAttestations(first: readonly DevnetAccount[], terms: FastT
       for (const one of found) decide(one)
       return found.sort((one, other) => one.logIndex - other.logIndex)
     },
-    /** Orders a new attestation at finality. Returns false if the message has no fast attestation. */
+    /** Orders a new attestation once the message is final. Returns false if the message has no fast attestation. */
     reattest(one: SeenMessage): boolean {
       if (!one.attested || numberAt(one.attested.message, at.executed, 4) >= 2_000n) return false
       one.reattest = true

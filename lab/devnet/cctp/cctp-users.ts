@@ -14,7 +14,9 @@ export interface UserBurn {
   readonly recipient?: string
   /** The only account that may deliver the burn. Default: any account. */
   readonly caller?: string
-  /** For v2 only, like `maxFee` and `hookData`. Default: 2000, finalized. */
+  /**
+   * Minimum finality of a v2 burn. Default: 2000 (finalized). The fields `maxFee` and `hookData` are for v2 only too.
+   */
   readonly minFinality?: number
   readonly maxFee?: bigint
   readonly hookData?: string
@@ -44,7 +46,7 @@ export type CctpSide = Omit<CctpEnd, 'anvil'> & { readonly anvil: AnvilNode }
 
 export type CctpUsers = ReturnType<typeof startCctpUsers>
 
-/** Users of one direction. They mine no blocks, but wait for the blocks that the chain makes. */
+/** Users of one direction. They do not mine blocks themselves, but wait for the chain to mine them. */
 export function startCctpUsers(source: CctpSide, target: CctpSide) {
   const sendCalls = createSender(source.anvil, source.user, 400_000n)
   return {

@@ -106,7 +106,7 @@ function entryOf(one: SeenMessage) {
   }
 }
 
-/** Circle's answers also have the body and the hook of a message. */
+/** The body and the hook of a message, which Circle's answers also contain. */
 function decodedOf(message: Uint8Array) {
   return { messageBody: hexlify(message.subarray(148)), decodedMessageBody: { hookData: hexlify(message.subarray(376)) } }
 }

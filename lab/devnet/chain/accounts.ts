@@ -47,7 +47,7 @@ export function devnetGuardians(count: number): DevnetAccount[] {
   return first === undefined ? [] : [account(devnetGuardian0), ...others.map((index) => derive(`m/44'/60'/1'/0/${index}`))]
 }
 
-/** Keys of CCTP's attesters (path m/44'/60'/2'/0/i). Attestations require the ascending order of addresses. */
+/** Keys of CCTP's attesters (path m/44'/60'/2'/0/i), in ascending order of their addresses, as attestations require. */
 export function devnetAttesters(count: number): DevnetAccount[] {
   const all = Array.from({ length: count }, (_, index) => derive(`m/44'/60'/2'/0/${index}`))
   return all.sort((one, other) => (one.address < other.address ? -1 : 1))

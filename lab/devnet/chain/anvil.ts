@@ -38,7 +38,7 @@ export interface Anvil extends AnvilNode {
   readonly pid: number
   readonly blockTimeSeconds: number
   stop(): Promise<void>
-  /** Sends a signal, by default SIGKILL. SIGSTOP stalls the node, SIGCONT wakes it up. */
+  /** Sends a signal, by default SIGKILL. SIGSTOP stalls the node, and SIGCONT resumes it. */
   kill(signal?: NodeJS.Signals): void
 }
 
@@ -47,7 +47,7 @@ const blockGasLimit = 60_000_000
 /** Size limit of a contract, bytes. EIP-170 allows 24,576, but the packaged NttManager 2.0.0 is larger. */
 const codeSizeLimit = 49_152
 
-/** Throws SETUP_INCOMPLETE without a binary, and NODE_UNAVAILABLE if anvil does not answer. */
+/** Starts a chain. Throws SETUP_INCOMPLETE without a binary, and NODE_UNAVAILABLE if anvil does not answer. */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const port = options.port ?? (await freePort())
   const url = `http://127.0.0.1:${port}`
@@ -69,7 +69,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     chainId: options.chainId,
     blockTimeSeconds: options.blockTimeSeconds,
     rpc,
-    // A node without a state file writes nothing at its end, so it is killed without a grace period.
+    // A node without a state file writes nothing when it stops, so it is killed without a grace period.
     stop: () => child.stop(options.statePath === undefined ? 0 : 10_000),
     kill: (signal = 'SIGKILL') => child.kill(signal),
   }

@@ -44,7 +44,7 @@ interface ScriptedTransaction {
 
 const signed = new Map<string, Promise<string>>()
 
-/** All devnets of this process deploy the same bytes, so each transaction is signed only once. */
+/** Signs a transaction. Caches the result, because all devnets of this process deploy the same bytes. */
 function signedOnce(wallet: Wallet, transaction: ScriptedTransaction): Promise<string> {
   const { chainId, nonce, to = '', data, value = 0n, gasLimit } = transaction
   const key = [wallet.address, chainId, nonce, to, data, value, gasLimit].join(' ')

@@ -11,12 +11,12 @@ export interface Call {
   readonly value?: bigint
 }
 
-/** Fees far above the base fees of a devnet, so that the next block takes the calls. */
+/** Fees far above the base fees of a devnet, so that the next block includes the calls. */
 const fees = { type: 2, maxFeePerGas: 200_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n } as const
 
 /**
- * Returns a function that sends calls of one account in as few blocks as possible, and waits for the blocks that the
- * chain makes. A call that reverted has no logs in the result. `gasLimit`: gas limit of each call.
+ * Returns a function that sends calls of one account in as few blocks as possible, and waits for the chain to mine
+ * them. A call that reverted has no logs in the result. `gasLimit`: gas limit of each call.
  */
 export function createSender(
   anvil: AnvilNode,
@@ -37,7 +37,7 @@ export function createSender(
   }
   let line: Promise<unknown> = Promise.resolve()
   return async (calls) => {
-    // Only one batch is sent at a time, so that no two batches take the same nonces.
+    // Only one batch is sent at a time, so that two batches never use the same nonce.
     const sending = line.then(() => sendAll(calls))
     line = sending.catch(() => {})
     const { hashes, next } = await sending

@@ -20,7 +20,7 @@ const forms = {
   plain: { msgValue: 0n, dropOff: 0n },
   value: { msgValue: 10n ** 12n, dropOff: 0n },
   dropOff: { msgValue: 10n ** 12n, dropOff: 2n * 10n ** 12n },
-  /** Only for requests that pay for an NTT transfer or a burn. */
+  /** Only requests that pay for an NTT transfer or a burn have this form. */
   dropOffAlone: { msgValue: 0n, dropOff: 2n * 10n ** 12n },
 } as const
 export type ExecutionForm = keyof typeof forms
@@ -76,7 +76,7 @@ export interface ExecutorNetwork {
   readonly config: NonNullable<ConfigInput['bridges']['executor']>
   /** Gets quotes, which are valid for an hour, from the first of these APIs that answers. */
   askQuotes(apiUrls: readonly string[]): Promise<void>
-  /** Throws Error before the first `askQuotes`. */
+  /** The latest quote for a direction. Throws Error before the first `askQuotes`. */
   quoteOf(source: 'ethereum' | 'bsc', form: ExecutionForm): Quoted
   readonly gasLimit: bigint
 }
@@ -187,7 +187,7 @@ function startUsers(from: ExecutorEnd, to: ExecutorEnd, { abi, quoteOf, paid }: 
   }
 }
 
-/** Throws Error if the request reverted. */
+/** Place of the request: block height × 1,000,000 + index of the log. Throws Error if the request reverted. */
 export function placeOfRequest(name: string, executor: string, { transactionHash, blockNumber, timestamp, logs }: Mined) {
   const log = logs.find(({ address, topics }) => address.toLowerCase() === executor && topics[0] === requestTopic)
   if (!log) throw new Error(`The user's transaction ${transactionHash} on ${name} reverted`)

@@ -16,7 +16,7 @@ export interface PaidEnd {
   readonly sender: string
   readonly ntt: NttEnd | undefined
   readonly cctp: CctpEnd | undefined
-  /** The contract for each CCTP version that delivers a burn and pays a drop-off in the same call. */
+  /** For each CCTP version, the contract that delivers a burn and pays a drop-off in the same call. */
   readonly dropOffs: { readonly v1: string; readonly v2: string } | undefined
 }
 

@@ -62,7 +62,7 @@ export async function requestDelivery(api: string, from: ExecutorSide, to: Execu
   return { transaction, signedQuote, estimatedCost, instructions }
 }
 
-/** 0x hex. */
+/** Relay instructions, 0x hex. */
 export function instructionsOf({ gasLimit = 250_000n, msgValue = 0n, dropOff }: Omit<ExecutorMessage, 'payload'>): string {
   const gas = { request: { type: 'GasInstruction' as const, gasLimit, msgValue } }
   const recipient = dropOff && new UniversalAddress(toUniversal(dropOff.recipient))

@@ -26,7 +26,10 @@ const blockPosition: Readonly<Record<string, number>> = {
 const ofBlocks = new Set(['eth_getBlockByNumber', 'eth_getBlockReceipts'])
 const ofObjects = new Set(['eth_getTransactionReceipt', 'eth_getTransactionByHash', 'eth_getBlockByHash'])
 
-/** Makes a node answer as if it lagged. Returns the changed call, or the answer if the lagging node lacks the block. */
+/**
+ * Makes a node answer like a node that lags. Returns the changed call, or the answer if the lagging node lacks the
+ * block.
+ */
 export function askBehind(call: RpcCall, behind: Behind): RpcCall | RpcAnswer {
   const { method, params } = call
   if (method === 'eth_blockNumber') return { result: hex(behind.head) }
@@ -41,7 +44,7 @@ export function askBehind(call: RpcCall, behind: Behind): RpcCall | RpcAnswer {
   }
 }
 
-/** A lagging node answers null for transactions, receipts and blocks by hash that are above its head. */
+/** The answer of a lagging node: null for transactions, receipts and blocks by hash that are above its head. */
 export function answerBehind(method: string, result: unknown, { head }: Behind): unknown {
   if (!ofObjects.has(method) || result === null || typeof result !== 'object') return result
   const { blockNumber, number } = result as { blockNumber?: string; number?: string }

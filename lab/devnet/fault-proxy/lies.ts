@@ -7,10 +7,7 @@ const inventedBlocks = 49n
 /** Factor of prices. A base fee of 1 gwei becomes one coin per 1,000 gas. */
 const priceFactor = 1_000_000n
 
-/**
- * The answer of a node that lies as `how` says. Answers that the lie does not concern stay true. Pure, except for
- * invented hashes.
- */
+/** The answer of a node that lies as `how` says. Returns other answers unchanged. Pure, except for invented hashes. */
 export function lieAbout(how: LieKind, method: string, result: unknown): unknown {
   switch (how) {
     case 'prices':

@@ -10,7 +10,7 @@ export function falsified(logs: readonly unknown[], how: 'one-less' | 'forked'):
   return how === 'one-less' ? logs.slice(1) : logs.map((log) => onAFork(log as RawLog))
 }
 
-/** The log as if it were in another branch: in a foreign block, and with a first word that is higher by one. */
+/** The log as another branch of the chain would have it: in a foreign block, and with its first word raised by one. */
 function onAFork(log: RawLog): RawLog {
   const first = log.data.slice(2, 66)
   const other = (BigInt(`0x${first || '0'}`) + 1n).toString(16).padStart(64, '0')

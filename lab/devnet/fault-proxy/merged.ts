@@ -36,7 +36,7 @@ interface ContractCall {
 const wordDigits = 64
 const word = (digits: string) => digits.toLowerCase().padStart(wordDigits, '0')
 
-/** Inverse of `mergedData`. */
+/** The calls of a merged read (the inverse of `mergedData`). Undefined if the data is not a merged read. */
 function callsOfMerged(data: string): readonly ContractCall[] | undefined {
   const prefix = mergedData([])
   if (!data.startsWith(prefix)) return undefined

@@ -52,7 +52,7 @@ export async function startFaultProxy(target: string, port = 0): Promise<FaultPr
     const text = JSON.stringify(Array.isArray(body) ? disordered(answers, methods, rules) : answers[0])
     outgoing.writeHead(200, { 'content-type': 'application/json' }).end(text)
   }
-  // If the node has ended, the client sees a cut connection.
+  // If the node has ended, the proxy cuts the client's connection.
   const server = createServer((incoming, outgoing) => void serve(incoming, outgoing).catch(() => outgoing.destroy()))
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
   return {
@@ -72,7 +72,7 @@ export async function startFaultProxy(target: string, port = 0): Promise<FaultPr
   }
 }
 
-/** gzip allows concatenated members, so one compressed MiB is repeated. */
+/** Compressed blanks. gzip allows concatenated members, so one compressed MiB is repeated. */
 function blanksOf(mebibytes: number): Buffer {
   return Buffer.concat(Array<Buffer>(mebibytes).fill(gzipSync(Buffer.alloc(2 ** 20, ' '))))
 }

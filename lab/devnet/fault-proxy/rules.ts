@@ -6,15 +6,15 @@ export type NodeFault =
   | { readonly kind: 'hang' }
   /** Request: the node executes the request, and the client gets no answer. A transaction then reaches the pool. */
   | { readonly kind: 'accept-and-hang' }
-  /** Request: the connection is cut before the node gets the request. */
+  /** Request: the connection is cut before the request reaches the node. */
   | { readonly kind: 'cut' }
   /** Request: the answer is a gateway's page with this status. */
   | { readonly kind: 'status'; readonly status: number; readonly retryAfterSeconds?: number }
-  /** Call: the answer is an error. With `forward`, the node executes the call nevertheless. */
+  /** Call: the answer is an error. With `forward`, the node still executes the call. */
   | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly forward: boolean }
   /** Call: the answer is this number of blocks old. A probability below 1 models a stale cache. */
   | { readonly kind: 'behind'; readonly blocks: number }
-  /** Batch: one answer is missing, one answer comes twice, or all answers come in another order. */
+  /** Batch: one answer is missing, one answer is duplicated, or all answers are reordered. */
   | { readonly kind: 'batch'; readonly how: 'drop' | 'duplicate' | 'reorder' }
   /** Receipt: missing, with the opposite status, or in another block. */
   | { readonly kind: 'receipt'; readonly lie: 'null' | 'status' | 'block' }
@@ -26,7 +26,7 @@ export type NodeFault =
   | { readonly kind: 'log-range'; readonly blocks: number; readonly code: number; readonly message: string }
   /** Call: `finalized` and `safe` lag by this number of blocks, but the head does not. */
   | { readonly kind: 'finality-behind'; readonly blocks: number }
-  /** Transaction: the answer is the hash, but the node never gets the transaction. */
+  /** Transaction: the answer is the hash, but the transaction never reaches the node. */
   | { readonly kind: 'swallow' }
   /** Call: the answer is a harmful lie (lies.ts). Strikes only answers that the lie can change. */
   | { readonly kind: 'lie'; readonly how: LieKind }
@@ -67,7 +67,10 @@ export class FaultRules {
     this.#rules.clear()
   }
 
-  /** A fault for which `applies` returns false does not strike. */
+  /**
+   * Counts a strike of the first fault that matches, and returns this fault. Faults for which `applies` returns false
+   * do not match.
+   */
   strike<K extends NodeFault['kind']>(
     kinds: readonly K[],
     methods: readonly string[],

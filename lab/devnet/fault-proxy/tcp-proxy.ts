@@ -8,7 +8,7 @@ export interface TcpProxy {
   cut(): void
   /** Stops all bytes without closing connections, like an unplugged cable. New connections stay silent. */
   stall(): void
-  /** Ends `cut` and `stall`. Stalled connections continue with the bytes that were sent meanwhile. */
+  /** Ends `cut` and `stall`. Stalled connections then deliver the bytes that were sent during the stall. */
   heal(): void
   stop(): Promise<void>
 }
@@ -90,7 +90,7 @@ function reset({ inner, outer }: Pair): void {
   for (const socket of [inner, outer]) if (socket && !socket.destroyed) socket.resetAndDestroy()
 }
 
-/** Ends the other socket: after an error with a reset, otherwise after the remaining bytes. */
+/** Ends the other socket: with a reset after an error, otherwise once the remaining bytes are sent. */
 function endOther({ inner, outer }: Pair, ended: Socket, hadError: boolean): void {
   const other = ended === inner ? outer : inner
   if (hadError) other?.resetAndDestroy()

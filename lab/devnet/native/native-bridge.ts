@@ -49,7 +49,7 @@ export async function nativeBridgeAbi(variant: NativeBridgeVariant = 'fixed'): P
   return (await compiledArtifact(bridgeArtifacts[variant])).abi
 }
 
-/** Throws Error with the transaction that reverted. */
+/** Deploys the bridge, and returns its end on this chain. Throws Error with the transaction that reverted. */
 export async function deployNativeBridge(plan: NativeBridgePlan, variant: NativeBridgeVariant): Promise<NativeBridgeEnd> {
   const { anvil, deployer, user, relayers } = plan
   const [bridgeCode, tokenCode] = await Promise.all([compiledArtifact(bridgeArtifacts[variant]), compiledArtifact('BridgeToken')])
@@ -92,8 +92,8 @@ export function initiatedIn({ logs, blockNumber }: Mined, bridge: string, abi: I
 
 /**
  * Arguments for the target's contract. The id is a hash over initiator and recipient, which have 20 and 32 bytes at the
- * source, but 32 and 20 bytes at the target. So the recipient's first 12 bytes, which are zeros, move to the end of the
- * initiator.
+ * source, but 32 and 20 bytes at the target. The first 12 bytes of the recipient, which are zeros, therefore move to
+ * the end of the initiator.
  */
 export function completionOf({ id, initiator, recipient, amount, nonce }: InitiatedTransfer): Completion {
   return [id, concat([initiator, dataSlice(recipient, 0, 12)]), dataSlice(recipient, 12, 32), amount, nonce]

@@ -19,8 +19,8 @@ export interface NativeNetworkOptions {
 }
 
 /**
- * The fund allows 2.5 × 10^16 units per day, and the user owns 10^17. Transfers below 10^12 units never reach these
- * limits.
+ * Starts the native bridge. The fund allows 2.5 × 10^16 units per day, and the user owns 10^17. Transfers below 10^12
+ * units never reach these limits.
  */
 export async function startNativeNetwork(
   chains: { readonly ethereum: WormholeChain; readonly bsc: WormholeChain },

@@ -8,15 +8,16 @@ import { compiledArtifact } from '../chain/solidity.ts'
 
 const help = `Usage: npx tsx lab/devnet/native/native-owner.ts <order> --chain <chain> [options]
 
-Does what the owner of the native bridge of \`npm run devnet\` may, at the end that is on the chain, to see what Portage makes of it.
+Makes a call as the owner of the native bridge of \`npm run devnet\`, at the bridge's end on the given chain, to see how
+Portage reacts.
 
-  pause, unpause               completions on the chain, and what its users send
-  revoke, grant --lane <0x…>   RELAYER_ROLE of a lane's address
-  fund --amount <tokens>       into the insurance fund: a quarter of it is what a day lets in
-  --chain <chain>              ethereum or bsc: the target of the transfers that are meant
-  --help                       this text
+  pause, unpause               pause or resume completions on the chain, and transfers of its users
+  revoke, grant --lane <0x…>   take RELAYER_ROLE from a lane's address, or give it
+  fund --amount <tokens>       pay tokens into the insurance fund; a quarter of the fund is the daily inbound limit
+  --chain <chain>              ethereum or bsc: the target of the affected transfers
+  --help                       print this text
 
-The day's budget is spent by a user: npx tsx lab/devnet/send.ts --kind native --from <source> --amount 249999000
+To use up the daily limit as a user: npx tsx lab/devnet/send.ts --kind native --from <source> --amount 249999000
 `
 
 async function own(args: readonly string[]): Promise<number> {
@@ -37,7 +38,7 @@ async function own(args: readonly string[]): Promise<number> {
   const side = (await readDevnetChains()).find(({ name }) => name === values.chain)
   const call = callOf(positionals[0], values)
   if (!side || !call || positionals.length !== 1) {
-    process.stderr.write(`The order, or one of its options, has no such value.\n\n${help}`)
+    process.stderr.write(`The order is unknown, or an option has a wrong value.\n\n${help}`)
     return 2
   }
   const { native } = side

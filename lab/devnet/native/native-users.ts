@@ -40,8 +40,8 @@ export type NativeSide = Pick<NativeBridgeEnd, 'name' | 'user' | 'bridge' | 'tok
 
 export interface NativeUsers {
   /**
-   * Sends the transfers in as few blocks as possible. Resolves when all are mined. Throws Error if one reverted or has
-   * a wrong id.
+   * Sends the transfers in as few blocks as possible. Resolves when all are mined. Throws Error if a transfer reverted
+   * or has a wrong id.
    */
   send(transfers: readonly NativeUserTransfer[]): Promise<SentNativeTransfer[]>
 }

@@ -43,7 +43,7 @@ export function nttEffects({ anvil, token, manager, transceivers }: NttEnd): Ntt
   }
 }
 
-/** Orders of the manager's owner. Limits are in the smallest unit of the end's token. */
+/** Calls that only the manager's owner may make. Limits are in the smallest unit of the end's token. */
 export type NttOrder = 'pause' | 'unpause' | 'setInboundLimit' | 'setOutboundLimit' | 'setThreshold' | 'removeTransceiver'
 
 export async function orderNtt({ anvil, deployer, manager }: NttEnd, order: NttOrder, ...args: readonly unknown[]): Promise<void> {

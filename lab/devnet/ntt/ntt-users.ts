@@ -33,11 +33,15 @@ export interface SentNttTransfer {
 }
 
 export interface NttUsers {
-  /** Sends the transfers in as few blocks as possible. Resolves when all are mined. Throws Error if one reverted. */
+  /**
+   * Sends the transfers in as few blocks as possible. Resolves when all are mined. Throws Error if a transfer reverted.
+   */
   send(transfers: readonly NttUserTransfer[]): Promise<SentNttTransfer[]>
 }
 
-/** Gas limit. To lock costs 166,000 gas, to burn 193,000 gas, and a second transceiver costs another 70,000 gas. */
+/**
+ * Gas limit. Locking costs 166,000 gas, burning costs 193,000 gas, and a second transceiver costs another 70,000 gas.
+ */
 const gasLimit = 500_000n
 
 export function startNttUsers(source: NttEnd, target: NttEnd): NttUsers {

@@ -63,7 +63,8 @@ async function deployEnd(
   const script = await Script.of(anvil, deployer)
   const token = script.deploy('NttToken', [decimals], tokenCode)
   const code = linked(script.deploy('TransceiverStructs', [], structsCode))
-  // The deployer calls initialize(), which refuses every other sender, such as a proxy's constructor.
+  // The deployer calls initialize() itself, because initialize() refuses every other sender, such as a proxy's
+  // constructor.
   const proxied = (implementation: string) => script.deploy('ERC1967Proxy', [implementation, '0x'], artifact('ERC1967Proxy'))
   const constants = [token, mode === 'lock' ? 0 : 1, wormholeChainId, rateLimitSeconds, false]
   const manager = proxied(script.deploy('NttManager', constants, code.manager))
@@ -76,7 +77,8 @@ async function deployEnd(
     return transceiver
   })
   script.call(token, tokenCode.abi, 'setMinter', [mode === 'burn' ? manager : ZeroAddress])
-  // The manager that locks owns as many tokens as the other end's user, so that it can pay whatever this user sends.
+  // The manager that locks tokens owns as many tokens as the other end's user, so that it can pay out everything that
+  // this user sends.
   for (const owner of mode === 'lock' ? [user.address, manager] : [user.address])
     script.call(token, tokenCode.abi, 'mint', [owner, seedOf(decimals)])
   await script.mine()

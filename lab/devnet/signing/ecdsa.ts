@@ -20,7 +20,7 @@ export function signWithRandom(digest: Uint8Array, privateKey: string): { r: big
   }
 }
 
-/** DER of an ECDSA-Sig-Value, which a KMS returns. */
+/** The signature as the DER of an ECDSA-Sig-Value, which a KMS returns. */
 export function toDer({ r, s }: { r: bigint; s: bigint }): Buffer {
   const body = Buffer.concat([integer(r), integer(s)])
   return Buffer.concat([Buffer.from([0x30, body.length]), body])

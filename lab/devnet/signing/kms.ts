@@ -4,7 +4,7 @@ import { signWithRandom, toDer } from './ecdsa.ts'
 import { type Answer, type SigningService, startSigningService } from './signing-service.ts'
 
 interface Faults {
-  /** Replaces the signature by other numbers, or by bytes that are not a signature. */
+  /** Replaces the signature with other numbers, or with bytes that are not a signature. */
   alter?: ((signature: { r: bigint; s: bigint }) => { r: bigint; s: bigint } | Buffer) | undefined
   /** If set, every answer is this exception. */
   exception?: string | undefined
@@ -18,7 +18,7 @@ export function kmsKeyId({ address }: Pick<DevnetAccount, 'address'>): string {
   return `devnet-${address}`
 }
 
-/** Credentials with which the AWS SDK signs its requests. The KMS does not check them. */
+/** Credentials with which the AWS SDK signs its requests. This KMS does not check the signatures. */
 export const kmsEnvironment = {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'devnet',

@@ -47,7 +47,7 @@ function dataOf(body: string): string | undefined {
   }
 }
 
-/** 64 bytes, without the prefix of an uncompressed point. */
+/** The public key of a private key: 64 bytes, without the prefix of an uncompressed point. */
 function publicKeyOf(privateKey: string): string {
   return SigningKey.computePublicKey(privateKey).slice(4).toLowerCase()
 }

@@ -17,7 +17,7 @@ export interface TestCa {
 
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
 
-/** Node can make keys but no certificates, so test certificates need OpenSSL. */
+/** Whether OpenSSL is installed. Node can create keys but not certificates, so test certificates need OpenSSL. */
 export async function hasOpenssl(): Promise<boolean> {
   return (await run('openssl', ['version'])).code === 0
 }

@@ -17,7 +17,7 @@ export interface FindServerOptions {
 
 /** The server that TEMPORAL_SERVER names, or an earlier build. Undefined if there is none. */
 export function knownTemporalServer(env: NodeJS.ProcessEnv = process.env): string | undefined {
-  // A wrong path in TEMPORAL_SERVER is an error of the user, so no other server replaces it.
+  // A wrong path in TEMPORAL_SERVER is a user error, so no other server is used instead.
   const path = env['TEMPORAL_SERVER'] || join(programCache(env), `temporal-server-${serverVersion}`)
   return existsSync(path) ? path : undefined
 }
@@ -27,7 +27,7 @@ export async function findTemporalServer({ env = process.env, log = say }: FindS
   const known = knownTemporalServer(env)
   if (known !== undefined) return known
   if (env['TEMPORAL_SERVER'])
-    throw new RelayerError('SETUP_INCOMPLETE', { detail: `TEMPORAL_SERVER: ${env['TEMPORAL_SERVER']} is not there` })
+    throw new RelayerError('SETUP_INCOMPLETE', { detail: `TEMPORAL_SERVER: ${env['TEMPORAL_SERVER']} does not exist` })
   const cache = programCache(env)
   await mkdir(cache, { recursive: true })
   const work = await mkdtemp(join(cache, 'work-'))

@@ -1,7 +1,7 @@
 import { run } from '../run.ts'
 
 export interface GoInstallOptions {
-  /** Name of the program for people, such as `Temporal CLI`. */
+  /** Name of the program as people know it, such as `Temporal CLI`. */
   readonly what: string
   /** `path@version` of a module in Go's module proxy. */
   readonly module: string

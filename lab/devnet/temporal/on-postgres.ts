@@ -30,7 +30,9 @@ export interface TemporalDump {
 export interface TemporalOnPostgres {
   readonly temporal: SecuredTemporal
   readonly postgres: Postgres
-  /** Dumps each database as of one moment, while the server works. Throws Error with the output of pg_dump. */
+  /**
+   * Dumps a consistent snapshot of each database while the server is running. Throws Error with the output of pg_dump.
+   */
   dump(folder: string): Promise<TemporalDump>
   /** Ends the Temporal server and starts it again on the same databases. The address changes unless `port` is given. */
   restart(): Promise<void>
@@ -45,7 +47,7 @@ const databases = [
 /** Values of the server's own example config for PostgreSQL (config/development-postgres12.yaml). */
 const [shards, connections] = [4, 20] as const
 
-/** Finds the programs on this machine. `why` names the first missing one. */
+/** Finds the programs on this machine. `why` names the first missing program. */
 export async function postgresServerParts(): Promise<PostgresServerParts | { readonly why: string }> {
   const path = knownTemporalServer()
   if (path === undefined) return { why: 'the server is not built: npx tsx lab/devnet/temporal/find-temporal-server.ts, or TEMPORAL_SERVER' }

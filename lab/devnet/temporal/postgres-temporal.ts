@@ -11,7 +11,7 @@ export interface PostgresTemporalOptions {
 }
 
 /**
- * A TemporalServer on PostgreSQL, open to every user of this machine. `copy` dumps both databases under load.
+ * Starts a TemporalServer on PostgreSQL, open to every user of this machine. `copy` dumps both databases under load.
  * `restartFrom` starts PostgreSQL and the server with new databases. Without a dump, `portage setup temporal` must then
  * create the namespace. Throws SETUP_INCOMPLETE, TEMPORAL_UNAVAILABLE.
  */

@@ -23,7 +23,7 @@ export interface PostgresOptions {
   readonly synchronousCommit: boolean
 }
 
-/** A PostgreSQL on 127.0.0.1 in which every user of this machine may do everything: only for tests. */
+/** A PostgreSQL on 127.0.0.1, for tests only: every user of this machine may do everything in it. */
 export interface Postgres {
   /** host:port. */
   readonly address: string
@@ -32,11 +32,14 @@ export interface Postgres {
   readonly user: string
   /** Creates a database, and runs a file of SQL and then `statements` in it. Throws Error with the output of psql. */
   createDatabase(name: string, file: string, statements?: string): Promise<void>
-  /** Rows as lines, columns separated by |. Throws Error with the output of psql. */
+  /** Runs a statement. Returns the rows as lines, with columns separated by |. Throws Error with the output of psql. */
   query(database: string, statement: string): Promise<string>
-  /** Dumps the database as of one moment, even while others write. Throws Error with the output of pg_dump. */
+  /** Dumps a consistent snapshot of the database, even while others write. Throws Error with the output of pg_dump. */
   dump(name: string, file: string): Promise<void>
-  /** Ends PostgreSQL like a crash: cuts connections and writes nothing more. The next start recovers from the log. */
+  /**
+   * Ends PostgreSQL as a crash would: cuts the connections and writes nothing more. The next start recovers from the
+   * log.
+   */
   crash(): Promise<void>
   /** Starts PostgreSQL again on the same port and data. Resolves when it serves connections. */
   restart(): Promise<void>
@@ -50,7 +53,7 @@ const debianFolder = '/usr/lib/postgresql'
 
 /**
  * Finds PostgreSQL's programs. Undefined if a program is missing or does not run, or if the user that runs the programs
- * may not enter `folder`, in which the data will be.
+ * may not enter `folder`, which will hold the data.
  */
 export async function findPostgres(
   env: NodeJS.ProcessEnv = process.env,
@@ -68,7 +71,7 @@ export async function findPostgres(
 async function runs(initdb: string, folder: string): Promise<boolean> {
   const as = await otherUser().catch(() => 'none' as const)
   if (as === 'none') return false
-  // Only root needs GNU `env`, which enters the folder as the other user.
+  // As root, GNU `env` enters `folder` as the other user. Otherwise `env` is not needed.
   const [command, ...args] = [...(as ? [...as.prefix, 'env', `--chdir=${folder}`] : []), initdb, '--version']
   return (await run(command, args, { timeoutMs: 60_000 })).code === 0
 }
@@ -135,7 +138,7 @@ export async function startPostgres({ programs, dir, synchronousCommit }: Postgr
   }
 }
 
-/** Resolves when PostgreSQL answers a query, because it accepts connections a little earlier than it serves them. */
+/** Resolves once PostgreSQL answers a query, because PostgreSQL accepts connections shortly before it serves them. */
 async function ready(child: Child, serves: () => Promise<boolean>): Promise<void> {
   try {
     await until(serves, { timeoutMs: 60_000, everyMs: 100, what: 'PostgreSQL to answer', giveUp: () => child.ended })
@@ -145,7 +148,10 @@ async function ready(child: Child, serves: () => Promise<boolean>): Promise<void
   }
 }
 
-/** PostgreSQL refuses to run as root, so root runs it as Debian's user `postgres`, or as `nobody`. */
+/**
+ * If this process is root, the user that must run PostgreSQL, because PostgreSQL refuses to run as root: Debian's user
+ * `postgres`, or else `nobody`. Otherwise undefined.
+ */
 async function otherUser(): Promise<{ readonly uid: number; readonly gid: number; readonly prefix: readonly string[] } | undefined> {
   if (process.getuid?.() !== 0) return undefined
   for (const name of ['postgres', 'nobody']) {
@@ -154,5 +160,5 @@ async function otherUser(): Promise<{ readonly uid: number; readonly gid: number
     const ids = { uid: Number(uid.stdout), gid: Number(gid.stdout) }
     return { ...ids, prefix: ['setpriv', `--reuid=${ids.uid}`, `--regid=${ids.gid}`, '--clear-groups'] }
   }
-  throw new RelayerError('SETUP_INCOMPLETE', { detail: 'PostgreSQL does not run as root, and there is no other user.' })
+  throw new RelayerError('SETUP_INCOMPLETE', { detail: 'PostgreSQL does not run as root, and this machine has no other user.' })
 }

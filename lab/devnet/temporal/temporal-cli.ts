@@ -30,14 +30,17 @@ export interface FindOptions {
 const goModule = 'github.com/temporalio/cli/cmd/temporal@v1.5.1'
 const program = process.platform === 'win32' ? 'temporal.exe' : 'temporal'
 
-/** Tries TEMPORAL_CLI, PATH, the cache, the SDK's own download, and `go install`. Throws SETUP_INCOMPLETE. */
+/**
+ * Finds a Temporal CLI: tries TEMPORAL_CLI, PATH, the cache, the SDK's own download, and `go install`. Throws
+ * SETUP_INCOMPLETE.
+ */
 export async function findTemporalCli(options: FindOptions = {}): Promise<TemporalCli> {
   const env = options.env ?? process.env
   const log = options.log ?? ((line) => process.stderr.write(`${line}\n`))
   const cacheDir = options.cacheDir ?? programCache(env)
   const tried: string[] = []
   const announced = (cli: TemporalCli) => (options.announce === false ? cli : announce(cli, log))
-  // A wrong path in TEMPORAL_CLI is an error of the user, so no other CLI replaces it.
+  // A wrong path in TEMPORAL_CLI is a user error, so no other CLI is used instead.
   if (env.TEMPORAL_CLI) {
     const found = await probe(env.TEMPORAL_CLI, 'TEMPORAL_CLI', tried)
     if (found) return announced(found)
@@ -73,14 +76,17 @@ export async function findTemporalCli(options: FindOptions = {}): Promise<Tempor
   }
 }
 
-/** Throws SETUP_INCOMPLETE if the cache cannot be written, for example in a read-only home. */
+/**
+ * Creates a folder for an unfinished download or build. Throws SETUP_INCOMPLETE if the cache cannot be written, for
+ * example in a read-only home.
+ */
 async function workFolder(cacheDir: string): Promise<string> {
   try {
     await mkdir(cacheDir, { recursive: true })
     return await mkdtemp(join(cacheDir, 'work-'))
   } catch (cause) {
     const { code = 'no reason given' } = cause as NodeJS.ErrnoException
-    const detail = `There is no Temporal CLI, and the folder to keep one in, ${cacheDir}, cannot be written (${code}). Set XDG_CACHE_HOME to a folder that you may write to, or TEMPORAL_CLI to a Temporal CLI.`
+    const detail = `There is no Temporal CLI, and the folder for it, ${cacheDir}, cannot be written (${code}). Set XDG_CACHE_HOME to a folder that you may write to, or TEMPORAL_CLI to a Temporal CLI.`
     throw new RelayerError('SETUP_INCOMPLETE', { detail, cause })
   }
 }
@@ -93,7 +99,7 @@ async function probe(path: string, origin: CliOrigin, tried: string[]): Promise<
   const answer = await run(path, ['--version'], { timeoutMs: 20_000 })
   const version = answer.stdout.trim()
   if (answer.code === 0 && version.includes('Server')) return { path, origin, version }
-  tried.push(`${origin}: ${path} is no Temporal CLI (${(answer.stderr || version).trim().slice(0, 200) || `code ${answer.code}`})`)
+  tried.push(`${origin}: ${path} is not a Temporal CLI (${(answer.stderr || version).trim().slice(0, 200) || `code ${answer.code}`})`)
   return undefined
 }
 
@@ -132,7 +138,7 @@ function incomplete(tried: readonly string[]): RelayerError {
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   try {
-    // Prints only the path, because the command that runs after the set-up prints the line about the CLI.
+    // Prints only the path, because the command that follows the set-up prints the message about the CLI.
     process.stdout.write(`${(await findTemporalCli({ announce: false })).path}\n`)
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)

@@ -54,12 +54,12 @@ export interface SecuredTemporal {
   readonly logFile: string
   /** Replaces the keys that verify tokens. The server uses the new keys within two seconds. */
   useKeySet(keySet: string): Promise<void>
-  /** Ends the server with SIGTERM, and after `graceMs` with SIGKILL, then starts it on the same ports and store. */
+  /** Ends the server with SIGTERM, or with SIGKILL after `graceMs`, then starts it on the same ports and store. */
   restart(graceMs: number): Promise<void>
   stop(): Promise<void>
 }
 
-/** SQLite in memory loses everything when the server ends. */
+/** SQLite in memory. All data is lost when the server ends. */
 const inMemory: TemporalStore = { sql: sqlite(), visibility: sqlite() }
 
 function sqlite() {
@@ -99,7 +99,7 @@ export async function startSecuredTemporal(options: SecuredTemporalOptions): Pro
   const { config, port } = await serverConfig(options)
   await writeFile(join(dir, 'server.yaml'), stringify(config))
   const logFile = join(dir, 'server.log')
-  // The address has a name, because Node warns about TLS servers that are called by an IP address.
+  // The address has a host name, because Node warns about TLS connections to an IP address.
   const address = `localhost:${port}`
   const start = async (ready: (started: Child, access: TemporalAccess) => Promise<void>) => {
     const args = ['--config-file', join(dir, 'server.yaml'), 'start', ...services.flatMap((name) => ['--service', name])]

@@ -20,7 +20,7 @@ export interface TemporalOptions {
   readonly cliPath?: string
   /** Further dynamic config, key → JSON value. Overrides the values of this file. */
   readonly dynamicConfig?: Readonly<Record<string, string>>
-  /** Further SQLite pragmas. Override the values of this file. */
+  /** Further SQLite pragmas, which override the values of this file. */
   readonly sqlitePragmas?: Readonly<Record<string, string>>
   readonly log?: (line: string) => void
 }
@@ -42,7 +42,9 @@ export interface TemporalServer {
   restart(): Promise<void>
   /** Kills the server and starts it on an empty database or on a copy. Newer data is lost. */
   restartFrom(copy: 'nothing' | DatabaseCopy): Promise<void>
-  /** Copies the database. The dev server is paused (SIGSTOP) during the copy. A PostgreSQL is dumped while it works. */
+  /**
+   * Copies the database. The dev server is paused (SIGSTOP) during the copy. PostgreSQL is dumped while it is running.
+   */
   copy(): Promise<DatabaseCopy>
 }
 
@@ -51,8 +53,8 @@ export interface DatabaseCopy {
 }
 
 /**
- * Each queue has one partition, so that polls find their task without forwarding. Search attributes and Nexus cause no
- * database reads. Limits are high. docs/develop/devnet.md has the reasons.
+ * Each queue has one partition, so that polls find their task without forwarding. Search attributes and Nexus do not
+ * cause database reads. Limits are high. docs/develop/devnet.md has the reasons.
  */
 export const devServerDynamicConfig: Readonly<Record<string, string>> = {
   'matching.numTaskqueueReadPartitions': '1',
@@ -122,7 +124,7 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
           timeoutMs: 60_000,
           what: 'Temporal to sleep',
         })
-        // Copies database and write-ahead log as a crash would leave them.
+        // Copies the database and the write-ahead log in the state in which a crash would leave them.
         await replaceDatabase(dbFile, file)
       } finally {
         child.kill('SIGCONT')
@@ -175,7 +177,7 @@ async function launch(cliPath: string, args: string[], port: number, logFile: st
   }
 }
 
-/** The first workflow start needs the namespace and every search attribute. */
+/** Whether the server has the namespace and every search attribute, which the first start of a workflow needs. */
 async function serves(address: string): Promise<boolean> {
   const connection = await Connection.connect({ address, connectTimeout: '5s' })
   try {

@@ -11,7 +11,7 @@ export function startGuardianApi(find: FindVaa, port = 0, isHeld: FindVaa<boolea
   return startVaaServer((method, path) => guardianAnswer(method, path, find, isHeld), port)
 }
 
-/** The guardian's gateway passes gRPC codes on: 3 invalid argument, 5 not found. */
+/** The answer of a guardian's API. The gateway passes on gRPC codes: 3 invalid argument, 5 not found. */
 export function guardianAnswer(method: string, path: string, find: FindVaa, isHeld: FindVaa<boolean>): VaaAnswer {
   const parts = /^\/v1\/(signed_vaa|governor\/is_vaa_enqueued)\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(path)
   if (method !== 'GET' || !parts) return { code: 404, body: { code: 5, message: 'Not Found', details: [] } }

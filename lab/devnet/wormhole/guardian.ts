@@ -25,12 +25,14 @@ export interface Guardian {
   readonly spy: Spy
   readonly api: GuardianApi
   readonly apiUrl: string
-  /** Has all signed messages, like `api`. */
+  /** Serves all signed messages, like `api`. */
   readonly wormholescan: VaaServer
   /** Treats a message of a chain outside this devnet as if a watcher had observed it. */
   observe(message: Message): void
   treat(how: (message: Message) => Treatment): void
-  /** Signs again all messages that the servers have, and signs later messages, with a new index and the same keys. */
+  /**
+   * Signs all messages of the servers again, and all later messages, with the same keys and a new guardian set index.
+   */
   renew(setIndex: number): void
   /** Makes the Governor release all held messages, or only the first `most`. */
   release(most?: number): void
@@ -46,7 +48,7 @@ export interface Guardian {
   stop(): Promise<void>
 }
 
-/** Starts the guardians. The servers have the messages of the deployment, but the spy does not gossip them. */
+/** Starts the guardians. The servers have the messages of the deployment, but the spy does not send these messages. */
 export async function startGuardian(chains: readonly WormholeChain[], options: GuardianOptions): Promise<Guardian> {
   const { guardians } = options
   const spy = await startSpy({ port: options.spyPort, sendTimeoutMs: options.sendTimeoutMs })

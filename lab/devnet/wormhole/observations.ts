@@ -36,7 +36,7 @@ export function createObservations(sign: (message: Message) => SignedVaa, gossip
   return {
     all,
     observe(message) {
-      // Known messages are skipped, because a watcher reads messages again after its cursor was set back.
+      // Known messages are skipped, because a watcher reads messages again after its cursor has been set back.
       const digest = digestOf(message)
       if (seen.has(digest)) return
       seen.add(digest)

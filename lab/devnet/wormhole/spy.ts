@@ -94,7 +94,10 @@ export async function startSpy(options: SpyOptions = {}): Promise<Spy> {
   return spy
 }
 
-/** Accepts only emitter filters. Addresses are hex of at most 32 bytes, padded on the left (vaa.StringToAddress). */
+/**
+ * Reads the filters of a subscription. Accepts only emitter filters. Addresses are hex of at most 32 bytes, padded on
+ * the left (vaa.StringToAddress).
+ */
 function parseFilters(entries: readonly FilterEntry[]): { filters: Filter[] } | { problem: string } {
   const filters: Filter[] = []
   for (const { emitterFilter } of entries) {

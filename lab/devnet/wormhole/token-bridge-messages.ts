@@ -4,8 +4,8 @@ import { createTokenBridge, type TokenBridgeOptions, type TokenBridgeTarget } fr
 const nowhere = `0x${'0'.repeat(40)}`
 
 /**
- * The token bridge's plug-in, without a chain. `given`: settings by target. To make or prove calls, the settings of a
- * target must have the address of its real contract.
+ * The token bridge's plug-in, without a chain. `given`: settings by target. The plug-in can make and prove calls for a
+ * target only if its settings contain the address of the real contract.
  */
 export function tokenBridgeMessages(
   chainNames: ReadonlyMap<number, string>,

@@ -8,7 +8,7 @@ import { published, type WormholeChain } from './wormhole.ts'
 
 /** `coin` and `token` arrive wrapped. `coin-home` and `token-home` arrive unwrapped on their own chain. */
 export const transferKinds = ['coin', 'token', 'coin-home', 'token-home'] as const
-/** A coin with a payload 3 for the target's redeemer. Needs the devnet's option `receivers`. */
+/** A transfer of coins with a payload 3 for the target's redeemer. Needs the devnet's option `receivers`. */
 export const messageKind = 'coin-to-contract'
 export type TransferKind = (typeof transferKinds)[number] | typeof messageKind
 
@@ -47,12 +47,14 @@ export type UserSide = Omit<WormholeChain, 'anvil' | 'deployer' | 'firstSequence
 
 /** Users who send from one chain to the other, all with the devnet's user account. */
 export interface Users {
-  /** Sends the transfers in as few blocks as possible. Resolves when all are mined. Throws Error if one reverted. */
+  /**
+   * Sends the transfers in as few blocks as possible. Resolves when all are mined. Throws Error if a transfer reverted.
+   */
   send(transfers: readonly UserTransfer[]): Promise<SentTransfer[]>
 }
 
 const bridgeAbi = artifact('BridgeImplementation').abi
-/** Smallest amount that token bridges carry, wei: messages have at most 8 decimals. */
+/** Smallest amount that token bridges carry, wei: amounts in messages have at most 8 decimals. */
 const dust = 10n ** 10n
 const gasLimit = 400_000n
 

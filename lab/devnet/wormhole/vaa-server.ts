@@ -25,11 +25,11 @@ export interface Trouble {
 
 export interface VaaServer {
   readonly url: string
-  /** Paths of all requests in order, including refused requests. */
+  /** Paths of all requests, in the order of arrival, including refused requests. */
   readonly requests: readonly string[]
   /**
-   * Number of requests that ignored a Retry-After or came during a block. Requests that were sent before the refusal do
-   * not count.
+   * Number of requests that ignored a Retry-After or arrived during a block. Requests sent before the refusal do not
+   * count.
    */
   readonly early: number
   /** Sets the faults. Without an argument, the server is healthy again. */
@@ -38,7 +38,7 @@ export interface VaaServer {
 }
 
 /**
- * Time in which requests that were sent before a refusal may still arrive, ms. The time is long, because cores are
+ * Time for which requests sent before a refusal may still arrive, ms. The time is long, because the machine may be
  * busy.
  */
 const onTheWayMs = 1_000
@@ -74,7 +74,7 @@ export async function startVaaServer(
     const refused = refusal()
     if (refused) {
       const { status, waitMs, as } = refused
-      // The time is rounded up like the header, so that an obedient client is never early.
+      // The time is rounded up like the header, so that a client that obeys the header is never early.
       const until = waitMs === undefined ? undefined : Math.ceil((Date.now() + waitMs) / 1_000) * 1_000
       if (until !== undefined && Date.now() >= closedUntil) closedFrom = Date.now() + onTheWayMs
       if (until !== undefined) closedUntil = Math.max(closedUntil, Math.min(until, Date.now() + Math.ceil((waitMs ?? 0) / 1_000) * 1_000))

@@ -22,7 +22,7 @@ export interface SignedVaa {
   readonly digest: string
 }
 
-/** floor(2n/3)+1 (Messages.sol, quorum). */
+/** Number of signatures of a quorum: floor(2n/3)+1 (Messages.sol, quorum). */
 export function quorumOf(guardians: number): number {
   return Math.floor((guardians * 2) / 3) + 1
 }
@@ -44,7 +44,10 @@ export function digestOf(message: Message): string {
   return keccak256(keccak256(encodeBody(message)))
 }
 
-/** `guardians`: the whole set. `signers`: indexes of those that sign, ascending. Default: the first quorum. */
+/**
+ * Signs a message. `guardians`: the whole set. `signers`: ascending indexes of the guardians that sign. Default: the
+ * first guardians, as many as a quorum needs.
+ */
 export function signVaa(message: Message, guardians: readonly DevnetAccount[], signers?: readonly number[], setIndex = 0): SignedVaa {
   const indices = signers ?? Array.from({ length: quorumOf(guardians.length) }, (_, index) => index)
   const digest = digestOf(message)

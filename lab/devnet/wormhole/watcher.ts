@@ -3,7 +3,10 @@ import { artifact } from '../chain/contracts.ts'
 import type { Message } from './vaa.ts'
 import { published, type WormholeChain } from './wormhole.ts'
 
-/** Consistency levels of EVM chains: 200 instant, 201 safe, all others finalized (sdk-base, ConsistencyLevels). */
+/**
+ * The level that a consistency level demands on EVM chains: 200 instant, 201 safe, all others finalized (sdk-base,
+ * ConsistencyLevels).
+ */
 export function levelOf(consistencyLevel: number): Level {
   if (consistencyLevel === 200) return 'latest'
   return consistencyLevel === 201 ? 'safe' : 'finalized'
@@ -11,7 +14,10 @@ export function levelOf(consistencyLevel: number): Level {
 
 const topic = artifact('Implementation').abi.getEvent('LogMessagePublished')?.topicHash ?? ''
 
-/** Reports each message when its block reaches the finality that the message demands, and again only after a reorg. */
+/**
+ * Reports each message when its block reaches the finality that the message demands. Reports a message again only after
+ * a reorg.
+ */
 export function watchChain(
   { anvil, core, wormholeChainId }: WormholeChain,
   onMessage: (message: Message) => void,

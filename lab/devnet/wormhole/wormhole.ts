@@ -101,7 +101,10 @@ async function prepare(plan: ChainPlan, { guardians, consistencyLevel = 1 }: Dep
   return { plan, script, core, tokenBridge, weth, token }
 }
 
-/** Registers the other bridge, attests both tokens and sends the seed transfers. Returns the four messages in order. */
+/**
+ * Registers the other bridge, attests both tokens and sends the seed transfers. Returns the four messages, in the order
+ * of publication.
+ */
 async function connect(site: Site, other: Site, { guardians }: DeployOptions): Promise<Message[]> {
   const { script, tokenBridge, weth, token, plan } = site
   const payload = registerChainPayload(other.plan.wormholeChainId, other.tokenBridge)
@@ -150,7 +153,7 @@ async function receive(site: Site, other: Site, messages: readonly Message[], { 
   }
 }
 
-/** A contract that forwards every call to the token bridge, which pays its caller. */
+/** Deploys a contract that forwards every call to the token bridge, because the bridge pays its caller. */
 export async function deployRedeemer(anvil: Pick<Anvil, 'rpc'>, tokenBridge: string): Promise<string> {
   const address = freshAddress()
   // Bytecode: calldatacopy(0, 0, size), call(gas, bridge, 0, 0, size, 0, 0), revert if the call failed.

@@ -54,7 +54,10 @@ export interface NetworkOptions {
 export type PoolAnswer = 'accepted' | 'known' | 'nonce-too-low' | 'replacement-underpriced' | 'underpriced' | 'pool-limit'
 
 export const gwei = 1_000_000_000
-/** wei. About Ethereum's highest base fee. Without a limit, spikes would exceed every lane's balance. */
+/**
+ * Maximum base fee, wei. About the highest base fee that Ethereum has had. Without a maximum, spikes would exceed every
+ * lane's balance.
+ */
 const mostBaseFee = 7_500 * gwei
 const quietMs = 5 * 60_000
 const rareMs = 10_000
@@ -68,7 +71,7 @@ const mostPerAccount = 80
 export class Network {
   readonly options: NetworkOptions
   readonly blocks: SimulatedBlock[] = []
-  /** Deliveries in the present chain, by transfer. A second delivery is a duplicate effect. */
+  /** Deliveries in the current chain, by transfer. A second delivery is a duplicate effect. */
   readonly effects = new Map<string, Mined[]>()
   readonly byHash = new Map<string, Mined>()
   /** Number of deliveries that the contract reverted because the transfer was already delivered. */
@@ -77,7 +80,7 @@ export class Network {
   readonly #pool = new Map<string, Map<number, SimulatedTransaction>>()
   readonly #byNonce = new Map<string, Mined[]>()
   #baseFee = 5 * gwei
-  /** Lowest base fee, wei. Grows with each spike, so that transactions with low fees must be replaced. */
+  /** Minimum base fee, wei. Grows with each spike, so that transactions with low fees must be replaced. */
   #least = gwei
   #spike = 0
   #forks = 0
@@ -194,7 +197,10 @@ export class Network {
     this.#add(this.#chosen())
   }
 
-  /** In a spike, each block raises the base fee by an eighth (the most that EIP-1559 allows). */
+  /**
+   * Sets the base fee of the next block. In a spike, each block raises the base fee by an eighth (the maximum of
+   * EIP-1559).
+   */
   #price(): void {
     if (this.#spike > 0) {
       this.#spike -= 1
@@ -265,7 +271,7 @@ export class Network {
       const block = this.blocks.pop()
       for (const one of block?.mined.toReversed() ?? []) this.#undo(one)
     }
-    // The new branch is made as long as the old one, because only then do nodes follow it.
+    // The new branch is made as long as the old branch, because nodes do not follow a shorter branch.
     for (let left = depth; left > 0; left--) this.#add(this.#chance.next() < 0.5 ? this.#chosen() : [])
   }
 

@@ -19,7 +19,7 @@ interface OpenWatch extends Watch {
   see(): void
 }
 
-/** The chain as one process sees it: late, and with failed reads. A dead process sees nothing more. */
+/** The chain as one process sees it: late, and with failed reads. A dead process no longer sees changes. */
 export class ChainView {
   readonly chain: Chain
   readonly #network: Network

@@ -40,7 +40,7 @@ interface Execution {
   readonly timers: Timer[]
 }
 
-/** A regular activity, with queue, time-outs and retries. The server keeps it until it has a result. */
+/** A regular activity, with its queue, time-outs and retries. The server keeps the activity until it has a result. */
 export class ActivityTask {
   readonly #server: Host
   readonly #owner: ActivityOwner
@@ -61,7 +61,8 @@ export class ActivityTask {
   }
 
   /**
-   * @param eager the process that completed the workflow task. It takes the activity immediately if it polls the queue.
+   * @param eager the process that completed the workflow task, which takes the activity immediately if it polls the
+   * queue
    */
   enqueue(eager?: Worker): void {
     const { clock } = world

@@ -31,7 +31,7 @@ export function createClient(server: Server, process: Pick<Worker, 'alive'>): Te
       await world.clock.sleep(requestLostMs)
       throw server.unavailable()
     }
-    // Errors travel back like values, and may be lost too.
+    // Errors are sent back like values, so they can be lost too.
     const outcome = await Promise.resolve()
       .then(effect)
       .then(

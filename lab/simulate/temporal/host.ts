@@ -18,7 +18,10 @@ export interface Host {
   travelMs(): number
   loses(what: Losable): boolean
   workflowOf(type: string): WorkflowFunction
-  /** A living process that polls the queue: usually `preferred` if it polls, otherwise any. Undefined if none polls. */
+  /**
+   * A living process that polls the queue: usually `preferred` if it does, otherwise any such process. Undefined if no
+   * process polls the queue.
+   */
   pollerOf(queue: string, kind: 'workflow' | 'activity', preferred?: Worker): Worker | undefined
   begin(info: RunInfo): unknown
   ended(info: RunInfo, result: string): void
@@ -27,12 +30,15 @@ export interface Host {
   readonly log: ((line: string) => void) | undefined
   taskFailed(info: RunInfo, error: unknown): void
   unavailable(): ServiceError
-  /** Error for a caller whose update has no answer when the run closes. */
+  /** Error for the caller of an update that has no answer when the run closes. */
   closing(workflowId: string): Error
 }
 
-/** Interval at which work without a poller looks for one, ms. */
+/** Interval at which work without a poller looks for a poller, ms. */
 export const pollMs = 400
 
-/** Each caller gets its own promise, because a shared one would keep every finished simulation in memory. */
+/**
+ * A promise that never settles. Each caller gets its own, because a shared promise would keep every finished simulation
+ * in memory.
+ */
 export const never = () => new Promise<never>(() => {})

@@ -19,7 +19,7 @@ type Options = ConstructorParameters<typeof Activator>[0]
 export type Job = coresdk.workflow_activation.IWorkflowActivationJob & { readonly variant?: string }
 export type Command = coresdk.workflow_commands.IWorkflowCommand
 
-/** Jobs that a workflow got together, with the wall time. A replay gives the same jobs again. */
+/** Jobs that a workflow received together, with the wall time. A replay repeats the same jobs. */
 export interface Activation {
   readonly wall: number
   readonly jobs: readonly Job[]
@@ -79,8 +79,8 @@ export class WorkflowMachine {
   }
 
   /**
-   * Throws errors of the workflow that are not Temporal failures. A real worker then fails the workflow task and tries
-   * again.
+   * Applies the jobs and returns the workflow's commands. Throws errors of the workflow that are not Temporal failures;
+   * a real worker then fails the workflow task and tries again.
    */
   async activate(jobs: readonly Job[], events: number): Promise<Command[]> {
     const activator = this.#activator
@@ -116,7 +116,7 @@ export class WorkflowMachine {
       try {
         const again = await this.activate(jobs, events)
         if (again.length !== commands)
-          throw ApplicationFailure.nonRetryable(`replay: ${again.length} commands in place of ${commands}`, 'NondeterminismError')
+          throw ApplicationFailure.nonRetryable(`replay: ${again.length} commands instead of ${commands}`, 'NondeterminismError')
       } finally {
         world.clock.replayed = undefined
       }

@@ -38,9 +38,11 @@ export interface Answer {
 /** Time after which the server gives a workflow task to another process, ms. Temporal's default. */
 const taskTimeoutMs = 10_000
 const taskRetryMs = 1_000
-/** Share of workflow tasks before which the process drops the run from its cache. */
+/** Probability that the process drops the run from its cache before a workflow task. */
 const uncached = 0.002
-/** Share of the moves to another process for which the history is really replayed. Small, because a replay is slow. */
+/**
+ * Probability that the history is really replayed when the run moves to another process. Low, because a replay is slow.
+ */
 const replayed = 0.1
 
 export class Run {

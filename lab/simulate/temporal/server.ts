@@ -80,7 +80,7 @@ export class Server implements Host {
     return all.length > 0 ? world.chance.pick(all) : undefined
   }
 
-  /** Like the real server, throws if the id is taken, or returns the open run for USE_EXISTING. */
+  /** Starts a run. If the id is taken, throws or, for USE_EXISTING, returns the open run, like the real server. */
   start(type: string, options: StartOptions): Run {
     const { workflowId, taskQueue, args, memo = {}, workflowIdReusePolicy: reuse, workflowIdConflictPolicy: conflict } = options
     const known = this.#latest.get(workflowId)

@@ -75,5 +75,5 @@ test.each([
 })
 
 test.each(['', '5', 'm', '5 m', '5x'])('%j is not a duration', (text) => {
-  expect(() => durationSeconds(text)).toThrow('no duration')
+  expect(() => durationSeconds(text)).toThrow('is not a Prometheus duration')
 })

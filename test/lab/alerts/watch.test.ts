@@ -78,7 +78,7 @@ describe('a run', () => {
   })
 
   test('the result of the alerts run has a line per fault', () => {
-    expect(tell(result)).toBe('a node is dead: PortageNodeDown after 12 s (at most 70), resolved after 3 s')
+    expect(tell(result)).toBe('a node is dead: PortageNodeDown after 12 s (limit 70 s), resolved after 3 s')
     expect(tell({ ...result, firedAfterSeconds: undefined, others: ['PortageHalted'] })).toContain('NOT within 70 s')
     expect(tell({ ...result, others: ['PortageHalted'] })).toContain('OTHERS: PortageHalted')
   })

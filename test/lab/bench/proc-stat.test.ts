@@ -70,7 +70,7 @@ test.runIf(process.platform === 'linux')(
     const used = () => (process.cpuUsage(begun).user + process.cpuUsage(begun).system) / 1_000
     while (used() < 200);
     const { own, gone } = await meter.stop()
-    // The limit is below 200 ms, because the kernel counts CPU time in steps of 10 ms.
+    // The minimum is below 200 ms, because the kernel counts CPU time in steps of 10 ms.
     expect(own?.cpuMs).toBeGreaterThanOrEqual(180)
     expect(own?.rssPeakMiB).toBeGreaterThan(10)
     expect(gone).toMatchObject({ cpuMs: 0, rssPeakMiB: 0 })

@@ -20,7 +20,7 @@ describe('two devnets', { timeout: 120_000 }, () => {
     const second = await run(process.execPath, ['--import', 'tsx', join(root, 'lab/devnet/main.ts'), '--dir', dir])
     expect(second.code).toBe(1)
     expect(second.stderr).toContain(
-      `A devnet runs in ${dir} already (process ${process.pid}). Stop it (Ctrl-C), or give this one a folder of its own`,
+      `A devnet already runs in ${dir} (process ${process.pid}). Stop it (Ctrl-C), or use another folder for this devnet`,
     )
     expect(second.stderr).toContain('npm run devnet -- --dir')
     expect(JSON.parse(await readFile(join(dir, 'running.json'), 'utf8'))).toMatchObject({ pid: process.pid })
@@ -45,7 +45,8 @@ describe('two devnets', { timeout: 120_000 }, () => {
     await (
       await lockFolder(dir)
     )()
-    // The lock names this process's id with another start: its process has ended and the id was reused.
+    // The lock has this process's id with a different start time, as if its process had ended and the id had been
+    // reused.
     await writeFile(join(dir, 'running.json'), JSON.stringify({ pid: process.pid, startedAt: 'Thu Jan  1 00:00:00 1970' }))
     await (
       await lockFolder(dir)

@@ -142,7 +142,7 @@ describe('NTT on the devnet, with the real bytecode of 2.0.0', () => {
       const forged = guardian.sign({ ...sample, sequence: 999n, payload: hexlify(payload) })
       const refused = await refusal(ntt.ends.bsc, receive(ntt.ends.bsc, forged))
       expect(refused).toMatch(error)
-      // A panic may have any cause, so the bridge gives it no meaning.
+      // A panic may have any cause, so the bridge does not interpret it.
       expect(meaningOf(refused)).toBe(error.endsWith('Panic') ? undefined : 'permanent')
     })
 
@@ -258,7 +258,10 @@ async function perform({ anvil, manager, transceivers }: NttEnd, call: Call): Pr
   return ours.map((log) => abi.parseLog(log)?.name)
 }
 
-/** Selector, name and arguments of the error with which the call reverts, or a text about what happened instead. */
+/**
+ * Selector, name and arguments of the error with which the call reverts. If the call does not revert with an error, a
+ * text that describes the result.
+ */
 async function refusal({ anvil }: NttEnd, call: Call): Promise<string> {
   const params = [{ ...call, from: stranger.address }, 'latest']
   const answer = (await postJson(anvil.url, { jsonrpc: '2.0', id: 1, method: 'eth_call', params })) as { error?: { data?: string } }

@@ -6,7 +6,7 @@ import { freePort } from '../../../lab/devnet/ports.ts'
 
 const module = fileURLToPath(new URL('../../../lab/devnet/ports.ts', import.meta.url))
 
-// Only Linux can reserve a port. Other systems check that it is free.
+// Only on Linux can a port be reserved. On other systems, `freePort` only checks that the port is free.
 describe.runIf(process.platform === 'linux')('a free port', () => {
   test('a free port is given once, however many are requested before a server listens', async () => {
     // Of 600 ports chosen at random from 22,000, some would be the same.

@@ -15,8 +15,8 @@ interface RedeemOptions {
 }
 
 /**
- * Redeems with ethers, as any user could. Throws the node's errors, and Error if it reverts. Does not call `wait()` of
- * ethers, whose pending requests would reject uncaught when the provider is destroyed.
+ * Redeems with ethers, as any user could. Throws the node's errors, and Error if the transaction reverts. Does not call
+ * `wait()` of ethers, whose pending requests would reject uncaught when the provider is destroyed.
  */
 export async function redeem(chain: WormholeChain, account: DevnetAccount, vaa: Uint8Array, options: RedeemOptions): Promise<void> {
   const hash = await queueRedeem(chain, account, vaa, options)

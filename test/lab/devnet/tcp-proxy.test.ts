@@ -75,7 +75,7 @@ test('a stalled TCP proxy passes on nothing, and sends the held bytes afterwards
   const during = await dial()
   during.socket.write('three')
   await expect.poll(() => proxy.connections).toBe(2)
-  // The bytes of a later direct connection arrive first, which shows that the proxy holds `two` and `three` back.
+  // The bytes of a later direct connection arrive first, which shows that the proxy holds back `two` and `three`.
   const direct = connect(serverPort, '127.0.0.1')
   opened.push(direct)
   direct.write('direct')

@@ -49,7 +49,10 @@ describe('the search for the Temporal CLI', () => {
   test('a TEMPORAL_CLI that does not work is never replaced', async () => {
     await program('bin')
     const finding = find({ TEMPORAL_CLI: join(dir, 'typo'), PATH: join(dir, 'bin') })
-    await expect(finding).rejects.toMatchObject({ code: 'SETUP_INCOMPLETE', message: expect.stringContaining('typo is no Temporal CLI') })
+    await expect(finding).rejects.toMatchObject({
+      code: 'SETUP_INCOMPLETE',
+      message: expect.stringContaining('typo is not a Temporal CLI'),
+    })
   })
 
   test('another program with the name of the Temporal CLI is passed over', async () => {

@@ -312,32 +312,32 @@ spec:
 {{- define "portage.validate" -}}
 {{- $chains := .Values.config.chains | default dict -}}
 {{- if not $chains }}{{ fail "config.chains is empty: config is portage.yaml (docs/reference/config.md)" }}{{- end -}}
-{{- if and (or .Values.temporal.apiKey .Values.temporal.tls.ca .Values.temporal.tls.mutual) (not .Values.temporal.credentialsSecret) }}{{ fail "temporal.credentialsSecret is empty: the API key and the TLS files are in it" }}{{- end -}}
+{{- if and (or .Values.temporal.apiKey .Values.temporal.tls.ca .Values.temporal.tls.mutual) (not .Values.temporal.credentialsSecret) }}{{ fail "temporal.credentialsSecret is empty: name the Secret with the API key and the TLS files" }}{{- end -}}
 {{- range $receiver := .Values.config.notifications }}
 {{- range $secret := $receiver.secrets }}
 {{- if $secret.secretFile }}
-{{- if not $.Values.ledger.notificationsSecret }}{{ fail (printf "ledger.notificationsSecret is empty: the secret of the receiver %s is a file of it" $receiver.name) }}{{- end -}}
+{{- if not $.Values.ledger.notificationsSecret }}{{ fail (printf "ledger.notificationsSecret is empty: name the Secret with the secret of the receiver %s" $receiver.name) }}{{- end -}}
 {{- if not (hasPrefix "/run/secrets/portage/notifications/" $secret.secretFile) }}{{ fail (printf "config.notifications: the secretFile of %s is not in /run/secrets/portage/notifications" $receiver.name) }}{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- range $key := ((.Values.config.temporal | default dict).encryption | default dict).keys }}
 {{- if $key.keyFile }}
-{{- if not $.Values.temporal.payloadKeysSecret }}{{ fail (printf "temporal.payloadKeysSecret is empty: the payload key %s is a file of it" $key.id) }}{{- end -}}
+{{- if not $.Values.temporal.payloadKeysSecret }}{{ fail (printf "temporal.payloadKeysSecret is empty: name the Secret with the payload key %s" $key.id) }}{{- end -}}
 {{- if not (hasPrefix "/run/secrets/portage/payload-keys/" $key.keyFile) }}{{ fail (printf "config.temporal.encryption: the keyFile of %s is not in /run/secrets/portage/payload-keys" $key.id) }}{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- $served := dict -}}
 {{- range .Values.chains }}
 {{- if not (hasKey $chains .name) }}{{ fail (printf "chains: %s is not in config.chains" .name) }}{{- end -}}
-{{- if hasKey $served .name }}{{ fail (printf "chains: %s is there twice" .name) }}{{- end -}}
+{{- if hasKey $served .name }}{{ fail (printf "chains: %s is listed twice" .name) }}{{- end -}}
 {{- $_ := set $served .name true -}}
 {{- end -}}
 {{- $names := dict -}}
 {{- $secrets := dict -}}
 {{- range $lane := .Values.lanes }}
 {{- if not (hasKey $chains $lane.chain) }}{{ fail (printf "lanes: %s is on %s, which is not in config.chains" $lane.name $lane.chain) }}{{- end -}}
-{{- if hasKey $names $lane.name }}{{ fail (printf "lanes: %s is there twice" $lane.name) }}{{- end -}}
+{{- if hasKey $names $lane.name }}{{ fail (printf "lanes: %s is listed twice" $lane.name) }}{{- end -}}
 {{- $_ := set $names $lane.name true -}}
 {{- if $lane.secret }}
 {{- if hasKey $secrets $lane.secret }}{{ fail (printf "lanes: %s and %s share the secret %s: each lane has its own" $lane.name (get $secrets $lane.secret) $lane.secret) }}{{- end -}}
