@@ -1,4 +1,4 @@
-/** The times are in the memo `failover`, because replays must read the same times. */
+/** Kept in the memo `failover`, so that replays read the same times. */
 export interface FailoverTimes {
   /** Heartbeat time-out of steps with a lane's key. */
   readonly heartbeatMs: number

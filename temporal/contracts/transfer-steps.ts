@@ -39,7 +39,9 @@ export interface AdmitInput {
   disputed?: true
   /** Time of the last retry, ms since the epoch. Earlier losses do not quarantine the transfer. */
   retriedAt?: number
-  /** True after a revert or quarantine. The call then runs no code of the recipient, if the bridge has such a call. */
+  /**
+   * True after a revert or quarantine. If the bridge has a call that runs no code of the recipient, this call is used.
+   */
   wrapped?: boolean
   /**
    * Number and total gas limit of the stage's calls that reverted since a person's last retry. Absent: an older version
@@ -139,7 +141,10 @@ export interface ConfirmInput {
   /** `passed`: the effect of this stage is final, and another call is needed. */
   stage?: string | undefined
   waitMs: number
-  /** `gone` needs most nodes, because one node's wrong answer could end a delivered transfer as undelivered. */
+  /**
+   * Set if most nodes must agree on `gone`, because one node's wrong answer could end a delivered transfer as
+   * undelivered.
+   */
   requireAgreement?: true
   seenAt?: number
 }
@@ -180,7 +185,10 @@ export interface LaneStatusAnswer {
 export interface WithdrawInput {
   lane: LaneId
   intentId: string
-  /** `leave`: only an intent without a nonce. `cancel`: a no-op fills the nonce. `abandon`: the lane gets the nonce. */
+  /**
+   * `leave`: withdraws only an intent without a nonce. `cancel`: a no-op fills the nonce. `abandon`: the lane takes
+   * over the nonce.
+   */
   how: 'leave' | 'cancel' | 'abandon'
 }
 

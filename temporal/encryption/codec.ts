@@ -22,7 +22,7 @@ const { Payload: PayloadMessage } = proto.temporal.api.common.v1
 /** Messages and stack traces of failures move into a payload, which the codec encrypts. */
 export const encodedFailures = new DefaultFailureConverter({ encodeCommonAttributes: true })
 
-/** Node stores the key outside JavaScript, so printing this object does not show it. */
+/** Node keeps the key outside JavaScript, so a printed object does not show the key. */
 interface PayloadKey {
   readonly id: string
   readonly key: KeyObject

@@ -7,7 +7,10 @@ const scheduleToStart = 2
 /** NON_DETERMINISTIC_ERROR of temporal.api.enums.v1.WorkflowTaskFailedCause. */
 const nonDeterministic = 24
 
-/** The chains know the state of a closed transfer. Only a reset keeps operators' orders to an open run. */
+/**
+ * Closed transfers are started again, because the chains show their state. Open runs are reset, because only a reset
+ * keeps operators' orders.
+ */
 export const remedies = {
   undone: { action: 'start again', why: 'started again: it closed without an outcome' },
   effectGone: { action: 'start again', why: 'started again: its effect was undone' },
@@ -45,7 +48,7 @@ export function diagnoseTask(
   return undefined
 }
 
-/** `quietSince`: ms since the epoch. */
+/** True if no timer is open, and the last event is a task that completed before `quietSince` (ms since the epoch). */
 export function isIdle(events: readonly HistoryEvent[], quietSince: number): boolean {
   const timers = new Set<string>()
   for (const { timerStartedEventAttributes: started, timerFiredEventAttributes: fired, timerCanceledEventAttributes: canceled } of events) {
