@@ -1,6 +1,6 @@
 const hidden = '[redacted]'
 
-/** Strangers can choose some texts (paths, answers of servers), so longer texts are cut. */
+/** Maximum length of a text. Strangers can choose some texts (paths, answers of servers), so longer texts are cut. */
 const longestText = 32_768
 
 const urlPattern = /\b(?:https?|wss?):\/\/[^\s"'`<>\\]+/gi

@@ -68,7 +68,7 @@ export async function within<T, L>(ms: number, work: Promise<T>, late: () => L):
 export interface Polling {
   readonly everyMs: number
   readonly signal: AbortSignal
-  /** Gets the error of a round, and polling continues. Without `onError`, the error ends the polling. */
+  /** Called with the error of a failed round. Polling then continues. Without `onError`, the error ends the polling. */
   readonly onError?: (error: unknown) => void
 }
 

@@ -32,7 +32,7 @@ interface SmallServerWork {
   readonly failure: (error: unknown) => Answer
 }
 
-/** Throws a RelayerError with `code` if it cannot listen. */
+/** Opens an HTTP server with strict limits. Throws a RelayerError with `code` if it cannot listen. */
 export async function openSmallServer({ host, port, hosts }: SmallServerOptions, { setting, code, answer, failure }: SmallServerWork) {
   const limits = { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs, connectionsCheckingInterval: lateCheckMs }
   const server = createServer({ ...limits, keepAliveTimeout: idleTimeoutMs, maxHeaderSize: mostHeaderBytes }, (request, response) => {
@@ -70,7 +70,7 @@ export class BodyTooLong extends Error {
   }
 }
 
-/** Throws BodyTooLong, the errors of `use` and those of the connection. */
+/** Passes the body of a request to `use`. Throws BodyTooLong, the errors of `use` and the errors of the connection. */
 export async function withBody<Result>(
   request: IncomingMessage,
   { mostBytes, budget }: { readonly mostBytes: number; readonly budget: ByteBudget },

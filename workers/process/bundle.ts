@@ -70,7 +70,7 @@ async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
   }
 }
 
-/** A sink runs after the code of a task, before the task is reported. So a crash in the sink interrupts the task. */
+/** A sink runs after the code of a task and before the task is reported, so a crash in a sink interrupts the task. */
 export const crashSinks: InjectedSinks<CrashSinks> = {
   crash: { continueAsNew: { fn: () => failpoint('lane-continue-as-new'), callDuringReplay: false } },
 }

@@ -49,7 +49,7 @@ export function supervise(
       throw error
     })
   failure.signal.addEventListener('abort', () => {
-    logger.error('this process is useless; stopping', { ...problemOf(failure.signal.reason) })
+    logger.error('this process cannot do its work; stopping', { ...problemOf(failure.signal.reason) })
     stopWorkers()
   })
   const [ledgerRuns, workerRuns] = [ledgers.map(run), workers.map(run)]

@@ -65,7 +65,7 @@ export async function createChainWorker(
   return { worker, services: [...(gates ? [gates] : []), openLanes.start(), scheduleAudits(name, context)] }
 }
 
-/** Undefined for the defaults, because every admission would add them to a history. */
+/** Park limits of the config. Undefined for the defaults, because every admission would add them to a history. */
 export function parkAfterOf({ transfers }: Pick<Config, 'transfers'>): ParkLimits | undefined {
   const given = { reverts: transfers.parkAfterReverts, spentNonces: transfers.parkAfterSpentNonces }
   const isDefault = given.reverts === defaultParkAfter.reverts && given.spentNonces === defaultParkAfter.spentNonces
@@ -124,7 +124,10 @@ export async function createLedgerWorker({ logger, ...hosting }: Hosting & { log
   })
 }
 
-/** Interval of checks of the schedule, ms. After a wipe of Temporal, the schedule is missing, and is made again. */
+/**
+ * Interval of checks of the schedule, ms. After a wipe of Temporal, the schedule is missing, so the check creates it
+ * again.
+ */
 const againMs = 15_000
 
 function scheduleAudits(chain: ChainName, { client, config, logger, metrics }: ProcessParts): Service {

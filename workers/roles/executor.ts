@@ -128,7 +128,7 @@ export function createRequestsOf({
     const answers = await Promise.allSettled(reads)
     const found = answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
     const failed = answers.find((one) => one.status === 'rejected')
-    // A chain that does not answer hides no request of another chain.
+    // Throw only if no other chain has a request, so that an outage of one chain does not hide the requests of another.
     if (failed && found.length === 0) throw failed.reason
     for (const { id, chain, address, receipt } of found) {
       const isOwn = isLogOf({ address, topics: requestTopics(quoter) })

@@ -127,7 +127,7 @@ export async function auditNow(client: TemporalClient, config: Config, stream: s
 export async function auditHere(context: ProcessContext, stream: string, limits: AuditLimits = {}): Promise<StreamAudit> {
   const { bridges } = context.network
   const source = [...bridges.values()].flatMap(({ sources }) => sources).find(({ config: { stream: id } }) => id === stream)
-  if (!source) throw unknown(stream, 'No route of this config is this stream.')
+  if (!source) throw unknown(stream, 'No route of this config belongs to this stream.')
   return source.kind === 'signed' ? auditSigned(context, source, limits) : auditOnce(scannedOptions(context, source), limits)
 }
 

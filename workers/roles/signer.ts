@@ -25,7 +25,10 @@ interface PolicyParts {
   readonly spendingFolder: string
 }
 
-/** A lane's key signs proven deliveries, listed calls and payments. Throws CONFIG_INVALID if a delivery is listed. */
+/**
+ * Policy of a lane's key, which signs only proven deliveries, listed calls and payments. Throws CONFIG_INVALID if the
+ * config lists a call with which a bridge delivers.
+ */
 export function signingPolicy(parts: PolicyParts): SigningPolicy {
   const { chainName, chain, lane, dataFee, finalNonce, bridges, settings, spendingFolder } = parts
   const { lanes, treasury, topUp } = chain
@@ -49,7 +52,7 @@ export function signingPolicy(parts: PolicyParts): SigningPolicy {
     operatorCalls,
     payees,
     otherLanes: others,
-    // If the config names the lane that pays top-ups, a thief of another lane's key can pay none.
+    // If the config names the lane that pays top-ups, the keys of all other lanes sign no top-ups, even for a thief.
     topUps: chain.signing.topUps && (topUp === undefined || topUp.from === address),
     topUpLimits: topUp,
     tokens: treasury?.tokens ?? [],
@@ -115,7 +118,9 @@ function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<S
   return lane.signing?.[what] === undefined ? `chains.${chain}.signing.${what}` : `${ofLane}.signing.${what}`
 }
 
-/** While the signing service is offline, each use tries to open the key again. Throws SIGNER_UNAVAILABLE. */
+/**
+ * Opens a key. While the signing service is offline, each use tries to open the key again. Throws SIGNER_UNAVAILABLE.
+ */
 export async function openKey<Key>(open: () => Promise<Key>, logOffline: (problem: ReturnType<typeof problemOf>) => void) {
   const opened = keptRead(open, { lasting: () => true })
   await opened().catch((error: unknown) => {
