@@ -75,7 +75,10 @@ async function ask(client: TemporalClient, transfer: OpenTransfer) {
   return { transfer: facts, isAnswered: status !== undefined, failing: failingOf(workflowId, work) }
 }
 
-/** A transfer whose workflow task fails does not answer, even if its chain has workers. */
+/**
+ * Counts the transfers that were asked and that answered, by chain. Leaves out transfers whose workflow task fails,
+ * because they do not answer even if their chain has workers.
+ */
 function servedOf(asked: readonly Asked[]): Map<ChainName, Pick<ServedFacts, 'asked' | 'answered'>> {
   const counted = asked.filter(({ isAnswered, failing }) => isAnswered || !failing)
   const byChain = groupBy(counted, ({ transfer }) => transfer.targetChain)

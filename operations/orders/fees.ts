@@ -44,7 +44,7 @@ wei. The unit ether works for the coin of any chain.`,
     ...ofOneScope(feeFields, limitsOf, feeOrders),
   },
   clear: {
-    summary: 'Remove all limits of a scope that operators set',
+    summary: 'Remove all limits that operators have set for a scope',
     details: 'The limits of the config apply again.',
     examples: ['portage fees clear --scope chain:bsc --reason "fees are normal again"'],
     ...ofOneScope({ scope }, limitsOf, ({ scope: of }: { readonly scope: FeeScope }): SettingsOrder[] => [

@@ -95,8 +95,7 @@ export const laneOrders = {
   }),
   'lane replace': ledgerOrder('replace', {
     summary: 'Send the transaction of a nonce again with a higher fee, at the next block',
-    details:
-      'The new fee is the old fee plus 20 % (or `bumpPercent`). If the fee of the market, or the given amount, is higher, it is the new fee.',
+    details: 'The new fee is the highest of three: the old fee plus 20 % (or `bumpPercent`), the fee of the market, and the given amount.',
     examples: [`portage lane replace ${lane} 118 --max-fee 90gwei --tip 3gwei --reason "it must go now"`],
     fields: {
       nonce,
