@@ -100,7 +100,9 @@ describe('errors of the YAML', () => {
 
 describe('names and numbers', () => {
   test('names of chains that would vanish, or mean another chain, are refused', () => {
-    expect(refusal(withChains(`  ethereum: ${chain()}\n  __proto__: ${chain()}`))).toContain('chains.__proto__ is no name for a field')
+    expect(refusal(withChains(`  ethereum: ${chain()}\n  __proto__: ${chain()}`))).toContain(
+      'chains.__proto__ is not a valid name for a field',
+    )
     expect(refusal(withChains(`  constructor: ${chain()}`))).toContain(
       'chains.constructor has a name that must be lower case letters, digits and dashes, and not constructor',
     )
