@@ -23,12 +23,12 @@ const lineSchema = z
   .transform((line) => line as unknown as Chained)
 
 /**
- * Longest order of a transfer or operator transaction, in characters: strangers can start such workflows with any
- * orders.
+ * Maximum length of an order of a transfer or operator transaction, characters. Strangers can start such workflows with
+ * any orders.
  */
 const longestOrder = 500_000
 /**
- * Characters from which a day's file is full. A full file gets no more orders that strangers can give. V8's strings are
+ * Characters from which a day's file is full. A full file gets only orders that strangers cannot give. V8's strings are
  * shorter than 2^29 characters.
  */
 const fullDay = 100_000_000

@@ -9,18 +9,18 @@ import { values } from './values.ts'
 const scopes = 'global, chain:<name>, call:<chain>/<contract>[/<selector>], lane:<id>, transfer:<id>'
 const scope = field('--scope <scope>', values.feeScope, scopes)
 const limitFields = {
-  maxFeePerGas: option('--max-fee-per-gas <amount>', values.amount, 'highest price per unit of gas'),
-  maxTip: option('--max-tip <amount>', values.amount, 'highest tip per unit of gas'),
+  maxFeePerGas: option('--max-fee-per-gas <amount>', values.amount, 'maximum price per unit of gas'),
+  maxTip: option('--max-tip <amount>', values.amount, 'maximum tip per unit of gas'),
   maxFeePerTransaction: option(
     '--max-fee-per-transaction <amount>',
     values.amount,
-    'highest cost of a transaction, including the data fee',
+    'maximum cost of a transaction, including the data fee',
   ),
   baseFeeCeiling: option('--base-fee-ceiling <amount>', values.amount, 'highest base fee at which new transfers are sent'),
   tipFactor: option('--tip-factor <number>', values.tipFactor, "factor of the market's tip in the first offer"),
   bumpPercent: option('--bump-percent <number>', values.bumpPercent, 'how much each new attempt raises both fees, percent'),
   gasFactor: option('--gas-factor <number>', values.gasFactor, 'factor of the gas estimate that gives the gas limit'),
-  gasLimit: option('--gas-limit <gas>', values.gas, 'highest gas limit of a transaction'),
+  gasLimit: option('--gas-limit <gas>', values.gas, 'maximum gas limit of a transaction'),
 }
 const feeFields = { scope, ...limitFields }
 export const feeLimits = Object.keys(limitFields) as (keyof FeePolicy)[]

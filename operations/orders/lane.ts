@@ -10,7 +10,7 @@ import { confirmation, values, within } from './values.ts'
 
 const lane = '0x52908400098527886e0f7030069857d2e4169ee7'
 const nonce = field('<nonce>', values.number, 'the nonce')
-const window = field('<nonces>', within(0, 128), 'highest number of nonces in flight, up to 128; 0: the lane grants no nonces')
+const window = field('<nonces>', within(0, 128), 'maximum number of nonces in flight, up to 128; 0: the lane grants no nonces')
 const lanesAtOnce = 8
 const common = { level: 'sign', subject: 'lane', reason: 'required' } as const
 
@@ -75,7 +75,7 @@ export const laneOrders = {
   'lane activate': modeOrder('activate', { summary: 'Make a paused, draining or forbidden lane take work again', why: 'the key is safe' }),
   'lane resync': ledgerOrder('resync', {
     summary: 'Make the lane read its account again before it grants the next nonce',
-    details: 'More than half of the nodes must agree. The lane forgets no nonce.',
+    details: 'More than half of the nodes must agree. The lane does not forget any nonce.',
     examples: [`portage lane resync ${lane} --reason "the key was used elsewhere"`],
     ask: () => ({ kind: 'resync' }),
   }),

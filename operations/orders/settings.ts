@@ -27,7 +27,7 @@ export const haltScopeSchema = z
   .strictObject({ bridge: name.optional(), chain: name.optional(), sourceChain: name.optional(), targetChain: name.optional() })
   .meta({ id: 'HaltScope', description: 'Each field narrows the scope. Without fields, the scope is everything.' })
 
-// With an id of its own, the policy would have a separate definition in the config's JSON Schema.
+// The id is set only here. In the config, an id would add a separate definition to the JSON Schema.
 const policySchema = orderedFeePolicySchema.meta({ id: 'FeePolicy' })
 
 const nodeUses = ['all', 'read', 'send', 'private'] as const
