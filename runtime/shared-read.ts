@@ -70,7 +70,7 @@ export function keptReads<K, T>(
 
   return {
     clear: () => kept.clear(),
-    /** @param maxAgeMs highest age of the answer, from the start of its read */
+    /** @param maxAgeMs maximum age of the answer, from the start of its read */
     get(key: K, maxAgeMs = Infinity): Promise<T> {
       const known = kept.get(key)
       const now = clock()

@@ -2,7 +2,7 @@
 export interface FailoverTimes {
   /** Heartbeat time-out of steps with a lane's key. */
   readonly heartbeatMs: number
-  /** Longest wait for a process with the key. */
+  /** Maximum wait for a process with the key. */
   readonly laneTaskMs: number
 }
 

@@ -35,7 +35,10 @@ export interface LocalBroadcastSteps {
 export interface AdmitInput {
   transfer: Transfer
   avoid?: LaneId[]
-  /** One node showed the effect, and most nodes denied it. One node's answer then no longer stops the transfer. */
+  /**
+   * One node showed the effect, but most nodes denied it. From then on, the answer of one node does not stop the
+   * transfer.
+   */
   disputed?: true
   /** Time of the last retry, ms since the epoch. Earlier losses do not quarantine the transfer. */
   retriedAt?: number
@@ -96,7 +99,7 @@ export interface BroadcastInput extends Omit<Ready, 'kind' | 'local' | 'parkAfte
   seenAt?: number
 }
 
-/** `requeued`: a worker may have sent the call already. `follow`: the step gets no new nonce. */
+/** `requeued`: a worker may have sent the call already. `follow`: the step does not request a new nonce. */
 export type BroadcastMode = 'new' | 'requeued' | 'follow'
 
 export type AttemptRecord = SignedAttempt

@@ -41,7 +41,7 @@ export function diagnoseTask(
     if (event.workflowTaskCompletedEventAttributes) return undefined
     if (failed)
       return { finding: Number(failed.cause) === nonDeterministic ? 'unfitting' : 'failing', reason: failed.failure?.message ?? '' }
-    // Tasks that a sticky process does not fetch go to another process, so this time-out is no failure.
+    // Tasks that a sticky process does not fetch go to another process, so this time-out is not a failure.
     if (timedOut && Number(timedOut.timeoutType) !== scheduleToStart)
       return { finding: 'unanswered', reason: 'no process answers its tasks' }
   }

@@ -16,7 +16,7 @@ import { unlessAborted, Wait } from '../../runtime/wait.ts'
 
 export type StartupDependencies = NonNullable<Awaited<ReturnType<typeof awaitStartupDependencies>>>
 
-/** For the role `ledger`, which reads no chain. */
+/** For the role `ledger`, which does not read chains. */
 const noNetwork: Network = {
   chains: new Map(),
   served: [],

@@ -40,7 +40,7 @@ export function startIntake(context: ProcessContext): Service & { spies(): reado
       const agent = signed.get(keyOf(vaa))
       if (agent) tell(agent, vaa.sequence)
     } catch {
-      // The submitter has refused these bytes too, because they are no valid VAA.
+      // The submitter has refused these bytes too, because they are not a valid VAA.
     }
   }
   const listener: SpyListener = {

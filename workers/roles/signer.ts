@@ -47,7 +47,7 @@ export function signingPolicy(parts: PolicyParts): SigningPolicy {
   return {
     calls: allow ?? calls,
     paidCalls: paidCallsOf(bridges),
-    // A lane with a list of allowed calls makes no other calls.
+    // A lane with a list of allowed calls makes only these calls.
     openCalls: allow ? {} : Object.assign({}, ...bridges.map((bridge) => bridge.openCalls ?? {})),
     operatorCalls,
     payees,

@@ -80,7 +80,7 @@ export async function readClosedRun(
       unlessUnreadable(storedTransfer(client, workflowId, runId)),
       unlessUnreadable(execution === 'COMPLETED' ? result() : Promise.resolve(undefined)),
     ])
-    // An input that no key decrypts is unreadable. An input that is no transfer is readable.
+    // An input that cannot be decrypted is unreadable. An input that is not a transfer is readable.
     const unreadable = ended.code ?? (transfer.code?.startsWith('ENCRYPTION_') ? transfer.code : undefined)
     return { transfer: transfer.value, result: ended.value, ...(unreadable && { unreadable }) }
   }

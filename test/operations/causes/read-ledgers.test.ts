@@ -6,7 +6,7 @@ import { unpolled } from './facts.ts'
 
 const all = Array.from({ length: 250 }, (_, index) => index)
 
-/** A Temporal that runs a stream for each number, all of whose workflow tasks fail. */
+/** A Temporal with one stream per number. The workflow tasks of all streams fail. */
 function setting() {
   let [now, most] = [0, 0]
   const asked = async <Answer>(answer: Answer) => {
