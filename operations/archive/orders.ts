@@ -6,7 +6,7 @@ import type { KeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import { orderSchema } from './records.ts'
 import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeThrough } from './store.ts'
 
-/** `at`: when the order was obeyed or, for the cancel of an operator transaction, when the order was given. */
+/** `at`: when the order was obeyed or, for a cancellation of an operator transaction, when the order was given. */
 export interface OrderRecord extends Readonly<z.infer<typeof orderSchema>> {
   /** The version stays the same when a field is added. */
   readonly version: 1
@@ -28,8 +28,8 @@ const lineSchema = z
  */
 const longestOrder = 500_000
 /**
- * Characters from which a day's file is full. A full file gets only orders that strangers cannot give. V8's strings are
- * shorter than 2^29 characters.
+ * Number of characters at which a day's file counts as full. A full file gets only orders that strangers cannot give.
+ * V8's strings are shorter than 2^29 characters.
  */
 const fullDay = 100_000_000
 const mostNamed = 20

@@ -113,8 +113,8 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
 /** Maximum length of a record, characters. The longest possible message takes about 300,000. */
 export const longestRecord = 400_000
 /**
- * Characters from which a slice is full. In a full slice, new records have the shortest form. V8's strings are shorter
- * than 2^29 characters.
+ * Number of characters at which a slice counts as full. In a full slice, new records have the shortest form. V8's
+ * strings are shorter than 2^29 characters.
  */
 const fullSlice = 100_000_000
 

@@ -21,7 +21,7 @@ import { readTemporal, temporalProblem, withoutTemporal } from './read-temporal.
 export interface CausesOptions {
   readonly config: Pick<Config, 'chains' | 'bridges' | 'notifications' | 'priceFeed' | 'streams' | 'worker'>
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** This process's subscriptions. Other spies are probed by a new connection. */
+  /** This process's subscriptions. Other spies are probed over a new connection. */
   readonly spies?: (() => readonly SpyHealth[]) | undefined
   /** The price feed of this process, if the process quotes. Absent: the sources are asked again. */
   readonly priceOf?: PriceOf | undefined

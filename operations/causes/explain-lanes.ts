@@ -121,8 +121,8 @@ function uselessTopUp({ values }: Of): string[] {
 }
 
 /**
- * The richest other lane of the chain that takes work, has a worker, and has more coins than `kept`. Undefined if there
- * is none.
+ * The chain's richest other lane that takes work, has a worker, and has more coins than `kept`. Undefined if no lane
+ * qualifies.
  */
 function richest(
   { lane, chain: name }: LaneFacts,

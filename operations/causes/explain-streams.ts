@@ -9,7 +9,7 @@ import { blocksBehind, intakePlace } from './explain-intake.ts'
 import type { Finding } from './finding.ts'
 
 const youngMs = 3_000
-/** Age from which a gap may be skipped, ms. Before this age, the guardians may only be slow. */
+/** Minimum age at which a gap may be skipped, ms. The guardians of a younger gap may only be slow. */
 const skippableMs = 86_400_000
 
 const gapKinds: Readonly<Record<GapState, { readonly row: CauseCode; readonly text: string }>> = {

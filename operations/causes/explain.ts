@@ -137,8 +137,8 @@ function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'>): Fin
 }
 
 /**
- * A spy that missed one message may have lost only this message. If it missed a second one, it is silent since the
- * first.
+ * A spy that missed one message may have lost only this message. If it missed a second message, it has been silent
+ * since the first.
  */
 function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']): Finding[] {
   const silent = streams.flatMap(({ stream, state }) => {

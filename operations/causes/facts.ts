@@ -99,7 +99,7 @@ export interface SpyFacts {
   readonly unknownSets: number
 }
 
-/** State of the prices of coins on the Executor's chains, and of the service that signs quotes. */
+/** Missing prices of coins on the Executor's chains, and the state of the service that signs quotes. */
 export interface QuoteFacts {
   readonly asOf: number
   /** Why the key's signing service does not answer. Absent if the service answers, or the key is local. */

@@ -39,8 +39,8 @@ export async function readTransfers(client: TemporalClient, hasDenyRules: Promis
 }
 
 /**
- * The transfers to ask: only the oldest of those with the same target chain, state and error code, but every transfer
- * without a code.
+ * The transfers to ask: every transfer without an error code and, of transfers with the same target chain, state and
+ * code, only the oldest.
  */
 function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
   const oldestFirst = open.toSorted((a, b) => a.startedAt - b.startedAt)

@@ -74,7 +74,7 @@ function coinOfScope(config: OrderContext['config'], wanted: FeeScope): string |
   return wanted.kind === 'chain' || wanted.kind === 'call' ? coinOfChain(config, wanted.chain) : undefined
 }
 
-/** Case matters only in the ids of transfers. */
+/** Lowers the case of a scope, except in the ids of transfers, where case matters. */
 function comparable(scope: FeeScope): string {
   return scope.kind === 'transfer' ? feeScopeText(scope) : feeScopeText(scope).toLowerCase()
 }

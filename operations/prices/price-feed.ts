@@ -32,7 +32,7 @@ interface FeedDeps {
 
 const mostBytes = 65_536
 /**
- * Maximum number of prices kept per source, because a source may answer with new names again and again. An answer of
+ * Maximum number of prices kept per source, because a source may answer with new names each time. An answer of
  * `mostBytes` has fewer prices, so all prices of an answer are kept.
  */
 const mostNames = 10_000

@@ -18,7 +18,7 @@ export class AnswerTooLong extends Error {
   }
 }
 
-/** Thrown if an answer with success as its status does not end in time. */
+/** Thrown if an answer with a success status does not end in time. */
 export class AnswerTooSlow extends Error {
   override readonly name = 'TimeoutError'
 }

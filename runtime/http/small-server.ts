@@ -5,7 +5,7 @@ import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ByteBudget } from './fetch-bounded.ts'
 import { idleTimeoutMs, isOwnHost, lateCheckMs, limitConnections, maxRequestsOfConnection, requestTimeoutMs } from './server-limits.ts'
 
-/** A scraper sends hundreds of bytes of headers, a browser with a token about a thousand. */
+/** Maximum size of the headers, bytes. A scraper sends hundreds of bytes, a browser with a token about a thousand. */
 const mostHeaderBytes = 8 * 1024
 
 export interface Answer {

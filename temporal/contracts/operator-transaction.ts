@@ -26,12 +26,12 @@ export interface OperatorTransactionProgress {
   cancelledBy?: Order
 }
 
-/** A KMS signs differently each time, so each signature gives the transaction another hash. */
+/** A KMS signs differently each time, so each signature gives the transaction a different hash. */
 export type SignedHash = Pick<AttemptRecord, 'kind' | 'hash'>
 
 /**
- * A nonce of the workflow, and what it signed for it. The chain shows these hashes even if the ledger has forgotten the
- * nonce.
+ * A nonce of the workflow, with the hashes of its signed transactions. The chain shows these hashes even if the ledger
+ * has forgotten the nonce.
  */
 export interface Held {
   nonce: number
@@ -64,8 +64,8 @@ export interface OperatorTransactionSteps {
 export interface SendOperatorTransactionInput extends Pick<OperatorTransactionInput, 'lane' | 'intent' | 'onlyBelow'> {
   intentId: string
   /**
-   * True: the step requests no new nonce. If the ledger has no nonce for the intent, the step looks up `held` and
-   * `earlier`.
+   * True: the step does not request a new nonce. If the ledger has no nonce for the intent, the step looks up `held`
+   * and `earlier`.
    */
   lookUpOnly: boolean
   held?: Held

@@ -124,7 +124,7 @@ export type BroadcastResult =
   /** The call of `stage` is final, and the transfer needs another call. */
   | { kind: 'passed'; landed: Landed }
   | { kind: 'included'; landed: Landed; finalInMs: number }
-  /** The transaction is in no block. Call the step again with this intent. `tried`: attempts of this process. */
+  /** The transaction is not in a block yet. Call the step again with this intent. `tried`: attempts of this process. */
   | { kind: 'pending'; nonce: number; attempts: number; reason: string; tried: AttemptRecord[] }
   /** The lane is paused, full or out of funds. With `retryInMs`, other lanes would not help. */
   | { kind: 'no-slot'; code: ErrorCode; reason: string; retryInMs?: number }

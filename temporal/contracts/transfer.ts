@@ -40,7 +40,7 @@ export interface TransferProgress {
   spent: number
   waits: number
   lane?: LaneId
-  /** These lanes have granted no nonce since the last wait. `code` and `reason` are the last lane's. */
+  /** Lanes that have not granted a nonce since the last wait. `code` and `reason` are the last lane's. */
   turnedAway?: { lanes: LaneId[]; code: ErrorCode; reason: string }
   disputed?: true
   /** A lane refused a nonce, because the recipient or the token is quarantined. A retry removes this field. */

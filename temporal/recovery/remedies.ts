@@ -17,7 +17,7 @@ export const remedies = {
   idle: { action: 'reset', why: 'it waited for nothing' },
   unanswered: { action: 'reset', why: 'no process answered its tasks' },
   unfitting: { action: 'reset', why: 'the code does not match its history' },
-  /** No reset repairs a bug of the workflow. */
+  /** A reset cannot repair a bug in the workflow. */
   failing: { action: 'none', why: 'its task fails' },
 } as const
 

@@ -50,7 +50,7 @@ describe('errors of the YAML', () => {
       good.replace('bridge: {}', 'bridge: {}\n  receivers: { routes: [{ emitter: 12 }] }'),
     ],
     ['streams.wormhole-2 is the chain ethereum', good.replace('bridge: {}', 'bridge: { streams: { wormhole-2: {} } }')],
-    ['streams.wormhole-5 is no source', good.replace('bridge: {}', 'bridge: { streams: { wormhole-5: {} } }')],
+    ['streams.wormhole-5 is not a source', good.replace('bridge: {}', 'bridge: { streams: { wormhole-5: {} } }')],
     ['freeRoutes[0].source is not a chain', good.replace('bridge: {}', 'bridge: { freeRoutes: [{ source: bsc, target: ethereum }] }')],
     [
       'freeRoutes[0].target is the source too',

@@ -14,7 +14,7 @@ const rooms = ['domain', 'temporal', 'workflows']
 
 const bundles = new Map<boolean, Promise<WorkflowBundle>>()
 
-/** All callers share the code, because making it takes 2 s of CPU. `traced` adds workflows/trace-headers.ts. */
+/** All callers share the code, because bundling takes 2 s of CPU. `traced` adds workflows/trace-headers.ts. */
 export function workflowBundle(logger: Logger, traced = false): Promise<WorkflowBundle> {
   const bundle = bundles.get(traced) ?? load(logger, traced)
   bundles.set(traced, bundle)
@@ -36,7 +36,8 @@ async function load(logger: Logger, traced: boolean): Promise<WorkflowBundle> {
     const made = await bundleWorkflowCode({
       workflowsPath: path('index.ts'),
       failureConverterPath: path('failure-converter.ts'),
-      // These modules run once per thread, and hold no state of a workflow (test/house/workflow-modules.test.ts).
+      // These modules run once per thread, so they must not contain the state of a workflow
+      // (test/house/workflow-modules.test.ts).
       preloadModules: [path('index.ts')],
       logger: new DefaultLogger('WARN', ({ message }) => logger.warn(message, { code: 'INTERNAL' })),
       workflowInterceptorModules,

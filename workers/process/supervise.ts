@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { problemOf } from '../../observability/severity.ts'
 
 export interface ProcessWork {
-  /** Workers of ledgers. They stop last, because ending steps may still call ledgers. */
+  /** Workers of ledgers. They stop last, because the last steps of other Workers may still call ledgers. */
   readonly ledgers: Worker[]
   readonly workers: Worker[]
   readonly agents: LaneAgent[]

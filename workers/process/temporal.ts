@@ -47,8 +47,8 @@ export async function connectTemporal(
       { codec, streamNames, failover, tracing: tracing?.client },
     ),
     /**
-     * Adopts new credentials. Returns the old connection, which is still open, or undefined if it could adopt a new API
-     * key. Throws TEMPORAL_UNAVAILABLE.
+     * Adopts new credentials. Returns the old connection, which is still open, or undefined if this connection could
+     * take a new API key. Throws TEMPORAL_UNAVAILABLE.
      */
     async use(next: TemporalCredentials): Promise<NativeConnection | undefined> {
       const { tls, apiKey } = next

@@ -20,7 +20,8 @@ import { setAuditSchedule } from '../../temporal/client/streams/audits.ts'
 import { problemOf } from '../../observability/severity.ts'
 
 /**
- * Types whose runs fail at a replay error and start again, because the chains show their state. Other runs are reset.
+ * Types whose runs fail on a replay error and are started again, because the chains show their state. Other runs are
+ * reset.
  */
 export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['NondeterminismError'] }
 

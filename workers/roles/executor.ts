@@ -20,7 +20,8 @@ import type { ProcessContext } from './context.ts'
 import { openKey } from './signer.ts'
 
 /**
- * A call from which the fee for data is estimated. Its data is random, because signatures cannot be compressed either.
+ * Sample call for the estimate of the fee for data. Its data is random, because the signatures in real calls cannot be
+ * compressed either.
  */
 const usualCall = { to: `0x${'0'.repeat(40)}`, data: `0x${randomBytes(pricedDataBytes).toString('hex')}`, value: '0' }
 

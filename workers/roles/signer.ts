@@ -52,7 +52,8 @@ export function signingPolicy(parts: PolicyParts): SigningPolicy {
     operatorCalls,
     payees,
     otherLanes: others,
-    // If the config names the lane that pays top-ups, the keys of all other lanes sign no top-ups, even for a thief.
+    // If the config names the lane that pays top-ups, only this lane's key signs top-ups, so a thief of another key
+    // cannot.
     topUps: chain.signing.topUps && (topUp === undefined || topUp.from === address),
     topUpLimits: topUp,
     tokens: treasury?.tokens ?? [],

@@ -98,7 +98,10 @@ function unavailable(cause: unknown, facts: Facts): RelayerError {
   return new RelayerError('TEMPORAL_UNAVAILABLE', { detail: detailOf(cause), facts, cause })
 }
 
-/** The SDK's retries, made safe: they run in a timer, where an error of a closed connection would end the process. */
+/**
+ * The SDK's retries, which end quietly on a closed connection: they run in a timer, where an error would end the
+ * process.
+ */
 export function retries(): Interceptor[] {
   const tried = new WeakSet<object>()
   const guard: Interceptor = (options, nextCall) => {

@@ -36,7 +36,7 @@ export async function startNotifier(client: TemporalClient, receiver: string): P
   })
 }
 
-/** Undefined: the receiver never had a notifier. Throws NOTIFIER_UNREACHABLE and TEMPORAL_UNAVAILABLE. */
+/** Returns undefined if the receiver never had a notifier. Throws NOTIFIER_UNREACHABLE and TEMPORAL_UNAVAILABLE. */
 export function readNotifier(client: TemporalClient, receiver: string): Promise<NotifierState | undefined> {
   const ask = () => queryOrWake(client, notifierWorkflowId(receiver), notifierStateQuery).catch(ifGone(undefined))
   return within(client, queryTimeoutMs, ask).catch(rethrowAs(codes, { receiver }))

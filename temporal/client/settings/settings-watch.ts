@@ -82,7 +82,9 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
     isRead: () => known !== undefined,
     /** Adopts the settings of a checkpoint, because there may be no worker that could answer a query. */
     learn: take,
-    /** Calls the listener after each change and, if the settings are known, at once. Catches the listener's errors. */
+    /**
+     * Calls the listener after each change and, if the settings are known, immediately. Catches the listener's errors.
+     */
     subscribe(listener: (settings: Settings) => void): () => void {
       listeners.add(listener)
       if (known) notify(listener, known)

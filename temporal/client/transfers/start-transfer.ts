@@ -79,7 +79,7 @@ function messageOf({ terms: _, startedUnder: __, ...transfer }: Transfer): Trans
   return transfer
 }
 
-/** Starts another run. If another process has just started one, that run continues. */
+/** Starts a new run. If another process has just started one, that run continues. */
 async function startAgain(client: TemporalClient, id: string, start: Start): Promise<void> {
   const policies = { workflowIdReusePolicy: 'ALLOW_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' } as const
   await client.workflow.start('transfer', { ...startOptions(id, start), ...policies })
