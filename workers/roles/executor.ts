@@ -129,7 +129,8 @@ export function createRequestsOf({
     const answers = await Promise.allSettled(reads)
     const found = answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
     const failed = answers.find((one) => one.status === 'rejected')
-    // Throw only if no other chain has a request, so that an outage of one chain does not hide the requests of another.
+    // Throw only if no other chain has the transaction, so that an outage of one chain does not hide the requests of
+    // another.
     if (failed && found.length === 0) throw failed.reason
     for (const { id, chain, address, receipt } of found) {
       const isOwn = isLogOf({ address, topics: requestTopics(quoter) })
