@@ -60,7 +60,7 @@ export function parsedLine<Line>(line: string, name: string, schema: z.ZodType<L
   }
 }
 
-/** Machines whose clocks differ by less than this (ms) may write the same archive: passes overlap by an hour. */
+/** Maximum difference between the clocks of machines that write the same archive, ms. Passes overlap by an hour. */
 const skewMs = 3_600_000
 
 const progressSchema = z.looseObject({ through: z.iso.datetime() })

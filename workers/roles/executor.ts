@@ -74,11 +74,12 @@ const relayStatuses: Readonly<Record<TransferState, RelayStatus>> = {
   cancelled: 'aborted',
 }
 
-/** Codes whose reasons are about the request alone. */
+/** Codes whose reasons concern only the request. */
 const aboutRequest = /^(?:CCTP|DELIVERY|EXECUTOR|PLACE|VAA)_/
 
 /**
- * Anybody may ask for this text, and other reasons have the words of operators, URLs of nodes and balances of lanes.
+ * Cause of a failure, as anybody may read it: the reason if it concerns only the request, otherwise the code's title.
+ * Other reasons contain words of operators, URLs of nodes and balances of lanes.
  */
 function publicCause(code: string | undefined, reason: string | undefined): string | undefined {
   if (!isErrorCode(code)) return undefined
