@@ -20,7 +20,7 @@ const hourMs = 3_600_000
 const minuteMs = 60_000
 
 export const archiveCommand: CommandSpec = {
-  description: 'Keep records longer than Temporal: the results of closed transfers, and all orders (archive of the config).',
+  description: 'Keep records longer than Temporal: the results of closed transfers, and all orders (archive in the config).',
   commands: {
     run: {
       description: 'Write the transfers that closed and the orders that were given since the last pass. A repeated pass writes nothing.',

@@ -22,7 +22,7 @@ export const codecServerCommand: CommandSpec = {
     command
       .option(
         '--port <port>',
-        'port of the codec server, instead of codecServer.port of the config; 0: any free port, which the log names',
+        'port of the codec server, instead of codecServer.port in the config; 0: any free port, which the log names',
         portOf,
       )
       .addOption(new Option('--log-level <level>', 'lowest level that is logged').choices(logLevels).default('info'))

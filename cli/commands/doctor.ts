@@ -40,7 +40,7 @@ checks the balance, the nonces that wait for finality, and the key, which signs 
 contracts, the guardian set, the guardian spy, the guardian APIs, the fees of tokens, and the token bridges of sources without a node. For
 native bridges it checks the contracts, pause, budget and roles; for plug-ins the files and the contracts; for NTT the contracts, peers, threshold and
 pause; for the Executor the contracts and the quoter's key; for CCTP the contracts, domains, pause, attesters and Circle's APIs. The command also
-checks whether the streams run with the values of the config, whether the config has the names in the orders in force, the keys of access tokens
+checks whether the streams run with the values in the config, whether the config has the names in the orders in force, the keys of access tokens
 and whether a valid token exists, the delay of the archive, and the
 permissions of the config, the data folder and key files. For each receiver of notifications it checks whether the host can be reached,
 the form of the secrets, and whether the receiver accepts notifications. Only --send-test sends each receiver a signed

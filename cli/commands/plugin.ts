@@ -59,7 +59,7 @@ processes again. The config file keeps its comments.`,
       run: addPlugin,
     },
     list: {
-      description: 'The plug-ins of the config, and whether a file has changed since it was added. The command does not run the plug-ins.',
+      description: 'The plug-ins in the config, and whether a file has changed since it was added. The command does not run the plug-ins.',
       examples: ['portage plugin list --json'],
       run: listPlugins,
     },

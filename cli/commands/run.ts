@@ -29,7 +29,7 @@ export const runCommand: CommandSpec = {
       .option('--lane <lane>', 'serve only this lane, by id or address (may be repeated)', collect)
       .option(
         '--admin-port <port>',
-        'port of /healthz, /readyz and /metrics, instead of admin.port of the config; 0 (default): any free port, which the log names',
+        'port of /healthz, /readyz and /metrics, instead of admin.port in the config; 0 (default): any free port, which the log names',
         portOf,
       )
       .addOption(new Option('--log-level <level>', 'lowest level that is logged').choices(logLevels).default('info'))

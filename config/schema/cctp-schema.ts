@@ -34,5 +34,5 @@ export const cctpSchema = z.strictObject({
   ),
   senders: accounts.describe('Accounts whose burns are delivered (on any chain): addresses, or 64 hex digits.'),
   recipients: accounts.describe('Accounts to which burns are delivered: addresses, or 64 hex digits.'),
-  chains: z.record(chainName, cctpChainSchema).describe('The chains of the config between which burns are delivered: at least two.'),
+  chains: z.record(chainName, cctpChainSchema).describe('The chains in the config between which burns are delivered: at least two.'),
 })

@@ -73,5 +73,5 @@ export const executorSchema = z.strictObject({
   ),
   chains: z
     .record(chainName, executorChainSchema)
-    .describe('Chains of the config between which Portage serves requests: at least two. Portage gives no quotes for other chains.'),
+    .describe('Chains in the config between which Portage serves requests: at least two. Portage gives no quotes for other chains.'),
 })

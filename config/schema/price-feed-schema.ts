@@ -63,5 +63,5 @@ export const priceFeedSchema = z
   })
   .optional()
   .describe(
-    'Prices of coins and tokens, which Portage reads repeatedly for quotes of the Executor, and for fees of the token bridge. Absent: the prices of the config.',
+    'Prices of coins and tokens, which Portage reads repeatedly for quotes of the Executor, and for fees of the token bridge. Absent: the prices in the config.',
   )

@@ -28,7 +28,7 @@ export const chainRows = {
   CHAIN_STALLED: {
     title: 'The chain makes no blocks, or all its configured nodes have stopped.',
     remedy:
-      'Compare the heads of the nodes in `portage doctor` with a block explorer. If the explorer shows new blocks, the nodes have stopped: restart the nodes, or name other nodes in the config and restart the processes. A node that was added with `portage node add` is used only while no node of the config answers. Halt a chain whose blocks you do not trust.',
+      'Compare the heads of the nodes in `portage doctor` with a block explorer. If the explorer shows new blocks, the nodes have stopped: restart the nodes, or name other nodes in the config and restart the processes. A node that was added with `portage node add` is used only while no node in the config answers. Halt a chain whose blocks you do not trust.',
     severity: 'chain',
     does: 'Portage raises no fees on the chain until the chain makes a block again. No transfer is lost.',
     next: [nodes, `portage halt --chain <chain> ${reason}`],
@@ -50,7 +50,7 @@ export const chainRows = {
     ...cause('chain', does.keeps, ['portage run --role chain --chain <chain>', commands.promote]),
   },
   NODE_WRONG_NETWORK: {
-    title: 'The network of a node differs from the network in the config.',
+    title: 'The network of a node differs from the network that the config names.',
     remedy: 'Correct the URL of the node in the config. If an operator added the node, remove it.',
     ...cause('node', 'Portage does not use the node.', [disable, remove]),
   },
@@ -94,9 +94,13 @@ export const chainRows = {
     'A transaction has more logs than Portage reads. Portage ignores the requests and messages of this transaction.',
     'Do nothing unless you know of a message in this transaction. Deliver such a message yourself. Only a transaction of more than 16,777,216 gas (the limit of EIP-7825) can have logs of this size.',
   ),
-  CHAIN_ID_MISMATCH: fatal('A node does not serve the network of the config.', 'Correct the node URL or the networkId of the chain.', {
-    isOutage: true,
-  }),
+  CHAIN_ID_MISMATCH: fatal(
+    'A node does not serve the network that the config names.',
+    'Correct the node URL or the networkId of the chain.',
+    {
+      isOutage: true,
+    },
+  ),
   TRANSACTION_REFUSED: outage('The node refused the transaction.', "Read the node's message."),
   HEADERS_UNCHECKED: row(
     'The block headers of most nodes do not match the block hashes of these nodes. Portage no longer checks headers.',

@@ -40,7 +40,7 @@ export const messageRows = {
     'The target accepts guardian sets one after the other: fetch the VAA from a guardian, or wait until the target chain has the preceding set.',
   ),
   PAYLOAD_KIND: fatal(
-    'No bridge of the config delivers this payload.',
+    'No bridge in the config delivers this payload.',
     'Portage delivers payloads 1 and 3 of the token bridge, and the messages of bridges.receivers and of plug-ins. If no route has this emitter, add one. If the route of a plug-in has this emitter, send the message to the author of the plug-in.',
   ),
   PAYLOAD_LENGTH: fatal(
@@ -132,7 +132,7 @@ export const messageRows = {
   ),
   IRIS_UNAVAILABLE: outage(
     'No attestation API of Circle answers, or all of them have asked Portage to wait.',
-    'Check that the attestation APIs of the config can be reached. After more than 35 requests in a second, Circle refuses all requests for 5 minutes.',
+    'Check that the attestation APIs in the config can be reached. After more than 35 requests in a second, Circle refuses all requests for 5 minutes.',
   ),
   SPY_UNAVAILABLE: {
     ...outage(

@@ -77,7 +77,7 @@ export const operationRows = {
   LANE_NOT_FOUND: fatal('No lane has this id.', '`portage lane list` shows the known lanes.'),
   RECEIVER_NOT_FOUND: fatal(
     'No receiver of notifications has this name, or its notifier has not started.',
-    '`portage notifications list` shows the receivers of the config. A process of the role ledger with the same config starts their notifiers.',
+    '`portage notifications list` shows the receivers in the config. A process of the role ledger with the same config starts their notifiers.',
   ),
   STREAM_NOT_FOUND: fatal(
     'No stream has this id.',
@@ -110,7 +110,7 @@ export const operationRows = {
   ),
   ACCESS_KEYS: fatal(
     'The keys of the access tokens cannot be used.',
-    'Run the command on the machine that has the key file (in dataFolder of the config), or list the public keys in access.publicKeys.',
+    'Run the command on the machine that has the key file (in the dataFolder of the config), or list the public keys in access.publicKeys.',
   ),
   TOKEN_UNLISTED: row(
     'The first access token is not on the list of tokens.',

@@ -127,7 +127,7 @@ export const streamRows = {
     'Run `portage audit run --chain <chain> --hours 48`, and ask the operators of the chain what happened. See docs/runbooks/STREAM_FORKED.md.',
   ),
   STREAM_BEGAN_OTHERWISE: row(
-    'A changed setting of the config applies only when a stream begins, and this stream already runs.',
+    'A changed setting in the config applies only when a stream begins, and this stream already runs.',
     'Set the earlier value in the config again, or leave the new value: it has no effect on this stream.',
   ),
   NUMBERS_MISSING: row(

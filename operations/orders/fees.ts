@@ -45,7 +45,7 @@ wei. The unit ether works for the coin of any chain.`,
   },
   clear: {
     summary: 'Remove all limits that operators have set for a scope',
-    details: 'The limits of the config apply again.',
+    details: 'The limits in the config apply again.',
     examples: ['portage fees clear --scope chain:bsc --reason "fees are normal again"'],
     ...ofOneScope({ scope }, limitsOf, ({ scope: of }: { readonly scope: FeeScope }): SettingsOrder[] => [
       { kind: 'setFees', scope: of, policy: {} },

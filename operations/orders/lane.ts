@@ -122,7 +122,7 @@ export const laneOrders = {
     level: 'sign',
     reason: 'required',
     route: '/v1/lanes/set-windows',
-    summary: 'Change how many nonces may be in flight for every lane of the config, or of one chain',
+    summary: 'Change how many nonces may be in flight for every lane in the config, or of one chain',
     details:
       'The order is the same as set-window for each lane. The answer names the lanes whose ledger cannot be reached: they keep their window.',
     examples: ['portage lane set-windows 16 --chain ethereum --reason "the pools are full"'],

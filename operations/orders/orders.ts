@@ -64,7 +64,7 @@ export const orders = {
     examples: ['portage audit run --chain ethereum --hours 48'],
     fields: {
       chain: option('--chain <name>', values.text, 'only this target chain'),
-      hours: option('--hours <number>', values.hours, 'audit the deliveries of the last N hours (default: audit.hours of the config)'),
+      hours: option('--hours <number>', values.hours, 'audit the deliveries of the last N hours (default: audit.hours in the config)'),
     },
     reason: 'optional',
   },

@@ -196,7 +196,7 @@ A token is <wormhole chain id>/<64 hex digits>: the chain where the token is nat
     summary: 'Add a node to a chain',
     details: 'Each worker checks that the node serves the right network before it uses the node.',
     notes: `The URL is kept in Temporal's history, so Portage refuses a key in it. The workers replace \${VARIABLE} from their own environment, if
-the config lists it in urlVariables of the chain. An added node answers reads only while the nodes of the config do
+the config lists it in urlVariables of the chain. An added node answers reads only while the nodes in the config do
 not answer, and does not count in any majority.`,
     examples: [
       'portage node add bsc spare http://10.0.0.7:8545 --reason "more capacity"',
@@ -210,7 +210,7 @@ not answer, and does not count in any majority.`,
   }),
   'node remove': settingsOrder({
     summary: 'Remove a node that was added',
-    details: 'To end the use of a node of the config, run portage node disable.',
+    details: 'To end the use of a node in the config, run portage node disable.',
     examples: ['portage node remove bsc spare --reason "contract ended"'],
     fields: nodeFields('of a node that was added'),
     orders: async ({ chain, name: node }, read, { config }) => {

@@ -193,7 +193,7 @@ The exit code is 1 if a delivery was undone.`,
       maxOpen: field(
         '<transfers>',
         { ...optional(within(1, limits.open)), usual: 'configured' },
-        `maximum number of transfers under way, not counting parked transfers: 1 to ${limits.open}, or the word configured (in the API: no field) for the number of the config`,
+        `maximum number of transfers under way, not counting parked transfers: 1 to ${limits.open}, or the word configured (in the API: no field) for the number in the config`,
       ),
     },
     ask: ({ maxOpen }) => ({ kind: 'setMaxOpen', maxOpen }),

@@ -69,7 +69,7 @@ export const tariffOrders = {
   },
   fee: {
     summary: 'Set the minimum fee of a token of the token bridge, and the value of its fees, on a target chain',
-    details: `The command replaces both values. A value that the command does not give returns to the value of the config. ${details}`,
+    details: `The command replaces both values. A value that the command does not give returns to the value in the config. ${details}`,
     examples: ['portage tariff fee bsc "$TOKEN" --minimum-fee 500000 --price 1500000000wei --reason "BNB fell"'],
     misuse: ({ minimumFee, price, clear }: Given<typeof feeFields>) =>
       (minimumFee === undefined && price === undefined) !== (clear === true)

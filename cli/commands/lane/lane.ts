@@ -42,7 +42,7 @@ export const laneCommand: CommandSpec = {
   description: 'Lanes: a key on a chain, and the ledger of its nonces.',
   commands: {
     list: {
-      description: 'All lanes of the config, and all other lanes whose ledger runs.',
+      description: 'All lanes in the config, and all other lanes whose ledger runs.',
       examples: ['portage lane list --json'],
       run: async ({ withTemporal, context }) => {
         const { lanes, coin } = await withTemporal(async (client, config) => ({

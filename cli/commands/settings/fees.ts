@@ -9,7 +9,7 @@ import { orderCommands } from '../../orders.ts'
 import { list } from '../../output/output.ts'
 
 export const feesCommand: CommandSpec = {
-  description: 'Limits of fees, changed at runtime. Limits of operators override the limits of the config for the same scope.',
+  description: 'Limits of fees, changed at runtime. Limits of operators override the limits in the config for the same scope.',
   commands: {
     show: {
       description: 'All limits of fees, set by operators or by the config. For the same scope, the limits of operators apply.',

@@ -7,7 +7,7 @@ export const notificationsCommand: CommandSpec = {
   description: 'Receivers of signed webhooks: their events, and notifications that they have not accepted.',
   commands: {
     list: {
-      description: 'The receivers of the config, and the progress of each.',
+      description: 'The receivers in the config, and the progress of each.',
       examples: ['portage notifications list'],
       run: ({ withTemporal }: Call) =>
         withTemporal(async (client, { notifications }) => {

@@ -8,10 +8,11 @@ import { list } from '../../output/output.ts'
 
 export const tariffCommand: CommandSpec = {
   description:
-    'The tariff of the token bridge, changed at runtime: tokens, minimum fees, worth of fees, free routes. The tariff of operators overrides the tariff of the config.',
+    'The tariff of the token bridge, changed at runtime: tokens, minimum fees, worth of fees, free routes. The tariff of operators overrides the tariff in the config.',
   commands: {
     show: {
-      description: 'The whole tariff: rules of operators and of the config. For the same scope, the rule of an operator applies.',
+      description:
+        'The whole tariff: the rules of operators and the rules in the config. For the same scope, the rule of an operator applies.',
       examples: ['portage tariff show --json'],
       run: async ({ withTemporal }) => {
         const [{ version, tariff }, configured] = await withTemporal(
