@@ -45,6 +45,10 @@ export function waitsForItself(code: string): boolean {
   return rowOf(code).waitsForItself === true
 }
 
+export function passesSoon(code: string): boolean {
+  return rowOf(code).passesSoon === true
+}
+
 export function knownCode(code: unknown): ErrorCode {
   return isErrorCode(code) ? code : 'INTERNAL'
 }

@@ -81,7 +81,9 @@ test.each(steps)('the bridge hears of the last retry by an operator before %s as
   }
   const own = step(create, { retry: ({ sequence }, at) => heard.push([sequence, at]), validate: asked, demandSigned: asked })
   for (const retriedAt of [5, undefined])
-    await expect(own({ transfer: nativeTransfer(), ...(retriedAt !== undefined && { retriedAt }) })).rejects.toThrow()
+    await expect(own({ transfer: nativeTransfer(), ...(retriedAt !== undefined && { retriedAt }) })).rejects.toMatchObject({
+      code: 'NODE_UNAVAILABLE',
+    })
   expect(heard).toEqual([['1', 5], 'asked', 'asked'])
 })
 
