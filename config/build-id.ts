@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Config } from './schema/schema.ts'
 
 /**
- * Digest of the config's chains, contracts, routes, fees and caps. Without URLs, nodes and keys, because they may differ
- * between the processes of a fleet, or be secret. The order of the config's keys does not matter.
+ * Digest of the config's chains, contracts, routes, fees and caps. Without URLs, nodes and keys, because they may
+ * differ between the processes of a fleet, or be secret. The order of the config's keys does not matter.
  */
 export function routesDigest({ chains, bridges }: Pick<Config, 'chains' | 'bridges'>): string {
   const { 'wormhole-token-bridge': wormhole, cctp, executor, plugins = {} } = bridges
