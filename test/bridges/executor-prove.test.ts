@@ -291,7 +291,7 @@ describe('The check of a request', () => {
     expect(await endpointOf().validate({ ...transfer, sequence: '9000004' })).toMatchObject({ code: 'MESSAGE_MISMATCH' })
   })
 
-  test("the config is the reason to refuse a request of another Executor's contract, and not to refuse another request", async () => {
+  test("the config is the reason to refuse a request of another Executor's contract, and no other request", async () => {
     const transfer = transferOf(message())
     const rejected = { kind: 'rejected', code: 'MESSAGE_MISMATCH' }
     expect(await endpointOf().validate({ ...transfer, emitter: universal(other) })).toMatchObject({ ...rejected, ofConfig: true })

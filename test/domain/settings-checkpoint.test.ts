@@ -50,7 +50,7 @@ describe('a checkpoint of the settings', () => {
     expect(() => read(value)).toThrow(new RegExp(`^${field.replace(/[[\].]/g, '\\$&')}: `))
   })
 
-  test('a checkpoint holds the last change, also one that ended a restriction, unless nobody could have ordered it', () => {
+  test('a checkpoint holds the last change, also the end of a halt, unless nobody could have ordered it', () => {
     const order = { kind: 'unhalt', scope: { chain: 'bsc' } } as const
     const { audit } = applySettingsOrders(settings, { by: 'me', reason: 'over', orders: [order] }, 900)
     const changed = (...changes: object[]) => read(checkpoint({ settings: { ...settings, audit: changes } })).settings

@@ -162,7 +162,7 @@ describe('Settings that are kept outside Temporal', () => {
       await expect.poll(async () => (await kept('m')).settings).toMatchObject({ version: 1, halts: [{ scope: { chain: 'bsc' } }] })
     })
 
-    test('a later halt is ordered again if the settings that were restored are older with a higher version number', async () => {
+    test('a later halt is ordered again if older settings with a higher version number were restored', async () => {
       await setBack('o', 'p')
       await wipe()
       await start('o', 'lane')

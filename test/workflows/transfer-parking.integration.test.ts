@@ -100,6 +100,15 @@ describe('A transfer whose rounds fail', () => {
     await handle.terminate()
   })
 
+  test('five calls that too few nodes refused park a transfer, and are no reverts of it', async () => {
+    const { handle, afterADay } = await started(() => ({ ...(spent() as object), refused: 'fatal: no' }) as BroadcastResult)
+    const reason = 'too few nodes answered, and refused the call: fatal: no'
+    expect(await afterADay()).toMatchObject({ state: 'parked', code: 'DELIVERY_REVERTED', reason })
+    expect(broadcasts).toBe(5)
+    expect(admitted.at(-1)).toEqual({ calls: 0, gas: 0 })
+    await handle.terminate()
+  })
+
   // An error that nobody expects is a bug, which seldom passes within minutes.
   test.each<[ErrorCode, number, string]>([
     ['NODE_UNAVAILABLE', 60, 'an outage of its chain is over'],
