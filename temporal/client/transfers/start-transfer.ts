@@ -55,8 +55,8 @@ export async function startInPlaceOfRejected(
 }
 
 /**
- * Keeps the stored input without its deadline. A person's order keeps only what the message says. Throws INTERNAL
- * without an input.
+ * Starts a closed transfer again, with its stored input but without the deadline. A person's order keeps only what the
+ * message says. Throws INTERNAL if no input is stored.
  */
 export async function restartTransfer(
   client: TemporalClient,
