@@ -10,15 +10,14 @@ import { type BroadcastDeps, createBroadcast, createBroadcastLocally, createExpe
 import { createGetLaneStatus } from './transfer/choose-lane.ts'
 import { createConfirmEnd, createRefuse, type EndDeps } from './transfer/confirm-end.ts'
 import { createConfirm } from './transfer/confirm.ts'
-import { ofItsRun } from './transfer/of-its-run.ts'
 import { createWaitIfFailing } from './transfer/failing-step.ts'
 
 export function createChainSteps(deps: EndDeps & AuditDeps): KeylessSteps & LocalBroadcastSteps & AuditSteps {
   const refuse = createRefuse(deps)
   const waitIfFailing = createWaitIfFailing(deps)
   return guarded({
-    admit: ofItsRun(createAdmit(deps, refuse)),
-    validate: ofItsRun(waitIfFailing(createValidate(deps, refuse), true)),
+    admit: createAdmit(deps, refuse),
+    validate: waitIfFailing(createValidate(deps, refuse), true),
     checkDelivered: waitIfFailing(createCheckDelivered(deps)),
     prepare: waitIfFailing(createPrepare(deps)),
     confirm: createConfirm(deps),

@@ -47,14 +47,18 @@ export function haltedBy(deps: Pick<StepDeps, 'settings' | 'bridges'>, transfer:
 }
 
 /**
- * Returns a function that turns a refusal into a wait, if the process that started the transfer has another config: it
- * may have a route, fee or cap that this process lacks. Undefined if this process may refuse the transfer.
+ * Undefined if this process may refuse the transfer for this reason. Otherwise, the process that started the transfer
+ * has another config, which may have a route, fee or cap that this process lacks.
  */
-export function underOtherConfig({ routes: own }: Pick<StepDeps, 'routes'>, { startedUnder: other }: Transfer) {
+export function underOtherConfig(
+  { routes: own }: Pick<StepDeps, 'routes'>,
+  { startedUnder: other }: Transfer,
+  reason: string,
+): Waiting | undefined {
   const isOther = own !== undefined && other !== undefined && own !== other.routes
   // Anyone with access to Temporal can write a time in the future.
   if (!isOther || Math.abs(Date.now() - other.at) > otherConfigDays * 86_400_000) return undefined
-  return (why: string): Waiting => ({ kind: 'waiting', code: 'CONFIG_DIFFERS', reason: why, retryInMs: otherConfigMs })
+  return { kind: 'waiting', code: 'CONFIG_DIFFERS', reason, retryInMs: otherConfigMs, unverified: true }
 }
 
 /** The transfer's source, from the message, because anyone with access to Temporal can write `transfer.sourceChain`. */

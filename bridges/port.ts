@@ -23,6 +23,8 @@ export type Verdict =
       /** The signatures have expired. A copy of the message with newer signatures may be valid. */
       readonly awaitNewSignatures?: true
       readonly unverified?: true
+      /** The config refuses the message: it sends the message to another chain, or reads it from another contract. */
+      readonly ofConfig?: true
     }
 
 export type RevertMeaning =

@@ -108,12 +108,12 @@ export interface Account {
 }
 
 /**
- * The best answer of all nodes. `known`: a node had the transaction already, which is as good as `accepted`. `byMost`:
- * more than half of the config's nodes that take transactions answered.
+ * The best answer of all nodes. `known`: a node had the transaction already, which is as good as `accepted`.
+ * `mostAnswered`: more than half of the config's nodes that take transactions answered, and none gave a better answer.
  */
 export type SendOutcome =
   | { readonly kind: 'accepted' | 'known' }
-  | { readonly kind: 'refused'; readonly error: SendErrorClass; readonly message: string; readonly byMost?: true }
+  | { readonly kind: 'refused'; readonly error: SendErrorClass; readonly message: string; readonly mostAnswered?: true }
 
 /** `data` is `0x` if the revert has no data. `reason` is the decoded text. */
 export interface Revert {

@@ -1,19 +1,30 @@
 import { createHash } from 'node:crypto'
 import type { Config } from './schema/schema.ts'
 
-/** Keys of values that may differ between the processes of a fleet, or that may contain a secret. */
-const ofProcess: ReadonlySet<string> = new Set(['spies', 'guardianApis', 'wormholescanApis', 'attestationApis', 'signer', 'module'])
-
-/** Digest of the config's chains, contracts, routes, fees and caps. Without URLs, nodes and keys. */
+/**
+ * Digest of the config's chains, contracts, routes, fees and caps. Without URLs, nodes and keys, because they may
+ * differ between the processes of a fleet, or be secret. The order of the config's keys does not matter.
+ */
 export function routesDigest({ chains, bridges }: Pick<Config, 'chains' | 'bridges'>): string {
+  const { 'wormhole-token-bridge': wormhole, cctp, executor, plugins = {} } = bridges
   const numbers = Object.entries(chains).map(([name, { networkId, wormholeChainId, contracts }]) => [
     name,
-    networkId,
-    wormholeChainId,
-    contracts,
+    { networkId, wormholeChainId, contracts },
   ])
-  const routes = JSON.stringify([numbers, bridges], (key, value: unknown) => (ofProcess.has(key) ? undefined : value))
+  const shared = {
+    ...bridges,
+    'wormhole-token-bridge': wormhole && { ...wormhole, spies: [], guardianApis: [], wormholescanApis: [] },
+    cctp: cctp && { ...cctp, attestationApis: [] },
+    executor: executor && { ...executor, quoter: { ...executor.quoter, signer: undefined } },
+    plugins: Object.fromEntries(Object.entries(plugins).map(([name, plugin]) => [name, { ...plugin, module: '' }])),
+  }
+  const routes = JSON.stringify([Object.fromEntries(numbers), shared], (_, value: unknown) => ordered(value))
   return createHash('sha256').update(routes).digest('hex').slice(0, 16)
+}
+
+function ordered(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 /** The build id of the config and, with plug-ins, `-p` and a digest of them. Undefined without a build id. */

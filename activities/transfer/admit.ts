@@ -3,7 +3,7 @@ import type { Revert } from '../../chains/port.ts'
 import { type ErrorCode, isPluginFailure, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { type Attempt, type Intent, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
 import { denialOf } from '../../domain/settings/settings.ts'
-import { defaultParkAfter, type Transfer } from '../../domain/transfer/transfer.ts'
+import { defaultParkAfter, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { callHash } from '../../lanes/deps.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { Admission, AdmitInput, KeylessSteps, Passed, Ready, Stopped, Waiting } from '../../temporal/contracts/transfer-steps.ts'
@@ -14,6 +14,7 @@ import type { AdmittedCall, StepDeps } from '../deps.ts'
 import { chainOf, endpointOf, haltedBy, lanesOf, underOtherConfig } from '../route.ts'
 import { chooseLane, noLane, type Target, waitForGate } from './choose-lane.ts'
 import type { Refuse } from './confirm-end.ts'
+import { Context } from '@temporalio/activity'
 
 const waitMs = 15_000
 const dearMs = 5_000
@@ -48,15 +49,30 @@ async function admissionStep<T extends Admission | Passed>(
   deps: StepDeps,
   { transfer, retriedAt }: AdmitInput,
   step: (target: Target) => Promise<T>,
-): Promise<T | Waiting> {
-  const isServed = deps.bridges.get(transfer.bridge)?.endpoints.get(transfer.targetChain) !== undefined
-  const other = isServed ? undefined : underOtherConfig(deps, transfer)
-  if (other) return other(`the bridge ${transfer.bridge} to ${transfer.targetChain} is not in the config`)
+): Promise<T | Stopped> {
+  const foreign = ofOtherRun(transfer)
+  if (foreign) return foreign
+  const { bridge, targetChain } = transfer
+  const isServed = deps.bridges.get(bridge)?.endpoints.get(targetChain) !== undefined
+  const other = isServed ? undefined : underOtherConfig(deps, transfer, `the bridge ${bridge} to ${targetChain} is not in the config`)
+  if (other) return other
   const target = { endpoint: endpointOf(deps, transfer), chain: chainOf(deps, transfer), lanes: lanesOf(deps, transfer) }
   if (retriedAt !== undefined) target.endpoint.retry?.(transfer, retriedAt)
   const result = haltedBy(deps, transfer) ?? (await step(target))
   if (!goingOn.has(result.kind)) target.endpoint.release?.(transfer)
   return result
+}
+
+/**
+ * Refuses a transfer that its run's id does not name, or that is longer than the submitter accepts. An attacker with
+ * access to Temporal can start such a run, and only a rejected run is replaced by the genuine transfer.
+ */
+function ofOtherRun(transfer: Transfer): Stopped | undefined {
+  const id = transferId(transfer)
+  const isTooLong = Buffer.byteLength(transfer.message, 'base64') > mostMessageBytes
+  if (Context.current().info.workflowExecution?.workflowId === id && !isTooLong) return undefined
+  const reason = isTooLong ? `the message is longer than ${mostMessageBytes} bytes` : `the run's id is not that of its transfer, ${id}`
+  return { kind: 'rejected', code: 'MESSAGE_MISMATCH', reason }
 }
 
 export function createValidate(deps: StepDeps, refuse: Refuse): KeylessSteps['validate'] {
@@ -81,10 +97,10 @@ async function validate(deps: StepDeps, refuse: Refuse, endpoint: Endpoint, tran
     if (denial?.kind === 'waiting') return denial
     return denial ? refuse(transfer, denial) : delivery
   }
-  const { kind, code, reason, awaitNewSignatures, unverified } = verdict
+  const { kind, code, reason, awaitNewSignatures, unverified, ofConfig = kind === 'declined' } = verdict
   if (kind === 'wait') return { kind: 'waiting', code, reason, retryInMs: waitMs, unverified }
-  const other = kind === 'declined' ? underOtherConfig(deps, transfer) : undefined
-  return other?.(`${code}: ${reason}`) ?? refuse(transfer, { kind, code, reason, awaitNewSignatures })
+  const other = ofConfig ? underOtherConfig(deps, transfer, `${code}: ${reason}`) : undefined
+  return other ?? refuse(transfer, { kind, code, reason, awaitNewSignatures })
 }
 
 export function createCheckDelivered(deps: StepDeps): KeylessSteps['checkDelivered'] {

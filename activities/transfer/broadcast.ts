@@ -196,9 +196,10 @@ async function unincluded(
 ): Promise<BroadcastResult> {
   const { pending, batch } = following
   if (state.kind === 'pending') return stillPending(pending, state.note)
-  const { nonce, tried, refusedCall } = pending
+  const { nonce, tried, refusedCall, refusedByFew } = pending
   await recordRefused(deps, input, following)
-  if (!refusedCall || batch || !(await isMissing(deps, input))) return { kind: 'spent', nonce, by: state.by, tried }
+  if (!refusedCall || batch || !(await isMissing(deps, input)))
+    return { kind: 'spent', nonce, by: state.by, tried, ...(refusedByFew && !batch && { refused: refusedByFew }) }
   const landed = landedBy(pending, refusedCall.receipt)
   deps.stepTimes?.useless(input.transfer, landed.gasPaid)
   return { kind: 'reverted', landed, reason: refusedCall.reason }

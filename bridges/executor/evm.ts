@@ -3,6 +3,7 @@ import { type Facts, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Payment } from '../../domain/transfer/content.ts'
 import { mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { provedBy, unproved } from '../kit/calls.ts'
+import { demandSame } from '../kit/demands.ts'
 import type { PaidProduct } from '../kit/paid.ts'
 import type { Decode } from '../kit/published.ts'
 import { toVerdict, unlessRefused } from '../kit/verdict.ts'
@@ -142,9 +143,7 @@ function createRequests(options: ExecutorEndpointOptions) {
     },
     async validate(transfer: Transfer): Promise<Verdict> {
       const message = readOf(transfer)
-      const { digest, emitter, sourceId, sequence } = decode(decodeBase64(transfer.message))
-      const isSame = emitter === transfer.emitter && sourceId === transfer.sourceId && sequence === transfer.sequence
-      if (!isSame || digest !== transfer.digest) throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest, claimed: transfer.digest } })
+      demandSame(transfer, decode(decodeBase64(transfer.message)))
       const accepted = accept(message)
       const [verdict] = await Promise.all([kindOf(message).validate(message), verifyRequest(message)])
       if (verdict.kind === 'valid' && isLate(accepted)) demandInTime(accepted, await coinsDue(message, accepted))

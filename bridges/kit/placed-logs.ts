@@ -76,10 +76,7 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
   // Simultaneous checks of a block or a transaction share one read, whose answer is not kept.
   const sharing = { lasting: () => false }
   const blocks = keptReads((height: number) => placesIn({ fromBlock: height, toBlock: height }, 'agreed'), sharing)
-  const transactions = keptReads(async (key: string) => {
-    const [transaction, height] = key.split(' ')
-    return (await placesIn({ fromBlock: Number(height), toBlock: Number(height), transaction }, 'agreed')).all()
-  }, sharing)
+  const transactions = keptReads(async (range: string) => (await placesIn(JSON.parse(range), 'agreed')).all(), sharing)
 
   const source: PlacedSource = {
     kind: 'placed',
@@ -101,9 +98,9 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
   return {
     source,
     /** The transfers of a transaction in a final block. Throws PLACE_NOT_FINAL and read errors. */
-    async inTransaction(txHash: string, height: number): Promise<readonly PlacedTransfer[]> {
+    async inTransaction(transaction: string, height: number): Promise<readonly PlacedTransfer[]> {
       demandFinal(chain, height)
-      return transactions.get(`${txHash} ${height}`)
+      return transactions.get(JSON.stringify({ fromBlock: height, toBlock: height, transaction }))
     },
     /**
      * Checks that most nodes show the message in a final block. Asks a chain's only node twice. Remembers a verified

@@ -11,16 +11,7 @@ import { demandSize } from './demands.ts'
 import { type DeliveryLog, type DeliveryReader, findDelivery, hasLog } from './logs.ts'
 import type { Call, Message, Plugin, Route, Shown, SignedMessage, Stage } from './plugin.ts'
 import type { Decode } from './published.ts'
-import {
-  type ChainNames,
-  createProve,
-  demandMessage,
-  ofNobody,
-  readRouted,
-  type Routed,
-  signedRefusals,
-  type Verify,
-} from './signed-messages.ts'
+import { type ChainNames, createProve, ofNobody, readRouted, type Routed, signedRefusals, type Verify } from './signed-messages.ts'
 import { type Refusals, toVerdict } from './verdict.ts'
 import { allShow, readView } from './views.ts'
 
@@ -72,8 +63,11 @@ export function createPluginMessages<C>(
   { routes, decode, parties, bytesOf, unrouted = ofNobody }: Pick<Product<C>, 'routes' | 'decode' | 'parties' | 'bytesOf' | 'unrouted'>,
   chainNames: ChainNames,
 ) {
-  /** Asks no function of the product. Throws VAA_* and the error of `unrouted`. */
-  const route = (bytes: Uint8Array): Routed => readRouted(bytes, routes, chainNames, unrouted)
+  /**
+   * Asks no function of the product. Throws VAA_*, the error of `unrouted` and, if the message is not of the transfer,
+   * MESSAGE_MISMATCH.
+   */
+  const route = (bytes: Uint8Array, transfer?: Transfer): Routed => readRouted(bytes, routes, chainNames, { unrouted, transfer })
   function readOwned(bytes: Uint8Array): Owned<C> {
     const { vaa, signed, route: own } = route(bytes)
     const content = decode(signed, own)
@@ -179,11 +173,7 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
    * Proves the message before the product decodes it. Undefined if the state of the target decides which call is next.
    */
   async function check(transfer: Transfer): Promise<PlannedDelivery | undefined> {
-    const bytes = decodeBase64(transfer.message)
-    // This check comes before the route: if an attacker has started the run with another message, the run must not end
-    // as declined.
-    demandMessage(transfer, bytes)
-    await prove(messages.route(bytes))
+    await prove(messages.route(decodeBase64(transfer.message), transfer))
     const message = messageOf(transfer)
     await product.admit?.(message)
     if (next) return undefined

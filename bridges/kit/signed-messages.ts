@@ -58,12 +58,10 @@ export function ofNobody({ emitterChain, emitter }: SignedMessage, route?: Route
   return new RelayerError('PAYLOAD_KIND', { detail, facts: { emitterChain, emitter } })
 }
 
-/** Throws MESSAGE_MISMATCH if the VAA is not the transfer's message, and VAA_*. */
-export function demandMessage(transfer: Transfer, bytes: Uint8Array): void {
-  const vaa = parseVaa(bytes)
-  const isSource = vaa.emitter === transfer.emitter && String(vaa.emitterChain) === transfer.sourceId
-  const found = digestOf(vaa)
-  if (found !== transfer.digest || !isSource || vaa.sequence !== transfer.sequence)
+/** Throws MESSAGE_MISMATCH if the message is not the transfer's. */
+function demandMessage(transfer: Transfer, { digest: found, emitter, emitterChain, sequence }: MessageIdentity): void {
+  const isSource = emitter === transfer.emitter && String(emitterChain) === transfer.sourceId
+  if (found !== transfer.digest || !isSource || sequence !== transfer.sequence)
     throw new RelayerError('MESSAGE_MISMATCH', { facts: { digest: transfer.digest, found } })
 }
 
@@ -73,14 +71,31 @@ export interface Routed {
   readonly route: Route
 }
 
+interface Reading {
+  /** Absent: PAYLOAD_KIND. */
+  readonly unrouted?: ((message: SignedMessage) => RelayerError) | undefined
+  /**
+   * The transfer that the message must be of. This is checked before the route, because a run that an attacker has
+   * started with another message must not end as declined.
+   */
+  readonly transfer?: Transfer | undefined
+}
+
 /**
- * Finds the first route that fits. A source outside `chainNames` is named `wormhole-<id>`. Throws VAA_*, PAYLOAD_KIND.
+ * Finds the first route that fits. A source outside `chainNames` is named `wormhole-<id>`. Throws VAA_*,
+ * MESSAGE_MISMATCH and the error of `unrouted`.
  */
-export function readRouted(bytes: Uint8Array, routes: readonly Route[], chainNames: ChainNames, unrouted = ofNobody): Routed {
+export function readRouted(
+  bytes: Uint8Array,
+  routes: readonly Route[],
+  chainNames: ChainNames,
+  { unrouted = ofNobody, transfer }: Reading = {},
+): Routed {
   const vaa = parseVaa(bytes)
   const { emitterChain, emitter, sequence, payload } = vaa
   const source = chainNames.get(emitterChain) ?? unconfiguredSource(emitterChain)
   const signed = { bytes, source, emitterChain, emitter, sequence, digest: digestOf(vaa), payload }
+  if (transfer) demandMessage(transfer, signed)
   const route = routes.find((one) => fits(one, signed))
   if (route) return { vaa, signed, route }
   throw unrouted(signed)
@@ -189,7 +204,7 @@ function createAcceptance(chain: ContractReader) {
     if ((await accepted.get(JSON.stringify(shown))) || (await shows(chain, shown, 'agreed-latest'))) return
     const { emitterChain, emitter } = message
     const detail = `${accepts.contract} of ${chain.name} does not accept it.`
-    throw new RelayerError('EMITTER_UNKNOWN', { detail, facts: { emitterChain, emitter } })
+    throw new RelayerError('EMITTER_UNKNOWN', { detail, facts: { emitterChain, emitter }, ofConfig: true })
   }
 }
 
@@ -201,7 +216,8 @@ export type Prove = ReturnType<typeof createProve>
  */
 export function createProve(chain: ContractReader, verify: Verify, demandAccepted = createAcceptance(chain)) {
   return async function prove({ vaa, signed, route }: Routed): Promise<void> {
-    if (route.to !== chain.name) throw new RelayerError('MESSAGE_MISMATCH', { facts: { chain: chain.name, target: route.to } })
+    if (route.to !== chain.name)
+      throw new RelayerError('MESSAGE_MISMATCH', { facts: { chain: chain.name, target: route.to }, ofConfig: true })
     await verify(signed.bytes, vaa)
     await demandAccepted(route, signed)
   }

@@ -13,8 +13,8 @@ export async function unlessRefused<T>(check: Promise<T>, refusals: Refusals): P
   } catch (error) {
     const refusal = error instanceof RelayerError && refusals[error.code]
     if (!refusal) throw error
-    const { code, about, title } = error
-    return { ...refusal, code, reason: about || title }
+    const { code, about, title, ofConfig } = error
+    return { ...refusal, code, reason: about || title, ...(ofConfig && { ofConfig }) }
   }
 }
 

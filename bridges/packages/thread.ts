@@ -24,14 +24,19 @@ export const threadLimits: ThreadLimits = { startMs: 10_000, answerMs: 1_000, ne
  */
 const hungHours = [1, 24, 168] as const
 const mostHung = 20_000
+/**
+ * Time between two orders that end such a pause, ms. Anyone with access to Temporal can repeat the order, and the
+ * thread rests after each hang.
+ */
+const orderEveryMs = 3_600_000
 
 interface Hang {
   readonly reason: string
   /** Earlier hangs on the same message. */
   readonly before: number
   readonly at: number
-  /** Time of the last order to retry. */
-  readonly orderedAt?: number
+  /** Time of the hang, ms since the epoch. */
+  readonly time: number
 }
 
 /** Time above which an answer counts as slow, ms. */
@@ -47,7 +52,10 @@ export interface PluginThread {
   describe(message: SignedMessage, route: number): ReadonlyMap<string, Answer>
   /** Throws Error, and the errors of `target.read`. */
   next(message: SignedMessage, route: number, target: Target): Promise<unknown>
-  /** Ends the pause of a message on which the plug-in hung. An order ends only one pause. */
+  /**
+   * Ends the pause of a message on which the plug-in hung before the order (ms since the epoch). An order that comes
+   * within an hour of another one, also for another message, has its effect at a later call.
+   */
   retry(digest: string, orderedAt: number): void
   close(): void
 }
@@ -123,22 +131,29 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
 /** Remembers the messages, by digest, on which the plug-in hung. */
 function createHangs() {
   const hung = new LRUCache<string, Hang>({ max: mostHung })
+  let lastOrder = -Infinity
+  const hoursOf = ({ before }: Hang) => hungHours[before] ?? hungHours[2]
+  /** Undefined if the plug-in gets the message. */
+  const pausedBy = (digest: string): Hang | undefined => {
+    const hang = hung.get(digest)
+    return hang && performance.now() - hang.at <= hoursOf(hang) * 3_600_000 ? hang : undefined
+  }
   return {
     add(digest: string, reason: string): void {
-      const last = hung.get(digest)
-      hung.set(digest, { ...last, reason, before: (last?.before ?? -1) + 1, at: performance.now() })
+      const before = (hung.get(digest)?.before ?? -1) + 1
+      hung.set(digest, { reason, before, at: performance.now(), time: Date.now() })
     },
     /** Throws Error until the pause of the message is over. */
     demandOver(digest: string): void {
-      const hang = hung.get(digest)
-      const hours = hungHours[hang?.before ?? 0] ?? hungHours[2]
-      if (!hang || performance.now() - hang.at > hours * 3_600_000) return
-      throw new Error(`it hung on this message, and gets it again after ${hours} h: ${hang.reason}`)
+      const hang = pausedBy(digest)
+      if (hang) throw new Error(`it hung on this message, and gets it again after ${hoursOf(hang)} h: ${hang.reason}`)
     },
     /** See `PluginThread.retry`. */
     retry(digest: string, orderedAt: number): void {
-      const hang = hung.get(digest)
-      if (hang && hang.orderedAt !== orderedAt) hung.set(digest, { ...hang, at: -Infinity, orderedAt })
+      const hang = pausedBy(digest)
+      if (!hang || orderedAt <= hang.time || performance.now() - lastOrder < orderEveryMs) return
+      lastOrder = performance.now()
+      hung.set(digest, { ...hang, at: -Infinity })
     },
   }
 }

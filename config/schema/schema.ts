@@ -78,7 +78,7 @@ const transfersSchema = z
       'A transfer is parked after this many of its calls reverted, or were refused by every node (DELIVERY_REVERTED). A paid request of the Executor is parked earlier if its payment covers fewer calls.',
     ),
     parkAfterSpentNonces: usually(whole(1, 1_000), defaultParkAfter.spentNonces).describe(
-      'A transfer is parked after other transactions used this many of its nonces (DELIVERY_REVERTED).',
+      'A transfer is parked after other transactions used this many of its nonces (DELIVERY_REVERTED). A call that nodes refused while most nodes did not answer counts as four.',
     ),
     maxGas: usually(whole(100_000, 100_000_000), 3_000_000).describe(
       'Gas limit of one delivery where no fee policy sets gasLimit. A transfer that needs more is parked (GAS_LIMIT). A batch has this much per member; chains with feeModel arbitrum, whose gas includes the data fee, have ten times as much.',

@@ -72,13 +72,13 @@ export const chainRows = {
   NODES_DISAGREE: outage(
     'The nodes of the chain do not agree.',
     'Do nothing if the nodes agree again; otherwise find the node that lies (run `portage doctor`), and disable it (run `portage node disable`). Disabled nodes still count: if no majority is left, remove dead nodes from the config.',
-    { waitsForItself: true },
+    { waitsForItself: true, passesSoon: true },
   ),
   NODE_UNAVAILABLE: {
     ...outage(
       'No node of the chain gave a usable answer.',
       'Check the nodes in the config; `portage doctor` tests each of them. You can add another node.',
-      { waitsForItself: true },
+      { waitsForItself: true, passesSoon: true },
     ),
     ...cause('transfers', 'Portage repeats the request to the nodes.', [nodes, add]),
   },
@@ -86,7 +86,7 @@ export const chainRows = {
     ...outage(
       'The node refused the request, or gave a malformed answer.',
       "Read the node's message. If the error persists, add another node.",
-      { waitsForItself: true },
+      { waitsForItself: true, passesSoon: true },
     ),
     ...cause('transfers', 'Portage repeats the request.', [nodes, add]),
   },

@@ -14,8 +14,10 @@ export class RelayerError extends Error {
   readonly remedy: string
   readonly about: string
   readonly haltRoute: boolean
+  /** True if a process with another config could accept the message that this process refuses. */
+  readonly ofConfig: boolean
 
-  constructor(code: ErrorCode, options: { detail?: string; facts?: Facts; cause?: unknown } = {}) {
+  constructor(code: ErrorCode, options: { detail?: string; facts?: Facts; cause?: unknown; ofConfig?: boolean } = {}) {
     const { title, remedy, retriable, haltRoute = false } = errorCatalogue[code]
     const about = aboutOf(options)
     super([title, about === title ? '' : about, `→ ${remedy}`].filter(Boolean).join(' '), { cause: options.cause })
@@ -27,6 +29,7 @@ export class RelayerError extends Error {
     this.remedy = remedy
     this.about = about
     this.haltRoute = haltRoute
+    this.ofConfig = options.ofConfig ?? false
   }
 }
 
@@ -40,6 +43,10 @@ export function awaitsNewSignatures(code: string | undefined): boolean {
 
 export function waitsForItself(code: string): boolean {
   return rowOf(code).waitsForItself === true
+}
+
+export function passesSoon(code: string): boolean {
+  return rowOf(code).passesSoon === true
 }
 
 export function knownCode(code: unknown): ErrorCode {

@@ -24,6 +24,7 @@ export const laneRows = {
     title: 'The account of the lane cannot pay for its transactions.',
     remedy: 'Send coins of the chain to the address of the lane, from any account.',
     retriable: true,
+    passesSoon: true,
     severity: 'lane',
     does: `${does.otherLanes} The lane takes work again by itself once it has enough coins, or once gas is cheap enough: from time to time, the lane tries a call. With \`chains.<name>.topUp\`, another lane sends coins.`,
     next: [showLane, 'portage lane top-up <lane> --from <other lane> --amount <wei> --wait'],
@@ -84,7 +85,7 @@ export const laneRows = {
     meaning: 'Until the ledger knows the account, the lane grants no nonces.',
   },
   LANE_NONE: {
-    ...retry('No lane of the target chain takes work.', 'Resume or activate a lane, or add a key for this chain.'),
+    ...retry('No lane of the target chain takes work.', 'Resume or activate a lane, or add a key for this chain.', { passesSoon: true }),
     ...cause('transfers', does.rechecks, [listLanes, activate]),
   },
   LANE_FULL: {
@@ -103,6 +104,7 @@ export const laneRows = {
   NONCE_NOT_FINAL: retry(
     'An earlier nonce of this call is not final: the call may still be mined with the earlier nonce.',
     'Wait until the earlier nonce is final. If the nonce is not mined, start a process with the key of its lane: the process fills the nonce with a no-op.',
+    { passesSoon: true },
   ),
   KEY_USED_ELSEWHERE: {
     title: 'The key of this lane is used outside Portage. The lane skips the nonces that were used outside, and grants higher nonces.',

@@ -125,6 +125,7 @@ export const settingsRows = {
     ...retry(
       'An operator, or Portage itself, has ordered a halt.',
       'Run `portage unhalt` with the scope that `portage settings` shows. A halt by `portage` means that two contracts of a native route contradict each other: find out why before you end the halt.',
+      { passesSoon: true },
     ),
     severity: 'chain',
     does: 'New transfers are accepted, and wait without a nonce. Transactions that were signed before the halt are still mined.',

@@ -10,6 +10,8 @@ export interface ErrorRow extends Row {
   readonly awaitNewSignatures?: true
   /** Only this transfer waits, not its route. */
   readonly waitsForItself?: true
+  /** The reason usually passes within minutes, so its transfers try again each minute, unless `retryInMs` is longer. */
+  readonly passesSoon?: true
   /** Portage halts the route if most nodes show that its contracts contradict each other. */
   readonly haltRoute?: true
   /** Portage, or a service that Portage needs, does not work. The error is logged as a warning. */
@@ -45,20 +47,24 @@ export function row(title: string, remedy: string): Row {
 }
 
 /** An error that a retry can cure: Temporal retries the step until it succeeds. */
-export function retry(title: string, remedy: string, facts: Pick<ErrorRow, 'waitsForItself' | 'isOutage'> = {}): ErrorRow {
+export function retry(title: string, remedy: string, facts: Pick<ErrorRow, 'waitsForItself' | 'passesSoon' | 'isOutage'> = {}): ErrorRow {
   return { title, remedy, retriable: true, ...facts }
 }
 
-export function retryAlone(title: string, remedy: string): ErrorRow {
-  return retry(title, remedy, { waitsForItself: true })
+export function retryAlone(title: string, remedy: string, facts: Pick<ErrorRow, 'passesSoon'> = {}): ErrorRow {
+  return retry(title, remedy, { ...facts, waitsForItself: true })
 }
 
-export function outage(title: string, remedy: string, facts: Pick<ErrorRow, 'waitsForItself'> = {}): ErrorRow {
+export function outage(title: string, remedy: string, facts: Pick<ErrorRow, 'waitsForItself' | 'passesSoon'> = {}): ErrorRow {
   return retry(title, remedy, { ...facts, isOutage: true })
 }
 
 /** An error that no retry can cure, so it may park the transfer. */
-export function fatal(title: string, remedy: string, facts: Omit<ErrorRow, keyof Row | 'retriable' | 'waitsForItself'> = {}): ErrorRow {
+export function fatal(
+  title: string,
+  remedy: string,
+  facts: Omit<ErrorRow, keyof Row | 'retriable' | 'waitsForItself' | 'passesSoon'> = {},
+): ErrorRow {
   return { title, remedy, retriable: false, ...facts }
 }
 

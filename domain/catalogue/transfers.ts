@@ -11,6 +11,7 @@ export const transferRows = {
   CONFIG_DIFFERS: retryAlone(
     'A process refuses the transfer, but the process that started the transfer has another config.',
     'Restart the processes of the target chain, so that all processes have the same config. A day after its start, the transfer is refused anyway.',
+    { passesSoon: true },
   ),
   ASSET_UNSUPPORTED: fatal('The origin token is not in the allow-list.', 'Add the token to the allow-list of the bridge.'),
   FEE_NOT_CONFIGURED: fatal(
@@ -116,12 +117,14 @@ export const transferRows = {
     title: 'The base fee of the chain is above the ceiling for new transfers.',
     remedy: 'Wait until the base fee falls, or raise the ceiling: run `portage fees set`.',
     retriable: true,
+    passesSoon: true,
     ...cause('transfers', does.rechecks, [fees, `portage fees set --scope chain:<chain> --base-fee-ceiling <fee> ${reason}`]),
   },
   FEE_LIMIT: {
     ...retryAlone(
       'The transaction would cost more than the fee limits allow.',
       'Wait until fees fall, or raise the limit that the reason names: run `portage fees set`. To remove a limit that was set with the submission (see `portage transfer show`), cancel the transfer, then retry it.',
+      { passesSoon: true },
     ),
     ...cause('transfers', does.rechecks, [
       fees,

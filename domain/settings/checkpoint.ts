@@ -1,12 +1,13 @@
 import { type Check, fields, listOf, optional, rule, time, whole } from '../field-checks.ts'
 import { assertSettingsFit, assertSettingsOrders } from './request.ts'
-import { applySettingsOrders, type SettingsOrders, type Halt, noSettings, type Settings } from './settings.ts'
+import { applySettingsOrders, type SettingsOrders, type Halt, noSettings, type Settings, type SettingsChange } from './settings.ts'
 
 /** A copy outside Temporal, so that halts, the deny-list and all other settings survive a loss of Temporal. */
 export interface SettingsCheckpoint {
   readonly version: 1
   readonly namespace: string
   readonly at: number
+  /** `audit` has only the last change. */
   readonly settings: Settings
 }
 
@@ -27,10 +28,19 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
     version: rule((version) => version === 1, '1'),
     namespace: rule((name) => name === namespace, 'the namespace of this Temporal'),
     at: time,
-    settings: fields({ version: whole, halts: list, denied: list, fees: list, nodes: list, tariff: optional(list), tokens: list }),
+    settings: fields({
+      version: whole,
+      halts: list,
+      denied: list,
+      fees: list,
+      nodes: list,
+      tariff: optional(list),
+      tokens: list,
+      audit: optional(list),
+    }),
   } satisfies Record<keyof SettingsCheckpoint, Check>)(value, '')
   const { at, settings: found } = value as SettingsCheckpoint
-  // A checkpoint of an older version lacks `tariff`.
+  // A checkpoint of an older version lacks `tariff` and the last change.
   const settings = { ...noSettings, ...found }
   let [kept, refused] = [noSettings, 0]
   for (const given of ordersOf(settings, at)) {
@@ -45,7 +55,27 @@ export function fromSettingsCheckpoint(value: unknown, namespace: string): KeptS
     }
   }
   // The version stays as high as before the wipe, so that processes that still know these settings see no change.
-  return { settings: { ...kept, version: Math.max(kept.version, settings.version) }, at, refused }
+  const version = Math.max(kept.version, settings.version)
+  return { settings: { ...kept, version, audit: [...kept.audit, ...settings.audit.slice(-1).filter(isChange)] }, at, refused }
+}
+
+function isChange({ by, reason, at, order }: SettingsChange): boolean {
+  try {
+    time(at, 'at')
+    assertSettingsOrders({ by, reason, orders: [order] })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Positive if `one` was changed later than `other`. Negative if it was changed earlier. After a set-back of Temporal,
+ * the later settings may have the lower version number.
+ */
+export function compareAge(one: Settings, other: Settings): number {
+  const changedAt = ({ audit }: Settings) => audit.at(-1)?.at ?? 0
+  return changedAt(one) - changedAt(other) || one.version - other.version
 }
 
 /** @param at time for rows that record no time */

@@ -28,7 +28,7 @@ export interface Transfer {
   readonly terms?: Terms
   /**
    * For a day after `at`, a process with another config does not refuse the transfer. Absent: any process may refuse
-   * it.
+   * it, as after a person has started it again.
    */
   readonly startedUnder?: {
     /** `routesDigest` of the process that started the transfer: a digest of its config's chains and bridges. */

@@ -36,6 +36,7 @@ export class PendingTransaction {
   #usedExternally = false
   #refused = false
   #refusal: string | undefined
+  #refusalOfFew: string | undefined
   #work: Promise<void> | undefined
   #closed = false
 
@@ -81,6 +82,13 @@ export class PendingTransaction {
     const { inclusion } = this.#attempts.watch
     if (this.#refusal === undefined || inclusion.kind !== 'included' || !this.#attempts.isNoop(inclusion.receipt.hash)) return undefined
     return { reason: `every node refused the call: ${this.#refusal}`, receipt: inclusion.receipt }
+  }
+
+  /** Like `refusedCall`, if most nodes did not answer: a single node may have lied, so this is no loss. */
+  get refusedByFew(): string | undefined {
+    const { state } = this
+    const isNoop = state.kind === 'spent' && state.by === 'noop'
+    return isNoop && this.#refusal === undefined ? this.#refusalOfFew : undefined
   }
 
   get tried(): AttemptRecord[] {
@@ -237,7 +245,9 @@ export class PendingTransaction {
     if (error === 'underpriced') this.#stuck.tooCheap('any')
     if (error === 'replacement-underpriced') this.#stuck.tooCheap('lowest')
     if (error && this.#sender.isHopeless() && !this.#attempts.isFilling) {
-      this.#refusal = this.#sender.isAgreed() ? printable(this.#sender.note) : undefined
+      const said = printable(this.#sender.note)
+      if (this.#sender.isAgreed()) this.#refusal = said
+      else this.#refusalOfFew = said
       await this.#askForFill(this.#refusal)
     }
   }

@@ -23,8 +23,8 @@ const agreedBlocksOnceTaken = 5
 interface Refusals {
   readonly error: 'fatal' | 'terminally-stuck'
   readonly blocks: number
-  /** Number of these blocks at which most nodes refused the call. */
-  readonly byMost: number
+  /** Number of these blocks at which most nodes answered, each with a refusal for good. */
+  readonly agreed: number
   readonly height: number
 }
 
@@ -71,7 +71,7 @@ export function createTransactionSender({ chain, logger }: LaneDeps, nonce: numb
       return taken ? error === 'terminally-stuck' && blocks >= agreedBlocksOnceTaken : blocks >= agreedBlocks
     },
     /** Whether most nodes refused the call at two blocks. Otherwise, the refusal does not count as a loss. */
-    isAgreed: () => (refusals?.byMost ?? 0) >= agreedBlocks,
+    isAgreed: () => (refusals?.agreed ?? 0) >= agreedBlocks,
     /**
      * Whether, at two blocks, each node that answered called the last transaction unminable, and no node has ever
      * accepted it.
@@ -85,7 +85,8 @@ function counted(before: Refusals | undefined, outcome: SendOutcome, height: num
   if (outcome.kind !== 'refused') return undefined
   const { error } = outcome
   if (error !== 'fatal' && error !== 'terminally-stuck') return undefined
-  const most = outcome.byMost ? 1 : 0
-  if (before?.error !== error) return { error, blocks: 1, byMost: most, height }
-  return before.height < height ? { error, blocks: before.blocks + 1, byMost: before.byMost + most, height } : before
+  // No class is worse than these two, so each node that answered has refused the call for good.
+  const agreed = outcome.mostAnswered ? 1 : 0
+  if (before?.error !== error) return { error, blocks: 1, agreed, height }
+  return before.height < height ? { error, blocks: before.blocks + 1, agreed: before.agreed + agreed, height } : before
 }

@@ -130,8 +130,11 @@ export type BroadcastResult =
   | { kind: 'no-slot'; code: ErrorCode; reason: string; retryInMs?: number }
   /** The call is final, but it reverted or had no effect. */
   | { kind: 'reverted'; landed: Landed; reason: string }
-  /** The nonce was used in a final block. */
-  | { kind: 'spent'; nonce: number; by: 'noop' | 'external'; tried: AttemptRecord[] }
+  /**
+   * The nonce was used in a final block. `refused`: the refusal of the nodes that answered, if most nodes did not
+   * answer.
+   */
+  | { kind: 'spent'; nonce: number; by: 'noop' | 'external'; tried: AttemptRecord[]; refused?: string }
   /** The intent was withdrawn, or its nonce is final without the effect. */
   | { kind: 'withdrawn' }
   /** The chain may show the effect, or the transfer's batch failed. The transfer is admitted again. */

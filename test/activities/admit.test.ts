@@ -5,13 +5,14 @@ import type { Endpoint, NextStage } from '../../bridges/port.ts'
 import type { At, Simulation } from '../../chains/port.ts'
 import { type Config, configSchema } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { noSettings, type Settings } from '../../domain/settings/settings.ts'
+import { noSettings } from '../../domain/settings/settings.ts'
 import { callHash } from '../../lanes/deps.ts'
 import type { AdmitInput } from '../../temporal/contracts/transfer-steps.ts'
 import { parkAfterOf } from '../../workers/roles/chain.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { unused } from '../helpers/unused.ts'
 import { bridgesWith, fakeDelivery, fakeEndpoint, fakeParties } from './fake-bridge.ts'
+import { inItsRun } from './its-run.ts'
 
 interface Scene {
   /** Result of the simulation. If it is an Error, the simulation throws it. */
@@ -23,7 +24,6 @@ interface Scene {
   readonly transfers?: Partial<Config['transfers']>
   readonly endpoint?: Partial<Endpoint>
   readonly halted?: boolean
-  readonly denied?: Settings['denied']
   /** `unknown`: the field is absent, because an older version runs the workflow. */
   readonly reverted?: AdmitInput['reverted'] | 'unknown'
   readonly dataFee?: string
@@ -31,7 +31,6 @@ interface Scene {
   readonly gasLimit?: string
   readonly balances?: Readonly<Record<string, string | undefined>>
   readonly step?: typeof createAdmit | typeof createPrepare
-  readonly retriedAt?: number
 }
 
 const noNode = new Error('no node')
@@ -45,13 +44,11 @@ async function admit({
   transfers,
   endpoint: own,
   halted = false,
-  denied = [],
   reverted = { calls: 0, gas: 0 },
   dataFee = '0',
   gasLimit,
   balances = {},
   step: create = createAdmit,
-  retriedAt,
 }: Scene) {
   const read: At[] = []
   const endpoint = fakeEndpoint({
@@ -76,13 +73,13 @@ async function admit({
     bridges: bridgesWith(endpoint),
     chains: new Map([['bsc', chain]]),
     lanes: new Map([['bsc', { statuses: async () => statuses, open: async () => lanes, lanes }]]),
-    settings: () => ({ ...noSettings, denied, halts: halted ? [{ scope: {}, by: 'me', reason: 'a test', at: 0 }] : [] }),
+    settings: () => ({ ...noSettings, halts: halted ? [{ scope: {}, by: 'me', reason: 'a test', at: 0 }] : [] }),
     fees: () => ({ gasLimit }),
     abandonAfterMs: 0,
     parkAfter: parkAfterOf(configSchema.parse({ chains: {}, bridges: {}, transfers })),
   }
-  const step = create(deps as never, undefined as never)
-  return { answer: await step({ transfer: nativeTransfer(), avoid: [], retriedAt, ...(reverted !== 'unknown' && { reverted }) }), read }
+  const step = inItsRun(create(deps as never, undefined as never))
+  return { answer: await step({ transfer: nativeTransfer(), avoid: [], ...(reverted !== 'unknown' && { reverted }) }), read }
 }
 
 test('a simulation that succeeds shows that the effect is missing: no other read is made', async () => {
@@ -95,27 +92,6 @@ test('the effect is read before any revert is explained: a spent budget hides it
   expect([there.answer.kind, there.read]).toEqual(['unsettled', ['latest', 'finalized']])
   const absent = await admit({ simulation: reverts })
   expect([absent.answer, absent.read]).toEqual([expect.objectContaining({ kind: 'waiting', code: 'BRIDGE_BUDGET' }), ['latest']])
-})
-
-test.each([
-  ['admit', createAdmit],
-  ['prepare', createPrepare],
-] as const)('the bridge hears of the last retry by an operator before %s asks it about the transfer', async (_, step) => {
-  const heard: unknown[] = []
-  const endpoint: Scene['endpoint'] = {
-    retry: ({ sequence }, at) => heard.push([sequence, at]),
-    demandSigned: async () => void heard.push('asked'),
-  }
-  await admit({ endpoint, step, retriedAt: 5 })
-  expect(heard[0]).toEqual(['1', 5])
-  heard.length = 0
-  await admit({ endpoint, step })
-  expect(heard).not.toContainEqual(['1', 5])
-})
-
-test('a recipient whose denial names a chain that the config lacks waits, and is not declined', async () => {
-  const rule = { kind: 'recipient', value: '0x1', waits: true, by: 'me', reason: 'a test', at: 0 } as const
-  expect((await admit({ denied: [rule] })).answer).toMatchObject({ kind: 'waiting', code: 'DENIAL_UNCLEAR', retryInMs: 300_000 })
 })
 
 describe('A revert that says that the transfer is delivered', () => {

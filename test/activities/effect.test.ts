@@ -10,6 +10,7 @@ import type { Mismatch } from '../../intake/submit/halt-route.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
 import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
+import { inItsRun } from './its-run.ts'
 
 const transfer = nativeTransfer(7)
 const refuse: Refuse = async (_, refusal) => refusal
@@ -63,7 +64,7 @@ describe('Contracts that contradict each other', () => {
     async (code) => {
       const verdict = { kind: 'rejected', code, reason: 'forged' } as const
       const { deps, halted } = setting(() => false, verdict)
-      expect(await createValidate(deps as never, refuse)({ transfer })).toEqual(verdict)
+      expect(await inItsRun(createValidate(deps as never, refuse))({ transfer })).toEqual(verdict)
       expect(halted).toEqual([])
     },
   )

@@ -8,6 +8,7 @@ import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { recordingLogger } from '../helpers/recording-logger.ts'
 import type { PlannedDelivery } from '../../bridges/port.ts'
 import { bridgesWith, fakeDelivery, fakeEndpoint } from './fake-bridge.ts'
+import { inItsRun } from './its-run.ts'
 
 /** Prepares a call of 100,000 gas at a base fee of 9 wei and a tip of 1 wei. It costs 1,000,000 wei plus `dataFee`. */
 async function prepare(worth: bigint | undefined | PlannedDelivery['earned'], dataFee = '0', shadow?: Shadow) {
@@ -32,7 +33,7 @@ async function prepare(worth: bigint | undefined | PlannedDelivery['earned'], da
     abandonAfterMs: 0,
     shadow,
   }
-  return createPrepare(deps as never)({ transfer: nativeTransfer(), avoid: [] })
+  return inItsRun(createPrepare(deps as never))({ transfer: nativeTransfer(), avoid: [] })
 }
 
 test('a transfer waits, without a nonce, while its fee is worth less than the delivery costs', async () => {

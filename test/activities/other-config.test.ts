@@ -6,12 +6,19 @@ import { noSettings } from '../../domain/settings/settings.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
+import { inItsRun } from './its-run.ts'
 
 const now = Date.now()
 const minute = 60_000
 const refusal = { kind: 'declined', code: 'EXECUTOR_UNSUPPORTED', reason: 'above the cap' } as const
 const refused = { ...refusal, awaitNewSignatures: undefined }
-const waits = { kind: 'waiting', code: 'CONFIG_DIFFERS', reason: 'EXECUTOR_UNSUPPORTED: above the cap', retryInMs: 5 * minute }
+const waits = {
+  kind: 'waiting',
+  code: 'CONFIG_DIFFERS',
+  reason: 'EXECUTOR_UNSUPPORTED: above the cap',
+  retryInMs: 5 * minute,
+  unverified: true,
+}
 
 /** `startedUnder`: config of the process that started the transfer. Undefined if an older version started it. */
 async function validate(
@@ -21,7 +28,7 @@ async function validate(
   const refuse: Refuse = async (_, answer) => answer
   const one = new Map([['bsc', {}]])
   const deps = { bridges, chains: one, lanes: one, settings: () => noSettings, routes: 'before' }
-  return createValidate(deps as never, refuse)({ transfer: { ...nativeTransfer(), ...(startedUnder && { startedUnder }) } })
+  return inItsRun(createValidate(deps as never, refuse))({ transfer: { ...nativeTransfer(), ...(startedUnder && { startedUnder }) } })
 }
 
 test('a process refuses no transfer that a process with another config has started', async () => {
@@ -36,6 +43,13 @@ test.each([
   ['is of an older version', undefined],
 ])('a refused transfer ends if the process that started it %s', async (_, startedUnder) => {
   expect(await validate(startedUnder)).toEqual(refused)
+})
+
+test('a process refuses no such transfer either because its config sends the message to another chain', async () => {
+  const elsewhere = { kind: 'rejected', code: 'MESSAGE_MISMATCH', reason: 'to base', ofConfig: true } as const
+  const bridges = bridgesWith(fakeEndpoint({ validate: async () => elsewhere }))
+  expect(await validate({ routes: 'after', at: now - minute }, bridges)).toEqual({ ...waits, reason: 'MESSAGE_MISMATCH: to base' })
+  expect(await validate({ routes: 'before', at: now - minute }, bridges)).toMatchObject({ kind: 'rejected', code: 'MESSAGE_MISMATCH' })
 })
 
 test('a message that is not the one of the transfer is rejected under any config', async () => {

@@ -15,6 +15,7 @@ import { transferId } from '../../temporal/contracts/names.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { bridgesWith, fakeDelivery, fakeEndpoint, fakeParties } from './fake-bridge.ts'
+import { inItsRun } from './its-run.ts'
 import { scriptedChain } from './scripted-chain.ts'
 import { recordingLogger } from '../helpers/recording-logger.ts'
 
@@ -120,7 +121,7 @@ function setting({
     metrics: async () =>
       (await metrics.render()).split('\n').filter((line) => /^portage_(quarantines_total|losses_wei_total)\{/.test(line)),
     prepare: (number: number, retriedAt?: number, wrapped?: boolean) =>
-      prepare({ transfer: nativeTransfer(number), avoid: [], wrapped, ...(retriedAt !== undefined && { retriedAt }) }),
+      inItsRun(prepare)({ transfer: nativeTransfer(number), avoid: [], wrapped, ...(retriedAt !== undefined && { retriedAt }) }),
     broadcast(number: number, retriedAt?: number, more: Partial<BroadcastInput> = {}): Promise<BroadcastResult> {
       const input: BroadcastInput = {
         ...{ lane, intentId: `transfer-${number}/1`, transfer: nativeTransfer(number), callHash: callHash(call), mode: 'new', priority: 3 },

@@ -28,7 +28,8 @@ function setting({
   final = true,
   batched = false,
   refused = { reason, receipt },
-}: Partial<Pick<Endpoint, 'delivered'>> & { final?: boolean; batched?: boolean; refused?: object | null } = {}) {
+  refusedByFew,
+}: Partial<Pick<Endpoint, 'delivered'>> & { final?: boolean; batched?: boolean; refused?: object | null; refusedByFew?: string } = {}) {
   const metrics = createMetrics()
   const { logger } = recordingLogger()
   const endpoint = fakeEndpoint({
@@ -40,7 +41,7 @@ function setting({
   const chain = { ...scriptedChain(() => '0xaa'), hasCode: async () => false, msToFinality: () => 900_000 }
   const state = final ? { kind: 'spent', by: 'noop' } : { kind: 'included', noop: true, final, receipt }
   const pending = {
-    ...{ nonce: 7, unsigned: true, attempts: 2, tried: [], state, refusedCall: refused ?? undefined },
+    ...{ nonce: 7, unsigned: true, attempts: 2, tried: [], state, refusedCall: refused ?? undefined, refusedByFew },
     ...{ signAndSend: async () => {}, until: async () => true },
   }
   const batch = { id: 'batch:1', members: ['transfer-1/1', 'transfer-2/1'], pending }
@@ -107,6 +108,14 @@ test('a batch that every node refused is a loss, and its transfers go alone', as
 
 test('a no-op for another reason is no loss', async () => {
   const { broadcast, counted } = setting({ refused: null })
-  expect(await broadcast(1)).toMatchObject({ kind: 'spent', by: 'noop', nonce: 7 })
+  const answer = await broadcast(1)
+  expect(answer).toMatchObject({ kind: 'spent', by: 'noop', nonce: 7 })
+  expect(answer).not.toHaveProperty('refused')
+  expect(await counted()).toEqual([])
+})
+
+test('a call that too few nodes refused is no loss, and the transfer says why it was not delivered', async () => {
+  const { broadcast, counted } = setting({ refused: null, refusedByFew: 'fatal: execution reverted' })
+  expect(await broadcast(1)).toMatchObject({ kind: 'spent', by: 'noop', refused: 'fatal: execution reverted' })
   expect(await counted()).toEqual([])
 })

@@ -1,14 +1,17 @@
 import { expect, test } from 'vitest'
 import { haltedBy } from '../../activities/route.ts'
+import { createAdmit, createPrepare } from '../../activities/transfer/admit.ts'
 import { showsEffect } from '../../activities/checks/effect.ts'
+import type { Endpoint } from '../../bridges/port.ts'
 import { createBridges } from '../../bridges/registry.ts'
 import { wormholeTokenBridgeSchema } from '../../config/schema/bridge-schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { type HaltScope, noSettings } from '../../domain/settings/settings.ts'
+import { type HaltScope, noSettings, type Settings } from '../../domain/settings/settings.ts'
 import type { Mismatch } from '../../intake/submit/halt-route.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { signVaa, transferPayload } from '../helpers/vaa.ts'
-import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
+import { bridgesWith, fakeDelivery, fakeEndpoint } from './fake-bridge.ts'
+import { inItsRun } from './its-run.ts'
 
 const contracts = { core: `0x${'c0'.repeat(20)}`, tokenBridge: `0x${'b0'.repeat(20)}` }
 const chainOf = (networkId: number, wormholeChainId: number) => ({ networkId, wormholeChainId, contracts })
@@ -57,4 +60,35 @@ test('contracts that contradict each other halt the route of the message, whatev
   }
   await expect(showsEffect(deps, { ...nativeTransfer(), sourceChain: 'base' })).rejects.toMatchObject({ code: 'NATIVE_NONCE_MISMATCH' })
   expect(routes).toMatchObject([{ bridge: 'native-bridge', sourceChain: 'ethereum', targetChain: 'bsc' }])
+})
+
+const steps = [
+  ['admit', createAdmit],
+  ['prepare', createPrepare],
+] as const
+
+function step(create: typeof createAdmit | typeof createPrepare, own: Partial<Endpoint>, denied: Settings['denied'] = []) {
+  const one = new Map([['bsc', { name: 'bsc' }]])
+  const deps = { bridges: bridgesWith(fakeEndpoint(own)), chains: one, lanes: one, settings: () => ({ ...noSettings, denied }) }
+  return inItsRun(create(deps as never, undefined as never))
+}
+
+test.each(steps)('the bridge hears of the last retry by an operator before %s asks it about the transfer', async (_, create) => {
+  const heard: unknown[] = []
+  const asked = async () => {
+    heard.push('asked')
+    throw new RelayerError('NODE_UNAVAILABLE')
+  }
+  const own = step(create, { retry: ({ sequence }, at) => heard.push([sequence, at]), validate: asked, demandSigned: asked })
+  for (const retriedAt of [5, undefined])
+    await expect(own({ transfer: nativeTransfer(), ...(retriedAt !== undefined && { retriedAt }) })).rejects.toMatchObject({
+      code: 'NODE_UNAVAILABLE',
+    })
+  expect(heard).toEqual([['1', 5], 'asked', 'asked'])
+})
+
+test('a recipient whose denial names a chain that the config lacks waits, and is not declined', async () => {
+  const rule = { kind: 'recipient', value: '0x1', waits: true, by: 'me', reason: 'a test', at: 0 } as const
+  const own = step(createAdmit, { validate: async () => ({ kind: 'valid' }), delivery: fakeDelivery({}) }, [rule])
+  expect(await own({ transfer: nativeTransfer() })).toMatchObject({ kind: 'waiting', code: 'DENIAL_UNCLEAR', retryInMs: 300_000 })
 })

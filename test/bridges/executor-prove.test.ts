@@ -291,6 +291,15 @@ describe('The check of a request', () => {
     expect(await endpointOf().validate({ ...transfer, sequence: '9000004' })).toMatchObject({ code: 'MESSAGE_MISMATCH' })
   })
 
+  test("the config is the reason to refuse a request of another Executor's contract, and no other request", async () => {
+    const transfer = transferOf(message())
+    const rejected = { kind: 'rejected', code: 'MESSAGE_MISMATCH' }
+    expect(await endpointOf().validate({ ...transfer, emitter: universal(other) })).toMatchObject({ ...rejected, ofConfig: true })
+    const foreign = await endpointOf().validate({ ...transfer, digest: `0x${'00'.repeat(32)}` })
+    expect(foreign).toMatchObject(rejected)
+    expect(foreign).not.toHaveProperty('ofConfig')
+  })
+
   test.each([
     ['underpaid', message({ amountPaid: 100_004n }), 'EXECUTOR_UNDERPAID'],
     ['for a contract without a view', message({ targetAddress: universal(other) }), 'EXECUTOR_UNSUPPORTED'],

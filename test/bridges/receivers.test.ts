@@ -173,7 +173,15 @@ describe('The check of a transfer', () => {
     ['another emitter', { emitter: universal(other) }],
     ['another source', { sourceId: '4' }],
   ])('the check of a transfer rejects a transfer that claims %s', async (_, claim) => {
-    expect(await endpointWith().validate({ ...transfer, ...claim })).toMatchObject({ kind: 'rejected', code: 'MESSAGE_MISMATCH' })
+    const verdict = await endpointWith().validate({ ...transfer, ...claim })
+    expect(verdict).toMatchObject({ kind: 'rejected', code: 'MESSAGE_MISMATCH' })
+    expect(verdict).not.toHaveProperty('ofConfig')
+  })
+
+  test('the config, and not the message, is the reason to refuse a message that has a route to another chain', async () => {
+    const elsewhere = decode(signed('0x03'))
+    const verdict = await endpointWith().validate({ ...elsewhere, targetChain: 'bsc' })
+    expect(verdict).toMatchObject({ kind: 'rejected', code: 'MESSAGE_MISMATCH', ofConfig: true })
   })
 
   test('a message without a route, under the id of another message, is rejected', async () => {

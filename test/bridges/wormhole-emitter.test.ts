@@ -34,6 +34,12 @@ test('one node cannot name the token bridge of a chain; most nodes are asked for
   await expect(endpoint.accept?.(from(forged))).rejects.toMatchObject({ code: 'EMITTER_UNKNOWN' })
 })
 
+test('the config, which names the contract, is the reason to refuse an emitter that the contract refuses', async () => {
+  const { decode, endpoint } = endpointWithLiar()
+  const verdict = await endpoint.validate(decode(from(forged)))
+  expect(verdict).toMatchObject({ kind: 'rejected', code: 'EMITTER_UNKNOWN', ofConfig: true })
+})
+
 test('a message without good signatures costs no read of its emitter', async () => {
   const { asked, endpoint } = endpointWithLiar({ verify: () => Promise.reject(new RelayerError('VAA_SIGNATURE_INVALID')) })
   await expect(endpoint.accept?.(from(registered))).rejects.toMatchObject({ code: 'VAA_SIGNATURE_INVALID' })

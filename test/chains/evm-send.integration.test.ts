@@ -50,7 +50,7 @@ describe('answers of anvil to a send', () => {
   ]
   test.each(refusals)('%s: %s', async (error, message, nonce, changes) => {
     const { raw } = await signer.sign(payment(signer, nonce, changes))
-    expect(await chain.send(raw)).toEqual({ kind: 'refused', error, message, byMost: true })
+    expect(await chain.send(raw)).toEqual({ kind: 'refused', error, message, mostAnswered: true })
   })
 
   test('the same bytes sent again are known', async () => {
@@ -122,11 +122,11 @@ describe('answers of anvil to a send', () => {
       await three.connect()
       const { raw } = await signer.sign(payment(signer, 2, { gasLimit: '20000' }))
       const refused = { kind: 'refused', error: 'fatal', message: 'intrinsic gas too low' }
-      expect(await three.send(raw)).toEqual({ ...refused, byMost: true })
+      expect(await three.send(raw)).toEqual({ ...refused, mostAnswered: true })
       for (const [index, node] of nodes.slice(1).entries()) {
         Object.assign(node, { mode: 429, retryAfter: '30' })
         await until(async () => three.nodes()[index + 1]?.state === 'failing', { timeoutMs: 10_000, what: 'the node to rest' })
-        expect(await three.send(raw)).toEqual(index === 0 ? { ...refused, byMost: true } : refused)
+        expect(await three.send(raw)).toEqual(index === 0 ? { ...refused, mostAnswered: true } : refused)
       }
       three.close()
       for (const node of nodes) node.stop()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fromSettingsCheckpoint, missingRestrictions } from '../../domain/settings/checkpoint.ts'
+import { compareAge, fromSettingsCheckpoint, missingRestrictions } from '../../domain/settings/checkpoint.ts'
 import { applySettingsOrders, noSettings, type Settings, type SettingsOrder } from '../../domain/settings/settings.ts'
 
 const address = `0x${'ab'.repeat(20)}`
@@ -48,6 +48,19 @@ describe('a checkpoint of the settings', () => {
     ['version', []],
   ])('the refusal of an invalid checkpoint names the invalid field: %s', (field, value) => {
     expect(() => read(value)).toThrow(new RegExp(`^${field.replace(/[[\].]/g, '\\$&')}: `))
+  })
+
+  test('a checkpoint holds the last change, also the end of a halt, unless nobody could have ordered it', () => {
+    const order = { kind: 'unhalt', scope: { chain: 'bsc' } } as const
+    const { audit } = applySettingsOrders(settings, { by: 'me', reason: 'over', orders: [order] }, 900)
+    const changed = (...changes: object[]) => read(checkpoint({ settings: { ...settings, audit: changes } })).settings
+    expect(changed(audit.at(-1)!).audit.at(-1)).toMatchObject({ at: 900, order })
+    for (const wrong of [{ at: -1 }, { by: '' }, { order: { kind: 'unknown' } }])
+      expect(changed({ ...audit.at(-1), ...wrong })).toEqual(changed())
+    const later = { ...changed(audit.at(-1)!), version: 3 }
+    expect(compareAge(later, settings)).toBeGreaterThan(0)
+    expect(compareAge(settings, later)).toBeLessThan(0)
+    expect(compareAge({ ...later, version: 4 }, later)).toBe(1)
   })
 
   test('a tampered checkpoint holds nothing that nobody could have ordered', () => {

@@ -223,6 +223,23 @@ describe('A pending transaction under a policy', () => {
     }
   })
 
+  test('a call that too few nodes refused is no refused call, and its process says what they said', async () => {
+    const one = request('refused by a lone node')
+    const send = setting.chain.send.bind(setting.chain)
+    const lone = vi.spyOn(setting.chain, 'send').mockImplementation(async (...of) => {
+      const { mostAnswered: _, ...outcome } = { mostAnswered: undefined, ...(await send(...of)) }
+      return outcome
+    })
+    const agent = await fresh({ bumpAfterBlocks: 1_000 })
+    const pending = await signedAndSent(agent, { ...one, first: { ...one.first, gasLimit: '20999' } })
+    await setting.passUntil('the no-op in the pool', async () => (await pool())[0]?.to === setting.signer.address)
+    expect(pending.refusedByFew).toBeUndefined()
+    await setting.mineUntil(() => agent.load.pending === 0, 'the no-op to be final')
+    lone.mockRestore()
+    expect([pending.state, pending.refusedCall]).toEqual([{ kind: 'spent', by: 'noop' }, undefined])
+    expect(pending.refusedByFew).toMatch(/^fatal: ./)
+  })
+
   test('a no-op that the chain refuses for its gas limit is made anew with what it needs', async () => {
     const one = request('cancelled where no-ops are dear')
     const agent = await fresh({ bumpAfterBlocks: 1_000, noopGas: '20999' })

@@ -5,7 +5,7 @@ import { createTransactionSender } from '../../lanes/transaction/sender.ts'
 import { silentLogger } from '../../observability/logger.ts'
 
 const fatal = { kind: 'refused', error: 'fatal', message: 'intrinsic gas too low' } as const
-const [lone, agreed]: readonly SendOutcome[] = [fatal, { ...fatal, byMost: true }]
+const [lone, agreed]: readonly SendOutcome[] = [fatal, { ...fatal, mostAnswered: true }]
 
 test.each<[string, readonly (SendOutcome | undefined)[], boolean, boolean]>([
   ['two blocks at which most nodes refuse it', [agreed, agreed], true, true],

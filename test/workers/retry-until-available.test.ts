@@ -42,8 +42,8 @@ describe('a start that waits', () => {
     expect(await value).toBe('there')
     expect(attempt).toHaveBeenCalledTimes(6)
     expect(lines).toEqual([
-      'warn waiting for Temporal; trying again until success TEMPORAL_UNAVAILABLE',
-      'warn waiting for Temporal; trying again until success TEMPORAL_NAMESPACE',
+      'warn waiting for Temporal; trying again TEMPORAL_UNAVAILABLE',
+      'warn waiting for Temporal; trying again TEMPORAL_NAMESPACE',
       'info the wait for Temporal is over',
     ])
   })

@@ -140,6 +140,38 @@ describe('Settings that are kept outside Temporal', () => {
     await expect.poll(async () => (await kept('k')).settings?.halts).toHaveLength(2)
   })
 
+  describe('after a set-back of Temporal, from which on other orders get the known version numbers', () => {
+    const scopes = [{ chain: 'ethereum' }, { sourceChain: 'bsc' }]
+
+    /** Keeps two older changes in one file, and a later one, with a lower version number, in another file. */
+    async function setBack(before: string, later: string) {
+      const first = await start(before, 'lane')
+      await first.change(...scopes.map((scope) => ({ kind: 'halt', scope }) as const))
+      await until(async () => (await kept(before)).settings?.version === 2, { timeoutMs, what: 'the older file' })
+      await first.stop()
+      await wipe()
+      const second = await start(later)
+      await second.change(halt('bsc'))
+      await until(async () => (await kept(later)).settings?.version === 1, { timeoutMs, what: 'the later file' })
+      await second.stop()
+    }
+
+    test('a process that repeats no orders keeps the later settings, although their version number is lower', async () => {
+      await setBack('m', 'n')
+      await start('m', 'lane')
+      await expect.poll(async () => (await kept('m')).settings).toMatchObject({ version: 1, halts: [{ scope: { chain: 'bsc' } }] })
+    })
+
+    test('a later halt is ordered again if older settings with a higher version number were restored', async () => {
+      await setBack('o', 'p')
+      await wipe()
+      await start('o', 'lane')
+      expect((await readSettings(client())).version).toBe(2)
+      await start('p', 'ledger')
+      await expect.poll(async () => (await readSettings(client())).halts.map(({ scope }) => scope)).toEqual([...scopes, { chain: 'bsc' }])
+    })
+  })
+
   test('settings begin anew if the operator removed the file, or keeps none', async () => {
     const first = await start('e')
     await first.change(halt('bsc'))

@@ -61,8 +61,8 @@ describe('a process whose dependencies are not there yet', () => {
     const isKnown = async () => (await waits()).some(({ code }) => code === 'NODE_UNAVAILABLE')
     await until(isKnown, { timeoutMs: 60_000, what: 'both in the log' })
     expect((await waits()).map(({ level, message, code }) => [level, message, code])).toEqual([
-      ['warn', 'waiting for Temporal; trying again until success', 'TEMPORAL_UNAVAILABLE'],
-      ['warn', 'waiting for nodes; trying again until success', 'NODE_UNAVAILABLE'],
+      ['warn', 'waiting for Temporal; trying again', 'TEMPORAL_UNAVAILABLE'],
+      ['warn', 'waiting for nodes; trying again', 'NODE_UNAVAILABLE'],
     ])
 
     await temporal.kill('SIGKILL')

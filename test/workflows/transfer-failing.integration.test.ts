@@ -1,9 +1,11 @@
+import { Context } from '@temporalio/activity'
 import { describe, expect, test } from 'vitest'
 import { createChainSteps } from '../../activities/index.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { cancelSignal } from '../../temporal/contracts/transfer.ts'
 import { bridgesWith, fakeEndpoint } from '../activities/fake-bridge.ts'
+import { inItsRun } from '../activities/its-run.ts'
 import { scriptedTransfers, transfer } from './scripted.ts'
 
 /** On a real chain, a call that no node executes in time has this result. */
@@ -21,7 +23,10 @@ describe('A transfer whose preparation fails again and again while its chain mak
     settings: () => noSettings,
   } as never)
   /** The fake bridge has this name. */
-  const failing = (input: Parameters<typeof prepare>[0]) => prepare({ ...input, transfer: { ...transfer, bridge: 'native-bridge' } })
+  const failing = (input: Parameters<typeof prepare>[0]) => {
+    const { workflowExecution: _, ...info } = Context.current().info
+    return inItsRun(prepare, () => info)({ ...input, transfer: { ...transfer, bridge: 'native-bridge' } })
+  }
 
   test('waits with the code of the failure, so that a cancel ends it', async () => {
     Object.assign(on.script, { admit: fails, prepare: failing })

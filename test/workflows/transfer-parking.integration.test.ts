@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Worker } from '@temporalio/worker'
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { chainQueue, laneQueue, searchAttributes } from '../../temporal/contracts/names.ts'
@@ -96,6 +97,27 @@ describe('A transfer whose rounds fail', () => {
     expect(parked).toMatchObject({ state: 'parked', code: 'DELIVERY_REVERTED', reason: 'nonce 7 was used by a noop transaction' })
     expect(secondsBetweenRounds(parked).slice(-3)).toEqual([1_800, 1_800, 1_800])
     expect(broadcasts).toBe(20)
+    await handle.terminate()
+  })
+
+  test('five calls that too few nodes refused park a transfer, and are no reverts of it', async () => {
+    const { handle, afterADay } = await started(() => ({ ...(spent() as object), refused: 'fatal: no' }) as BroadcastResult)
+    const reason = 'too few nodes answered, and refused the call: fatal: no'
+    expect(await afterADay()).toMatchObject({ state: 'parked', code: 'DELIVERY_REVERTED', reason })
+    expect(broadcasts).toBe(5)
+    expect(admitted.at(-1)).toEqual({ calls: 0, gas: 0 })
+    await handle.terminate()
+  })
+
+  // An error that nobody expects is a bug, which seldom passes within minutes.
+  test.each<[ErrorCode, number, string]>([
+    ['NODE_UNAVAILABLE', 60, 'an outage of its chain is over'],
+    ['CONFIG_DIFFERS', 60, 'the configs are equal'],
+    ['INTERNAL', 1_800, 'an unexpected error is gone'],
+  ])('a transfer that waits with %s for long continues within %i s once %s', async (code, seconds) => {
+    const { handle } = await started(() => ({ kind: 'no-slot', code, reason: 'a reason', retryInMs: 1_000 }))
+    await environment.sleep(3 * 60 * 60_000)
+    expect(secondsBetweenRounds(await handle.query<TransferStatus>('status')).at(-1)).toBe(seconds)
     await handle.terminate()
   })
 

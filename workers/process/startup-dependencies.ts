@@ -113,7 +113,7 @@ export async function retryUntilAvailable<Value>(
       const { code, message: reason } = error
       refused = refusals.has(code)
       if (logged?.code !== code || Date.now() - logged.at >= logAgainMs) {
-        logger.warn(`waiting for ${dependency}; trying again until success`, { code, reason, waitedSeconds: secondsSince(since) })
+        logger.warn(`waiting for ${dependency}; trying again`, { code, reason, waitedSeconds: secondsSince(since) })
         logged = { code, at: Date.now() }
       } else logger.debug(`still waiting for ${dependency}`, { code, reason, tries })
       await onWaiting?.(dependency, error)

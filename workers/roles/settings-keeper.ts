@@ -3,6 +3,7 @@ import { makeDataFolder, settingsPlaceOf } from '../../config/data-folder.ts'
 import { namesOf } from '../../config/chains.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import {
+  compareAge,
   fromSettingsCheckpoint,
   type KeptSettings,
   missingRestrictions,
@@ -32,8 +33,9 @@ const againMs = 5_000
 const stopMs = 2_000
 
 /**
- * Keeps a checkpoint of the settings, and restores it if Temporal has none. From a newer checkpoint, the roles `ledger`
- * and `intake` repeat only halts, denials and revocations. Throws CHECKPOINT_UNAVAILABLE.
+ * Keeps a checkpoint of the settings, and restores it if Temporal has none. From a checkpoint with a later change or
+ * with more changes, the roles `ledger` and `intake` repeat only halts, denials and revocations. Throws
+ * CHECKPOINT_UNAVAILABLE.
  */
 export async function keepSettings(options: SettingsKeeperOptions): Promise<Service> {
   const { config, client, namespace, watch, logger, role } = options
@@ -50,7 +52,7 @@ export async function keepSettings(options: SettingsKeeperOptions): Promise<Serv
   async function write(settings: Settings): Promise<void> {
     const at = Date.now()
     try {
-      const checkpoint: SettingsCheckpoint = { version: 1, namespace, at, settings: { ...settings, audit: [] } }
+      const checkpoint: SettingsCheckpoint = { version: 1, namespace, at, settings: { ...settings, audit: settings.audit.slice(-1) } }
       await files.put(name, `${JSON.stringify(checkpoint)}\n`)
     } catch (error) {
       logger.error('the checkpoint of the settings could not be written', { ...problemOf(error) })
@@ -59,15 +61,13 @@ export async function keepSettings(options: SettingsKeeperOptions): Promise<Serv
   }
 
   async function follow(settings: Settings): Promise<void> {
-    if (stopped) return
-    if (kept && isSameSettings(kept.settings, settings)) return
-    if (kept && kept.settings.version >= settings.version) {
-      if (settings.version === 0) await restore(options, kept)
-      else if (merges) {
-        await merge(options, kept)
-        await write(await readSettings(client))
-      }
-    } else if (settings.version > 0) await write(settings)
+    if (stopped || (kept && isSameSettings(kept.settings, settings))) return
+    if (settings.version === 0) return void (kept && (await restore(options, kept)))
+    const isLater = !kept || compareAge(settings, kept.settings) > 0
+    if (kept && merges && !(isLater && settings.version > kept.settings.version)) {
+      await merge(options, kept)
+      await write(await readSettings(client))
+    } else if (isLater) await write(settings)
   }
 
   function enqueue(settings: Settings): void {

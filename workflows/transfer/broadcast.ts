@@ -75,6 +75,8 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
         return failRound(run, 'reverted', result.reason)
       case 'spent':
         underway.nonce = result.nonce
+        if (result.refused !== undefined)
+          return failRound(run, 'refused', `too few nodes answered, and refused the call: ${result.refused}`)
         return failRound(run, 'spent', `nonce ${result.nonce} was used by a ${result.by} transaction`)
     }
   }
@@ -85,10 +87,17 @@ function endingBy({ signals: { cancelledBy } }: TransferRun, { ready }: LaneInte
   return { code: 'NONCE_NOT_FINAL', reason: `cancelled by ${cancelledBy.by}: waits for nonce ${nonce} of ${ready.lane} to be final` }
 }
 
-export async function failRound(run: TransferRun, how: 'reverted' | 'spent', reason: string): Promise<undefined> {
+/**
+ * A call that too few nodes refused is no revert, because one node may lie. With the default limits, five of both kinds
+ * park the transfer.
+ */
+const spentByRefusal = Math.ceil(defaultParkAfter.spentNonces / defaultParkAfter.reverts)
+
+export async function failRound(run: TransferRun, how: 'reverted' | 'spent' | 'refused', reason: string): Promise<undefined> {
   const { progress } = run
   const { reverts, spentNonces } = progress.underway?.ready.parkAfter ?? defaultParkAfter
-  progress[how === 'reverted' ? 'failures' : 'spent'] += 1
+  if (how === 'reverted') progress.failures += 1
+  else progress.spent += how === 'refused' ? spentByRefusal : 1
   if (how === 'reverted') progress.failedGas = (progress.failedGas ?? 0) + Number(progress.underway?.ready.gasLimit ?? 0)
   run.nextRound()
   if (run.ending) return

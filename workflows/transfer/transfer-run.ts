@@ -4,7 +4,7 @@ import { type TimelineEntry, timelineOf } from '../../domain/transfer/timeline.t
 import { dropAttempts, recordAttempts, rollBackAttempts } from '../../domain/transfer/attempts.ts'
 import type { AttemptRecord, Landed, Waiting } from '../../temporal/contracts/transfer-steps.ts'
 import { backoffMs } from '../../domain/backoff.ts'
-import type { ErrorCode } from '../../domain/catalogue/errors.ts'
+import { type ErrorCode, passesSoon } from '../../domain/catalogue/errors.ts'
 import { type LaneId, intentIdOf } from '../../domain/lane/lane.ts'
 import { type Order, withOrder } from '../../domain/order.ts'
 import { durationText, summaryText, timeText } from '../../domain/text/web-ui-text.ts'
@@ -278,17 +278,11 @@ export function includedAt({ txHash, tried }: Pick<Landed, 'txHash' | 'tried'>):
   return tried.find(({ hash }) => hash === txHash)?.includedAt
 }
 
-/** Reasons that usually pass within minutes. The wait for them is at most a minute, unless `retryInMs` is longer. */
-const passing: readonly ErrorCode[] = [
-  ...(['LANE_NONE', 'LANE_FUNDS', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT', 'NONCE_NOT_FINAL', 'CONFIG_DIFFERS'] as const),
-  ...(['NODE_UNAVAILABLE', 'NODE_REFUSED', 'NODES_DISAGREE'] as const),
-]
-
 export async function wait(run: TransferRun, { code, reason, retryInMs }: Waiting): Promise<undefined> {
   const { progress } = run
   const why = (code === 'LANE_NONE' && progress.turnedAway) || { code, reason }
   run.enter('waiting', why.reason, { code: why.code, reason: why.reason })
-  const longestMs = passing.includes(code) ? waits.longestLaneBackoffMs : waits.longestBackoffMs
+  const longestMs = passesSoon(code) ? waits.longestLaneBackoffMs : waits.longestBackoffMs
   await run.pause(Math.max(retryInMs, backoffMs(progress.waits++, waits.firstBackoffMs, longestMs)), `${why.code}: ${why.reason}`)
   progress.turnedAway = undefined
 }

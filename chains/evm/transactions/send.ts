@@ -52,7 +52,7 @@ export async function sendRaw(nodes: Nodes, classify: Classify, raw: string): Pr
   const said = (reached.length > 0 ? reached : outcomes).flatMap(({ outcome }) => (outcome.kind === 'refused' ? [outcome] : []))
   const [best] = said.toSorted((a, b) => order.indexOf(a.error) - order.indexOf(b.error))
   if (!best) return refused('ambiguous', 'No node of the chain took the transaction.')
-  return nodes.areMostSenders(reached.flatMap(({ by = [] }) => by)) ? { ...best, byMost: true } : best
+  return nodes.areMostSenders(reached.flatMap(({ by = [] }) => by)) ? { ...best, mostAnswered: true } : best
 }
 
 const readSent = (value: unknown) => toHash(value, 'transaction hash')

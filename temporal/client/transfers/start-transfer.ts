@@ -47,16 +47,16 @@ export async function startInPlaceOfRejected(
 ): Promise<boolean> {
   const run = await client.workflow.getHandle(id).describe()
   if (run.status.name !== 'COMPLETED' || stateOf(run) !== 'rejected') return false
-  const own: unknown = JSON.parse(JSON.stringify(messageOf(input.transfer)))
+  const own: unknown = JSON.parse(JSON.stringify(ofMessage(input.transfer)))
   const other = await readableTransfer(client, id, run.runId)
-  if (isDeepStrictEqual(other && messageOf(other), own)) return false
+  if (isDeepStrictEqual(other && ofMessage(other), own)) return false
   await startAgain(client, id, { input, content, summary: 'started again: another message with its id was rejected' })
   return true
 }
 
 /**
- * Starts a closed transfer again, with its stored input but without the deadline. After a person's order, the terms are
- * dropped too. Throws INTERNAL if no input is stored.
+ * Starts a closed transfer again, with its stored input but without the deadline. A person's order keeps only what the
+ * message says. Throws INTERNAL if no input is stored.
  */
 export async function restartTransfer(
   client: TemporalClient,
@@ -65,17 +65,14 @@ export async function restartTransfer(
 ): Promise<void> {
   const { input: stored, content } = await storedStart(client, id)
   const { priority } = stored
-  const transfer = order ? withoutTerms(stored.transfer) : stored.transfer
+  const transfer = order ? ofMessage(stored.transfer) : stored.transfer
   const { sourceChain, targetChain, sequence } = transfer
   const input = { transfer, priority, ...(order && { orders: [order] }) }
   await startAgain(client, id, { input, content, summary: `${sourceChain} → ${targetChain} #${sequence}, ${why}` })
 }
 
-function withoutTerms({ terms: _, ...transfer }: Transfer): Transfer {
-  return transfer
-}
-
-function messageOf({ terms: _, startedUnder: __, ...transfer }: Transfer): Transfer {
+/** The transfer without what its submission added to the message. */
+function ofMessage({ terms: _, startedUnder: __, ...transfer }: Transfer): Transfer {
   return transfer
 }
 
