@@ -32,7 +32,7 @@ export function explainTransfers(
   const slow = left.filter((transfer) => isSlow(transfer, at) && !isHeld(transfer))
   return [
     ...[...groupBy(held, keyOf).values()].map((group) => explainGroup(group, at, config)),
-    ...[...groupBy(slow, ({ state, targetChain }) => `${state} ${targetChain}`).values()].map((group) => explainSlow(group, at)),
+    ...[...groupBy(slow, placeOfSlow).values()].map((group) => explainSlow(group, at)),
     ...explainDenied(declined, settings, at),
   ]
 }
@@ -116,17 +116,25 @@ function groupFacts(group: readonly TransferFacts[], at: number): Pick<Finding, 
   return { since, asOf: at, holds: (transfer) => group.includes(transfer) }
 }
 
-function isSlow({ state, inStateSince }: TransferFacts, at: number): boolean {
+/** A workflow that does not answer does not say when it came into its state. */
+function isSlow({ state, inStateSince, isSilent, startedAt }: TransferFacts, at: number): boolean {
   const usual = usualMs[state]
-  return usual !== undefined && inStateSince !== undefined && at - inStateSince > usual
+  const since = inStateSince ?? (isSilent ? startedAt : undefined)
+  return usual !== undefined && since !== undefined && at - since > usual
+}
+
+function placeOfSlow({ state, targetChain, isSilent, version }: TransferFacts): string {
+  return [state, targetChain, ...(isSilent ? ['silent', version ?? ''] : [])].join(':')
 }
 
 function explainSlow(group: readonly [TransferFacts, ...TransferFacts[]], at: number): Finding {
-  const [{ state, targetChain, failure }] = group
+  const [{ state, targetChain, failure, isSilent, version }] = group
+  const only = version === undefined ? '' : `, and only processes of the version ${version} can run it`
+  const why = isSilent ? `the workflow does not answer${only}` : failure
   return {
     row: 'TRANSFERS_SLOW',
-    what: `To ${targetChain}, in the state ${state} for long${failure === undefined ? '' : `: ${failure}`}`,
-    where: { kind: 'transfers', id: `${state}:${targetChain}` },
+    what: `To ${targetChain}, in the state ${state} for long${why === undefined ? '' : `: ${why}`}`,
+    where: { kind: 'transfers', id: placeOfSlow(group[0]) },
     ...groupFacts(group, at),
   }
 }

@@ -76,6 +76,10 @@ export interface TransferFacts extends OpenTransfer {
   readonly inStateSince?: number
   readonly failure?: string
   readonly tries?: number
+  /** True if the workflow runs, was asked for its state, and did not answer. */
+  readonly isSilent?: boolean
+  /** Build id of the only processes that can run the workflow. */
+  readonly version?: string
 }
 
 export interface FailingWorkflow {

@@ -18,6 +18,7 @@ export type TemporalFacts = Omit<Facts, 'at' | 'chains' | 'spies'>
 
 const nothing: TransfersRead = { transfers: [], declined: [], failing: [], served: new Map() }
 const nobody = { asked: 0, answered: 0 }
+const unpolled = () => ({ asOf: Date.now(), value: { isPolled: false, waiting: 0, waitingMs: 0 } })
 
 export function withoutTemporal(error: RelayerError): TemporalFacts {
   const away: Read<never> = { asOf: Date.now(), error }
@@ -60,6 +61,8 @@ export async function readTemporal(
     Promise.all(Object.keys(config.chains).map(async (chain) => [chain, await queue(chainQueue(chain), 'workflow')] as const)),
   ])
   const { served, ...found } = valueOf(transfers) ?? nothing
+  // Open transfers may go to chains that the config no longer has. Their queues are judged by their workflows alone.
+  const unknown = [...served.keys()].filter((chain) => !Object.hasOwn(config.chains, chain)).map((chain) => [chain, unpolled()] as const)
   const ofStreams = (valueOf(streams) ?? []).map(({ state }) => state)
   const ofLedgers = [known, ...lanes.map((one) => one.ledger), ...ofStreams, ...receivers.map(({ notifier }) => notifier)]
   const parts = { 'the streams': streams, 'the transfers': transfers, 'the workflows of the queue ledger': failing }
@@ -67,7 +70,7 @@ export async function readTemporal(
     temporal: { asOf: known.asOf, value: true },
     settings: known,
     ledger: { queue: ledger, ...answersOf(ofLedgers) },
-    chainWorkers: new Map(queues.map(([chain, polled]) => [chain, { queue: polled, ...(served.get(chain) ?? nobody) }])),
+    chainWorkers: new Map([...queues, ...unknown].map(([chain, polled]) => [chain, { queue: polled, ...(served.get(chain) ?? nobody) }])),
     lanes,
     streams: valueOf(streams) ?? [],
     version,

@@ -71,6 +71,8 @@ async function ask(client: TemporalClient, transfer: OpenTransfer) {
     failure,
     inStateSince,
     ...(work?.activity && { tries: work.activity.tries }),
+    ...(work && !status && { isSilent: true }),
+    ...(work?.version !== undefined && { version: work.version }),
   }
   return { transfer: facts, isAnswered: status !== undefined, failing: failingOf(workflowId, work) }
 }

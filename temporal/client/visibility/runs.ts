@@ -36,6 +36,7 @@ export async function describeOpenRun(client: TemporalClient, { workflowId, runI
     transferState: run.typedSearchAttributes.get(searchAttributes.TransferState),
     taskTries: task ? (task.attempt ?? 0) : undefined,
     taskSince: since > 0 ? since : undefined,
+    version: run.raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId ?? undefined,
     activity: activity && {
       tries: activity.attempt ?? 0,
       code: failure?.applicationFailureInfo?.type ?? undefined,
