@@ -139,7 +139,7 @@ export interface Facts {
   readonly declined: readonly TransferFacts[]
   readonly failing: readonly FailingWorkflow[]
   readonly version?: Read<VersionFacts> | undefined
-  readonly unread: readonly { readonly what: string; readonly asOf: number; readonly error: RelayerError }[]
+  readonly unread: readonly { readonly what: string; readonly asOf: number; readonly error: Pick<RelayerError, 'title' | 'about'> }[]
 }
 
 export function valueOf<Value>(answer: Read<Value> | undefined): Value | undefined {

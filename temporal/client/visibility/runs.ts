@@ -14,10 +14,16 @@ export interface RunId {
 
 export type OpenRun = NonNullable<Awaited<ReturnType<typeof describeOpenRun>>>
 
-/** A workflow whose id lacks the prefix is not Portage's. */
-export async function runningNames(client: TemporalClient, type: 'lane' | 'stream' | 'notifier', prefix: string): Promise<string[]> {
-  const runs = await listWorkflows(client, `WorkflowType = '${type}' AND ExecutionStatus = 'Running'`)
-  return runs.flatMap(({ workflowId }) => (workflowId.startsWith(prefix) ? [workflowId.slice(prefix.length)] : []))
+/** The newest first. A workflow whose id lacks the prefix is not Portage's. */
+export async function runningNames(
+  client: TemporalClient,
+  type: 'lane' | 'stream' | 'notifier',
+  prefix: string,
+  most?: number,
+): Promise<{ readonly names: readonly string[]; readonly isCut: boolean }> {
+  const runs = await listWorkflows(client, `WorkflowType = '${type}' AND ExecutionStatus = 'Running'`, { most })
+  const names = runs.flatMap(({ workflowId }) => (workflowId.startsWith(prefix) ? [workflowId.slice(prefix.length)] : []))
+  return { names, isCut: runs.length === most }
 }
 
 /** The visibility store lags, so the server is asked. Undefined: the run is closed or gone. */
