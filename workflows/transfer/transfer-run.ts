@@ -281,7 +281,7 @@ export function includedAt({ txHash, tried }: Pick<Landed, 'txHash' | 'tried'>):
 /** Reasons that usually pass within minutes. The wait for them is at most a minute, unless `retryInMs` is longer. */
 const passing: readonly ErrorCode[] = [
   ...(['LANE_NONE', 'LANE_FUNDS', 'HALTED', 'FEE_CEILING', 'FEE_LIMIT', 'NONCE_NOT_FINAL', 'CONFIG_DIFFERS'] as const),
-  ...(['NODE_UNAVAILABLE', 'NODE_REFUSED', 'NODES_DISAGREE'] as const),
+  ...(['NODE_UNAVAILABLE', 'NODE_REFUSED', 'NODES_DISAGREE', 'STEP_LATE'] as const),
 ]
 
 export async function wait(run: TransferRun, { code, reason, retryInMs }: Waiting): Promise<undefined> {
