@@ -34,6 +34,7 @@ export function explainTransfers(
     ...[...groupBy(held, keyOf).values()].map((group) => explainGroup(group, at, config)),
     ...[...groupBy(slow, placeOfSlow).values()].map((group) => explainSlow(group, at)),
     ...explainDenied(declined, settings, at),
+    ...explainRefused(declined, at),
   ]
 }
 
@@ -156,12 +157,31 @@ function explainDenied(declined: readonly TransferFacts[], settings: Facts['sett
         since: Math.min(...ofKind.map((rule) => rule.at)),
         asOf: at,
         values: { kind, ...(held[0] && { id: held[0].workflowId }), ...(one && { party: one.value }) },
-        numbers: {
-          count: held.length,
-          oldest: Math.min(...held.map(({ startedAt }) => startedAt)),
-          examples: held.map(({ workflowId }) => workflowId),
-        },
+        numbers: numbersOf(held),
       },
     ]
   })
+}
+
+function numbersOf(held: readonly TransferFacts[]): Finding['numbers'] {
+  const examples = held.map(({ workflowId }) => workflowId)
+  return { count: held.length, oldest: Math.min(...held.map(({ startedAt }) => startedAt)), examples }
+}
+
+/** The stream starts a request for execution only if the payment suffices, so somebody has paid for each of them. */
+function explainRefused(declined: readonly TransferFacts[], at: number): Finding[] {
+  const held = declined.filter(({ code }) => code === 'EXECUTOR_UNSUPPORTED')
+  const [first] = held
+  if (!first) return []
+  return [
+    {
+      row: 'DENIED',
+      what: `${held.length} paid requests for execution of the last day were declined: the config does not deliver them`,
+      where: { kind: 'transfers', id: 'executor' },
+      asOf: at,
+      values: { id: first.workflowId },
+      numbers: numbersOf(held),
+      useless: ['portage settings', 'portage allow'],
+    },
+  ]
 }

@@ -48,14 +48,13 @@ export async function readTemporal(
 ): Promise<TemporalFacts> {
   const queue = (name: string, kind: 'workflow' | 'activity') =>
     ask(() => within(client, limits.temporalMs, () => describeQueue(client, name, kind)))
-  const hasDenyRules = settings.then((answer) => (valueOf(answer)?.denied.length ?? 0) > 0)
   const { deployment } = config.worker
   const [known, lanes, streams, receivers, transfers, ledger, failing, version, queues] = await Promise.all([
     settings,
     readLanes(client, config, (lane) => queue(laneQueue(lane), 'activity')),
     ask(() => readStreams(client)),
     readReceivers(client, config.notifications, () => queue(notificationQueue, 'activity')),
-    ask(() => readTransfers(client, hasDenyRules)),
+    ask(() => readTransfers(client)),
     queue(ledgerQueue, 'workflow'),
     ask(() => readFailing(client, config)),
     deployment && ask(() => readVersion(client, { name: deployment.name, buildId: buildIdOf(config) ?? '' })),
