@@ -27,7 +27,7 @@ function identify(request: FastifyRequest, check: TokenCheck): Promise<Principal
 }
 
 /**
- * Counts requests by valid token or, without a valid token, by address. So clients without a token cannot use up a
+ * Counts requests by valid token or, without a valid token, by address, so that clients without a token cannot use up a
  * token's limit.
  */
 export function limitKey(check: TokenCheck): (request: FastifyRequest) => Promise<string | number> {

@@ -134,7 +134,7 @@ export const lanesSchema = z
         inFlight: optionalNumber('Granted nonces that are in no block.'),
         window: optionalNumber('Limit of nonces in flight.'),
         balance: optionalText('Wei, decimal.'),
-        balanceAt: optionalText('When the balance was read. If no node answers now, it is the balance that the ledger has read earlier.'),
+        balanceAt: optionalText('When the balance was read. If no node answers now, the balance and the time are from the ledger.'),
         tokens: z
           .array(
             z.object({
@@ -187,13 +187,13 @@ const nodeSchema = z
     state: z
       .enum(['unknown', 'up', 'failing', 'probing', 'wrong-network', 'disabled'])
       .describe('failing: calls failed, so the node gets none for a while. probing: the node is tried again.'),
-    lag: optionalNumber('Blocks behind the head of the majority.'),
+    lag: optionalNumber('Number of blocks by which the node lags behind the head of the majority.'),
     latencyMs: optionalNumber('Latency of its latest answers, ms.'),
     failures: z.number(),
     asOf: optionalText(
       'When its latest call ended, with or without an answer. `state` is of that time. Absent if the node was not called.',
     ),
-    added: z.boolean().optional().describe('An operator added the node at runtime. Such a node counts in no majority.'),
+    added: z.boolean().optional().describe('An operator added the node at runtime. Such a node does not count in majorities.'),
   })
   .meta({ id: 'Node' })
 

@@ -95,7 +95,10 @@ function indexRoute(app: Api): void {
   )
 }
 
-/** Answers requests while the process cannot start yet. It checks no tokens, so it shows errors without details. */
+/**
+ * Answers requests while the process cannot start yet. The server does not check tokens, so it shows errors without
+ * details.
+ */
 function createStartupServer({ hosts, ...at }: Pick<Config['api'], 'host' | 'port' | 'hosts'>) {
   let waiting: { readonly what: string; readonly error: RelayerError } | undefined
   const app = Fastify({ ...serverOptions, forceCloseConnections: true })

@@ -16,7 +16,7 @@ export interface GlobalOptions {
   readonly tokenFile?: string
 }
 
-/** `failure`: an error, or a command that answers "no". `usage`: the command line is wrong. */
+/** `failure`: an error, or a command whose answer is "no". `usage`: the command line is wrong. */
 export const exitCodes = { ok: 0, failure: 1, usage: 2 } as const
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]

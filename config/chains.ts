@@ -78,8 +78,8 @@ export function configRules(config: Config): FeeRule[] {
 }
 
 /**
- * Arbitrum's default gas limit is this many times higher, because gas there includes the data fee. A unit of gas there
- * costs only a hundredth of Ethereum's price.
+ * Factor of the default gas limit on Arbitrum, where gas includes the data fee. A unit of gas there costs only a
+ * hundredth of Ethereum's price.
  */
 const arbitrumGasFactor = 10
 
@@ -114,12 +114,14 @@ export function sourceIdsOf({ chains }: Pick<Config, 'chains'>, given: string): 
   })
 }
 
-/** Only a full id may name a lane outside the config. Throws LANE_NOT_FOUND, INPUT_INVALID. */
+/**
+ * The id of the named lane. Only a full id may name a lane outside the config. Throws LANE_NOT_FOUND, INPUT_INVALID.
+ */
 export function resolveLane(config: Pick<Config, 'chains'>, name: string, chain?: string): LaneId {
   if (forms.lane.pattern.test(name)) {
     const lane = name.toLowerCase()
     if (chain === undefined || idOf(chainOf(config, chain), laneAddress(lane)) === lane) return lane
-    throw new RelayerError('LANE_NOT_FOUND', { detail: `It is no lane of ${chain}.`, facts: { lane, chain } })
+    throw new RelayerError('LANE_NOT_FOUND', { detail: `It is not a lane of ${chain}.`, facts: { lane, chain } })
   }
   const isNamed = (whole: string) => (isShort(name) ? isShortFor(name, whole) : whole === name.toLowerCase())
   const named = lanesOf(config).filter(({ id, lane }) => isNamed(lane.address) || isNamed(id))

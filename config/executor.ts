@@ -20,7 +20,7 @@ export function executorOf({ bridges, chains }: ExecutorConfig) {
     const target = {
       ...{ name, ...addresses, prefixes: prefixesOf(name, bridges), price: dollarsOf(price) },
       dropOffContracts: defined(dropOffs) as Partial<Record<Prefix, string>>,
-      // Rounded up, so that the payer pays the fraction.
+      // Rounded up, so that the payer bears the fraction.
       baseFee: (BigInt(baseFee) + weiPerUnit - 1n) / weiPerUnit,
       caps: { maxGasLimit: BigInt(maxGasLimit), maxMsgValue: BigInt(maxMsgValue), maxGasDropOff: BigInt(maxGasDropOff) },
     }

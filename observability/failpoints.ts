@@ -1,6 +1,6 @@
 /**
- * Places at which crash tests kill or stop a process. PORTAGE_FAILPOINTS=`after-grant=kill@3` kills at the third
- * `after-grant`.
+ * Places in the code where crash tests kill or stop a process. PORTAGE_FAILPOINTS=`after-grant=kill@3` kills at the
+ * third `after-grant`.
  */
 export type Failpoint =
   | 'after-grant'

@@ -24,7 +24,7 @@ export interface LoggerOptions {
   readonly level?: LogLevel
   readonly pretty?: boolean
   readonly joined?: boolean
-  /** Default: stderr. Stdout has only results. */
+  /** Default: stderr, because stdout contains only results. */
   readonly destination?: DestinationStream
 }
 

@@ -39,7 +39,7 @@ export const metricDefinitions = {
   ...define('gauge', ['bridge', 'spy'], {
     portage_spy_connected: '1 while the process is subscribed to the guardian spy.',
     portage_spy_paused: '1 while the process does not read from the spy because too many messages of the spy wait.',
-    portage_spy_kept: 'Messages of the spy that are being submitted or wait.',
+    portage_spy_kept: 'Messages of the spy that are being submitted or are waiting.',
     portage_spy_unknown_sets: 'Messages of the spy that wait for an unknown guardian set, at most 200.',
   }),
   ...define('gauge', ['lane'], {
@@ -65,7 +65,7 @@ export const metricDefinitions = {
   }),
   ...define('gauge', ['lane', 'window', 'kind'], {
     portage_lane_spent_wei:
-      "Sum of what the lane's key signed for in the last hour or day, wei: each nonce once, with its most expensive attempt. kind: cost (gas and data fees), payment (coins paid), top-up (coins paid to other lanes).",
+      "Amount for which the lane's key signed in the last hour or day, wei. Each nonce counts once, with its most expensive attempt. kind: cost (gas and data fees), payment (coins paid), top-up (coins paid to other lanes).",
     portage_lane_spending_limit_wei:
       'Limit of portage_lane_spent_wei in the config (maxSpendingPerHourWei, maxSpendingPerDayWei, topUp.maxPerDayWei).',
   }),
@@ -77,7 +77,7 @@ export const metricDefinitions = {
     portage_lane_external_nonces_total: 'Nonces of the lane that transactions from outside Portage used.',
     portage_batches_total: 'Calls for several transfers that this process signed for the lane. `portage lane batches` shows outcomes.',
     portage_batch_members_total: 'Transfers in the calls that portage_batches_total counts.',
-    portage_batches_split_total: 'Batches whose simulation reverted. Portage did not send such a batch, and tried its halves.',
+    portage_batches_split_total: 'Batches whose simulation reverted. Portage did not send these batches, and tried their halves instead.',
   }),
   ...define('counter', ['lane', 'state'], {
     portage_batches_ended_total:
@@ -85,25 +85,25 @@ export const metricDefinitions = {
   }),
   ...define('counter', ['chain', 'kind'], {
     portage_quarantines_total:
-      'Quarantines after deliveries that reverted, or that every node refused, despite a successful simulation (QUARANTINED), by target chain and kind: a recipient, a token above its hourly loss budget, a batch whose transfers are delivered alone. The log has names.',
+      'Quarantines (QUARANTINED) after deliveries that reverted, or that every node refused, in spite of a successful simulation. kind: recipient, token (above its hourly loss budget), batch (its transfers are delivered alone). The log has names.',
     portage_losses_wei_total:
-      "Gas of Portage's deliveries that reverted in a block, or whose no-op is in a block because every node refused them, despite a successful simulation, wei, by kind: reverted, or outrun (another delivery came first). Each process counts what it sees.",
+      'Cost of deliveries by Portage that failed in spite of a successful simulation, wei: deliveries that reverted in a block, and no-ops in place of deliveries that every node refused. kind: reverted, or outrun (another delivery came first). Each process counts the failures that it sees.',
   }),
   ...define('counter', ['chain', 'method', 'node'], { portage_rpc_calls_total: 'JSON-RPC calls by chain, method and node.' }),
   ...define('gauge', ['chain'], {
     portage_head_height: 'Height of the latest known block.',
     portage_head_age_seconds:
       'Age of the block time that most nodes of the chain have reached. The age grows while the chain or its nodes are stalled.',
-    portage_reorg_depth_blocks: 'Highest number of blocks rolled back at once since the process started. Absent: no rollback.',
+    portage_reorg_depth_blocks: 'Depth of the deepest reorg since the process started, blocks. Absent: no reorg.',
     portage_finalized_height: 'Height of the latest final block.',
     portage_chain_quorum:
-      "1 while more than half of the config's nodes that read are up. Disabled nodes count as down. 0: no majority is possible, so no block becomes final. A single node is its own majority.",
+      '1 while more than half of the nodes that the config names for reads are up. Disabled nodes count as down. 0: no majority is possible, so no block becomes final. A single node is its own majority.',
   }),
   ...define('gauge', ['chain', 'node', 'use'], {
     portage_node_up: '1 if the node is in use; 0 if the node is down, of another network, or disabled.',
   }),
   ...define('gauge', ['chain', 'node'], {
-    portage_node_lag_blocks: 'Blocks that the node is behind the head of the majority. Absent: not compared.',
+    portage_node_lag_blocks: 'Number of blocks by which the node lags behind the head of the majority. Absent: not compared.',
     portage_node_latency_seconds: "Moving average of the node's answer times.",
   }),
   ...define('counter', ['chain', 'node'], { portage_node_failures_total: 'Failures of the node: no answer, 429 or 5xx.' }),
@@ -112,7 +112,7 @@ export const metricDefinitions = {
     ['chain', 'bridge', 'step'],
     {
       portage_transfer_step_seconds:
-        'Time of transfers to the chain from the previous step to this one: started (since its message, or its final block, was seen), admitted, nonce, broadcast (a node has the transaction), included (seen in a block), final (its effect is final). Only first attempts count, in the process of the step.',
+        'Time between two steps of transfers to the chain, by the later step: started (since Portage saw the message or, for a native bridge, its final block), admitted, nonce, broadcast (a node has the transaction), included (seen in a block), final (its effect is final). Only first attempts count, in the process of the step.',
     },
     stepBuckets,
   ),
@@ -121,7 +121,7 @@ export const metricDefinitions = {
     ['chain', 'bridge'],
     {
       portage_transfer_seconds:
-        'Time of deliveries by Portage, from the sight of the message (native bridge: of its final block) to the final effect.',
+        'Time from when Portage sees a message (for a native bridge: its final block) until the effect of its delivery by Portage is final.',
     },
     stepBuckets,
   ),
@@ -129,9 +129,9 @@ export const metricDefinitions = {
     portage_fees_earned_wei_total:
       "Value of the fees of delivered transfers, wei of the chain's coin, at the prices of the config (bridges.wormhole-token-bridge.prices). Payments of Executor requests count at the prices of their quotes. The process that saw the final delivery counts its fee.",
     portage_delivery_cost_wei_total:
-      "Gas and coins of the transactions that delivered transfers, wei of the chain's coin. The process that saw the final delivery counts it. The profit is portage_fees_earned_wei_total minus this cost and portage_useless_delivery_cost_wei_total.",
+      "Cost (gas and coins) of the transactions that delivered transfers, wei of the chain's coin. The process that saw the final delivery counts its cost. The profit is portage_fees_earned_wei_total minus this cost and portage_useless_delivery_cost_wei_total.",
     portage_useless_delivery_cost_wei_total:
-      "Gas of the final transactions that delivered nothing (reverted, without an effect, no-ops), wei of the chain's coin, for transfers that are delivered later, parked, declined or cancelled. Batches do not count. The process that saw the transaction final counts it.",
+      "Cost of the final transactions that delivered nothing (reverted, without an effect, no-ops), wei of the chain's coin, for transfers that are delivered later, parked, declined or cancelled. Batches do not count. The process that saw the final transaction counts its cost.",
     portage_shadow_deliveries_total: 'Transfers to a chain in shadow mode that were ready to be sent. A process counts each transfer once.',
     portage_shadow_cost_wei_total:
       "Cost of transfers to a chain in shadow mode, at the market prices when they were first ready, wei of the chain's coin: the amount that the lanes would have paid.",
@@ -142,7 +142,7 @@ export const metricDefinitions = {
   }),
   ...define('gauge', ['code'], {
     portage_transfers_parked:
-      'Parked transfers by error code. code=unknown: Portage has not read the code yet (50 per refresh, of the newest 1,000). Only processes with the API have this metric.',
+      'Parked transfers by error code. code=unknown: Portage has not read the code yet (it reads 50 codes per refresh, of the newest 1,000 parked transfers). Only processes with the API have this metric.',
   }),
   ...define('gauge', ['route', 'code'], {
     portage_gate_waiting:
@@ -204,7 +204,7 @@ export const metricDefinitions = {
   }),
   ...define('counter', ['receiver', 'kind'], {
     portage_notifications_failed_total:
-      'Attempts that the receiver did not accept: refused (by its answer), failed (no answer, or a request to wait), gone (410: the receiver wants no more).',
+      'Attempts that the receiver did not accept: refused (by its answer), failed (no answer, or a request to wait), gone (410: the receiver wants no more notifications).',
   }),
   ...define('gauge', ['receiver'], {
     portage_notifications_waiting:

@@ -1,6 +1,6 @@
 const hidden = '[redacted]'
 
-/** Strangers can choose some texts (paths, answers of servers), so longer texts are cut. */
+/** Maximum length of a text. Strangers can choose some texts (paths, answers of servers), so longer texts are cut. */
 const longestText = 32_768
 
 const urlPattern = /\b(?:https?|wss?):\/\/[^\s"'`<>\\]+/gi
@@ -20,7 +20,7 @@ const whereaboutsName = /(file|variable|path)$/i
 const keyName = /key|seed|signer/i
 const keyLike = /^(0x)?[0-9a-f]{64}$/i
 
-/** `https://user:pass@node.example/v3/key?x=1` → `https://node.example`. A text that is no URL becomes `[url]`. */
+/** `https://user:pass@node.example/v3/key?x=1` → `https://node.example`. A text that is not a URL becomes `[url]`. */
 export function redactUrl(url: string): string {
   try {
     const { protocol, host } = new URL(url)

@@ -11,7 +11,9 @@ type About = Pick<Transfer, 'bridge' | 'targetChain'>
 
 export type StepTimes = ReturnType<typeof createStepTimes>
 
-/** Longer times are wrong: clocks differ, and anyone with access to Temporal can forge the times of inputs. */
+/**
+ * Longer times are ignored as wrong: clocks differ, and anyone with access to Temporal can forge the times of inputs.
+ */
 const longestSeconds = 30 * 86_400
 
 export function createStepTimes(

@@ -14,9 +14,9 @@ export function sharedRead<T>(read: () => Promise<T>, everyMs: number): () => Pr
 }
 
 /**
- * `fromStart`: ms from the start of a read. `fromAnswer`: ms from the end of a read, or a function that returns this
- * time for an answer. Both also keep errors, for which the function gets `undefined`. `lasting`: whether to keep an
- * answer until `clear`. Errors and other answers are not kept.
+ * Decides how long answers are kept. `fromStart`: ms from the start of a read. `fromAnswer`: ms from the end of a read,
+ * or a function that returns this time for an answer. Both also keep errors, for which the function gets `undefined`.
+ * `lasting`: whether to keep an answer until `clear`. Errors and other answers are not kept.
  */
 type Keeping<T> =
   | { readonly fromStart: number }
@@ -24,7 +24,7 @@ type Keeping<T> =
   | { readonly lasting: (answer: T) => boolean }
 
 interface Options {
-  /** If a read fails, its callers get the last answer of its key, if there is one. */
+  /** If true, a failed read returns the last answer of its key, if there is one. */
   readonly orLast?: boolean
   readonly clock?: (() => number) | undefined
 }
@@ -70,7 +70,7 @@ export function keptReads<K, T>(
 
   return {
     clear: () => kept.clear(),
-    /** @param maxAgeMs highest age of the answer, from the start of its read */
+    /** @param maxAgeMs maximum age of the answer, from the start of its read */
     get(key: K, maxAgeMs = Infinity): Promise<T> {
       const known = kept.get(key)
       const now = clock()

@@ -3,7 +3,7 @@ export function createTurns(most: number) {
   const queue: (() => void)[] = []
   let active = 0
   return {
-    /** Calls that run or wait. */
+    /** Number of calls that run or wait. */
     get count(): number {
       return queue.length + active
     },

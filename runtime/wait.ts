@@ -41,7 +41,7 @@ export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>, why: () 
   return wait.promise
 }
 
-/** A Node timer with a longer delay fires at once. */
+/** Maximum delay of a Node timer, ms. A timer with a longer delay fires immediately. */
 const longestTimerMs = 2 ** 31 - 1
 
 /** Never rejects. An abort ends the pause. */
@@ -68,11 +68,11 @@ export async function within<T, L>(ms: number, work: Promise<T>, late: () => L):
 export interface Polling {
   readonly everyMs: number
   readonly signal: AbortSignal
-  /** Gets the error of a round, and polling continues. Without `onError`, the error ends the polling. */
+  /** Called with the error of a failed round. Polling then continues. Without `onError`, the error ends the polling. */
   readonly onError?: (error: unknown) => void
 }
 
-/** Repeats `round` until it returns true or the signal aborts. The first round starts at once. */
+/** Repeats `round` until it returns true or the signal aborts. The first round starts immediately. */
 export async function poll(round: () => Promise<boolean | void>, { everyMs, signal, onError }: Polling): Promise<void> {
   while (!signal.aborted) {
     try {

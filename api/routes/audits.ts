@@ -15,7 +15,7 @@ const { fields } = orders['audit run']
 const startedSchema = z.object({ chain: z.string(), workflowId: z.string() })
 const reportSchema = z
   .looseObject({ checked: z.number(), undoneCount: z.number() })
-  .describe('Its findings. Each list has at most its first 200 ids.')
+  .describe('The findings. Each list has at most the first 200 ids.')
 const rowSchema = startedSchema.extend({
   execution: z.string(),
   startedAt: z.string(),
@@ -28,7 +28,7 @@ export function auditsRoutes(app: Api, { client, config }: ApiDeps): void {
     summary: 'The results of the latest audits of delivered transfers',
     querystring: z.strictObject({
       chain: textSchema(100).optional().describe('Only this target chain.'),
-      limit: limitSchema(20, 5).describe('Highest number of audits of each chain.'),
+      limit: limitSchema(20, 5).describe('Maximum number of audits of each chain.'),
     }),
     response: { 200: z.object({ audits: z.array(rowSchema) }) },
   }

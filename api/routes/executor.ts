@@ -28,9 +28,9 @@ const capabilitiesSchema = z.record(
   z.string(),
   z.object({
     requestPrefixes: z.array(z.string()).describe('Kinds of requests that are delivered to the chain.'),
-    gasDropOffLimit: decimal.describe('Highest amount of coins for a recipient, wei.'),
-    maxGasLimit: decimal.describe('Highest gas limit.'),
-    maxMsgValue: decimal.describe('Highest amount of coins, including the drop-off, wei.'),
+    gasDropOffLimit: decimal.describe('Maximum amount of coins for a recipient, wei.'),
+    maxGasLimit: decimal.describe('Maximum gas limit.'),
+    maxMsgValue: decimal.describe('Maximum amount of coins, including the drop-off, wei.'),
   }),
 )
 

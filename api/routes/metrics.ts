@@ -62,7 +62,9 @@ function createStreamMetrics({ client, metrics, network }: ApiDeps): () => Promi
   })
 }
 
-/** Refreshes at most every `everyMs` (ms). If a refresh takes longer than `timeoutMs` (ms), the last figures stay. */
+/**
+ * Refreshes at most once every `everyMs` (ms). If a refresh takes longer than `timeoutMs` (ms), the last figures stay.
+ */
 function atMostEvery(everyMs: number, refresh: () => Promise<void>): () => Promise<void> {
   const refreshed = keptRead(() => refresh().catch(() => {}), { fromAnswer: everyMs })
   return () => Promise.race([refreshed(), delay(timeoutMs, undefined, { ref: false })])

@@ -29,7 +29,7 @@ const auditSchema = z
     running: z
       .literal(true)
       .optional()
-      .describe('The audit goes on, and a repeated request waits for its end. Absent if the audit has ended.'),
+      .describe('The audit continues, and a repeated request waits for its end. Absent if the audit has ended.'),
     upTo: z.string().optional().describe("The source's own count. Absent if the source has none yet, or does not answer."),
     height: z.number().optional().describe('The final block at which the count was read.'),
     gaps: count.optional(),

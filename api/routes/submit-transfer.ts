@@ -40,10 +40,10 @@ const how = {
     .union([z.iso.datetime({ offset: true }), z.number().positive().max(5_256_000)])
     .optional()
     .describe('A time (ISO 8601), or minutes from now. A transfer that is not delivered by then is parked until it is retried.'),
-  maxFeePerGas: values.wei.schema.optional().describe('Highest price per unit of gas, wei. The value can only lower the configured limit.'),
+  maxFeePerGas: values.wei.schema.optional().describe('Maximum price per unit of gas, wei. The value can only lower the configured limit.'),
   maxFeePerTransaction: values.wei.schema
     .optional()
-    .describe('Highest cost of the transaction, wei. The value can only lower the configured limit.'),
+    .describe('Maximum cost of the transaction, wei. The value can only lower the configured limit.'),
   lane: textSchema(120)
     .optional()
     .describe('The only lane that may deliver the transfer: id or address of a configured lane of the target.'),

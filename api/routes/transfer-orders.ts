@@ -37,7 +37,7 @@ const manySchema = z
       .refine((given) => Object.values(given).some((value) => value !== undefined), 'must select by something')
       .optional()
       .describe('Gives the order for all transfers that match. If the token has a scope, the filter must name `targetChain`.'),
-    dryRun: z.boolean().default(true).describe('true: lists the selected transfers and gives no order.'),
+    dryRun: z.boolean().default(true).describe('true: lists the selected transfers without giving the order.'),
     limit: z.number().int().min(1).max(mostOrdered).default(100).describe('Give the order for at most this many transfers.'),
   })
   .meta({ id: 'TransferSelection' })

@@ -68,7 +68,7 @@ export function transferRoutes(app: Api, deps: ApiDeps): void {
     summary: 'Transfers: open ones first, then closed ones, each newest first',
     querystring: z.strictObject({
       ...filterSchemas,
-      limit: limitSchema(1_000, 50).describe('Highest number of transfers on a page. A page may have fewer, even if more pages follow.'),
+      limit: limitSchema(1_000, 50).describe('Maximum number of transfers on a page. A page may have fewer, even if more pages follow.'),
       cursor: textSchema(2_000).optional().describe('`next` of the page before, with the same filter.'),
     }),
     response: { 200: transferPageSchema, 404: errorSchema },

@@ -41,7 +41,8 @@ on an address other than loopback put a proxy with TLS in front. docs/operate/te
     await withInterrupt(context, async (stopping) => {
       let known: readonly IssuedToken[] | undefined
       let warned = false
-      // Each read connects anew, because credentials may be rotated. After a failed read, the last list stays in use.
+      // Each read opens a new connection, because credentials may be rotated. After a failed read, the last list stays
+      // in use.
       const keepTokens = async () => {
         while (!stopping.aborted) {
           try {

@@ -11,7 +11,7 @@ const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript }
 export const completionCommand: CommandSpec = {
   description: 'Print the script with which a shell completes commands, options and their values.',
   options: (command) => command.addArgument(new Argument('<shell>', 'your shell').choices(Object.keys(scripts))),
-  notes: 'The script holds all completions and starts no process. Print the script again after an upgrade of Portage.',
+  notes: 'The script contains all completions and does not start a process. Print the script again after an upgrade of Portage.',
   examples: [
     'source <(portage completion bash)         # in ~/.bashrc',
     'source <(portage completion zsh)          # in ~/.zshrc',

@@ -1,6 +1,6 @@
 import { type CompletionCommand, lookUps } from './tree.ts'
 
-/** Returns the script for bash 4.4 or newer. The script starts no process and evaluates no typed text. */
+/** Returns the script for bash 4.4 or newer. The script does not start processes or evaluate typed text. */
 export function bashScript(tree: readonly CompletionCommand[]): string {
   return `# Completion of portage for bash: source <(portage completion bash)
 ${lookUps(tree, { one: (text) => quoted([text]), list: quoted, words: (words) => quoted(words.map(({ name }) => name)) })}

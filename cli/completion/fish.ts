@@ -1,6 +1,6 @@
 import type { CompletionCommand } from './tree.ts'
 
-/** Returns the script for fish. The script starts no process and evaluates no typed text. */
+/** Returns the script for fish. The script does not start processes or evaluate typed text. */
 export function fishScript(tree: readonly CompletionCommand[]): string {
   const paths = tree.flatMap(({ path }) => (path === '' ? [] : [quoted(path)]))
   const valued = new Set(tree.flatMap(({ options }) => options.flatMap(({ name, value }) => (value ? [name] : []))))

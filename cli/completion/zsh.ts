@@ -1,6 +1,9 @@
 import { type CompletionCommand, lookUps } from './tree.ts'
 
-/** Users source the script, or save it as `_portage` in `$fpath`. It starts no process and evaluates no typed text. */
+/**
+ * Returns the script for zsh, which users source, or save as `_portage` in `$fpath`. The script does not start
+ * processes or evaluate typed text.
+ */
 export function zshScript(tree: readonly CompletionCommand[]): string {
   const words = (described: CompletionCommand['commands']) => listed(described.map(({ name, description }) => `${name}:${description}`))
   return `#compdef portage

@@ -47,7 +47,7 @@ export async function cctpFinding(
   const view = viewsOf(reader)
   try {
     const actual = [await view(own.transmitter, 'localDomain()', 'uint32'), await view(own.transmitter, 'version()', 'uint32')].map(Number)
-    if (actual[0] !== domain) return fail(`${own.transmitter} is of domain ${actual[0]}, not ${domain}`, remedy)
+    if (actual[0] !== domain) return fail(`${own.transmitter} belongs to domain ${actual[0]}, not ${domain}`, remedy)
     if (actual[1] !== version - 1) return fail(`${own.transmitter} is not of v${version}`, remedy)
     const calls = String(await view(messenger, 'localMessageTransmitter()', 'address')).toLowerCase()
     if (calls !== own.transmitter) return fail(`${messenger} belongs to the MessageTransmitter ${calls}`, remedy)

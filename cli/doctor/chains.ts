@@ -117,7 +117,7 @@ export function checkContracts(area: string, reader: ContractReader, contracts: 
   const check = async (field: keyof Contracts, checking: Promise<Finding>) => {
     const found = await orError(checking, 'NODE_REFUSED')
     if (!(found instanceof RelayerError)) return found
-    return fail(`${contracts[field]} is no such contract: ${found.about}`, `Correct contracts.${field} of this chain.`)
+    return fail(`${contracts[field]} is not such a contract: ${found.about}`, `Correct contracts.${field} of this chain.`)
   }
   return Promise.all([
     look(area, 'core contract', () => check('core', checkCore(reader, contracts, wormholeChainId))),

@@ -51,7 +51,7 @@ export async function checkQuoter({ quoter, signer }: Pick<ExecutorSettings, 'qu
 export async function contractFinding(reader: ContractReader, contract: string, expected: number): Promise<Finding> {
   const remedy = 'Correct contract of this chain: no request of another contract is found.'
   const answer = await orError(read(reader, { abi: executorAbi, to: contract, method: 'ourChain' }), 'NODE_REFUSED')
-  if (answer instanceof RelayerError) return fail(`${contract} is no Executor: ${answer.about}`, remedy)
+  if (answer instanceof RelayerError) return fail(`${contract} is not an Executor contract: ${answer.about}`, remedy)
   const [actual] = answer
   return Number(actual) === expected ? contract : fail(`${contract} belongs to Wormhole chain ${actual}, not ${expected}`, remedy)
 }
@@ -100,7 +100,7 @@ export function targetChecks(
 
 async function recordFinding(reader: Reader, contract: string): Promise<Finding> {
   const answer = await orError(viewsOf(reader)(contract, 'isDelivered(bytes32)', 'bool', `0x${'00'.repeat(32)}`), 'NODE_REFUSED')
-  return answer === false ? contract : fail(`${contract} is no DeliveryRecord`, addressRemedy)
+  return answer === false ? contract : fail(`${contract} is not a DeliveryRecord`, addressRemedy)
 }
 
 async function wrongCallFinding(reader: Reader, kind: keyof typeof wrongCalls, contract: string): Promise<Finding> {
@@ -118,7 +118,7 @@ async function transmitterFinding(
   own: { readonly messageTransmitter: string } | undefined,
 ): Promise<Finding> {
   const answer = await orError(viewsOf(reader)(contract, 'circleMessageTransmitter()', 'address'), 'NODE_REFUSED')
-  if (answer instanceof RelayerError) return fail(`${contract} names no MessageTransmitter`, addressRemedy)
+  if (answer instanceof RelayerError) return fail(`${contract} does not name a MessageTransmitter`, addressRemedy)
   const named = String(answer).toLowerCase()
   return named === own?.messageTransmitter.toLowerCase()
     ? contract

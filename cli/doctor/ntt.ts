@@ -37,7 +37,7 @@ export async function tokenFinding(
   try {
     const enabled = ((await view(manager, 'getTransceivers()', 'address[]')) as readonly string[]).map((one) => one.toLowerCase())
     for (const [place, transceiver] of transceivers.entries()) {
-      if (!enabled.includes(transceiver)) return fail(`${transceiver} is no transceiver of ${manager}`, remedy)
+      if (!enabled.includes(transceiver)) return fail(`${transceiver} is not a transceiver of ${manager}`, remedy)
       for (const [chain, other] of Object.entries(others)) {
         const expected = other.transceivers[place]
         const peer = String(await view(transceiver, 'getWormholePeer(uint16)', 'bytes32', numberOf(chain))).slice(2)

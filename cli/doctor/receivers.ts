@@ -106,15 +106,15 @@ function progressFinding({ name, state, problem, disabled, unsent = 0, oldestUns
     case 'failing':
       return warn(
         `has not answered since ${failingSince ?? 'unknown'}: ${problem ?? 'unknown'}${waits}`,
-        `Repair the receiver; then portage notifications test ${name}, which sends the rest at once.`,
+        `Repair the receiver; then portage notifications test ${name}, which immediately sends the rest.`,
       )
     case 'disabled':
       return disabled?.why === 'gone'
         ? fail(
-            `has answered 410: it wants no more and receives nothing${waits}`,
+            `has answered 410: it wants no more notifications, and receives none${waits}`,
             `Correct its url, then ${enable}; or remove it from the config.`,
           )
-        : warn(`is disabled by an operator and receives nothing${waits}`, enable)
+        : warn(`is disabled by an operator, and receives no notifications${waits}`, enable)
     case 'waiting':
       return warn('its notifier has not begun', 'portage run --role ledger, with this config')
     case 'unknown':

@@ -8,7 +8,7 @@ export function weiIn(value: unknown, absent = '0'): bigint {
   return BigInt(weiOf(String(value)) ?? absent)
 }
 
-/** Highest payment that a key of the chain signs in one transaction, wei. */
+/** Maximum payment that a key of the chain signs in one transaction, wei. */
 export function highestPayment({ signing }: Fields): bigint {
   return weiIn(map(signing)['maxPaymentWei'], String(10n ** 19n))
 }

@@ -109,7 +109,7 @@ function checkTopUp(path: string, { topUp, signing, lanes }: Fields): Problem[] 
   const isAbove = minima.every((one) => wei(level) > wei(one))
   const isAllowed = map(signing)['topUps'] === true
   return [
-    ...unless(isLane, `${path}.topUp.from`, 'is no lane of the chain', `Use an address of ${path}.lanes.`),
+    ...unless(isLane, `${path}.topUp.from`, 'is not a lane of the chain', `Use an address of ${path}.lanes.`),
     ...unless(isAllowed, `${path}.topUp`, `needs ${path}.signing.topUps`, 'Set signing.topUps: true, or remove topUp.'),
     ...unless(isAbove || wei(level) === 0n, `${path}.topUp.level`, 'is not above minimum and every minimumBalance', 'Raise it.'),
   ]
@@ -143,7 +143,7 @@ function checkWormhole(fields: Fields, chains: Chains): Problem[] {
   ]
 }
 
-/** Without a price feed, no fee may need one. */
+/** Finds fees that need a price feed, although the config has none. */
 function checkNoFeed({ minimumFees, prices }: Fields): Problem[] {
   const needing = (field: string, table: unknown, isNeeding: (value: string) => boolean) =>
     Object.entries(map(table)).flatMap(([chain, ofChain]) =>
@@ -241,7 +241,7 @@ function checkSource(path: string, source: unknown, { emitters, everySource }: F
   const [name] = [...chains].find(([, { wormholeChainId }]) => String(wormholeChainId) === number) ?? []
   if (name !== undefined) return [{ path, problem: `is the chain ${name} of this config`, remedy: `Write ${name}.` }]
   const isKnown = everySource !== undefined || Object.hasOwn(map(emitters), number)
-  return unless(isKnown, path, 'is no source of this config', `Set everySource, or emitters.${number}.`)
+  return unless(isKnown, path, 'is not a source of this config', `Set everySource, or emitters.${number}.`)
 }
 
 /** Finds two spellings of one token, which would make the token's fee ambiguous. */
@@ -265,7 +265,7 @@ function checkNativeRoutes(routes: readonly Fields[], chains: Chains): Problem[]
     const pathOf = (index: number) => `${path}[${index}].${field}`
     return repeated(keys, pathOf, (_, first) => `${problem} routes[${first}]`, remedy)
   }
-  // A contract has one route, because transfer ids lack the source chain: two sources would make equal ids.
+  // A contract has one route: transfer ids lack the source chain, so two sources would make equal ids.
   const counterpart = 'A contract has one counterpart: correct one of the two addresses.'
   const oneDirection = 'One direction between two chains is one route: remove one of them.'
   return [

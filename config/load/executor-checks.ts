@@ -12,12 +12,12 @@ export function checkExecutor({ quoter, chains: own }: Fields, chains: Chains): 
   const same = lanes.find(({ address }: Fields) => typeof key === 'string' && String(address).toLowerCase() === key.toLowerCase())
   return [
     ...unless(own === undefined || named.length > 1, `${path}.chains`, 'has fewer than two chains', 'Add the chains of requests.'),
-    ...unless(!same, `${path}.quoter.address`, `is the key of ${same?.place}`, 'Use a key that signs no transactions.'),
+    ...unless(!same, `${path}.quoter.address`, `is the key of ${same?.place}`, 'Use a key that does not sign transactions.'),
     ...named.flatMap(([name, fields]) => checkExecutorChain(`${path}.chains.${name}`, name, map(fields), chains)),
   ]
 }
 
-/** Every delivery that a payer can buy must be possible. */
+/** Finds settings with which a payer could buy an impossible delivery. */
 function checkExecutorChain(path: string, name: string, fields: Fields, chains: Chains): Problem[] {
   const chain = chains.get(name)
   if (!chain) return checkChain(path, name, chains)

@@ -11,7 +11,7 @@ export function interpolate(tree: unknown, env: NodeJS.ProcessEnv): { readonly t
     if (typeof node !== 'object' || node === null) return node
     // Zod would drop a field named `__proto__` without an error.
     if (Object.hasOwn(node, '__proto__'))
-      problems.push({ path: pathText([...path, '__proto__']), problem: 'is no name for a field', remedy: 'Rename it.' })
+      problems.push({ path: pathText([...path, '__proto__']), problem: 'is not a valid name for a field', remedy: 'Rename it.' })
     return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, walk(value, [...path, key])]))
   }
   const replace = (text: string, path: readonly PropertyKey[]): string =>

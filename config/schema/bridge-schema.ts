@@ -34,7 +34,7 @@ export const emitterStreamSchema = z.strictObject({
   startBlock: optional(whole(0)).describe(
     'Block of the sequence `first`. Absent: to find the messages of a gap, Portage searches only the latest blocks.',
   ),
-  maxOpen: maxOpen.describe(`Highest number of open transfers of this emitter. ${changing}`),
+  maxOpen: maxOpen.describe(`Maximum number of open transfers of this emitter. ${changing}`),
 })
 
 const vaaFunction = text(/^[A-Za-z_$][\w$]*\(bytes\)$/, 'must be a function that takes the signed VAA: name(bytes)')
@@ -181,7 +181,7 @@ const receiverRouteSchema = z.strictObject({
   coins: optional(
     z
       .strictObject({
-        atMost: wei.describe('Highest coins of a call. A key signs no call with more.'),
+        atMost: wei.describe('Maximum amount of coins in a call. A key does not sign a call with more coins.'),
         value: optional(wei).describe('Coins of each call. Absent: `atMost`.'),
       })
       .refine(({ atMost, value = atMost }) => BigInt(value) <= BigInt(atMost), 'must not have a value above atMost'),
@@ -205,7 +205,7 @@ export const receiversSchema = z.strictObject({
 const nttPeerSchema = z.strictObject({
   manager: emitterOrAddress.describe('Address of the NttManager, or 64 hex digits.'),
   transceivers: listOf(emitterOrAddress, 1, 10).describe(
-    'WormholeTransceivers of the manager. The transceivers at the same place of two chains are peers of each other.',
+    'WormholeTransceivers of the manager. Transceivers at the same position in the lists of two chains are peers.',
   ),
 })
 
@@ -237,13 +237,13 @@ export const nativeRouteSchema = z.strictObject({
     'First block of the source to read: the block that deployed the contract. Used only when the stream begins.',
   ),
   maxOpen: maxOpen.describe(
-    `Highest number of open transfers, at which the scan waits. Transfers that are parked, or have waited long for a reason of their own, do not count. ${changing}`,
+    `Maximum number of open transfers, at which the scan waits. Transfers that are parked, or have waited a long time for a reason of their own, do not count. ${changing}`,
   ),
   minimumAmount: optional(decimal).describe(
-    "Lowest amount, in the token's smallest unit. Smaller transfers are declined (AMOUNT_TOO_SMALL). The numbers of declined transfers are resolved as exceptions. Set the minimum to the value of a delivery's gas. '0': Portage delivers all transfers. Some bridges require this. Absent: like '0', but `config check` and `doctor` warn.",
+    "Minimum amount, in the token's smallest unit. Smaller transfers are declined (AMOUNT_TOO_SMALL). The numbers of declined transfers are resolved as exceptions. Set the minimum to the value of a delivery's gas. '0': Portage delivers all transfers. Some bridges require this. Absent: like '0', but `config check` and `doctor` warn.",
   ),
   batch: optional(whole(2, 100)).describe(
-    'Highest number of completions in one transaction (batchCompleteBridgeTransfer). Absent: no batches. Try 20.',
+    'Maximum number of completions in one transaction (batchCompleteBridgeTransfer). Absent: no batches. Try 20.',
   ),
 })
 

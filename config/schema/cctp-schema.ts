@@ -14,7 +14,7 @@ const cctpChainSchema = z.strictObject({
   startBlock: optional(whole(0)).describe(
     'First block of this chain to read messages from. Absent: the blocks of the last `streams.lookBackDays`.',
   ),
-  maxOpen: maxOpen.describe('Highest number of open transfers of each MessageTransmitter of this chain.'),
+  maxOpen: maxOpen.describe('Maximum number of open transfers of each MessageTransmitter of this chain.'),
 })
 
 const accounts = z.array(emitterOrAddress).max(10_000).default([])
@@ -24,10 +24,10 @@ export const cctpSchema = z.strictObject({
     "Circle's attestation APIs, asked in this order: https://iris-api.circle.com, for testnets iris-api-sandbox.circle.com.",
   ),
   requestsPerSecond: usually(whole(1, 1_000), 20).describe(
-    'Highest number of requests per second from a process to each API. Circle refuses an IP address for 5 minutes after 35 requests in a second, from all processes behind this address.',
+    'Maximum number of requests per second from a process to each API. Circle refuses an IP address for 5 minutes after 35 requests in a second, from all processes behind this address.',
   ),
   finality: usually(z.enum(['fast', 'finalized']), 'fast').describe(
-    'fast: Portage uses an attestation at the finality that the sender asked for. finalized: Portage uses only attestations at finality, also for burns that ask to be fast.',
+    'fast: Portage uses an attestation at the finality that the sender asked for. finalized: Portage uses only attestations at finality, even for burns that ask for a fast one.',
   ),
   free: optional(z.literal(true)).describe(
     'Portage delivers all burns. CCTP pays the relayer nothing, so anyone who burns makes your lanes pay for gas.',

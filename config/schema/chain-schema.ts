@@ -29,7 +29,7 @@ const finalitySchema = z.discriminatedUnion('kind', [
   z
     .strictObject({ kind: z.literal('depth'), blocks: whole(1, 10_000) })
     .describe('A block is final when it is `blocks` blocks below the head.'),
-  z.strictObject({ kind: z.literal('instant') }).describe('A block is final at once.'),
+  z.strictObject({ kind: z.literal('instant') }).describe('A block is final immediately.'),
 ])
 
 const nodeSchema = z.strictObject({
@@ -37,11 +37,11 @@ const nodeSchema = z.strictObject({
   authorization: optional(authorization).describe(
     'Authorization header of each request, such as `Bearer ${NODE_TOKEN}`. The header never appears in logs.',
   ),
-  name: optional(name).describe('Name in commands and metrics. Absent: node-1, node-2… by place in this list.'),
+  name: optional(name).describe('Name in commands and metrics. Absent: node-1, node-2… by position in this list.'),
   use: usually(z.enum(['all', 'read', 'send', 'private']), 'all').describe(
     'all: reads and sends. read: never sends. send: only sends. private: only sends, hidden from the public pool.',
   ),
-  requestsPerSecond: optional(between(0.1, 100_000)).describe('Highest number of calls per second. Absent: no limit.'),
+  requestsPerSecond: optional(between(0.1, 100_000)).describe('Maximum number of calls per second. Absent: no limit.'),
 })
 
 const watchedTokenSchema = z.strictObject({
@@ -52,21 +52,21 @@ const watchedTokenSchema = z.strictObject({
   decimals: optional(whole(0, 36)).describe(
     'Decimals of the token, for people. Absent: amounts are shown in the smallest unit of the token.',
   ),
-  minimum: optional(decimal).describe('Lowest balance, in the smallest unit. A lane with less is reported as `LANE_TOKEN_LOW`.'),
+  minimum: optional(decimal).describe('Minimum balance, in the smallest unit. A lane with less is reported as `LANE_TOKEN_LOW`.'),
 })
 
 const topUpSchema = z
   .strictObject({
     from: address.describe('The lane of this chain that pays.'),
-    minimum: wei.describe('Lowest balance, wei. A lane with less is topped up. The lane that pays keeps at least this balance.'),
+    minimum: wei.describe('Minimum balance, wei. A lane with less is topped up. The lane that pays keeps at least this balance.'),
     level: wei.describe(
       'The balance, wei, that a top-up restores. If the lane needs more than `maxPaymentWei`, the other lane pays several times.',
     ),
-    maxPaymentWei: wei.describe('Highest payment to another lane.'),
-    maxPerDayWei: wei.describe('Highest sum of payments to other lanes in a day.'),
+    maxPaymentWei: wei.describe('Maximum payment to another lane.'),
+    maxPerDayWei: wei.describe('Maximum sum of payments to other lanes in a day.'),
   })
   .describe(
-    'Tops lanes up automatically. Needs `signing.topUps: true`. Only the key of `from` then pays other lanes of the chain. `maxPaymentWei` and `maxPerDayWei` limit all payments to other lanes, including those that a person orders.',
+    'Tops up lanes automatically. Needs `signing.topUps: true`. Only the key of `from` then pays other lanes of the chain. `maxPaymentWei` and `maxPerDayWei` limit all payments to other lanes, including those that a person orders.',
   )
 
 export const chainSchema = z.strictObject({
@@ -94,7 +94,7 @@ export const chainSchema = z.strictObject({
   ),
   feeHistory: z
     .strictObject({
-      blocks: usually(whole(1, 1024), 4).describe('Blocks of eth_feeHistory (chainlink-evm: 4 for Ethereum, 24 for OP chains).'),
+      blocks: usually(whole(1, 1024), 4).describe('Number of blocks in eth_feeHistory (chainlink-evm: 4 for Ethereum, 24 for OP chains).'),
       percentile: usually(between(1, 99), 50).describe('Percentile of the tips in a block (chainlink-evm: 50 to 60).'),
     })
     .prefault({})
@@ -127,7 +127,7 @@ export const chainSchema = z.strictObject({
     'The transaction of the lowest nonce is replaced with a higher fee if it is not mined after this many blocks.',
   ),
   shadow: usually(z.boolean(), false).describe(
-    'Shadow mode: Portage checks and prices transfers to this chain, and sends no transactions. Portage loads no key of the chain.',
+    'Shadow mode: Portage checks and prices transfers to this chain, but sends no transactions and loads no key of the chain.',
   ),
   signing: signingLimitsSchema,
   lanes: prefault(z.array(laneSchema), []).describe('Keys that deliver on this chain. Without a key, transfers to the chain wait.'),

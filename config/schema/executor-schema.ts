@@ -13,7 +13,7 @@ const payerOf = (call: string, contract: string) =>
 const executorChainSchema = z.strictObject({
   contract: address.describe("The chain's Executor contract, which takes the requests."),
   payee: address.describe(
-    'Account that gets the payments of requests on this chain, at once. A contract as payee must accept coins with 2,300 gas.',
+    'Account that receives the payment of a request on this chain as soon as the request is made. A contract as payee must accept coins with 2,300 gas.',
   ),
   price: dollars.describe(
     "Dollars that one of the chain's coins is worth, as text. With `priceFeed`, quotes use the price of the feed, which may differ from this price by at most `priceFeed.mostChangePercent`.",
@@ -31,10 +31,10 @@ const executorChainSchema = z.strictObject({
     ),
     '1000000',
   ).describe(
-    'Highest gas limit of a delivery to this chain that a request may ask for, at least 100000. Portage starts no delivery for a request for less than 100000.',
+    'Maximum gas limit of a delivery to this chain that a request may ask for, at least 100000. Portage does not deliver a request for less than 100000.',
   ),
   maxMsgValue: prefault(coins, '0').describe(
-    'Highest amount of coins that a delivery to this chain may carry, including the drop-off, wei.',
+    'Maximum amount of coins that a delivery to this chain may carry, including the drop-off, wei.',
   ),
   receivers: usually(z.record(address, deliveredViewSchema), {}).describe(
     'Contract on this chain that takes executeVAAv1(bytes) → the view that shows a delivery. Without a recordContract, requests for other contracts are declined.',
@@ -49,9 +49,9 @@ const executorChainSchema = z.strictObject({
   startBlock: optional(whole(0)).describe(
     'First block of this chain to read requests from. Absent: the blocks of the last `streams.lookBackDays`.',
   ),
-  maxOpen: maxOpen.describe('Highest number of open transfers whose requests were made on this chain.'),
+  maxOpen: maxOpen.describe('Maximum number of open transfers whose requests were made on this chain.'),
   maxGasDropOff: prefault(coins, '0').describe(
-    'Highest amount of coins that a delivery to this chain may pay to a recipient (gas drop-off), wei.',
+    'Maximum amount of coins that a delivery to this chain may pay to a recipient (gas drop-off), wei.',
   ),
 })
 
@@ -61,7 +61,7 @@ export const executorSchema = z.strictObject({
       address: address.describe('Address of the key, which names this provider on all chains.'),
       signer: optional(signerSchema).describe('Where the key is. Only processes of the API need the key, to give quotes.'),
     })
-    .describe("The key that signs quotes. The quoter's key signs no transactions and needs no coins, and must not be the key of a lane."),
+    .describe("The key that signs quotes. The quoter's key does not sign transactions, needs no coins, and must not be the key of a lane."),
   expirySeconds: usually(whole(60, 86_400), 3_600).describe(
     'How long a quote can be used for a request, seconds. The prices of the quote hold for this time.',
   ),

@@ -19,14 +19,14 @@ import {
 /** If several rules set a field, the most specific rule decides (domain/fees/fees.ts). */
 const feePolicyOf = <Wei extends z.ZodType<string, string>>(wei: Wei) =>
   z.strictObject({
-    maxFeePerGas: optional(wei).describe('Highest price per unit of gas, wei.'),
-    maxTip: optional(wei).describe("Highest tip per unit of gas, wei. The tip is the part of the price that goes to the block's builder."),
+    maxFeePerGas: optional(wei).describe('Maximum price per unit of gas, wei.'),
+    maxTip: optional(wei).describe("Maximum tip per unit of gas, wei. The tip is the part of the price that goes to the block's builder."),
     tipFactor: optional(between(0.5, 10)).describe("Factor of the market's tip in the first offer, with two decimals. Default: 1."),
     bumpPercent: optional(whole(10, 100)).describe('How much each new attempt raises both fees, percent. Default: 20.'),
-    maxFeePerTransaction: optional(wei).describe('Highest cost of a transaction, including the data fee of an L2, wei.'),
-    baseFeeCeiling: optional(wei).describe('Highest base fee, wei. Above this ceiling, new transfers wait without a nonce.'),
+    maxFeePerTransaction: optional(wei).describe('Maximum cost of a transaction, including the data fee of an L2, wei.'),
+    baseFeeCeiling: optional(wei).describe('Maximum base fee, wei. Above this ceiling, new transfers wait without a nonce.'),
     gasFactor: optional(between(1, 5)).describe('Factor of the gas estimate that gives the gas limit. Default: 1.2.'),
-    gasLimit: optional(gasUnits).describe('Highest gas limit of a transaction. A call that needs more gas is not sent.'),
+    gasLimit: optional(gasUnits).describe('Maximum gas limit of a transaction. A call that needs more gas is not sent.'),
   })
 
 export const feePolicySchema = feePolicyOf(amount)
@@ -53,7 +53,7 @@ export const signerSchema = z.discriminatedUnion('kind', [
     identifier: optional(z.string()).describe(
       "The key's identifier at the remote signer (web3signer: the public key). Absent: Portage finds the key by the address in the config.",
     ),
-    timeoutMs: usually(whole(100, 600_000), 5000).describe('Longest wait for a signature.'),
+    timeoutMs: usually(whole(100, 600_000), 5000).describe('Maximum wait for a signature.'),
   }),
   z.strictObject({
     kind: z.literal('aws-kms').describe('A secp256k1 key in AWS KMS (ECC_SECG_P256K1, SIGN_VERIFY). The AWS SDK finds the credentials.'),
@@ -64,15 +64,15 @@ export const signerSchema = z.discriminatedUnion('kind', [
 ])
 
 const limits = {
-  maxGasPerTransaction: whole(21_000, 1_000_000_000).describe('Highest gas limit of a transaction.'),
-  maxTipPerGasWei: wei.describe('Highest tip per unit of gas. Without a base fee: highest gas price.'),
-  maxDataFeePerTransactionWei: wei.describe('Highest fee for the data of one transaction, in addition to its gas (feeModel: op-stack).'),
-  maxCostPerTransactionWei: wei.describe('Highest cost of one transaction: gas limit × fee per gas + data fee of an L2.'),
+  maxGasPerTransaction: whole(21_000, 1_000_000_000).describe('Maximum gas limit of a transaction.'),
+  maxTipPerGasWei: wei.describe('Maximum tip per unit of gas. Without a base fee: maximum gas price.'),
+  maxDataFeePerTransactionWei: wei.describe('Maximum fee for the data of one transaction, in addition to its gas (feeModel: op-stack).'),
+  maxCostPerTransactionWei: wei.describe('Maximum cost of one transaction: gas limit × fee per gas + data fee of an L2.'),
   maxSpendingPerHourWei: wei.describe(
-    "Highest cost of a key's transactions in an hour. Each nonce counts once, with its most expensive attempt. Payments of coins count separately, with the same limit.",
+    "Maximum cost of a key's transactions in an hour. Each nonce counts once, with its most expensive attempt. Payments of coins count separately, with the same limit.",
   ),
-  maxSpendingPerDayWei: wei.describe('Highest cost of the transactions of a key in a day, counted like the cost in an hour.'),
-  maxPaymentWei: wei.describe('Highest payment of coins to the treasury or to another lane.'),
+  maxSpendingPerDayWei: wei.describe('Maximum cost of the transactions of a key in a day, counted like the cost in an hour.'),
+  maxPaymentWei: wei.describe('Maximum payment of coins to the treasury or to another lane.'),
 }
 
 /** Only the config can raise the limits of signatures. The defaults limit the damage that a stranger can cause. */
@@ -116,7 +116,7 @@ export const laneSchema = z.strictObject({
   ),
   signing: laneLimitsSchema.optional(),
   minimumBalance: optional(amount).describe(
-    'Lowest balance, wei. A lane with less takes no new work. Absent: the balance must only cover the transactions in flight.',
+    'Minimum balance, wei. A lane with less takes no new work. Absent: the balance must only cover the transactions in flight.',
   ),
   fees: optional(feePolicySchema).describe('Fee limits of this lane.'),
   broadcast: usually(z.enum(['auto', 'queue']), 'auto').describe(

@@ -12,7 +12,7 @@ const called = text(/^[A-Za-z_$][\w$]*\(\w+(,\w+){0,10}\)$/, 'must be a function
 const anyBound = "must be { is: '10' }, { is: '$digest' }, { atMost: '100' } or { payload: [from, to] }: values are texts in quotes"
 const bounds = [
   z.strictObject({ is: messageWord.describe('The argument: a literal, or a value of the message.') }),
-  z.strictObject({ atMost: decimal.describe('The highest value of the argument, an unsigned number.') }),
+  z.strictObject({ atMost: decimal.describe('Maximum value of the argument, an unsigned number.') }),
   z.strictObject({
     payload: z
       .tuple([whole(0, 999_999), whole(1, 999_999)])
@@ -44,24 +44,24 @@ const callSchema = z
         z.strictObject({
           view: view.describe('View of the contract that takes the argument of the call.'),
           returns: returns.describe('Types of its answer.'),
-          isNot: z.array(z.unknown()).min(1).describe('The answer that gives no reason for the call. Numbers are texts.'),
+          isNot: z.array(z.unknown()).min(1).describe('A key signs the call unless the view gives this answer. Numbers are texts.'),
         }),
       ])
       .describe(
-        "The proof of the call for the key. message: the call's first argument is a signed message of this route. A map: the answer of a view of the contract.",
+        "The proof that a key demands before it signs the call. message: the call's first argument is a signed message of this route. A map: the answer of a view of the contract.",
       ),
     rest: z
       .array(boundSchema)
       .min(1)
       .optional()
       .describe(
-        'One bound for each argument that follows the signed message, in their order. A key signs no other arguments. Absent: the message is the only argument.',
+        'One bound for each argument that follows the signed message, in their order. A key does not sign other arguments. Absent: the message is the only argument.',
       ),
     coins: z
       .strictObject({
-        atMost: wei.describe('Highest coins of a call. A key signs no call with more.'),
+        atMost: wei.describe('Maximum amount of coins in a call. A key does not sign a call with more coins.'),
         delivered: deliveredViewSchema.describe(
-          'The view that shows that the call was made. Afterwards, a key signs no coins for the message.',
+          'The view that shows that the call was made. After this call, a key does not sign another call with coins for the message.',
         ),
       })
       .optional()

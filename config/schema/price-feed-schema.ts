@@ -11,13 +11,13 @@ export const dollars = text(
   'must be dollars in quotes, like 3000.25: at most 8 digits, and 10 after the point',
 ).refine((value) => /[1-9]/.test(value), 'must be above 0')
 
-/** A chain, for its coin, or a token on its native chain. */
+/** Key of a price: a chain (for the price of its coin), or a token on its native chain. */
 const priced = z.union([chainName, originToken], {
   error: 'must be a chain of this config, or <wormhole chain id>/<64 hex digits of the token>',
 })
 
 const age = (usual: number) =>
-  usually(whole(10, 604_800), usual).describe('Highest age of a price of this source, seconds. An older price is not used.')
+  usually(whole(10, 604_800), usual).describe('Maximum age of a price of this source, seconds. An older price is not used.')
 
 export const priceFeedSchema = z
   .strictObject({
@@ -51,17 +51,17 @@ export const priceFeedSchema = z
       .min(1)
       .max(9)
       .describe(
-        'Sources of prices. More than half of the sources must have a current price. Portage uses the median; of an even number of prices, the one in the middle that makes the delivery dearer.',
+        'Sources of prices. More than half of the sources must have a current price. Portage uses the median. If the number of prices is even, it uses the middle price that makes the delivery more expensive.',
       ),
     everySeconds: usually(whole(1, 3_600), 30).describe('How often the sources are read.'),
     expected: usually(z.record(priced, dollars), {}).describe(
-      'Chain or token → dollars that the coin or the token is usually worth. Absent for a chain: its `price` in `bridges.executor`.',
+      'Chain or token → usual price of the coin or the token, dollars. Absent for a chain: its `price` in `bridges.executor`.',
     ),
     mostChangePercent: usually(whole(1, 1_000), 50).describe(
-      'Highest rise of a price of the feed above the expected price, percent. A fall is limited by the same factor: with 50, by 1.5, to two thirds of the expected price. Portage does not use a price that differs more.',
+      'Maximum rise of a feed price above the expected price, percent. A fall is limited by the same factor: with 50, a price may rise to 1.5 times the expected price, or fall to two thirds of it. Portage does not use a price that differs more.',
     ),
   })
   .optional()
   .describe(
-    'Prices of coins and tokens, which Portage reads again and again for quotes of the Executor, and for fees of the token bridge. Absent: the prices of the config.',
+    'Prices of coins and tokens, which Portage reads repeatedly for quotes of the Executor, and for fees of the token bridge. Absent: the prices of the config.',
   )

@@ -12,7 +12,9 @@ import { adminSchema, apiSchema, codecServerSchema } from './server-schema.ts'
 import { temporalSchema } from './temporal-schema.ts'
 import { authorization, between, chainName, path, text, url, usually, wei, whole } from '../load/values.ts'
 
-/** A place outside Temporal, because checkpoints are needed after Temporal was wiped. */
+/**
+ * Where checkpoints are kept. The place is outside Temporal, because checkpoints are needed after Temporal was wiped.
+ */
 const checkpointStoreSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('directory').describe('A folder with one file per stream.'),
@@ -23,7 +25,7 @@ const checkpointStoreSchema = z.discriminatedUnion('kind', [
     url: url.describe('Base URL of the object store. Credentials in the URL never appear in logs.'),
     authorization: optional(authorization).describe('Authorization header, best from an environment variable.'),
   }),
-  z.strictObject({ kind: z.literal('none').describe('No checkpoints. After a loss of Temporal, streams begin anew.') }),
+  z.strictObject({ kind: z.literal('none').describe('No checkpoints. After a loss of Temporal, streams start over.') }),
 ])
 
 const seconds = (least: number, usual: number) => between(least, 3_600).default(usual)
@@ -85,7 +87,7 @@ const transfersSchema = z
       'How long a recipient is quarantined for a token (QUARANTINED) after a delivery reverted, or every node refused it, although its simulation succeeded. The time doubles after each further loss, up to an hour. A retry by an operator is not delayed.',
     ),
     maxLossPerTokenPerHourWei: prefault(wei, '50000000000000000').describe(
-      'Highest cost of reverted deliveries of one token on a target chain within an hour, wei (default: 0.05 coins of 18 decimals). Above this cost, transfers of the token wait (QUARANTINED), or are paid as the wrapped coin if the bridge unwraps. Contracts, batches and lost races each have a budget of this size. All tokens of a chain together have four such budgets (docs/concepts/threat-model.md). Each process counts the cost from its start.',
+      'Maximum cost of reverted deliveries of one token on a target chain within an hour, wei (default: 0.05 coins of 18 decimals). Above this cost, transfers of the token wait (QUARANTINED), or are paid as the wrapped coin if the bridge unwraps. Contracts, batches and lost races each have a budget of this size. All tokens of a chain together have four such budgets (docs/concepts/threat-model.md). Each process counts the cost from its start.',
     ),
   })
   .prefault({})
@@ -94,7 +96,7 @@ const transfersSchema = z
 const streamsSchema = z
   .strictObject({
     rangeBlocks: usually(whole(1, 1_000_000), 2_000).describe(
-      'Highest number of blocks in one read of logs. If a node refuses the range, Portage reads fewer blocks at a time.',
+      'Maximum number of blocks in one read of logs. If a node refuses the range, Portage reads fewer blocks at a time.',
     ),
     auditMinutes: usually(between(0.02, 1_440), 5).describe(
       "How often a stream is compared with its source's count and table, and its open transfers with their workflows.",
@@ -106,7 +108,7 @@ const streamsSchema = z
       'Checkpoints, from which streams resume after Temporal was wiped. Absent: `checkpoints` in `dataFolder`.',
     ),
     lookBackDays: usually(between(0, 90), 7).describe(
-      "How far back an emitter's stream begins if it has no checkpoint and no `first`. The stream covers at least the latest 1,000 numbers. A stream of messages without numbers also begins so far back if it has no checkpoint and no `startBlock`.",
+      "How far back an emitter's stream begins if it has no checkpoint and no `first`. The stream covers at least the latest 1,000 numbers. A stream of messages without numbers also begins this far back if it has no checkpoint and no `startBlock`.",
     ),
   })
   .prefault({})
@@ -115,7 +117,7 @@ const streamsSchema = z
 const accessSchema = z
   .strictObject({
     publicKeys: usually(z.array(text(/^[A-Za-z0-9_-]{43}$/, 'must be a public key as portage token keys shows it')).max(20), []).describe(
-      'Public keys that verify tokens made on another machine (portage token keys). If the list has a key, this process makes no keys.',
+      'Public keys that verify tokens made on another machine (portage token keys). If the list has a key, this process does not make keys.',
     ),
   })
   .prefault({})
@@ -125,7 +127,7 @@ const archiveSchema = z
   .discriminatedUnion('kind', [
     z.strictObject({
       kind: z.literal('directory').describe('A folder.'),
-      path: path.describe('Path of the folder; relative to the config file.'),
+      path: path.describe('Path of the folder, relative to the config file.'),
     }),
     z.strictObject({
       kind: z.literal('s3').describe('A bucket of S3 or of a compatible server. The AWS SDK finds the credentials.'),
@@ -153,7 +155,7 @@ const telemetrySchema = z
 
 export const configSchema = z.strictObject({
   dataFolder: usually(path, 'portage-data').describe(
-    'Folder for data that must survive a loss of Temporal, so keep it on another disk. The path is relative to the config file. Portage creates the folder at first use with mode 0700.',
+    'Folder for data that must survive a loss of Temporal, so keep it on a disk that Temporal does not use. The path is relative to the config file. Portage creates the folder at first use with mode 0700.',
   ),
   temporal: temporalSchema,
   worker: workerSchema,
@@ -163,7 +165,7 @@ export const configSchema = z.strictObject({
   audit: z
     .strictObject({
       everyMinutes: usually(between(0.05, 10_080), 10).describe('Time between two audits, minutes.'),
-      hours: usually(between(0.1, 8_760), 24).describe('Highest age of the deliveries that an audit checks, hours.'),
+      hours: usually(between(0.1, 8_760), 24).describe('Maximum age of the deliveries that an audit checks, hours.'),
     })
     .prefault({})
     .describe('Audit of delivered transfers: a reorg deeper than finality may have undone a delivery.'),

@@ -7,7 +7,7 @@ const hosts = z
   .default([])
 const host = anyHost.default('127.0.0.1')
 const port = whole(0, 65_535)
-const plainHttp = 'The server is plain HTTP: use a proxy with TLS for any address but loopback.'
+const plainHttp = 'The server speaks plain HTTP: use a proxy with TLS for any address but loopback.'
 const otherNames = 'in addition to IP addresses and localhost. Requests for other names are refused'
 
 export const apiSchema = z
@@ -16,7 +16,7 @@ export const apiSchema = z
     hosts: hosts.describe(`Host names of the API, ${otherNames}, because a web page can point its own name to the API.`),
     port: usually(port, 8099).describe('Port of the API. 0 takes any free port.'),
     requestsPerMinute: usually(whole(1, 10_000_000), 6000).describe(
-      'Highest number of requests per minute with one token. Requests without a valid token are counted per address.',
+      'Maximum number of requests per minute with one token. Requests without a valid token are counted per address.',
     ),
   })
   .prefault({})

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Principal } from '../../domain/access.ts'
 
-/** The file lacks the token's signature, so nobody can give an order with it. */
+/** Contents of the file. The token's signature is missing, so nobody can give an order with the file. */
 const unlistedSchema = z.strictObject({
   name: z.string().min(1).max(64),
   level: z.literal('admin'),
@@ -15,7 +15,10 @@ const unlistedSchema = z.strictObject({
 
 export type UnlistedToken = ReturnType<typeof unlistedToken>
 
-/** The file is kept until the settings list the token, so that the next start can repeat a failed listing. */
+/**
+ * Keeps the contents of the first token in a file until the settings list the token, so that the next start can repeat
+ * a failed listing.
+ */
 export function unlistedToken(dataFolder: string, now: () => number = Date.now) {
   const file = join(dataFolder, 'first-token.json')
   const forget = () => rm(file, { force: true })

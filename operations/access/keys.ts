@@ -43,7 +43,7 @@ export async function readKeys(file: string): Promise<AccessKey[] | undefined> {
   try {
     return fileSchema.parse(JSON.parse(text)).keys
   } catch {
-    // The caught error's text may quote the file, so the error is dropped.
+    // The text of the caught error may quote the file, so the error is dropped.
     throw refuse('It is not a key file of Portage.')
   }
 }
@@ -72,8 +72,8 @@ export async function rotateKeys(file: string): Promise<string> {
 }
 
 /**
- * Tokens that the key signed become invalid. Throws ACCESS_KEYS for the key that signs, and if the file has no such
- * key.
+ * Removes a key, so that the tokens that it signed become invalid. Throws ACCESS_KEYS if the key is the one that signs,
+ * or if the file does not contain the key.
  */
 export async function removeKey(file: string, kid: string): Promise<void> {
   const keys = await existing(file)

@@ -11,7 +11,7 @@ export interface TokenCheck {
   readonly tokens: () => readonly IssuedToken[] | undefined
 }
 
-/** Throws ACCESS_TOKEN_*, ACCESS_KEYS and SETTINGS_UNREACHABLE. */
+/** The person of a valid token that was not revoked. Throws ACCESS_TOKEN_*, ACCESS_KEYS and SETTINGS_UNREACHABLE. */
 export async function authenticate(token: string | undefined, { ring, audience, tokens }: TokenCheck): Promise<Principal> {
   if (token === undefined) throw new RelayerError('ACCESS_TOKEN_MISSING')
   const principal = await verifyToken(await ring.keys(), audience, token)

@@ -3,7 +3,7 @@ import type { OrderSubject } from '../../domain/access.ts'
 import type { SettingsOrder } from '../../domain/settings/settings.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 
-/** Without a name, the order concerns all chains. */
+/** Subject of an order about the named chains. Without a name, the order concerns all chains. */
 function aboutChains(...names: readonly (ChainName | undefined)[]): OrderSubject {
   const chains = names.filter((name) => name !== undefined)
   return chains.length === 0 ? {} : { chains }

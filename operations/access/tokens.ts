@@ -30,7 +30,7 @@ const claimsSchema = z.object({
 
 export interface TokenRequest extends AccessScope, Pick<Principal, 'name' | 'level' | 'expiresAt'> {}
 
-/** The token's text is not stored anywhere. Throws INPUT_INVALID for an invalid name. */
+/** Signs a token. The token's text is not stored anywhere. Throws INPUT_INVALID for an invalid name. */
 export async function signToken(key: AccessKey, audience: string, request: TokenRequest, now = Date.now()) {
   const name = principalName.safeParse(request.name)
   if (!name.success) throw new RelayerError('INPUT_INVALID', { detail: `name: ${name.error.issues[0]?.message ?? 'is not valid'}` })

@@ -10,7 +10,7 @@ import { within } from '../../runtime/wait.ts'
 
 /** Time limit of a check, ms. Load balancers wait no longer than this. */
 const timeoutMs = 3_000
-/** Requests share an answer, because they need no token and have no rate limit. */
+/** Time for which requests share an answer, ms. They need no token and have no rate limit. */
 const keepMs = 1_000
 
 export interface Check {
@@ -20,7 +20,7 @@ export interface Check {
   readonly problem?: string | undefined
 }
 
-/** `problem` is public: it has no address and no namespace. Never throws. */
+/** `problem` is public: it contains neither an address nor a namespace. Never throws. */
 export function createTemporalCheck(client: TemporalClient): () => Promise<Check> {
   const late = () => Promise.reject(new Error(`no answer within ${timeoutMs} ms`))
   const check = async () => {

@@ -5,8 +5,8 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ArchiveStore, StoredText } from './store.ts'
 
 /**
- * A lock that is older than this (ms) was left by a crashed process. The clocks of machines that share the folder must
- * differ by less.
+ * Age from which a lock counts as left behind by a crashed process, ms. The clocks of machines that share the folder
+ * must differ by less.
  */
 const staleMs = 60_000
 

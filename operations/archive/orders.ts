@@ -6,7 +6,7 @@ import type { KeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import { orderSchema } from './records.ts'
 import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeThrough } from './store.ts'
 
-/** `at`: time at which the order was obeyed or, if it cancels an operator transaction, at which it was given. */
+/** `at`: when the order was obeyed or, for a cancellation of an operator transaction, when the order was given. */
 export interface OrderRecord extends Readonly<z.infer<typeof orderSchema>> {
   /** The version stays the same when a field is added. */
   readonly version: 1
@@ -23,11 +23,14 @@ const lineSchema = z
   .transform((line) => line as unknown as Chained)
 
 /**
- * Longest order of a transfer or operator transaction, in characters: strangers can start such workflows with any
- * orders.
+ * Maximum length of an order of a transfer or operator transaction, characters. Strangers can start such workflows with
+ * any orders.
  */
 const longestOrder = 500_000
-/** V8's strings are shorter than 2^29 characters. A full file gets no more orders that strangers can give. */
+/**
+ * Number of characters at which a day's file counts as full. A full file gets only orders that strangers cannot give.
+ * V8's strings are shorter than 2^29 characters.
+ */
 const fullDay = 100_000_000
 const mostNamed = 20
 const progressName = 'orders/progress.json'
@@ -39,7 +42,7 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
   const records = kept.flatMap((one) => recordsOf(one, skipped))
   const sorted = records.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
   const days = groupBy(sorted, ({ at }) => at.slice(0, 10))
-  /** SHA-256 of each day's last line. Stored elsewhere, it proves that no line was cut off. */
+  /** SHA-256 of each day's last line. A copy of it elsewhere proves that no line was cut off. */
   const heads: Record<string, string> = {}
   let added = 0
   for (const [day, ofDay] of days) {
@@ -57,7 +60,7 @@ export async function exportOrders(store: ArchiveStore, kept: readonly KeptOrder
     if (missing.length === 0) delete heads[day]
     added += missing.length
   }
-  // If `through` stays, the next export searches again for the orders that could not be read.
+  // `through` does not move past orders that could not be read, so that the next export searches for them again.
   const isBehind = kept.some(({ unread, subject }) => unread && !isAnyones(subject))
   if (through !== undefined && !isBehind) await writeThrough(store, progressName, through)
   const maybeIncomplete = kept.filter(({ isFull, orders, unread }) => unread || (isFull && (orders[0]?.at ?? 0) > last)).map(({ id }) => id)
@@ -119,7 +122,9 @@ function recordsOf({ subject, id, orders }: KeptOrders, skipped: Set<string>): O
   })
 }
 
-/** A later run may report a different time for an operator transaction. */
+/**
+ * Identifies an order. Leaves out the time of an operator transaction, because a later export may report another time.
+ */
 function keyOf({ at, subject, id, kind, by, reason, facts, times, order }: OrderRecord): string {
   return JSON.stringify([subject === 'operator transaction' ? '' : at, subject, id, kind, by, reason, facts, times, order])
 }

@@ -110,9 +110,12 @@ export interface TransferRecord extends Partial<Omit<Ended, 'state' | 'tried'>> 
   readonly shortened?: true
 }
 
-/** In characters. The longest possible message takes about 300,000. */
+/** Maximum length of a record, characters. The longest possible message takes about 300,000. */
 export const longestRecord = 400_000
-/** V8's strings are shorter than 2^29 characters. In a full slice, new records have the shortest form. */
+/**
+ * Number of characters at which a slice counts as full. In a full slice, new records have the shortest form. V8's
+ * strings are shorter than 2^29 characters.
+ */
 const fullSlice = 100_000_000
 
 export function transferRecord(run: ClosedRun, ended: ClosedTransfer): TransferRecord {
@@ -134,7 +137,7 @@ function shortRecord(record: TransferRecord): TransferRecord {
   return JSON.stringify(rest).length <= longestRecord ? { ...rest, shortened: true } : shortestRecord(record)
 }
 
-/** Without the texts that strangers can choose, about 2,000 characters are left. */
+/** The record without the texts that strangers can choose: about 2,000 characters. */
 export function shortestRecord(record: TransferRecord): TransferRecord {
   const { id, runId, execution, startedAt, closedAt, outcome, unreadable, invalid } = record
   return { version: 1, id, runId, execution, startedAt, closedAt, outcome, unreadable, invalid, shortened: true }
@@ -156,7 +159,7 @@ function outcomeOf(given: unknown): Partial<TransferRecord> | undefined {
   return { outcome, ...rest, attempts, transactions, orders, timeline, ...(dropped > 0 && { dropped }) }
 }
 
-/** Records that the archive lacks, and records that are unreadable in the archive and readable now. */
+/** Records that the archive lacks, and records that were unreadable when they were archived and are readable now. */
 export function newOnes(archived: readonly TransferRecord[], records: readonly TransferRecord[]): TransferRecord[] {
   const known = new Set(archived.map(({ runId }) => runId))
   const readable = new Set(archived.flatMap((record) => (isUnreadable(record) ? [] : [record.runId])))

@@ -19,7 +19,7 @@ interface Write {
 
 type Sign = Awaited<ReturnType<typeof createSigner>>
 
-/** Only the signer of the AWS SDK is used, and no S3 client. */
+/** An archive in an S3 bucket. Uses only the signer of the AWS SDK, not its S3 client. */
 export function createS3Store(place: S3Place): ArchiveStore {
   let signing: Promise<Sign> | undefined
 

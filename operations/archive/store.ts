@@ -60,20 +60,20 @@ export function parsedLine<Line>(line: string, name: string, schema: z.ZodType<L
   }
 }
 
-/** Machines whose clocks differ by less than this (ms) may write the same archive: passes overlap by an hour. */
+/** Maximum difference between the clocks of machines that write the same archive, ms. Passes overlap by an hour. */
 const skewMs = 3_600_000
 
 const progressSchema = z.looseObject({ through: z.iso.datetime() })
 
 /**
- * ms since the epoch. Undefined without progress, and if the progress is in the future: a pass with a clock that was
- * ahead has left out what happened since. Throws ARCHIVE_UNAVAILABLE and ARCHIVE_INVALID.
+ * Recorded progress, ms since the epoch. Undefined if there is none, or if it is in the future: a pass whose clock was
+ * ahead has left out the runs since. Throws ARCHIVE_UNAVAILABLE and ARCHIVE_INVALID.
  */
 export async function readThrough(store: ArchiveStore, name: string): Promise<number | undefined> {
   return throughIn((await store.get(name))?.text, name)
 }
 
-/** Changes nothing if the recorded progress is later and not in the future. Throws ARCHIVE_*. */
+/** Records the progress, unless a later progress that is not in the future is recorded. Throws ARCHIVE_*. */
 export function writeThrough(store: ArchiveStore, name: string, through: number): Promise<void> {
   return updateText(store, name, (text) =>
     (throughIn(text, name) ?? 0) < through ? `${JSON.stringify({ through: new Date(through).toISOString() })}\n` : undefined,

@@ -10,9 +10,9 @@ import { type ArchiveStore, linesOf, parsedLine, readThrough, updateText, writeT
 const hourMs = 3_600_000
 const sliceMs = 10 * 60_000
 const listLagMs = 2 * 60_000
-/** Passes overlap by this time, because Temporal may list runs late. */
+/** Overlap of two passes, ms. Temporal may list runs late. */
 const overlapMs = hourMs
-/** Shorter periods would need more queries, and the server allows ten per second. */
+/** Period of one query, ms. Shorter periods would need more queries, and the server allows ten per second. */
 const listedMs = hourMs
 const progressName = 'transfers/progress.json'
 const atOnce = 8
@@ -37,12 +37,15 @@ interface PassOptions {
   readonly now: number
 }
 
-/** As `readThrough`. */
+/** End of the archive, ms since the epoch, read like `readThrough`. Throws ARCHIVE_UNAVAILABLE and ARCHIVE_INVALID. */
 export function readProgress(store: ArchiveStore): Promise<number | undefined> {
   return readThrough(store, progressName)
 }
 
-/** A pass continues where a failed pass ended. Throws ARCHIVE_* and errors of Temporal. */
+/**
+ * Adds the runs that closed since the last pass. Continues where a failed pass ended. Throws ARCHIVE_* and errors of
+ * Temporal.
+ */
 export async function archiveTransfers(client: TemporalClient, store: ArchiveStore, { since, ordersThrough, oldest, now }: PassOptions) {
   const through = await readProgress(store)
   const from = sliceOf(since ?? (through === undefined ? oldest : Math.max(oldest, Math.min(through, ordersThrough) - overlapMs)))

@@ -21,9 +21,9 @@ import { readTemporal, temporalProblem, withoutTemporal } from './read-temporal.
 export interface CausesOptions {
   readonly config: Pick<Config, 'chains' | 'bridges' | 'notifications' | 'priceFeed' | 'streams' | 'worker'>
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** This process's subscriptions. Other spies are probed by a new connection. */
+  /** This process's subscriptions. Other spies are probed over a new connection. */
   readonly spies?: (() => readonly SpyHealth[]) | undefined
-  /** The price feed of this process, if the process quotes. Absent: the sources are asked anew. */
+  /** The price feed of this process, if the process quotes. Absent: the sources are asked again. */
   readonly priceOf?: PriceOf | undefined
 }
 
@@ -31,7 +31,9 @@ export interface CauseReport extends Omit<z.infer<typeof causeReportSchema>, 'ca
   readonly causes: readonly Cause[]
 }
 
-/** `temporal`: the client, or the error of connecting. Never throws. */
+/**
+ * Collects the facts and explains them. `temporal`: the client, or the error of the failed connection. Never throws.
+ */
 export async function collectCauses(temporal: TemporalClient | RelayerError, options: CausesOptions): Promise<CauseReport> {
   const { config } = options
   const at = Date.now()

@@ -10,12 +10,15 @@ import type { Finding } from './finding.ts'
 
 /** A stream lags if it is behind the final head by more than `blocks` blocks and by more than `ms`. */
 const lagging = { blocks: 20, ms: 60_000 } as const
-/** Each range of blocks causes an update, so a lagging stream without updates is silent. */
+/** A lagging stream without an update for this long is silent, because each range of blocks causes an update. In ms. */
 const unreadMs = 60_000
 
 export const intakePlace = { kind: 'worker', id: 'intake' } as const
 
-/** A stream needs no report if its source has no node or is in `held`, or if Portage itself has halted it. */
+/**
+ * Finds streams without reports. A stream needs no report if its source has no node or is in `held`, or if Portage
+ * itself has halted the stream.
+ */
 export function explainIntake(
   { at, streams, settings, ledger, chains, unread }: Facts,
   { streams: { auditMinutes } }: Pick<Config, 'streams'>,

@@ -11,7 +11,7 @@ import { type ChainFacts, errorOf, type Facts, type LaneFacts, majorityHead, tok
 import { type Finding, lastSign } from './finding.ts'
 
 const stuckBlocks = 30
-/** If tasks wait this long, the lane's process is dead, unless the ledger got a message recently. */
+/** If tasks wait this long, the lane's process counts as dead, unless the ledger got a message recently. In ms. */
 const untakenMs = 4_000
 const externalMs = 24 * 3_600_000
 const gas = { least: 21_000n, most: 1_000_000n } as const
@@ -121,8 +121,8 @@ function uselessTopUp({ values }: Of): string[] {
 }
 
 /**
- * The richest other lane of the chain that takes work, has a worker, and has more coins than `kept`. Undefined if there
- * is none.
+ * The chain's richest other lane that takes work, has a worker, and has more coins than `kept`. Undefined if no lane
+ * qualifies.
  */
 function richest(
   { lane, chain: name }: LaneFacts,
@@ -154,11 +154,11 @@ function explainStuck(one: LaneFacts, of: Of, state: LaneState, chain: ChainFact
   const attempt = lowest?.attempts.at(-1)
   const head = majorityHead(chain)
   if (!lowest || !attempt || !head) return []
-  // An idle ledger lags behind the head and grants a nonce at an old height, so only blocks that the ledger knows
-  // count.
+  // Counts only blocks that the ledger knows: an idle ledger lags behind the head, and grants a nonce at an old height.
   const { height = 0, reportedSince = 0 } = state.observed ?? {}
   const blocks = height - Math.max(lowest.sinceBlock, reportedSince)
-  // `blocks` may contain a gap of this length without a report. A second attempt shows that a process has reported.
+  // Number of `blocks` for which reports may be missing. It is 0 after a second attempt, which shows that a process has
+  // reported.
   const mostGap = lowest.attempts.length > 1 ? 0 : Math.floor(state.config.fillAfterBlocks / 2)
   const values = { ...of.values, nonce: String(lowest.nonce) }
   const holds = ({ lane, state: now }: TransferFacts) => lane === one.lane && (now === 'broadcasting' || now === 'pending')

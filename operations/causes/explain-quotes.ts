@@ -2,7 +2,10 @@ import { commands } from '../../domain/catalogue/row.ts'
 import type { Facts } from './facts.ts'
 import type { Finding } from './finding.ts'
 
-/** The provider gives no quote without its key, and none from or to a chain without a price. */
+/**
+ * Explains missing quotes. Without its key, the provider gives no quotes. Without the price of a chain, it gives no
+ * quotes from or to this chain.
+ */
 export function explainQuotes({ quotes }: Pick<Facts, 'quotes'>): Finding[] {
   if (!quotes) return []
   const { asOf, missing, offline } = quotes

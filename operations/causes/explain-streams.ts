@@ -9,16 +9,16 @@ import { blocksBehind, intakePlace } from './explain-intake.ts'
 import type { Finding } from './finding.ts'
 
 const youngMs = 3_000
-/** Before this age, the guardians may only be slow. */
+/** Minimum age at which a gap may be skipped, ms. The guardians of a younger gap may only be slow. */
 const skippableMs = 86_400_000
 
 const gapKinds: Readonly<Record<GapState, { readonly row: CauseCode; readonly text: string }>> = {
-  unasked: { row: 'GAP_NOT_QUERIED', text: 'known to exist, and not asked for yet, or no server could be asked' },
-  unstarted: { row: 'GAP_UNSTARTED', text: 'received, and cannot be started' },
+  unasked: { row: 'GAP_NOT_QUERIED', text: 'known to exist, but not requested yet, or no server could be asked' },
+  unstarted: { row: 'GAP_UNSTARTED', text: 'received, but cannot be started' },
   'not-final': { row: 'GAP_NOT_FINAL', text: 'not final at the source yet' },
   held: { row: 'GAP_HELD', text: 'held by the Governor' },
-  unobserved: { row: 'GAP_UNOBSERVED', text: 'final at the source, and signed on no server that was asked' },
-  hidden: { row: 'GAP_HIDDEN', text: "in the source's table, and shown by no log" },
+  unobserved: { row: 'GAP_UNOBSERVED', text: 'final at the source, but no server that was asked has its signatures' },
+  hidden: { row: 'GAP_HIDDEN', text: "in the source's table, but in no log" },
   undone: { row: 'GAP_UNDONE', text: 'to be started again' },
 }
 

@@ -8,12 +8,12 @@ import { type Facts, type TransferFacts, valueOf } from './facts.ts'
 import type { Finding } from './finding.ts'
 import { triesUntilFailing } from './read.ts'
 
-/** In characters. A longer text would lose its end, the time of the next try. */
+/** Maximum length, characters. A longer text would lose its end, which is the time of the next try. */
 const mostWords = 240
 
 type ExplainedConfig = Pick<Config, 'bridges' | 'chains'>
 
-/** `included` waits for finality, which takes half an hour on some chains. */
+/** Usual time in a state, ms. `included` waits for finality, which takes half an hour on some chains. */
 const usualMs: Partial<Record<TransferState, number>> = {
   admitting: 60_000,
   broadcasting: 120_000,
@@ -42,7 +42,7 @@ const isBug = (code: string | undefined) => code === 'INTERNAL'
 const isOutage = (code: string | undefined) => isErrorCode(code) && errorCatalogue[code].isOutage === true
 const isFailing = ({ code, tries = 0 }: TransferFacts) => isBug(code) || (tries >= triesUntilFailing && isOutage(code))
 
-/** Chains whose nodes fail at the steps of transfers, which explains their other failures. */
+/** Target chains whose nodes fail at the steps of transfers. Other faults of such a chain are consequences. */
 export function failingChains(transfers: readonly TransferFacts[]): readonly ChainName[] {
   const codes: ReadonlySet<string | undefined> = new Set(['NODE_REFUSED', 'NODE_UNAVAILABLE'])
   return transfers.flatMap((transfer) => (isFailing(transfer) && codes.has(transfer.code) ? [transfer.targetChain] : []))
@@ -73,7 +73,7 @@ function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: n
   return {
     row,
     ...(isErrorCode(code) && { code }),
-    what: `${words[state] ?? 'Fails again and again'}: ${why}`,
+    what: `${words[state] ?? 'Fails repeatedly'}: ${why}`,
     where: { kind: 'transfers', id: state === 'parked' ? 'parked' : place },
     ...groupFacts(group, at),
     values: { chain: targetChain, ...(first.lane !== undefined && { lane: first.lane }), ...partyOf(group) },

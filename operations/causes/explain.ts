@@ -19,7 +19,7 @@ import { type Finding, goesOn, joined, lastSign, ranked } from './finding.ts'
 
 const holdsChain: ReadonlySet<string> = new Set(['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STALLED'])
 
-/** The most harmful cause comes first. */
+/** The causes of what is stuck, most harmful first. */
 export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges' | 'streams'>): Cause[] {
   const { transfers } = facts
   const configured = configuredStreams(config)
@@ -141,8 +141,8 @@ function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'>): Fin
 }
 
 /**
- * A spy that missed one message may have lost only this message. If it missed a second one, it is silent since the
- * first.
+ * A spy that missed one message may have lost only this message. If it missed a second message, it has been silent
+ * since the first.
  */
 function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']): Finding[] {
   const silent = streams.flatMap(({ stream, state }) => {
@@ -153,7 +153,7 @@ function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']
   if (!first) return []
   const { stream, from, to, since } = first
   const more = silent.length === 1 ? '' : ` It misses messages of ${silent.length - 1} more streams.`
-  const what = `The guardian spy ${address} is connected, and does not send messages of ${shortStream(stream)} that the guardians have signed. The first message that it did not send has the number ${from}, the latest ${to}.${more}`
+  const what = `The guardian spy ${address} is connected, but does not send messages of ${shortStream(stream)} that the guardians have signed. The first message that it did not send has the number ${from}, the latest ${to}.${more}`
   return [{ row: 'SPY_SILENT', what, where: { kind: 'spy', id: address }, since, asOf: Math.min(...silent.map(({ asOf }) => asOf)) }]
 }
 

@@ -17,7 +17,7 @@ export type Read<Value> = { readonly asOf: number } & ({ readonly value: Value }
 export interface NodeFacts {
   readonly node: string
   readonly use: NodeUse
-  /** An added node counts in no majority. */
+  /** True for a node that an operator added. Such a node does not count in majorities. */
   readonly added: boolean
   readonly isDisabled: boolean
   /** Absent if the node is disabled. The value is undefined if the node only takes transactions. */
@@ -103,10 +103,10 @@ export interface SpyFacts {
   readonly unknownSets: number
 }
 
-/** Prices of the coins of the Executor's chains, and the service that signs quotes. */
+/** Missing prices of coins on the Executor's chains, and the state of the service that signs quotes. */
 export interface QuoteFacts {
   readonly asOf: number
-  /** Why the key's signing service is away. */
+  /** Why the key's signing service does not answer. Absent if the service answers, or the key is local. */
   readonly offline?: string | undefined
   readonly missing: readonly { readonly name: ChainName; readonly why: string }[]
 }

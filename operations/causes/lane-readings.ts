@@ -50,7 +50,7 @@ export function readingOf(report: LaneReport, chain: ChainFacts | undefined): La
   const balance = chain?.balances.get(laneAddress(row.lane))
   if (balance !== undefined && readAt.length > 0) return { ...row, balance, balanceAt: new Date(Math.max(...readAt)).toISOString() }
   const ofLedger = { ...row, ...(row.balance !== undefined && row.observedAt !== undefined && { balanceAt: row.observedAt }) }
-  // No node's answer can open a lane that takes no work.
+  // The status of a lane that takes no work does not depend on nodes.
   if (!chain || readAt.length > 0 || (row.status !== 'active' && row.status !== 'syncing')) return ofLedger
   return { ...ofLedger, status: 'chain away', reason: `no node of ${chain.chain} answers` }
 }

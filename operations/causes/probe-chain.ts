@@ -97,7 +97,7 @@ async function headOf(reader: ConfiguredChain | undefined, { finality }: ChainCo
   }
 }
 
-/** One node may lie, so the median counts. */
+/** The median of the nodes' balances, because one node may lie. */
 function middleBalances(all: readonly ChainFacts['balances'][]): ChainFacts['balances'] {
   const keys = new Set(all.flatMap((one) => [...one.keys()]))
   return new Map([...keys].map((key) => [key, String(medianOf(all.flatMap((one) => one.get(key) ?? []).map(BigInt)))]))
@@ -106,7 +106,7 @@ function middleBalances(all: readonly ChainFacts['balances'][]): ChainFacts['bal
 async function readBalances(reader: ConfiguredChain, { lanes, watchTokens = [] }: ChainConfig): Promise<ChainFacts['balances']> {
   const found = lanes.slice(0, mostLanes).flatMap(({ address }) => [
     reader.account(address).then(({ balance }) => [[address, balance] as const]),
-    // An unreadable token (such as a wrong address) hides no other balance.
+    // An unreadable token (such as a wrong address) does not hide other balances.
     ...watchTokens.map(({ token }) =>
       reader.balanceOf(address, token).then(
         (units) => [[tokenKey(address, token), units] as const],

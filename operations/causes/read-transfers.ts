@@ -39,8 +39,8 @@ export async function readTransfers(client: TemporalClient) {
 }
 
 /**
- * The transfers to ask: only the oldest of those with the same target chain, state and error code, but every transfer
- * without a code.
+ * The transfers to ask: every transfer without an error code and, of transfers with the same target chain, state and
+ * code, only the oldest.
  */
 function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
   const oldestFirst = open.toSorted((a, b) => a.startedAt - b.startedAt)
@@ -77,7 +77,10 @@ async function ask(client: TemporalClient, transfer: OpenTransfer) {
   return { transfer: facts, isAnswered: status !== undefined, failing: failingOf(workflowId, work) }
 }
 
-/** A transfer whose workflow task fails does not answer, even if its chain has workers. */
+/**
+ * Counts the transfers that were asked and that answered, by chain. Leaves out transfers whose workflow task fails,
+ * because they do not answer even if their chain has workers.
+ */
 function servedOf(asked: readonly Asked[]): Map<ChainName, Pick<ServedFacts, 'asked' | 'answered'>> {
   const counted = asked.filter(({ isAnswered, failing }) => isAnswered || !failing)
   const byChain = groupBy(counted, ({ transfer }) => transfer.targetChain)

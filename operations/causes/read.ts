@@ -7,7 +7,10 @@ import type { FailingWorkflow, Read } from './facts.ts'
 /** The sources are read in parallel, so a report takes about as long as the slowest source. */
 export const limits = { temporalMs: 5_000, nodeMs: 2_500, chainMs: 6_000, spyMs: 2_500 } as const
 
-/** The error is INTERNAL after `limitMs`. Never throws. */
+/**
+ * Returns the value or error of `ask` with the time of the reading. The error is INTERNAL after `limitMs`. Never
+ * throws.
+ */
 export async function read<Value>(limitMs: number, ask: () => Promise<Value>): Promise<Read<Value>> {
   const late = () => {
     throw new RelayerError('INTERNAL', { detail: `no answer within ${limitMs / 1_000} s` })

@@ -20,14 +20,14 @@ export const causeSchema = z
       .int()
       .min(0)
       .describe(
-        'How many transfers, numbers of a stream or notifications of a receiver the cause holds up. A lower bound if there are more than 1,000 of a kind.',
+        'Number of transfers, stream numbers or notifications that the cause holds up. A lower bound if there are more than 1,000 of a kind.',
       ),
-    oldest: time.optional().describe('When the oldest of them began.'),
-    examples: z.array(z.string()).max(3).describe('Ids of some of them.'),
+    oldest: time.optional().describe('When the oldest transfer, number or notification began to wait.'),
+    examples: z.array(z.string()).max(3).describe('Ids of some of these transfers, numbers or notifications.'),
     remedy: z.string().describe('How to end the cause.'),
     next: z.array(z.string()).describe('Commands that help in the present state, in the order in which to type them. Replace each <…>.'),
   })
-  .meta({ id: 'Cause', description: 'One fault or order that keeps something from going on.' })
+  .meta({ id: 'Cause', description: 'One fault or order that holds up work.' })
 
 export const causeReportSchema = z
   .object({

@@ -42,7 +42,7 @@ export function openCodecServer(options: CodecServerOptions): Promise<SmallServe
       if (path !== '/decode') return plainText(404, 'The paths are GET /, POST /sign-in and POST /decode. This server encrypts nothing.')
       const { origin } = request.headers
       if (origin !== undefined && !options.origins.includes(origin))
-        return plainText(403, 'codecServer.origins of the config does not have this origin.')
+        return plainText(403, 'codecServer.origins of the config does not contain this origin.')
       const allowed = { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary: 'origin' }
       const cors = origin === undefined ? {} : allowed
       if (request.method === 'OPTIONS') return { ...plainText(204, ''), body: '', headers: { ...cors, ...preflight } }
@@ -79,7 +79,10 @@ async function decode(request: IncomingMessage, { codec, check, logger }: CodecS
   return { status: 200, type: 'application/json; charset=utf-8', body }
 }
 
-/** Altered payloads, and those with an unknown key, stay encrypted and count as `unreadable`. Throws INPUT_INVALID. */
+/**
+ * Decrypts the payloads of a request. Altered payloads, and payloads with an unknown key, stay encrypted and count as
+ * `unreadable`. Throws INPUT_INVALID.
+ */
 async function decodeRequest(codec: PayloadCodec, body: Buffer) {
   let unreadable = 0
   const decode = async (given: JsonPayload): Promise<JsonPayload> => {
@@ -118,7 +121,7 @@ async function signIn(request: IncomingMessage, { check }: CodecServerOptions, b
   if (request.method !== 'POST') return plainText(405, 'Only POST.')
   const { origin, host } = request.headers
   const isSecure = origin === `https://${host}`
-  if (origin !== undefined && !isSecure && origin !== `http://${host}`) return plainText(403, 'This form is of another server.')
+  if (origin !== undefined && !isSecure && origin !== `http://${host}`) return plainText(403, 'This form belongs to another server.')
   const token = await withBody(request, { mostBytes: mostTokenBytes, budget }, async (body) => {
     return new URLSearchParams(body.toString('utf8')).get('token')?.trim() || undefined
   })
@@ -140,11 +143,11 @@ const pageHeaders = {
   'referrer-policy': 'same-origin',
 }
 
-/** The Web UI sends cookies, but no access token. */
+/** The page that exchanges an access token for a cookie, because the Web UI sends cookies, but no access token. */
 function signInPage(status = 200, problem = ''): Answer {
   const body = `<!doctype html><meta charset="utf-8"><title>Portage codec server</title>
 <h1>Portage codec server</h1>
-<p>${problem || 'With an access token of Portage, this browser may have payloads decrypted in the Temporal Web UI until the token ends.'}</p>
+<p>${problem || 'With an access token of Portage, the Temporal Web UI in this browser can decrypt payloads until the token expires.'}</p>
 <form method="post" action="/sign-in"><input type="password" name="token" autocomplete="off" required> <button>Sign in</button></form>
 `
   return { status, type: 'text/html; charset=utf-8', body, headers: pageHeaders }
@@ -154,7 +157,7 @@ function signInPage(status = 200, problem = ''): Answer {
 function signedIn(token: string, expiresAt: number, isSecure: boolean): Answer {
   const seconds = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
   const set = `${cookieName}=${token}; Path=/decode; Max-Age=${seconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
-  const { type, body } = signInPage(200, 'Done: the Temporal Web UI may now ask this server.')
+  const { type, body } = signInPage(200, 'Done: the Temporal Web UI can now use this server.')
   return { status: 200, type, body, headers: { ...pageHeaders, 'set-cookie': set } }
 }
 

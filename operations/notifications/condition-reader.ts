@@ -77,7 +77,7 @@ async function readAllStreams(client: TemporalClient, ageMs: number): Promise<re
   )
 }
 
-/** A transfer that is parked again after a retry is in the same run, so it begins no second condition. */
+/** A transfer that is parked again after a retry does not begin a second condition, because the run is the same. */
 async function parkedConditions(
   client: TemporalClient,
   filter: NotificationFilter,

@@ -7,14 +7,17 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { NotifiedTransfer } from '../../temporal/client/settings/notified-transfers.ts'
 import { proofDespite, proofOf } from '../../temporal/client/transfers/run-proof.ts'
 
-/** The id comes from the run, so every try, process and replay gives the same id. */
+/**
+ * The notification of a transfer's event. Its id depends only on the run, so every try, process and replay gives the
+ * same id.
+ */
 export function transferNotification({ kind, id, runId, closedAt: _, at, ...facts }: NotifiedTransfer, proof: Proof): Notification {
   const type = `transfer.${kind}` as const
   // A delivery by another transaction (after a restore, for example) is a new event.
   return { id: idOf(type, id, runId, facts.txHash ?? ''), type, at, data: transferData(id, { ...facts, proof }) }
 }
 
-/** A stranger with access to Temporal may be the author of the facts. */
+/** Makes the texts printable, because a stranger with access to Temporal may have written them. */
 export function transferData(id: string, facts: Readonly<Record<string, string | undefined>>): NotificationData {
   const shown = Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [[name, printable(value)]]))
   return { transfer: printable(id), ...Object.fromEntries(shown) }
@@ -25,7 +28,9 @@ export function conditionNotification({ key, type, data }: Condition, at: number
   return { id: idOf(key, at), type, at, data }
 }
 
-/** Full stops separate the signed parts of a webhook, so the id contains none. */
+/**
+ * Makes an id from its parts. The id contains no full stop, because full stops separate the signed parts of a webhook.
+ */
 export function idOf(...parts: readonly (string | number)[]): string {
   return `evt_${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 27)}`
 }
@@ -35,7 +40,7 @@ const atOnce = 4
 /** `encrypted`: only a holder of a key could encrypt the run's payload. `temporal`: Temporal lists the run. */
 export type Proof = 'encrypted' | 'temporal'
 
-/** Undefined: Portage did not write the run. Throws the errors of the client. */
+/** The proof of each run. Undefined for a run that Portage did not write. Throws the errors of the client. */
 export function proofsOf(
   client: TemporalClient,
   listed: readonly NotifiedTransfer[],
@@ -48,7 +53,7 @@ export function proofsOf(
   })
 }
 
-/** A stranger can forge the proof `encrypted` unless encryption is required. */
+/** Replaces the proof `encrypted` unless encryption is required, because a stranger could then forge this proof. */
 export function withProvable(notification: Notification, requiresEncryption: boolean): Notification {
   const { data } = notification
   return requiresEncryption || data['proof'] !== 'encrypted'

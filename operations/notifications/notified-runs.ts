@@ -3,7 +3,7 @@ import { type NotifierCursor, notifierLimits } from '../../domain/notification/n
 
 const mostKept = 50_000
 
-/** Temporal lists some runs late, so reads overlap. */
+/** The runs of which the receiver was notified. Reads overlap, because Temporal lists some runs late. */
 export class NotifiedRuns {
   readonly #closedAt = new LRUCache<string, number>({ max: mostKept })
 
@@ -25,7 +25,7 @@ export class NotifiedRuns {
   }
 }
 
-/** Temporal lists some runs late, so `from` becomes the latest closing time that was known `settleMs` ago. */
+/** Moves `from` to the latest closing time that was known `settleMs` ago, because Temporal lists some runs late. */
 export function cursorAfter(cursor: NotifierCursor, seen: number, now: number, settleMs: number): NotifierCursor {
   const latest = Math.max(cursor.seen, seen)
   const { since, seen: settled } = cursor.settling

@@ -139,10 +139,9 @@ export class NotifyRound {
     const { logger } = this.#deps
     const facts = { ...this.#about(), reason: answer.why, type, waiting: waitingCount(this.state, 0) }
     const isGivenUp = this.state.counts.givenUp > before.counts.givenUp
-    if (answer.kind === 'gone')
-      logger.error('a receiver of notifications wants no more: it is disabled', { code: 'RECEIVER_GONE', ...facts })
+    if (answer.kind === 'gone') logger.error('a receiver wants no more notifications, and is disabled', { code: 'RECEIVER_GONE', ...facts })
     else if (isGivenUp)
-      logger.error('a notification was refused at every try, and is given up', { code: 'NOTIFICATION_GIVEN_UP', id, ...facts })
+      logger.error('a notification was refused at every try, and is dropped', { code: 'NOTIFICATION_GIVEN_UP', id, ...facts })
     else if (answer.kind === 'refused')
       logger.warn('a receiver refuses a notification; it is tried again', { code: 'RECEIVER_REFUSES', notification: id, ...facts })
     else if (!before.failure)

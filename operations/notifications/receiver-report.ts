@@ -49,7 +49,7 @@ function progressOf(state: NotifierState) {
     failingSince: iso(failure?.since),
     nextTryAt: iso(failure?.nextAt),
     disabled: disabled && { ...disabled, at: iso(disabled.at) },
-    /** Does not count notifications that wait in Temporal because the notifier's state is full. */
+    /** Notifications that wait in Temporal because the notifier's state is full do not count. */
     unsent: unsent.length + pending.length,
     oldestUnsentAt: iso(oldestUnsent(state)),
     notifiedUpTo: iso(cursor.seen),

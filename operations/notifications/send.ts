@@ -10,7 +10,7 @@ import { idOf } from './events.ts'
 const timeoutMs = 15_000
 const mostBytes = 16_384
 
-/** No signal can take the id of a later notification, because ids from signals are hashed. */
+/** The id in the webhook. Ids from signals are hashed, so that no signal can take the id of a later notification. */
 export function wireId({ id, type }: Pick<Notification, 'id' | 'type'>): string {
   return raisedTypes.includes(type) ? idOf('raised', id) : id
 }
@@ -31,7 +31,7 @@ export function signedHeaders({ secrets }: Pick<Receiver, 'secrets'>, id: string
   }
 }
 
-/** The Error for a malformed secret does not contain the secret. */
+/** Throws for a malformed secret. The error does not contain the secret. */
 export function checkedSecret(text: string): string {
   const secret = text.trim()
   const bytes = /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret) ? Buffer.from(secret.slice('whsec_'.length), 'base64').length : 0
@@ -39,7 +39,7 @@ export function checkedSecret(text: string): string {
   return secret
 }
 
-/** Follows no redirect. Never throws. */
+/** Sends one attempt. Does not follow redirects. Never throws. */
 export async function sendNotification(
   receiver: Receiver,
   notification: Notification,
@@ -68,7 +68,7 @@ const waits: ReadonlySet<number> = new Set([408, 425, 429])
 
 function answerOf(status: number, retryAfter: number | undefined): SendAnswer {
   if (status >= 200 && status < 300) return { kind: 'taken' }
-  if (status === 410) return { kind: 'gone', why: 'it wants no more (410)' }
+  if (status === 410) return { kind: 'gone', why: 'it wants no more notifications (410)' }
   if (status >= 300 && status < 400) return { kind: 'refused', why: `a redirect (${status}), which is not followed` }
   if (status >= 500 || waits.has(status)) return { kind: 'failed', why: `HTTP ${status}`, retryAfterMs: retryAfter }
   return { kind: 'refused', why: `HTTP ${status}` }

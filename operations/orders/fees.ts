@@ -9,18 +9,18 @@ import { values } from './values.ts'
 const scopes = 'global, chain:<name>, call:<chain>/<contract>[/<selector>], lane:<id>, transfer:<id>'
 const scope = field('--scope <scope>', values.feeScope, scopes)
 const limitFields = {
-  maxFeePerGas: option('--max-fee-per-gas <amount>', values.amount, 'highest price per unit of gas'),
-  maxTip: option('--max-tip <amount>', values.amount, 'highest tip per unit of gas'),
+  maxFeePerGas: option('--max-fee-per-gas <amount>', values.amount, 'maximum price per unit of gas'),
+  maxTip: option('--max-tip <amount>', values.amount, 'maximum tip per unit of gas'),
   maxFeePerTransaction: option(
     '--max-fee-per-transaction <amount>',
     values.amount,
-    'highest cost of a transaction, including the data fee',
+    'maximum cost of a transaction, including the data fee',
   ),
   baseFeeCeiling: option('--base-fee-ceiling <amount>', values.amount, 'highest base fee at which new transfers are sent'),
   tipFactor: option('--tip-factor <number>', values.tipFactor, "factor of the market's tip in the first offer"),
   bumpPercent: option('--bump-percent <number>', values.bumpPercent, 'how much each new attempt raises both fees, percent'),
   gasFactor: option('--gas-factor <number>', values.gasFactor, 'factor of the gas estimate that gives the gas limit'),
-  gasLimit: option('--gas-limit <gas>', values.gas, 'highest gas limit of a transaction'),
+  gasLimit: option('--gas-limit <gas>', values.gas, 'maximum gas limit of a transaction'),
 }
 const feeFields = { scope, ...limitFields }
 export const feeLimits = Object.keys(limitFields) as (keyof FeePolicy)[]
@@ -44,7 +44,7 @@ wei. The unit ether works for the coin of any chain.`,
     ...ofOneScope(feeFields, limitsOf, feeOrders),
   },
   clear: {
-    summary: 'Remove all limits of a scope that operators set',
+    summary: 'Remove all limits that operators have set for a scope',
     details: 'The limits of the config apply again.',
     examples: ['portage fees clear --scope chain:bsc --reason "fees are normal again"'],
     ...ofOneScope({ scope }, limitsOf, ({ scope: of }: { readonly scope: FeeScope }): SettingsOrder[] => [
@@ -74,7 +74,7 @@ function coinOfScope(config: OrderContext['config'], wanted: FeeScope): string |
   return wanted.kind === 'chain' || wanted.kind === 'call' ? coinOfChain(config, wanted.chain) : undefined
 }
 
-/** Case matters only in the ids of transfers. */
+/** Lowers the case of a scope, except in the ids of transfers, where case matters. */
 function comparable(scope: FeeScope): string {
   return scope.kind === 'transfer' ? feeScopeText(scope) : feeScopeText(scope).toLowerCase()
 }

@@ -10,7 +10,7 @@ import { confirmation, values, within } from './values.ts'
 
 const lane = '0x52908400098527886e0f7030069857d2e4169ee7'
 const nonce = field('<nonce>', values.number, 'the nonce')
-const window = field('<nonces>', within(0, 128), 'highest number of nonces in flight, up to 128; 0: the lane grants no nonces')
+const window = field('<nonces>', within(0, 128), 'maximum number of nonces in flight, up to 128; 0: the lane grants no nonces')
 const lanesAtOnce = 8
 const common = { level: 'sign', subject: 'lane', reason: 'required' } as const
 
@@ -75,7 +75,7 @@ export const laneOrders = {
   'lane activate': modeOrder('activate', { summary: 'Make a paused, draining or forbidden lane take work again', why: 'the key is safe' }),
   'lane resync': ledgerOrder('resync', {
     summary: 'Make the lane read its account again before it grants the next nonce',
-    details: 'More than half of the nodes must agree. The lane forgets no nonce.',
+    details: 'More than half of the nodes must agree. The lane does not forget any nonce.',
     examples: [`portage lane resync ${lane} --reason "the key was used elsewhere"`],
     ask: () => ({ kind: 'resync' }),
   }),
@@ -95,8 +95,7 @@ export const laneOrders = {
   }),
   'lane replace': ledgerOrder('replace', {
     summary: 'Send the transaction of a nonce again with a higher fee, at the next block',
-    details:
-      'The new fee is the old fee plus 20 % (or `bumpPercent`). If the fee of the market, or the given amount, is higher, it is the new fee.',
+    details: 'The new fee is the highest of three: the old fee plus 20 % (or `bumpPercent`), the fee of the market, and the given amount.',
     examples: [`portage lane replace ${lane} 118 --max-fee 90gwei --tip 3gwei --reason "it must go now"`],
     fields: {
       nonce,

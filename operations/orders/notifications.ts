@@ -34,14 +34,14 @@ export const notificationOrders = {
     notes: 'The exit code is 1 if the receiver does not accept the notification.',
     examples: ['portage notifications test pager'],
     reason: { usual: 'a test' },
-    answer: z.object({ taken: z.boolean(), why: z.string().optional().describe('Why it was not accepted.') }),
+    answer: z.object({ taken: z.boolean(), why: z.string().optional().describe('Why the receiver did not accept the notification.') }),
     async run({ client, config, allow }, receiver) {
       assertReceiver(config.notifications, receiver)
       const result = (await testNotifier(client, receiver, allow({}), testMs)) ?? {
         taken: false,
         why: `no attempt within ${testMs / 1_000} s: does a process of the role ledger have it in its config?`,
       }
-      const text = result.taken ? `${receiver} has taken it` : `${receiver} did not take it: ${result.why}`
+      const text = result.taken ? `${receiver} has accepted it` : `${receiver} did not accept it: ${result.why}`
       return { json: { receiver, ...result }, text, failed: !result.taken }
     },
   },
@@ -54,11 +54,11 @@ export const notificationOrders = {
     said: ({ since }) => `receives again all events since ${new Date(since).toISOString()}`,
   }),
   'notifications disable': receiverOrder('disable', {
-    summary: 'Send a receiver no more notifications',
+    summary: 'Stop sending notifications to a receiver',
     details: 'New events for the receiver wait in Temporal.',
     examples: ['portage notifications disable pager --reason "it is being moved"'],
     ask: () => ({ kind: 'disable' }),
-    said: () => 'receives nothing any more',
+    said: () => 'receives no more notifications',
   }),
   'notifications enable': receiverOrder('enable', {
     summary: 'Send notifications to a disabled receiver again, beginning with the first event that it missed',

@@ -22,7 +22,7 @@ function transferOrder(name: TransferOrderName, ...examples: readonly string[]):
   }
 }
 
-const keys = 'The key file is on this machine alone.'
+const keys = 'The key file exists only on this machine.'
 
 /**
  * `write`: transfers, audits, checkpoints, and orders that only make a stream read again or start transfers. `sign`:
@@ -64,7 +64,7 @@ export const orders = {
     examples: ['portage audit run --chain ethereum --hours 48'],
     fields: {
       chain: option('--chain <name>', values.text, 'only this target chain'),
-      hours: option('--hours <number>', values.hours, 'audit the deliveries of this many hours (default: audit.hours of the config)'),
+      hours: option('--hours <number>', values.hours, 'audit the deliveries of the last N hours (default: audit.hours of the config)'),
     },
     reason: 'optional',
   },

@@ -136,7 +136,7 @@ async function pay(
   order: Order,
 ): Promise<OrderResult> {
   configured(config, payer)
-  // No key from a header has a space, so keys of different routes stay apart.
+  // A key from a header contains no space, so keys of different routes cannot be equal.
   const id = await startOperatorTransaction(client, { lane: payer, intent }, order, key === undefined ? undefined : `${name} ${key}`)
   const about = { id, lane: payer, to: intent.to }
   return {

@@ -27,7 +27,7 @@ export const haltScopeSchema = z
   .strictObject({ bridge: name.optional(), chain: name.optional(), sourceChain: name.optional(), targetChain: name.optional() })
   .meta({ id: 'HaltScope', description: 'Each field narrows the scope. Without fields, the scope is everything.' })
 
-// With an id of its own, the policy would have a separate definition in the config's JSON Schema.
+// The id is set only here. In the config, an id would add a separate definition to the JSON Schema.
 const policySchema = orderedFeePolicySchema.meta({ id: 'FeePolicy' })
 
 const nodeUses = ['all', 'read', 'send', 'private'] as const
@@ -55,7 +55,7 @@ const otherOrders = [
   z.strictObject({ kind: z.literal('setNode'), change: nodeChangeSchema }),
   z.strictObject({ kind: z.literal('clearNode'), chain: name, name }),
 ] as const
-// Texts other than UUIDs would only fill the list of revoked tokens.
+// Only a UUID can be the id of a token. Other texts would only fill the list of revoked tokens.
 const orderSchema = z.discriminatedUnion('kind', [...otherOrders, revokeToken(z.uuid())]).meta({ id: 'SettingsOrder' })
 /** Requests have no `addToken`, because tokens are made on the machine that has the signing key. */
 export const auditedOrderSchema = z.union([...otherOrders, revokeToken(text), z.looseObject({ kind: z.literal('addToken') })])
@@ -216,7 +216,7 @@ not answer, and does not count in any majority.`,
     orders: async ({ chain, name: node }, read, { config }) => {
       const configured = Object.hasOwn(config.chains, chain) && namesOf(config).nodes[chain]?.includes(node)
       if (configured)
-        throw invalid(`${chain}/${node} is in the config: portage node disable takes it out, and portage node enable back in.`)
+        throw invalid(`${chain}/${node} is in the config: portage node disable ends its use, and portage node enable resumes it.`)
       if (!changeOf(await read(), chain, node)) throw invalid(`there is no added node ${chain}/${node}`)
       return [{ kind: 'clearNode', chain, name: node }]
     },
@@ -250,7 +250,7 @@ not answer, and does not count in any majority.`,
     ...settingsOrder({
       summary:
         'Change the settings: halts, deny-list, fees, tariff, nodes. Portage obeys all orders or none, and you may repeat the orders',
-      details: 'Settings that the orders do not name do not change.',
+      details: 'All other settings stay unchanged.',
       notes: 'The command reads a file that portage settings export wrote; - reads it from stdin.',
       examples: ['portage settings import settings.json --reason "Temporal was set up anew"'],
       fields: { orders: field('<file>', importedOrders, 'the orders') },

@@ -30,7 +30,7 @@ export interface OrderContext {
   readonly withChain: <Result>(name: ChainName, use: (chain: Chain) => Promise<Result>) => Promise<Result>
   readonly heights: Heights
   readonly chain?: string | undefined
-  /** Idempotency key of a payment. A second request with the same key starts no second transaction. */
+  /** Idempotency key of a payment. A second request with the same key does not start a second transaction. */
   readonly key?: string | undefined
   readonly sweepToken?: (chain: ChainName, transfer: { from: string; to: string; token: string }) => Promise<Intent>
   /** Set for an exported file, which may revoke tokens that the settings do not list. */
@@ -100,7 +100,7 @@ export function ofOneScope<Of extends Fields, Orders>(fields: Of, textOf: (given
 
 export type Unsigned<One> = One extends unknown ? Omit<One, 'order'> : never
 
-export const changesNothing = 'the order changes nothing as things are'
+export const changesNothing = 'the order would change nothing'
 
 export function invalid(detail: string): RelayerError {
   return new RelayerError('INPUT_INVALID', { detail })

@@ -26,7 +26,7 @@ const example = 'native-bridge:ethereum:bsc'
 const number = field('<number>', values.u64, 'the number')
 const common = { level: 'sign', subject: 'stream', reason: 'required' } as const
 
-/** The stream of a newer version may have more fields. */
+/** A stream's report. The stream of a newer version may have more fields. */
 export const streamReportSchema = z
   .looseObject({
     stream: z.string(),
@@ -35,8 +35,14 @@ export const streamReportSchema = z
     cursor: z.number().optional().describe('Last block of the live scan.'),
     lag: z.number().optional().describe("Blocks from the cursor to the source's finalized head, where this process reads it."),
     headAt: z.string().optional().describe("Time of the source's head, up to which the lag is counted."),
-    updatedAt: z.number().optional().describe('Time of the last update of the stream, ms since the epoch: its facts are not newer.'),
-    silentSince: z.string().optional().describe('Time of the last report of an intake, if two audits are overdue since then.'),
+    updatedAt: z
+      .number()
+      .optional()
+      .describe('Time of the last update of the stream, ms since the epoch. The other fields are as of this time.'),
+    silentSince: z
+      .string()
+      .optional()
+      .describe('Time of the last report of an intake. Absent unless the reports of two audits are overdue.'),
     asOf: z.string().optional().describe('Time of this reading.'),
     completed_nonce_height: z.string().optional().describe('MIP-61: all numbers up to this one are resolved.'),
     completed_block_height: z.number().optional().describe('MIP-61: no block up to this one can hold an unresolved number.'),
@@ -104,7 +110,7 @@ export const streamOrders = {
       const last = lastBackfilled(view, from, to)
       return {
         ordered: `blocks ${from}-${last}${last < to ? `; the live scan reads those above ${last}` : ''}`,
-        backfill: `${view.backfill.left} blocks left of all that is ordered`,
+        backfill: `${view.backfill.left} blocks left in all ordered backfills`,
       }
     },
   }),
@@ -122,7 +128,7 @@ The exit code is 1 if a delivery was undone.`,
     summary: 'Go back to a block that is still in the chain, and read all blocks above it again',
     details: 'The order repairs a stream after a fork of the source below its finality.',
     notes:
-      'After a fork, Portage reads the blocks again by itself. The stream forgets all numbers above the block, and that some of them were skipped.',
+      'After a fork, Portage reads the blocks again by itself. The stream forgets all numbers above the block, including skipped numbers.',
     examples: [`portage stream reread ${example} --block 18000000 --reason "a fork of the source"`],
     fields: {
       block: field('--block <height>', values.number, 'the block, below the cursor'),
@@ -134,7 +140,7 @@ The exit code is 1 if a delivery was undone.`,
     },
     ask: async ({ block, hash }, stream, { client, withChain }) => {
       await readStream(client, stream)
-      // With a wrong hash, the stream would read another chain.
+      // Checks the hash, because with a wrong hash, the stream would follow another chain.
       const found = await withChain(sourceOf(stream), (chain) => chain.block(block, 'agreed'))
       if (!found) throw invalid(`block: the source has no block ${block} yet`)
       if (hash !== undefined && hash !== found.hash.toLowerCase()) throw invalid(`hash: block ${block} of the source is ${found.hash}`)
@@ -145,7 +151,7 @@ The exit code is 1 if a delivery was undone.`,
   'stream skip': streamOrder('skip', {
     summary: 'Resolve a number without a delivery, so that the watermark passes it',
     details: 'The stream lists the number as an exception, with the name of the operator and the reason.',
-    notes: 'A running transfer with a skipped number goes on: end the transfer with portage transfer cancel.',
+    notes: 'A running transfer with a skipped number continues: end the transfer with portage transfer cancel.',
     examples: [`portage stream skip ${example} 118 --reason "a test message of the guardians"`],
     fields: { number },
     ask: (given) => ({ kind: 'skip', number: given.number }),
@@ -164,7 +170,7 @@ The exit code is 1 if a delivery was undone.`,
   }),
   'stream pause': streamOrder('pause', {
     summary: 'Stop the cursor of a stream, so that no new transfers start',
-    details: 'Open transfers go on; portage halt stops open transfers, too.',
+    details: 'Open transfers continue; portage halt stops open transfers, too.',
     examples: [`portage stream pause ${example} --reason "the source chain is being upgraded"`],
     ask: () => ({ kind: 'pause' }),
     done: () => ({ done: 'paused' }),
@@ -187,7 +193,7 @@ The exit code is 1 if a delivery was undone.`,
       maxOpen: field(
         '<transfers>',
         { ...optional(within(1, limits.open)), usual: 'configured' },
-        `highest number of transfers under way, not counting parked transfers: 1 to ${limits.open}, or the word configured (in the API: no field) for the number of the config`,
+        `maximum number of transfers under way, not counting parked transfers: 1 to ${limits.open}, or the word configured (in the API: no field) for the number of the config`,
       ),
     },
     ask: ({ maxOpen }) => ({ kind: 'setMaxOpen', maxOpen }),

@@ -21,7 +21,9 @@ interface Answer {
 }
 
 interface FeedDeps {
-  /** Price that the config expects. `mostChangePercent` limits the difference of the feed's price from it. */
+  /**
+   * Price that the config expects. `mostChangePercent` limits the difference between the feed's price and this price.
+   */
   readonly expected: (name: string) => bigint | undefined
   /** Reads a chain with oracles. Undefined if this process is not connected to the chain. */
   readonly readerOf: (chain: ChainName) => ContractReader | undefined
@@ -30,8 +32,8 @@ interface FeedDeps {
 
 const mostBytes = 65_536
 /**
- * Highest number of prices that are kept per source, because a source may answer with new names again and again. An
- * answer of `mostBytes` has fewer prices, so all prices of an answer are kept.
+ * Maximum number of prices kept per source, because a source may answer with new names each time. An answer of
+ * `mostBytes` has fewer prices, so all prices of an answer are kept.
  */
 const mostNames = 10_000
 const timeoutMs = 5_000
@@ -95,7 +97,7 @@ export function createPriceFeed(
   }
 }
 
-/** The reason for missing prices has no path of a URL, which may contain a key. */
+/** Asks one source. The reason for missing prices leaves out the path of a URL, which may contain a key. */
 async function ask(source: Source, readerOf: FeedDeps['readerOf']): Promise<Answer> {
   if (source.kind === 'oracle') return askOracles(source, readerOf(source.chain))
   const answer = source.kind === 'http' ? await httpText(new URL(source.url), { timeoutMs, mostBytes }) : await readBounded(source.path)

@@ -18,7 +18,7 @@ export class AnswerTooLong extends Error {
   }
 }
 
-/** Thrown if an answer with success as its status does not end in time. */
+/** Thrown if an answer with a success status does not end in time. */
 export class AnswerTooSlow extends Error {
   override readonly name = 'TimeoutError'
 }
@@ -52,9 +52,9 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
 ])
 
 /**
- * Sends one HTTP request to a server that may be hostile. Follows no redirect. `fetch` would take three times the CPU.
- * Throws AnswerTooLong, AnswerTooSlow, TimeoutError, the signal's reason, the socket's errors, and TypeError for other
- * protocols.
+ * Sends one HTTP request to a server that may be hostile. Does not follow redirects. `fetch` would take three times the
+ * CPU. Throws AnswerTooLong, AnswerTooSlow, TimeoutError, the signal's reason, the socket's errors, and TypeError for
+ * other protocols.
  */
 export async function fetchBounded(
   url: URL,

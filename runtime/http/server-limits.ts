@@ -36,7 +36,7 @@ export function networkOf(address: string): string {
   return [...left, ...zeros, ...right].slice(0, 4).join(':')
 }
 
-/** Highest number of unanswered requests per connection. Browsers and HTTP libraries send one at a time. */
+/** Maximum number of unanswered requests per connection. Browsers and HTTP libraries send one at a time. */
 const maxPipelined = 16
 
 /**

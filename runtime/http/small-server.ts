@@ -5,7 +5,7 @@ import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ByteBudget } from './fetch-bounded.ts'
 import { idleTimeoutMs, isOwnHost, lateCheckMs, limitConnections, maxRequestsOfConnection, requestTimeoutMs } from './server-limits.ts'
 
-/** A scraper sends hundreds of bytes of headers, a browser with a token about a thousand. */
+/** Maximum size of the headers, bytes. A scraper sends hundreds of bytes, a browser with a token about a thousand. */
 const mostHeaderBytes = 8 * 1024
 
 export interface Answer {
@@ -32,7 +32,7 @@ interface SmallServerWork {
   readonly failure: (error: unknown) => Answer
 }
 
-/** Throws a RelayerError with `code` if it cannot listen. */
+/** Opens an HTTP server with strict limits. Throws a RelayerError with `code` if it cannot listen. */
 export async function openSmallServer({ host, port, hosts }: SmallServerOptions, { setting, code, answer, failure }: SmallServerWork) {
   const limits = { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs, connectionsCheckingInterval: lateCheckMs }
   const server = createServer({ ...limits, keepAliveTimeout: idleTimeoutMs, maxHeaderSize: mostHeaderBytes }, (request, response) => {
@@ -70,7 +70,7 @@ export class BodyTooLong extends Error {
   }
 }
 
-/** Throws BodyTooLong, the errors of `use` and those of the connection. */
+/** Passes the body of a request to `use`. Throws BodyTooLong, the errors of `use` and the errors of the connection. */
 export async function withBody<Result>(
   request: IncomingMessage,
   { mostBytes, budget }: { readonly mostBytes: number; readonly budget: ByteBudget },

@@ -31,7 +31,7 @@ export const auditGraceMs = 60_000
 
 export const auditPrefix = 'audit:'
 
-/** A scheduled audit's id is this id with the time. */
+/** Id of a chain's audit schedule. Temporal appends the time to get the id of a scheduled audit. */
 export function auditId(chain: ChainName): string {
   return `${auditPrefix}${chain}`
 }

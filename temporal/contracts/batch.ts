@@ -19,7 +19,7 @@ export type BatchEnd =
   /** The batch never got a nonce, or returned the nonce unsigned. */
   | { state: 'unsent'; detail: string }
   | { state: 'spent'; detail: string; nonce: number }
-  /** Neither the ledger nor the nodes show the use of the nonce, so each member asks the chain. */
+  /** Neither the ledger nor the nodes show how the nonce was used, so each member asks the chain. */
   | { state: 'lost'; detail: string }
 
 export type BatchStatus = Pick<BatchInput, 'lane' | 'intent' | 'members' | 'cleared'> & (BatchEnd | { state: 'underway'; detail: string })
@@ -29,7 +29,7 @@ export interface BatchSteps {
   broadcastBatch(input: Omit<SendOperatorTransactionInput, 'lookUpOnly' | 'cancel'>): Promise<SendOperatorTransactionResult>
 }
 
-/** Sent right before the first signing. Later signings check no members. */
+/** Sent right before the first signing. Later signings do not check the members. */
 export const batchClearedSignal = defineSignal('cleared')
 export const batchOverSignal = defineSignal<[BatchEnd]>('over')
 export const batchStatusQuery = defineQuery<BatchStatus>('status')

@@ -1,8 +1,8 @@
-/** The times are in the memo `failover`, because replays must read the same times. */
+/** Kept in the memo `failover`, so that replays read the same times. */
 export interface FailoverTimes {
   /** Heartbeat time-out of steps with a lane's key. */
   readonly heartbeatMs: number
-  /** Longest wait for a process with the key. */
+  /** Maximum wait for a process with the key. */
   readonly laneTaskMs: number
 }
 

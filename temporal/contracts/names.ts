@@ -3,13 +3,16 @@ import { isU64 } from '../../domain/stream/request.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { defineSearchAttributeKey } from '@temporalio/common'
 
-/** The id stays the same after each change of the config. The digest separates messages with equal sequences. */
+/**
+ * Id of a transfer's workflow. Changes of the config do not change it. The digest separates messages with equal
+ * sequences.
+ */
 export function transferId(transfer: Pick<Transfer, 'bridge' | 'sourceId' | 'emitter' | 'sequence' | 'digest'>): string {
   const { bridge, sourceId, emitter, sequence, digest } = transfer
   return [bridge, sourceId, emitter, sequence, digest.slice(2, 18)].join(':')
 }
 
-/** Undefined for a text that `transferId` cannot have made. */
+/** Undefined for a text that `transferId` does not make. */
 export function transferIdParts(id: string): { bridge: string; emitter: string; sequence: string } | undefined {
   const [bridge, sourceId, emitter, sequence, digest = '', ...rest] = id.split(':')
   if (!bridge || !sourceId || !emitter || !isU64(sequence) || !/^[0-9a-f]{16}$/.test(digest) || rest.length > 0) return undefined
@@ -56,7 +59,7 @@ export const searchAttributes = {
   PortageCode: defineSearchAttributeKey('PortageCode', 'KEYWORD'),
 } as const
 
-/** Every run refuses the update. */
+/** Type of a refusal: every run would refuse the update. */
 export const malformedUpdate = 'REQUEST_MALFORMED'
-/** This run refuses the update, and the next run accepts it. */
+/** Type of a refusal: this run refuses the update, but the next run accepts it. */
 export const runIsFull = 'RUN_IS_FULL'

@@ -1,7 +1,7 @@
 import type { NotifierOrder, NotifierState } from '../../domain/notification/notifier.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
-/** URLs and secrets stay in the processes. */
+/** Contains no URLs or secrets, which stay in the processes. */
 export interface NotifierInput {
   receiver: string
   /** Absent: the receiver is notified of the transfers that close from now on. */

@@ -7,7 +7,7 @@ import { defineQuery, defineSignal } from '@temporalio/workflow'
 export interface OperatorTransactionInput extends Order {
   lane: LaneId
   intent: Intent
-  /** For an automatic top-up: nothing is sent unless the balance of `address` is below `minimum` (wei). */
+  /** Set for an automatic top-up, which sends nothing unless the balance of `address` is below `minimum` (wei). */
   onlyBelow?: { address: string; minimum: string }
   /** Default: 1. All top-ups of a lane have one workflow id, so each begins with a new round of intent ids. */
   firstRound?: number
@@ -26,10 +26,13 @@ export interface OperatorTransactionProgress {
   cancelledBy?: Order
 }
 
-/** Each signature of a KMS differs, so each one gives the transaction a different hash. */
+/** A KMS signs differently each time, so each signature gives the transaction a different hash. */
 export type SignedHash = Pick<AttemptRecord, 'kind' | 'hash'>
 
-/** The chain shows the hashes even if the ledger has forgotten the nonce. */
+/**
+ * A nonce of the workflow, with the hashes of its signed transactions. The chain shows these hashes even if the ledger
+ * has forgotten the nonce.
+ */
 export interface Held {
   nonce: number
   tried: SignedHash[]
@@ -61,8 +64,8 @@ export interface OperatorTransactionSteps {
 export interface SendOperatorTransactionInput extends Pick<OperatorTransactionInput, 'lane' | 'intent' | 'onlyBelow'> {
   intentId: string
   /**
-   * True: the step requests no new nonce. If the ledger has no nonce for the intent, the step looks up `held` and
-   * `earlier`.
+   * True: the step does not request a new nonce. If the ledger has no nonce for the intent, the step looks up `held`
+   * and `earlier`.
    */
   lookUpOnly: boolean
   held?: Held

@@ -1,4 +1,4 @@
-/** A delivery that is gone. It is recorded before the transfer starts again. */
+/** A delivery whose effect is gone. It is recorded before the transfer starts again. */
 export interface Reversal {
   transfer: string
   run: string

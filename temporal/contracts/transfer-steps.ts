@@ -35,11 +35,16 @@ export interface LocalBroadcastSteps {
 export interface AdmitInput {
   transfer: Transfer
   avoid?: LaneId[]
-  /** One node showed the effect, and most nodes denied it. One node's answer then no longer stops the transfer. */
+  /**
+   * One node showed the effect, but most nodes denied it. From then on, the answer of one node does not stop the
+   * transfer.
+   */
   disputed?: true
   /** Time of the last retry, ms since the epoch. Earlier losses do not quarantine the transfer. */
   retriedAt?: number
-  /** True after a revert or quarantine. The call then runs no code of the recipient, if the bridge has such a call. */
+  /**
+   * True after a revert or quarantine. If the bridge has a call that runs no code of the recipient, this call is used.
+   */
   wrapped?: boolean
   /**
    * Number and total gas limit of the stage's calls that reverted since a person's last retry. Absent: an older version
@@ -94,7 +99,7 @@ export interface BroadcastInput extends Omit<Ready, 'kind' | 'local' | 'parkAfte
   seenAt?: number
 }
 
-/** `requeued`: a worker may have sent the call already. `follow`: the step gets no new nonce. */
+/** `requeued`: a worker may have sent the call already. `follow`: the step does not request a new nonce. */
 export type BroadcastMode = 'new' | 'requeued' | 'follow'
 
 export type AttemptRecord = SignedAttempt
@@ -119,7 +124,7 @@ export type BroadcastResult =
   /** The call of `stage` is final, and the transfer needs another call. */
   | { kind: 'passed'; landed: Landed }
   | { kind: 'included'; landed: Landed; finalInMs: number }
-  /** The transaction is in no block. Call the step again with this intent. `tried`: attempts of this process. */
+  /** The transaction is not in a block yet. Call the step again with this intent. `tried`: attempts of this process. */
   | { kind: 'pending'; nonce: number; attempts: number; reason: string; tried: AttemptRecord[] }
   /** The lane is paused, full or out of funds. With `retryInMs`, other lanes would not help. */
   | { kind: 'no-slot'; code: ErrorCode; reason: string; retryInMs?: number }
@@ -139,7 +144,10 @@ export interface ConfirmInput {
   /** `passed`: the effect of this stage is final, and another call is needed. */
   stage?: string | undefined
   waitMs: number
-  /** `gone` needs most nodes, because one node's wrong answer could end a delivered transfer as undelivered. */
+  /**
+   * Set if most nodes must agree on `gone`, because one node's wrong answer could end a delivered transfer as
+   * undelivered.
+   */
   requireAgreement?: true
   seenAt?: number
 }
@@ -180,7 +188,10 @@ export interface LaneStatusAnswer {
 export interface WithdrawInput {
   lane: LaneId
   intentId: string
-  /** `leave`: only an intent without a nonce. `cancel`: a no-op fills the nonce. `abandon`: the lane gets the nonce. */
+  /**
+   * `leave`: withdraws only an intent without a nonce. `cancel`: a no-op fills the nonce. `abandon`: the lane takes
+   * over the nonce.
+   */
   how: 'leave' | 'cancel' | 'abandon'
 }
 

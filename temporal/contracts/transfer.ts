@@ -40,20 +40,22 @@ export interface TransferProgress {
   spent: number
   waits: number
   lane?: LaneId
-  /** These lanes have granted no nonce since the last wait. `code` and `reason` are the last lane's. */
+  /** Lanes that have not granted a nonce since the last wait. `code` and `reason` are the last lane's. */
   turnedAway?: { lanes: LaneId[]; code: ErrorCode; reason: string }
   disputed?: true
-  /** A lane refused a nonce, because recipient or token is quarantined. A retry removes this field. */
+  /** A lane refused a nonce, because the recipient or the token is quarantined. A retry removes this field. */
   quarantined?: true
   /** The round may hold a nonce, so the next try continues the round. */
   underway?: {
     ready: Ready
     nonce?: number
     landed?: Landed
-    /** Time since which the lane does not work, ms since the epoch. Absent: it works. */
+    /** When the lane stopped working, ms since the epoch. Absent while the lane works. */
     strandedAt?: number | undefined
   }
-  /** Each earlier lane with its highest nonce. A cancelled transfer ends only when none of them can be mined. */
+  /**
+   * Each earlier lane with its highest nonce. A cancelled transfer ends only once none of these nonces can be mined.
+   */
   left?: LaneNonce[]
   code?: ErrorCode
   reason?: string
@@ -78,8 +80,8 @@ export const retrySignal = defineSignal<[({ gate: true } | { order: Order })?]>(
 /** A no-op fills the nonce. If a block includes the call instead, the transfer is delivered. */
 export const cancelSignal = defineSignal<[{ order: Order }?]>('cancel')
 export const expediteSignal = defineSignal<[{ order: Order }?]>('expedite')
-/** Newer signatures, base64. `validate` checks the digest. */
+/** Brings a copy of the message with newer signatures, base64. `validate` checks the digest. */
 export const adoptSignal = defineSignal<[{ message: string; order?: Order }]>('adopt')
-/** From a lane to the owner of a nonce whose block a reorg removed. */
+/** Sent by a lane to the owner of a nonce whose block a reorg removed. */
 export const rolledBackSignal = defineSignal<[{ intentId: string; nonce: number }]>('rolledBack')
 export const statusQuery = defineQuery<TransferStatus>('status')

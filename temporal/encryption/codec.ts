@@ -13,7 +13,10 @@ const tagBytes = 16
 
 const encryptedEncoding = 'binary/encrypted'
 const names = { encoding: 'encoding', key: 'encryption-key-id', workflow: 'encryption-workflow-id' } as const
-/** A schedule appends this time to a workflow's id after the input was encrypted, so the bound id lacks it. */
+/**
+ * A schedule appends this time to a workflow's id after the input was encrypted, so the id to which the input is bound
+ * lacks the time.
+ */
 const scheduledAt = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
 // In an ES module, Node does not find the named exports of the CommonJS package `proto`.
@@ -22,7 +25,7 @@ const { Payload: PayloadMessage } = proto.temporal.api.common.v1
 /** Messages and stack traces of failures move into a payload, which the codec encrypts. */
 export const encodedFailures = new DefaultFailureConverter({ encodeCommonAttributes: true })
 
-/** Node stores the key outside JavaScript, so printing this object does not show it. */
+/** Node keeps the key outside JavaScript, so a printed object does not show the key. */
 interface PayloadKey {
   readonly id: string
   readonly key: KeyObject
@@ -81,7 +84,9 @@ function boundTo(key: string, workflow: string | undefined): Buffer {
   return Buffer.from(JSON.stringify([encryptedEncoding, key, workflow ?? null]))
 }
 
-/** Histories may move to another namespace, so payloads are not bound to it. */
+/**
+ * The workflow id to which a payload is bound. The namespace is left out, because histories may move to another one.
+ */
 function workflowOf(context: SerializationContext | undefined): string | undefined {
   const id = context?.workflowId
   // Without this condition, a payload would decrypt under many ids.

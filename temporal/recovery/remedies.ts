@@ -7,14 +7,17 @@ const scheduleToStart = 2
 /** NON_DETERMINISTIC_ERROR of temporal.api.enums.v1.WorkflowTaskFailedCause. */
 const nonDeterministic = 24
 
-/** The chains know the state of a closed transfer. Only a reset keeps operators' orders to an open run. */
+/**
+ * Closed transfers are started again, because the chains show their state. Open runs are reset, because only a reset
+ * keeps operators' orders.
+ */
 export const remedies = {
   undone: { action: 'start again', why: 'started again: it closed without an outcome' },
   effectGone: { action: 'start again', why: 'started again: its effect was undone' },
   idle: { action: 'reset', why: 'it waited for nothing' },
   unanswered: { action: 'reset', why: 'no process answered its tasks' },
   unfitting: { action: 'reset', why: 'the code does not match its history' },
-  /** No reset repairs a bug of the workflow. */
+  /** A reset cannot repair a bug in the workflow. */
   failing: { action: 'none', why: 'its task fails' },
 } as const
 
@@ -38,14 +41,14 @@ export function diagnoseTask(
     if (event.workflowTaskCompletedEventAttributes) return undefined
     if (failed)
       return { finding: Number(failed.cause) === nonDeterministic ? 'unfitting' : 'failing', reason: failed.failure?.message ?? '' }
-    // Tasks that a sticky process does not fetch go to another process, so this time-out is no failure.
+    // Tasks that a sticky process does not fetch go to another process, so this time-out is not a failure.
     if (timedOut && Number(timedOut.timeoutType) !== scheduleToStart)
       return { finding: 'unanswered', reason: 'no process answers its tasks' }
   }
   return undefined
 }
 
-/** `quietSince`: ms since the epoch. */
+/** True if no timer is open, and the last event is a task that completed before `quietSince` (ms since the epoch). */
 export function isIdle(events: readonly HistoryEvent[], quietSince: number): boolean {
   const timers = new Set<string>()
   for (const { timerStartedEventAttributes: started, timerFiredEventAttributes: fired, timerCanceledEventAttributes: canceled } of events) {

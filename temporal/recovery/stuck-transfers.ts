@@ -7,12 +7,15 @@ import { diagnoseTask, type Finding, isIdle } from './remedies.ts'
 const atOnce = 20
 /** A run that was active within this time may be between two tasks. */
 const betweenTasksMs = 20_000
-/** A process that stops or pauses causes fewer tries. */
+/** Tries of a task after which its transfer counts as unanswered. A process that stops or pauses causes fewer tries. */
 const triesUnanswered = 3
 
 type StuckTransfer = RunId & { readonly finding: Extract<Finding, 'idle' | 'unanswered'> }
 
-/** A restore of Temporal can cause lost timers and unanswered tasks. */
+/**
+ * Finds transfers without a timer or a task, and transfers whose tasks nobody answers. A restore of Temporal can cause
+ * both.
+ */
 export async function findStuckTransfers(
   client: TemporalClient,
   chain: ChainName,

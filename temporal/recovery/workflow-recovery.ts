@@ -10,11 +10,13 @@ import { diagnoseTask, recover } from './remedies.ts'
 
 const everyMs = 10_000
 /**
- * Shortest time between two resets of a workflow. Without this pause, two versions on one queue could undo each other's
+ * Minimum time between two resets of a workflow. Without this pause, two versions on one queue could undo each other's
  * resets again and again.
  */
 const restMs = 60_000
-/** Tries of a task until its workflow counts as stuck. Fewer tries may have failed because a process ended. */
+/**
+ * Failed tries of a task after which its workflow counts as stuck. Fewer tries may have failed because a process ended.
+ */
 const triesUntilStuck = 3
 /** Further tries of a task that nobody answers, because a process may only have been paused. */
 const moreUnanswered = 1

@@ -205,7 +205,8 @@ describe('the rest', () => {
       const begun = performance.now()
       await Promise.all(Array.from({ length: 50 }, ask))
       await ask()
-      // The API may call Temporal once per second, and on a busy machine the 51 requests take longer than a second.
+      // The API calls Temporal at most once per second, but on a busy machine the 51 requests take longer than a
+      // second.
       const first = asked.mock.calls.length
       expect(first).toBeLessThanOrEqual(1 + (performance.now() - begun) / 1_000)
       await expect.poll(async () => (await ask(), asked.mock.calls.length)).toBeGreaterThan(first)

@@ -54,7 +54,7 @@ export interface OpenApi {
   /** The settings that the API sees. Tests replace `now`. */
   readonly settings: { now: Settings }
   token(request?: Partial<TokenRequest>): Promise<string>
-  /** Sends a request with no other headers than these. `code`: error code of a refused request, else undefined. */
+  /** Sends a request with only these headers. `code`: error code of a refused request, else undefined. */
   ask(
     route: Route,
     headers?: Record<string, string>,

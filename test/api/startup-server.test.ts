@@ -33,7 +33,7 @@ test('the start-up server is alive, not ready, and refuses other requests with t
   })
   for (const method of ['GET', 'POST']) {
     const refused = await ask('/v1/transfers', method)
-    // The startup server checks no token, so its answers must not contain Temporal's address.
+    // The startup server does not check tokens, so its answers must not contain Temporal's address.
     expect(JSON.stringify([refused, await ask('/ready')])).not.toMatch(/internal|7233|prod|at home/)
     expect(refused).toMatchObject({
       status: 503,

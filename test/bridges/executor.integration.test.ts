@@ -287,6 +287,9 @@ describe('the doctor', () => {
       status: 'fail',
       detail: expect.stringContaining('belongs to Wormhole chain 2, not 4'),
     })
-    expect(await contractFinding(reader, sender, 2)).toMatchObject({ status: 'fail', detail: expect.stringContaining('is no Executor') })
+    expect(await contractFinding(reader, sender, 2)).toMatchObject({
+      status: 'fail',
+      detail: expect.stringContaining('is not an Executor'),
+    })
   })
 })

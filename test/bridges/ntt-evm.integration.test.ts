@@ -160,7 +160,7 @@ describe('NTT with its real contracts', () => {
     for (const [changes, detail] of [
       [{ bsc: { ...peers['bsc']!, manager: word(stranger.address) } }, 'has no code'],
       [{ bsc: { ...peers['bsc']!, manager: word(bsc.token) } }, 'does not answer as NTT does'],
-      [{ bsc: { ...peers['bsc']!, transceivers: [word(bsc.token)] } }, `${bsc.token} is no transceiver of ${bsc.manager}`],
+      [{ bsc: { ...peers['bsc']!, transceivers: [word(bsc.token)] } }, `${bsc.token} is not a transceiver of ${bsc.manager}`],
       [{ ethereum: { transceivers, manager: word(ethereum.token) } }, `the peer of ${bsc.manager} on ethereum is ${manager}`],
       [{ ethereum: { manager, transceivers: [manager] } }, `the peer of ${bsc.transceivers[0]} on ethereum is ${transceivers[0]}`],
     ] as const)

@@ -27,7 +27,7 @@ const offers: Readonly<Record<Shell, (script: string, lines: readonly Line[]) =>
     inFolder((folder) => {
       const [scriptFile, linesFile] = [join(folder, 'script'), join(folder, 'lines')]
       writeFileSync(scriptFile, script)
-      // A line may end with a space, which must not be lost. So each line ends with a dot, which offers.zsh removes.
+      // A dot ends each line, so that a space at the end of the line is not lost. offers.zsh removes the dot.
       writeFileSync(linesFile, lines.map((words) => `portage ${words.join(' ')}.\n`).join(''))
       const driver = fileURLToPath(new URL('./offers.zsh', import.meta.url))
       const env = { ...process.env, HOME: folder, ZDOTDIR: folder, TMPDIR: folder, TERM: 'xterm', COLUMNS: '1000' }

@@ -48,7 +48,7 @@ test("portage doctor accepts the config's CCTP contracts, and warns of a paused 
 })
 
 test.each([
-  ['of another domain', { localDomain: 3 }, 'is of domain 3, not 0'],
+  ['of another domain', { localDomain: 3 }, 'belongs to domain 3, not 0'],
   ['of v1', { version: 0 }, 'is not of v2'],
   ['of another transmitter', { localMessageTransmitter: remote }, `belongs to the MessageTransmitter ${remote}`],
   ['with another remote messenger', { remoteTokenMessengers: zeroPadValue(messenger, 32) }, 'the TokenMessenger of base is'],

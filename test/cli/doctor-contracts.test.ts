@@ -32,7 +32,7 @@ test('portage doctor reports the address in the config of a Wormhole contract th
   for (const wrong of [nothing, other]) {
     const of = async (contracts: { core: string; tokenBridge: string }) =>
       (await checkContracts('chain ethereum', reader, contracts, 2)).map(({ status, detail, remedy }) => [status, detail, remedy])
-    const about = expect.stringContaining(`${wrong} is no such contract`)
+    const about = expect.stringContaining(`${wrong} is not such a contract`)
     expect((await of({ core: wrong, tokenBridge }))[0]).toEqual(['fail', about, 'Correct contracts.core of this chain.'])
     expect((await of({ core, tokenBridge: wrong }))[1]).toEqual(['fail', about, 'Correct contracts.tokenBridge of this chain.'])
   }

@@ -8,7 +8,7 @@ import { answering, startReceiver, type TestReceiver, testSecrets } from '../ope
 import { freePort } from '../../lab/devnet/ports.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 
-/** Nothing listens at this address, so the doctor asks no notifier. */
+/** Nothing listens at this address, so the doctor does not ask notifiers. */
 const temporal = { address: '127.0.0.1:9', namespace: 'none' }
 const dir = temporaryFolder()
 let receiver: TestReceiver

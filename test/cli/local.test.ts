@@ -146,7 +146,7 @@ describe('config check', () => {
   })
 })
 
-/** Opening a keystore is slow by design. On a busy machine, connections also take long to fail. */
+/** Opening a keystore is slow by design. On a busy machine, connections also take a long time to fail. */
 const slow = { timeout: 120_000 }
 
 describe('keystore', slow, () => {

@@ -50,7 +50,7 @@ describe('errors of the YAML', () => {
       good.replace('bridge: {}', 'bridge: {}\n  receivers: { routes: [{ emitter: 12 }] }'),
     ],
     ['streams.wormhole-2 is the chain ethereum', good.replace('bridge: {}', 'bridge: { streams: { wormhole-2: {} } }')],
-    ['streams.wormhole-5 is no source', good.replace('bridge: {}', 'bridge: { streams: { wormhole-5: {} } }')],
+    ['streams.wormhole-5 is not a source', good.replace('bridge: {}', 'bridge: { streams: { wormhole-5: {} } }')],
     ['freeRoutes[0].source is not a chain', good.replace('bridge: {}', 'bridge: { freeRoutes: [{ source: bsc, target: ethereum }] }')],
     [
       'freeRoutes[0].target is the source too',
@@ -100,7 +100,9 @@ describe('errors of the YAML', () => {
 
 describe('names and numbers', () => {
   test('names of chains that would vanish, or mean another chain, are refused', () => {
-    expect(refusal(withChains(`  ethereum: ${chain()}\n  __proto__: ${chain()}`))).toContain('chains.__proto__ is no name for a field')
+    expect(refusal(withChains(`  ethereum: ${chain()}\n  __proto__: ${chain()}`))).toContain(
+      'chains.__proto__ is not a valid name for a field',
+    )
     expect(refusal(withChains(`  constructor: ${chain()}`))).toContain(
       'chains.constructor has a name that must be lower case letters, digits and dashes, and not constructor',
     )

@@ -124,7 +124,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
     // The process must not use a certificate without its key, and must not stop.
     const renewed = await ca.issue('renewed')
     await writeFile(files.certificate, await readFile(renewed.certificate))
-    const refused = 'new credentials for Temporal cannot be used; going on with those before'
+    const refused = 'new credentials for Temporal cannot be used; keeping the previous ones'
     await until(() => logged(refused), { timeoutMs: rereadMs, what: 'half a pair to be refused' })
     await renew(renewed)
     await until(() => logged('the credentials of Temporal were read again'), { timeoutMs: rereadMs, what: 'the new certificate' })

@@ -43,13 +43,13 @@ describe.skipIf(!(await hasOpenssl()))('certificates', () => {
     const key = await readFile(client.key, 'utf8')
     const pair = (certificate: string, keyFile: string) => ({ tls: { certificate: file(certificate), key: file(keyFile) } })
     const cases: [object, string][] = [
-      [pair(client.certificate, other.key), `our private key is not that of our certificate (file=${other.key}`],
-      [pair(expired.certificate, expired.key), 'our certificate ended at'],
+      [pair(client.certificate, other.key), `our private key does not belong to our certificate (file=${other.key}`],
+      [pair(expired.certificate, expired.key), 'our certificate expired at'],
       [pair(client.key, client.key), 'our certificate is not a PEM certificate'],
       [pair(client.certificate, client.certificate), 'our private key is not an unencrypted PEM private key'],
       [pair(client.certificate, join(dir, 'absent')), 'our private key cannot be read (ENOENT)'],
-      [{ tls: { certificate: file(client.certificate) } }, 'there is a certificate, and no private key'],
-      [{ tls: { key: text(key) } }, 'there is a private key, and no certificate'],
+      [{ tls: { certificate: file(client.certificate) } }, 'there is a certificate, but no private key'],
+      [{ tls: { key: text(key) } }, 'there is a private key, but no certificate'],
       [{ tls: { ca: file(client.key) } }, "the server's CA is not a PEM certificate"],
     ]
     const secret = key.split('\n')[1]!

@@ -6,7 +6,7 @@ const version = { deploymentName: 'portage', buildId: 'v2' }
 const promotion = { ...version, by: 'ana: a test' }
 
 /**
- * A client of a server that refuses no promotion.
+ * A client of a server that accepts every promotion.
  * @param queues per queue, the build ids of the workers that poll it, with the age of their last poll in ms
  */
 function serverWith(queues: Readonly<Record<string, Readonly<Record<string, number>>>>) {

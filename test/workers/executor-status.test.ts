@@ -24,7 +24,7 @@ function logOf(sequence: number, { by = quoter, instructions = gas } = {}) {
   return { address: contract, ...executorAbi.encodeEventLog('RequestForExecution', values) }
 }
 
-/** Looks up a transaction with these logs. The first log has the index 11 in its block. */
+/** A look-up of a transaction with these logs. The first log has the index 11 in its block. */
 function setting(logs: Receipt['logs'], status?: object, { away = [] }: { readonly away?: readonly string[] } = {}) {
   const calls = { nodes: 0, temporal: [] as string[] }
   const counted = <T>(answer: T) => {

@@ -44,8 +44,8 @@ test('a file is read again, and its prices expire', async () => {
 
 const roundAt = at
 /**
- * Oracles whose answer depends on the last digit of their contract: the nodes disagree about 2, 3 answers 0, and 4 has
- * 18 decimals instead of 8.
+ * Oracles whose answer depends on the last digit of their contract. On 2, the nodes disagree. 3 answers 0. 4 has 18
+ * decimals instead of 8.
  */
 const oracles: ContractReader = {
   name: 'ethereum',

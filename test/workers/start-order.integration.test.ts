@@ -115,7 +115,7 @@ describe('a process whose dependencies are not there yet', () => {
     const process = await portage('all', at)
     const { text } = await process.waitsFor('does not have the namespace')
     expect(text).toContain('portage setup temporal')
-    // The request has shown no token, so the answer must not name the namespace. The log names it.
+    // The request has no token, so the answer must not name the namespace. The log names it.
     expect(text).not.toContain('elsewhere')
     const isNamed = async () => JSON.stringify(await process.lines()).includes('namespace=elsewhere')
     await until(isNamed, { timeoutMs: 60_000, what: 'the log to name the namespace' })
@@ -126,7 +126,7 @@ describe('a process whose dependencies are not there yet', () => {
   test('a failed start ends with its reason', async () => {
     const at = { temporal: await freePort(), node: await freePort() }
     await Promise.all([temporalAt(at.temporal), anvilAt(at.node)])
-    // The worker of `ledger` exists before the process notices the missing key. The process must end nevertheless.
+    // The process must end, although the worker of `ledger` exists before the process notices the missing key.
     const lane = { address: `0x${'1'.repeat(40)}`, signer: { kind: 'environment', variable: 'NO_SUCH_KEY_IS_SET' } }
     const process = await portage('all', { ...at, lanes: [lane] })
     expect(await ended(process)).toBe('ended with code 1')

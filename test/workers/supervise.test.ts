@@ -5,7 +5,7 @@ import type { LaneAgent } from '../../lanes/agent.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { supervise } from '../../workers/process/supervise.ts'
 
-/** The parts of a process, which record their events. A stopped worker ends one turn of the event loop later. */
+/** The parts of a process. They record their events. A stopped worker ends one turn of the event loop later. */
 function parts(endWith?: Error) {
   const said: string[] = []
   const worker = (name: string, error?: Error) => {

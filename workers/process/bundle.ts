@@ -14,7 +14,7 @@ const rooms = ['domain', 'temporal', 'workflows']
 
 const bundles = new Map<boolean, Promise<WorkflowBundle>>()
 
-/** All callers share the code, because making it takes 2 s of CPU. `traced` adds workflows/trace-headers.ts. */
+/** All callers share the code, because bundling takes 2 s of CPU. `traced` adds workflows/trace-headers.ts. */
 export function workflowBundle(logger: Logger, traced = false): Promise<WorkflowBundle> {
   const bundle = bundles.get(traced) ?? load(logger, traced)
   bundles.set(traced, bundle)
@@ -36,7 +36,8 @@ async function load(logger: Logger, traced: boolean): Promise<WorkflowBundle> {
     const made = await bundleWorkflowCode({
       workflowsPath: path('index.ts'),
       failureConverterPath: path('failure-converter.ts'),
-      // These modules run once per thread, and hold no state of a workflow (test/house/workflow-modules.test.ts).
+      // These modules run once per thread, so they must not contain the state of a workflow
+      // (test/house/workflow-modules.test.ts).
       preloadModules: [path('index.ts')],
       logger: new DefaultLogger('WARN', ({ message }) => logger.warn(message, { code: 'INTERNAL' })),
       workflowInterceptorModules,
@@ -70,7 +71,7 @@ async function cacheOf(interceptors: readonly string[]): Promise<BundleCache> {
   }
 }
 
-/** A sink runs after the code of a task, before the task is reported. So a crash in the sink interrupts the task. */
+/** A sink runs after the code of a task and before the task is reported, so a crash in a sink interrupts the task. */
 export const crashSinks: InjectedSinks<CrashSinks> = {
   crash: { continueAsNew: { fn: () => failpoint('lane-continue-as-new'), callDuringReplay: false } },
 }

@@ -15,18 +15,21 @@ export const defaultTuning = {
   /** Number of updates after which a lane's ledger continues as new. Undefined: the workflow decides. */
   updatesPerRun: undefined as number | undefined,
   /**
-   * ms for which a workflow task waits for the process that has its workflow in the cache. Then any process may take
-   * the task.
+   * Time for which a workflow task waits for the process that has its workflow in the cache, ms. After this time, any
+   * process may take the task.
    */
   stickyMs: 10_000,
   graceMs: 5_000,
-  /** ms after which a stopping process leaves unfinished activities to another process. */
+  /** Time after which a stopping process leaves unfinished activities to another process, ms. */
   forceMs: 20_000,
 }
 
 export type WorkerTuning = Readonly<typeof defaultTuning>
 
-/** The tuning. Tests set PORTAGE_MAX_CACHED_WORKFLOWS (0: always replay) and PORTAGE_LANE_UPDATES_PER_RUN. */
+/**
+ * The tuning of the config. Tests override it with PORTAGE_MAX_CACHED_WORKFLOWS (0: always replay) and
+ * PORTAGE_LANE_UPDATES_PER_RUN.
+ */
 export function tuningFrom({ worker }: Pick<Config, 'worker'>, env: NodeJS.ProcessEnv): WorkerTuning {
   const updatesPerRun = env['PORTAGE_LANE_UPDATES_PER_RUN']
   const maxCachedWorkflows = Number(env['PORTAGE_MAX_CACHED_WORKFLOWS'] ?? defaultTuning.maxCachedWorkflows)

@@ -90,7 +90,8 @@ export function watchDeployment({ client, deployment, logger, atStart, onDrained
     onDrained()
     return true
   }
-  const onError = (error: unknown) => logger.debug('the status of this version is not known now', { reason: toRelayerError(error).message })
+  const onError = (error: unknown) =>
+    logger.debug('the status of this version cannot be read now', { reason: toRelayerError(error).message })
   return startPolling(check, { everyMs, onError })
 }
 

@@ -33,7 +33,8 @@ import type { Logger } from '../../observability/logger.ts'
 import { useTracing } from '../../observability/tracing.ts'
 
 /**
- * Starts once Temporal and, except for `ledger`, one chain answer. Throws errors of config and keys, and ADMIN_LISTEN.
+ * Starts a role once Temporal and, except for `ledger`, at least one chain answer. Throws errors of config and keys,
+ * and ADMIN_LISTEN.
  */
 export async function runRole(role: Role, config: Config, options: RunOptions): Promise<Running> {
   const { env, logger } = options
@@ -70,7 +71,7 @@ export async function runRole(role: Role, config: Config, options: RunOptions): 
     return running
   } catch (error) {
     await stopWork(work)
-    // If no Worker ever ran, the connection cannot be closed. Then the end of the process closes it.
+    // If no Worker ever ran, the connection cannot be closed before the process ends.
     await dependencies?.close().catch(() => {})
     await admin.close()
     throw error
@@ -147,7 +148,7 @@ async function startRole(
   logger.info('running', { role, chains: network.served, lanes: agents.length, workers: ledgers.length + workers.length })
 }
 
-/** Returns undefined, and loads no library, without an endpoint or with OTEL_SDK_DISABLED. */
+/** Starts to send traces. Without an endpoint, or with OTEL_SDK_DISABLED, loads no library and returns undefined. */
 export async function startTracing(
   { otlpEndpoint, traceRatio }: Config['telemetry'],
   { role, env, logger }: { readonly role: Role; readonly env: NodeJS.ProcessEnv; readonly logger: Logger },

@@ -16,7 +16,7 @@ import { unlessAborted, Wait } from '../../runtime/wait.ts'
 
 export type StartupDependencies = NonNullable<Awaited<ReturnType<typeof awaitStartupDependencies>>>
 
-/** For the role `ledger`, which reads no chain. */
+/** For the role `ledger`, which does not read chains. */
 const noNetwork: Network = {
   chains: new Map(),
   served: [],
@@ -25,7 +25,10 @@ const noNetwork: Network = {
   close: () => {},
 }
 
-/** Undefined if `stopping` aborts first. Throws INPUT_INVALID, CHAIN_ID_MISMATCH. */
+/**
+ * Connects to Temporal and to nodes, and repeats failed attempts. Returns undefined if `stopping` aborts first. Throws
+ * INPUT_INVALID, CHAIN_ID_MISMATCH.
+ */
 export async function awaitStartupDependencies(
   role: Role,
   config: Config,
@@ -78,7 +81,7 @@ function keepConnecting(chain: Chain, options: RetryOptions): void {
 
 const firstMs = 250
 const longestMs = 5_000
-/** Pause after Temporal refused the credentials, ms, because more tries may lock the client out. */
+/** Pause after Temporal refused the credentials, ms. More frequent tries might lock the client out. */
 const refusedMs = 30_000
 const refusals: ReadonlySet<ErrorCode> = new Set(['TEMPORAL_CERTIFICATE_REFUSED', 'TEMPORAL_API_KEY_REFUSED', 'TEMPORAL_PERMISSION'])
 const logAgainMs = 5 * 60_000

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { problemOf } from '../../observability/severity.ts'
 
 export interface ProcessWork {
-  /** Workers of ledgers. They stop last, because ending steps may still call ledgers. */
+  /** Workers of ledgers. They stop last, because the last steps of other Workers may still call ledgers. */
   readonly ledgers: Worker[]
   readonly workers: Worker[]
   readonly agents: LaneAgent[]
@@ -49,7 +49,7 @@ export function supervise(
       throw error
     })
   failure.signal.addEventListener('abort', () => {
-    logger.error('this process is useless; stopping', { ...problemOf(failure.signal.reason) })
+    logger.error('this process cannot do its work; stopping', { ...problemOf(failure.signal.reason) })
     stopWorkers()
   })
   const [ledgerRuns, workerRuns] = [ledgers.map(run), workers.map(run)]

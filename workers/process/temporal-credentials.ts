@@ -8,7 +8,7 @@ import { type Service, startPolling } from '../../runtime/wait.ts'
 import type { Temporal } from './temporal.ts'
 
 const pollEveryMs = 5_000
-/** ms for which calls on a replaced connection may continue, longer than a long poll. */
+/** Time for which calls on a replaced connection may continue, ms. Longer than a long poll. */
 const oldConnectionMs = 120_000
 const soonMs = 3 * 24 * 3_600_000
 
@@ -33,7 +33,7 @@ export function watchCredentials({ target, temporal, workers, logger }: Credenti
       logged = undefined
     } catch (error) {
       const problem = problemOf(error)
-      if (logged !== problem.reason) logger.warn('new credentials for Temporal cannot be used; going on with those before', problem)
+      if (logged !== problem.reason) logger.warn('new credentials for Temporal cannot be used; keeping the previous ones', problem)
       logged = problem.reason
     }
   }
@@ -66,7 +66,7 @@ function warnBeforeKeyEnds({ apiKey }: TemporalCredentials, rereads: boolean, lo
   const ends = apiKey === undefined ? undefined : apiKeyExpiry(apiKey)
   if (ends === undefined || ends - Date.now() > soonMs) return
   const remedy = rereads
-    ? 'Put a new one into its file: it is read again.'
-    : 'Name it by temporal.apiKeyFile to replace it without a restart.'
-  logger.warn('the API key of Temporal ends soon', { code: 'API_KEY_ENDS', at: new Date(ends).toISOString(), remedy })
+    ? 'Write a new key to its file: Portage reads the file again.'
+    : 'Name its file in temporal.apiKeyFile to replace the key without a restart.'
+  logger.warn('the API key of Temporal expires soon', { code: 'API_KEY_ENDS', at: new Date(ends).toISOString(), remedy })
 }

@@ -47,7 +47,8 @@ export async function connectTemporal(
       { codec, streamNames, failover, tracing: tracing?.client },
     ),
     /**
-     * Undefined if a new API key suffices, else the old connection, which is still open. Throws TEMPORAL_UNAVAILABLE.
+     * Adopts new credentials. Returns the old connection, which is still open, or undefined if this connection could
+     * take a new API key. Throws TEMPORAL_UNAVAILABLE.
      */
     async use(next: TemporalCredentials): Promise<NativeConnection | undefined> {
       const { tls, apiKey } = next
@@ -112,7 +113,7 @@ export async function installRuntime(logger: Logger): Promise<void> {
 
 const levels = { TRACE: 'debug', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const
 
-/** Lines that report a wanted state: queues of lanes have no workflows, and the queue `ledger` has no activities. */
+/** Lines that report an intended state: queues of lanes have no workflows, and the queue `ledger` has no activities. */
 const byDesign = /^No (activities|workflows) registered, not polling/
 
 /** The SDK's lines about retries get the level debug, because the settings watch logs an outage. */

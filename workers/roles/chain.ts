@@ -20,7 +20,8 @@ import { setAuditSchedule } from '../../temporal/client/streams/audits.ts'
 import { problemOf } from '../../observability/severity.ts'
 
 /**
- * Types whose runs fail at a replay error and start again, because the chains show their state. Other runs are reset.
+ * Types whose runs fail on a replay error and are started again, because the chains show their state. Other runs are
+ * reset.
  */
 export const unfitting = { '*': [], transfer: ['NondeterminismError'], audit: ['NondeterminismError'] }
 
@@ -65,7 +66,7 @@ export async function createChainWorker(
   return { worker, services: [...(gates ? [gates] : []), openLanes.start(), scheduleAudits(name, context)] }
 }
 
-/** Undefined for the defaults, because every admission would add them to a history. */
+/** Park limits of the config. Undefined for the defaults, because every admission would add them to a history. */
 export function parkAfterOf({ transfers }: Pick<Config, 'transfers'>): ParkLimits | undefined {
   const given = { reverts: transfers.parkAfterReverts, spentNonces: transfers.parkAfterSpentNonces }
   const isDefault = given.reverts === defaultParkAfter.reverts && given.spentNonces === defaultParkAfter.spentNonces
@@ -124,7 +125,10 @@ export async function createLedgerWorker({ logger, ...hosting }: Hosting & { log
   })
 }
 
-/** Interval of checks of the schedule, ms. After a wipe of Temporal, the schedule is missing, and is made again. */
+/**
+ * Interval of checks of the schedule, ms. After a wipe of Temporal, the schedule is missing, so the check creates it
+ * again.
+ */
 const againMs = 15_000
 
 function scheduleAudits(chain: ChainName, { client, config, logger, metrics }: ProcessParts): Service {

@@ -20,7 +20,8 @@ import type { ProcessContext } from './context.ts'
 import { openKey } from './signer.ts'
 
 /**
- * A call from which the fee for data is estimated. Its data is random, because signatures cannot be compressed either.
+ * Sample call for the estimate of the fee for data. Its data is random, because the signatures in real calls cannot be
+ * compressed either.
  */
 const usualCall = { to: `0x${'0'.repeat(40)}`, data: `0x${randomBytes(pricedDataBytes).toString('hex')}`, value: '0' }
 
@@ -73,11 +74,12 @@ const relayStatuses: Readonly<Record<TransferState, RelayStatus>> = {
   cancelled: 'aborted',
 }
 
-/** Codes whose reasons are about the request alone. */
+/** Codes whose reasons concern only the request. */
 const aboutRequest = /^(?:CCTP|DELIVERY|EXECUTOR|PLACE|VAA)_/
 
 /**
- * Anybody may ask for this text, and other reasons have the words of operators, URLs of nodes and balances of lanes.
+ * Cause of a failure, as anybody may read it: the reason if it concerns only the request, otherwise the code's title.
+ * Other reasons contain words of operators, URLs of nodes and balances of lanes.
  */
 function publicCause(code: string | undefined, reason: string | undefined): string | undefined {
   if (!isErrorCode(code)) return undefined
@@ -128,7 +130,8 @@ export function createRequestsOf({
     const answers = await Promise.allSettled(reads)
     const found = answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
     const failed = answers.find((one) => one.status === 'rejected')
-    // A chain that does not answer hides no request of another chain.
+    // Throw only if no other chain has the transaction, so that an outage of one chain does not hide the requests of
+    // another.
     if (failed && found.length === 0) throw failed.reason
     for (const { id, chain, address, receipt } of found) {
       const isOwn = isLogOf({ address, topics: requestTopics(quoter) })

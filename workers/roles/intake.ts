@@ -40,7 +40,7 @@ export function startIntake(context: ProcessContext): Service & { spies(): reado
       const agent = signed.get(keyOf(vaa))
       if (agent) tell(agent, vaa.sequence)
     } catch {
-      // The submitter has refused these bytes too, because they are no valid VAA.
+      // The submitter has refused these bytes too, because they are not a valid VAA.
     }
   }
   const listener: SpyListener = {
@@ -127,7 +127,7 @@ export async function auditNow(client: TemporalClient, config: Config, stream: s
 export async function auditHere(context: ProcessContext, stream: string, limits: AuditLimits = {}): Promise<StreamAudit> {
   const { bridges } = context.network
   const source = [...bridges.values()].flatMap(({ sources }) => sources).find(({ config: { stream: id } }) => id === stream)
-  if (!source) throw unknown(stream, 'No route of this config is this stream.')
+  if (!source) throw unknown(stream, 'No route of this config belongs to this stream.')
   return source.kind === 'signed' ? auditSigned(context, source, limits) : auditOnce(scannedOptions(context, source), limits)
 }
 

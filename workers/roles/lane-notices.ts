@@ -18,7 +18,10 @@ const periodsMs: Readonly<Record<string, number>> = { hour: 3_600_000, day: 24 *
 
 type Spender = Pick<LaneAgent, 'lane' | 'spending'>
 
-/** Reports high spending once per receiver, limit and period (hour, day), because all processes use the same ids. */
+/**
+ * Reports high spending. All processes use the same ids, so a receiver gets one notification per limit and period
+ * (hour, day).
+ */
 export function spendingNotices(parts: Raising, agents: readonly Spender[]): Service[] {
   const raise = createRaise(parts, 'lane.spending_high')
   if (!raise) return []

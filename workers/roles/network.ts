@@ -111,7 +111,7 @@ async function readPlugins(config: Config, closing: AbortSignal, logger?: Logger
 export function demandSources({ config, network }: { config: Config; network: Pick<Network, 'chains'> }, target: ChainName): void {
   const missing = sourcesOf(config, [target]).filter((source) => !network.chains.has(source))
   if (missing.length === 0) return
-  const detail = `The process of a lane on ${target} must read ${missing.join(', ')}, where transfers to it start, and is not connected.`
+  const detail = `A process with a lane on ${target} must read ${missing.join(', ')}, where transfers to ${target} start, but is not connected.`
   throw new RelayerError('CONFIG_INVALID', { detail })
 }
 

@@ -59,7 +59,7 @@ function checkSecrets(receivers: ReadonlyMap<string, Receiver>, logger: Parts['l
         checkedSecret(secret.read())
       } catch (error) {
         // The system's error names the file, but not its content.
-        logger.error('a secret of a receiver cannot be used; it is not notified until then', {
+        logger.error('a secret of a receiver cannot be used; the receiver gets no notifications until the secret is corrected', {
           code: 'RECEIVER_SECRET_UNUSABLE',
           ...{ receiver: name, place: index, reason: error instanceof Error ? error.message : 'unknown' },
         })

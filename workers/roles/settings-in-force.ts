@@ -6,7 +6,7 @@ import type { Logger } from '../../observability/logger.ts'
 import { orderName } from '../../operations/orders/scope-text.ts'
 import { isUnread, type SettingsWatch } from '../../temporal/client/settings/settings-watch.ts'
 
-/** The settings as this process applies them. Logs each order in force with a name that the config lacks. */
+/** The settings as this process applies them. Logs each order in force that contains a name missing from the config. */
 export function settingsInForce(
   watch: Pick<SettingsWatch, 'current' | 'subscribe'>,
   { config, logger }: { readonly config: Pick<Config, 'bridges' | 'chains'>; readonly logger: Logger },

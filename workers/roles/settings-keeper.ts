@@ -115,7 +115,7 @@ async function merge(parts: Parts, newer: KeptSettings): Promise<void> {
   const now = await readSettings(client)
   if (now.version === 0) return void (await restore(parts, newer))
   for (const { by, reason, orders } of missingRestrictions(newer.settings, now, Date.now())) {
-    const text = 'an order of the checkpoint is missing in the settings, which are older: it is repeated'
+    const text = 'an order of the checkpoint is missing from the settings, which are older; repeating the order'
     logger.warn(text, { code: 'SETTINGS_ORDERED_AGAIN', by, reason, orders })
     try {
       await changeSettings(client, { ...namesOf(config), unlistedTokens: true }, { by, reason, orders: [...orders] })

@@ -25,7 +25,10 @@ interface PolicyParts {
   readonly spendingFolder: string
 }
 
-/** A lane's key signs proven deliveries, listed calls and payments. Throws CONFIG_INVALID if a delivery is listed. */
+/**
+ * Policy of a lane's key, which signs only proven deliveries, listed calls and payments. Throws CONFIG_INVALID if the
+ * config lists a call with which a bridge delivers.
+ */
 export function signingPolicy(parts: PolicyParts): SigningPolicy {
   const { chainName, chain, lane, dataFee, finalNonce, bridges, settings, spendingFolder } = parts
   const { lanes, treasury, topUp } = chain
@@ -44,12 +47,13 @@ export function signingPolicy(parts: PolicyParts): SigningPolicy {
   return {
     calls: allow ?? calls,
     paidCalls: paidCallsOf(bridges),
-    // A lane with a list of allowed calls makes no other calls.
+    // A lane with a list of allowed calls makes only these calls.
     openCalls: allow ? {} : Object.assign({}, ...bridges.map((bridge) => bridge.openCalls ?? {})),
     operatorCalls,
     payees,
     otherLanes: others,
-    // If the config names the lane that pays top-ups, a thief of another lane's key can pay none.
+    // If the config names the lane that pays top-ups, only this lane's key signs top-ups, so a thief of another key
+    // cannot.
     topUps: chain.signing.topUps && (topUp === undefined || topUp.from === address),
     topUpLimits: topUp,
     tokens: treasury?.tokens ?? [],
@@ -115,7 +119,9 @@ function fieldOf(chain: ChainName, lane: PolicyParts['lane'], what: Parameters<S
   return lane.signing?.[what] === undefined ? `chains.${chain}.signing.${what}` : `${ofLane}.signing.${what}`
 }
 
-/** While the signing service is offline, each use tries to open the key again. Throws SIGNER_UNAVAILABLE. */
+/**
+ * Opens a key. While the signing service is offline, each use tries to open the key again. Throws SIGNER_UNAVAILABLE.
+ */
 export async function openKey<Key>(open: () => Promise<Key>, logOffline: (problem: ReturnType<typeof problemOf>) => void) {
   const opened = keptRead(open, { lasting: () => true })
   await opened().catch((error: unknown) => {

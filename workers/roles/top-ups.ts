@@ -26,7 +26,8 @@ export function topUps(parts: Parts, payers: readonly Payer[]): Service[] {
     const [payer, chain, { topUp }] = [payers.find((one) => one.lane === id), parts.network.chains.get(name), config]
     if (!payer || !chain || topUp?.from !== lane.address) return []
     const everyMs = Math.min(mostMs, Math.max(leastMs, everyBlocks * config.blockTimeMs))
-    const onError = (error: unknown) => parts.logger.warn('lanes could not be topped up; again soon', { lane: id, ...problemOf(error) })
+    const onError = (error: unknown) =>
+      parts.logger.warn('lanes could not be topped up; trying again soon', { lane: id, ...problemOf(error) })
     return [startPolling(createRound(parts, { chain, config, topUp, lane, payer }), { everyMs, onError })]
   })
 }
@@ -47,7 +48,7 @@ function createRound(parts: Parts, { chain, config, topUp, lane, payer }: Paying
   const held = new Set<LaneId>()
 
   function hold(to: LaneId, reason: string): false {
-    if (!held.has(to)) logger.warn('a lane is below its minimum, and is not topped up', { code: 'TOP_UP_HELD', lane: to, reason })
+    if (!held.has(to)) logger.warn('a lane is below its minimum, but is not topped up', { code: 'TOP_UP_HELD', lane: to, reason })
     held.add(to)
     return false
   }

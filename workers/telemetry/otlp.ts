@@ -38,7 +38,7 @@ interface TracingOptions {
 
 export type ProcessTracing = ReturnType<typeof createTracing>
 
-/** Records and sends the spans of traces that begin at the intake. Other calls begin no trace. */
+/** Records and sends the spans of traces that begin at the intake. Other calls do not begin a trace. */
 export function createTracing({ endpoint, ratio, role, logger }: TracingOptions) {
   // There is no keep-alive: the exporter tries a batch once, and a collector may close a kept connection meanwhile.
   const url = endpoint === undefined ? {} : { url: new URL('v1/traces', `${trimEnd(endpoint, '/')}/`).href }

@@ -89,7 +89,7 @@ function countReorgs(metrics: Metrics, { name: chain, heads }: Pick<Chain, 'name
   })
 }
 
-/** @param seen nodes of earlier calls with their use. A node that was removed since is reported as down */
+/** @param seen nodes of earlier calls with their use. A node that has been removed is reported as down */
 function collectNodes(all: Metrics, { name: chain, nodes, callsByNode }: Chain, seen: Map<string, NodeStatus['use']>): void {
   for (const [node, counts] of callsByNode) {
     for (const [method, calls] of counts) all.portage_rpc_calls_total.inc({ chain, method, node }, calls)

@@ -5,12 +5,12 @@ import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import type { MetricsExporterConfig } from '@temporalio/worker'
 
-/** Longest wait for the core's metrics, ms. A scraper waits 10 s by default. */
+/** Maximum wait for the core's metrics, ms. A scraper waits 10 s by default. */
 const timeoutMs = 2_000
-/** Largest answer, bytes. A process with many lanes answers with a few hundred kilobytes. */
+/** Maximum size of an answer, bytes. A process with many lanes answers with a few hundred kilobytes. */
 const mostBytes = 16 * 1024 * 1024
 
-/** Several ports are tried, because another process may take the chosen port before the SDK opens it. */
+/** Maximum number of ports to try. Another process may take the chosen port before the SDK opens it. */
 const mostTries = 5
 
 let address: string | undefined

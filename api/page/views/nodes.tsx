@@ -13,7 +13,7 @@ export function Nodes() {
       {({ nodes }) => (
         <Table
           caption="Nodes of the chains, as the process of this API reaches them"
-          empty="The process of this API reads no chain. On a machine that does: portage node list."
+          empty="The process of this API does not read chains. On a machine that reads them, run portage node list."
           rows={nodes}
           keyOf={({ chain, name }) => `${chain}/${name}`}
           columns={[

@@ -11,7 +11,7 @@ export function SignIn({ problem }: { readonly problem: ShownProblem | undefined
     <section id="sign-in" class="sign-in" aria-labelledby="sign-in-title">
       <h2 id="sign-in-title">Enter an access token</h2>
       <p>
-        The data of Portage has recipients, amounts and balances, so reading needs a token of level read. The buttons of this page need
+        Portage's data contains recipients, amounts and balances, so reading needs a token of level read. The buttons of this page need
         level write.
       </p>
       {problem && <ProblemNote problem={problem} />}

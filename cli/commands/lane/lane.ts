@@ -174,7 +174,7 @@ function waitUntil(wanted: 'done' | 'cancelled', help: string): Wait {
     const { id } = json as { readonly id: string }
     const { asked: _, ...about } = text as Record<string, Cell>
     const say = (line: string) => context.stderr.write(`${harmless(line)}\n`)
-    if (wanted === 'done') say(`${id} goes on by itself; this command waits until it is final (Ctrl-C ends only the wait)`)
+    if (wanted === 'done') say(`${id} continues by itself; this command waits until it is final (Ctrl-C ends only the wait)`)
     const status = await followOperatorTransaction(client, id, say)
     const { state, detail, nonce, txHash: transaction } = status
     return { json: { id, ...status }, text: facts({ ...about, state, detail, nonce, transaction }), failed: state !== wanted }

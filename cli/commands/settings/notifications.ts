@@ -26,7 +26,7 @@ export const notificationsCommand: CommandSpec = {
 function failing(receivers: readonly ReceiverReport[]): Part[] {
   const rows = receivers.filter(({ problem, disabled }) => problem ?? disabled)
   return section(rows, ({ name: receiver, problem, failingSince, nextTryAt, disabled }) => {
-    const why = disabled ? (disabled.why === 'gone' ? 'it wants no more (410)' : 'disabled by an operator') : problem
+    const why = disabled ? (disabled.why === 'gone' ? 'it wants no more notifications (410)' : 'disabled by an operator') : problem
     const [since, next] = [disabled?.at ?? failingSince, nextTryAt].map((at) => at && timeText(at))
     return { receiver, why, since, 'next try': next }
   })

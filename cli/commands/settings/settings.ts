@@ -107,7 +107,7 @@ function changeText(one: SettingsOrder): string {
     case 'setNode':
       return `${name}: ${nodeText(one.change)}`
     case 'clearNode':
-      return `${name}: change taken back`
+      return `${name}: change undone`
     case 'addToken':
       return `${name} made for ${one.token.name}, level ${one.token.level}`
     case 'revokeToken':

@@ -33,7 +33,7 @@ interface CreateOptions {
   readonly level: AccessLevel
   readonly chain?: readonly string[]
   readonly lane?: readonly string[]
-  /** In ms */
+  /** Time until the token expires, ms. */
   readonly expires: number
 }
 

@@ -31,7 +31,7 @@ const backfillWait: Wait = {
     const text = facts({
       stream: view.stream,
       done: `blocks ${from}-${last}${last < to ? `; the live scan reads those above ${last}` : ''}`,
-      backfill: `${view.backfill.left} blocks left of all that is ordered`,
+      backfill: `${view.backfill.left} blocks left in all ordered backfills`,
       ...watermark(view),
     })
     return { json: { done: true, view: toReport(view, () => undefined) }, text }

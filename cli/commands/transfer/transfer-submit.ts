@@ -45,8 +45,8 @@ export const submit: CommandSpec = {
         parse.priority,
       )
       .option('--deadline <time>', 'a time (ISO 8601), or minutes from now: a transfer that is not delivered by then is parked', deadlineOf)
-      .option('--max-fee-per-gas <amount>', 'highest price per unit of gas; can only lower the configured limit', parse.wei)
-      .option('--max-fee-per-transaction <amount>', 'highest cost of the transaction; can only lower the configured limit', parse.wei)
+      .option('--max-fee-per-gas <amount>', 'maximum price per unit of gas; can only lower the configured limit', parse.wei)
+      .option('--max-fee-per-transaction <amount>', 'maximum cost of the transaction; can only lower the configured limit', parse.wei)
       .option('--lane <lane>', 'the only lane that may deliver the transfer: its id or address')
       .option(
         '--reason <text>',

@@ -8,12 +8,12 @@ import { updateRefusal } from '../connection/errors.ts'
 export interface CoalescingOptions<Request, Response> {
   /** Whether one update has room for the requests. A request that is too large is sent alone. */
   fits(requests: readonly Request[]): boolean
-  /** A retry calls the returned function with the same `updateId`. */
+  /** Returns a function that sends the requests as one update. A retry calls the function with the same `updateId`. */
   build(requests: readonly Request[]): (updateId: string) => Promise<Response>
   onResponse(response: Response): void
   readonly unreachable: ErrorCode
   readonly facts: Facts
-  /** Shortest time until the next update. A full update does not wait. */
+  /** Minimum time between the start of this update and the next one, ms. A full update does not wait. */
   spacingMs?(requests: readonly Request[]): number
   readonly logger: Logger
 }
@@ -55,7 +55,10 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return `${this.#process}-${++this.#count}`
   }
 
-  /** Undefined if `isStale()` was true. Throws INTERNAL for malformed requests, and `unreachable` after `close`. */
+  /**
+   * Returns undefined if `isStale()` is true when the update is built. Throws INTERNAL for malformed requests, and
+   * `unreachable` after `close`.
+   */
   ask(requests: readonly Request[]): Promise<Response>
   ask(requests: readonly Request[], isStale: () => boolean): Promise<Response | undefined>
   ask(requests: readonly Request[], isStale = () => false): Promise<Response | undefined> {
@@ -105,7 +108,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     this.#busy = false
   }
 
-  /** The loop is needed, because Node counts whole milliseconds, and a timer may fire up to 2 ms early. */
+  /** Waits in a loop, because Node counts whole milliseconds, so that a timer may fire up to 2 ms early. */
   async #spaced(): Promise<void> {
     const isFull = () => !this.#options.fits(this.#queue.flatMap(({ requests }) => requests))
     const waitMs = () => this.#nextAt - performance.now()
@@ -128,7 +131,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
     return taken
   }
 
-  /** A run of the workflow applies each update id only once. */
+  /** Repeats an update until it is answered. The repeats are safe, because a run applies each update id only once. */
   async #deliver(requests: readonly Request[]): Promise<Response | RelayerError> {
     const { build, facts, logger } = this.#options
     const send = build(requests)

@@ -17,12 +17,17 @@ export type KeyClaim =
   | Extract<KeptAnswer, { readonly kind: 'answered' }>
 
 const workMs = 90_000
-/** The server enforces this limit even without a worker, so no key stays taken for ever. */
+/**
+ * Limit of the workflow that holds a key. The server enforces it even without a worker, so no key stays taken for ever.
+ */
 const longestRun = '10 minutes'
 const answerWaitMs = 5_000
 const serverTimeoutMs = 10_000
 
-/** `key`: sender, route and the client's key. Throws IDEMPOTENCY_KEY_* and TEMPORAL_UNAVAILABLE. */
+/**
+ * Claims a key for a request. `key`: sender, route and the client's key. Throws IDEMPOTENCY_KEY_* and
+ * TEMPORAL_UNAVAILABLE.
+ */
 export async function claimKey(
   client: TemporalClient,
   { key, request }: { readonly key: readonly string[]; readonly request: unknown },

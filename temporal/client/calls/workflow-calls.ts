@@ -9,7 +9,10 @@ import { ledgerQueue } from '../../contracts/names.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, ifAlreadyStarted, isGone, type TemporalErrorCodes, updateRefusal } from '../connection/errors.ts'
 
-/** Throws INPUT_INVALID if the name or the reason is missing or too long. */
+/**
+ * Returns the order with secrets removed from its reason. Throws INPUT_INVALID if the name or the reason is missing or
+ * too long.
+ */
 export function checkedOrder({ by, reason }: Order): Order {
   return { by: checked('by', by), reason: redactText(checked('reason', reason)) }
 }
@@ -34,8 +37,8 @@ export function startUnlessTaken(
 }
 
 /**
- * Queries a workflow. If a worker cannot replay it, sends a signal, whose task then fails, so that recovery finds the
- * workflow.
+ * Queries a workflow. If the worker cannot replay the workflow, also sends a signal, whose task then fails, so that
+ * recovery finds the workflow.
  */
 export async function queryOrWake<Result>(client: TemporalClient, workflowId: string, query: QueryDefinition<Result>): Promise<Result> {
   const handle = client.workflow.getHandle(workflowId)
@@ -55,7 +58,7 @@ async function wake(handle: WorkflowHandle): Promise<void> {
 interface UpdateTarget {
   readonly workflowId: string
   readonly workflowType: string
-  /** Makes the input to start the workflow. Absent: the workflow must exist. */
+  /** Makes the input of a new workflow. Absent: the workflow must exist. */
   readonly begin?: (() => unknown) | undefined
   readonly summary: string
   readonly updateId?: string | undefined

@@ -4,7 +4,7 @@ import type { StreamNames } from '../../../domain/stream/stream.ts'
 /** Functions whose docstrings name no error codes throw the errors of Temporal's SDK. */
 export type TemporalClient = Client & { readonly streamNames?: StreamNames | undefined }
 
-/** Calls outside of `within` have no time limit. */
+/** Limits the time of the calls in `work`. Calls outside of `within` have no time limit. */
 export function within<Result>(client: TemporalClient, timeoutMs: number, work: () => Promise<Result>): Promise<Result> {
   return client.withDeadline(Date.now() + timeoutMs, work)
 }

@@ -46,12 +46,12 @@ function readCa(source: CredentialSource): Buffer {
 }
 
 function readPair(certificate: CredentialSource | undefined, key: CredentialSource | undefined) {
-  if (!certificate) throw unusable('there is a private key, and no certificate', key)
-  if (!key) throw unusable('there is a certificate, and no private key', certificate)
+  if (!certificate) throw unusable('there is a private key, but no certificate', key)
+  if (!key) throw unusable('there is a certificate, but no private key', certificate)
   const certificateText = readText(certificate, 'our certificate')
   const keyText = readText(key, 'our private key')
   const parsed = readCertificate(certificateText, certificate, 'our certificate')
-  if (Date.parse(parsed.validTo) < Date.now()) throw unusable(`our certificate ended at ${parsed.validTo}`, certificate)
+  if (Date.parse(parsed.validTo) < Date.now()) throw unusable(`our certificate expired at ${parsed.validTo}`, certificate)
   let privateKey: KeyObject
   try {
     privateKey = createPrivateKey(keyText)
@@ -59,7 +59,7 @@ function readPair(certificate: CredentialSource | undefined, key: CredentialSour
     // The caught error may quote the key, so it is not passed on.
     throw unusable('our private key is not an unencrypted PEM private key', key)
   }
-  if (!parsed.checkPrivateKey(privateKey)) throw unusable('our private key is not that of our certificate', key)
+  if (!parsed.checkPrivateKey(privateKey)) throw unusable('our private key does not belong to our certificate', key)
   return { certificate: Buffer.from(certificateText), key: Buffer.from(keyText) }
 }
 

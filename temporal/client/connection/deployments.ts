@@ -17,7 +17,9 @@ const statuses: readonly VersionStatus[] = ['unknown', 'inactive', 'current', 'r
 const answerMs = 10_000
 /** gRPC's INVALID_ARGUMENT, NOT_FOUND and FAILED_PRECONDITION. */
 const refusedCodes = [3, 5, 9]
-/** A poll takes 60 s (matching.longPollExpirationInterval). */
+/**
+ * A worker without a poll for this long counts as gone. A poll takes up to 60 s (matching.longPollExpirationInterval).
+ */
 export const pollerGoneMs = 75_000
 
 export async function describeDeployment(client: TemporalClient, deploymentName: string) {
@@ -75,8 +77,8 @@ export async function promoteVersion(client: TemporalClient, promotion: Promotio
 }
 
 /**
- * Of several new versions, the one with the lowest build id promotes itself. An unversioned worker prevents this
- * promotion.
+ * True if no version is current or ramping, and this version has the lowest build id of all versions with workers. Such
+ * a version promotes itself. An unversioned worker prevents this promotion.
  */
 export async function isFirstVersion(client: TemporalClient, version: DeploymentVersion): Promise<boolean> {
   const { current, ramping } = await describeDeployment(client, version.deploymentName)
@@ -88,7 +90,10 @@ export async function isFirstVersion(client: TemporalClient, version: Deployment
   return buildIds.toSorted()[0] === version.buildId
 }
 
-/** The server's own check is not used, because it also counts workers that have ended. */
+/**
+ * Queues of the version that lack a live worker of the version. The server's own check is not used, because it also
+ * counts workers that have ended.
+ */
 async function queuesWithoutWorkers(client: TemporalClient, version: DeploymentVersion): Promise<string[]> {
   const queues = (await pollersOf(client, version)).map(({ name, live }) => {
     const own = live.filter(({ deploymentOptions: of }) => of?.deploymentName === version.deploymentName && of.buildId === version.buildId)

@@ -36,7 +36,7 @@ export function refusalCode(error: unknown): ErrorCode | undefined {
   return refusals.get(grpcCode(error) ?? 0)
 }
 
-/** No run was started, the last run has ended, or Temporal was wiped. */
+/** True if no run was started, the last run has ended, or Temporal was wiped. */
 export function isGone(error: unknown): boolean {
   return error instanceof WorkflowNotFoundError
 }
@@ -58,7 +58,7 @@ export function isNamespaceMissing(error: unknown): boolean {
   return error instanceof NamespaceNotFoundError || isMissing(error)
 }
 
-/** Temporal answers `not found` for a missing workflow too, so the error's text decides. */
+/** Reads the error's text, because Temporal answers `not found` for a missing workflow too. */
 function namesMissingNamespace(error: unknown): boolean {
   if (error instanceof NamespaceNotFoundError) return true
   const cause = serverWord(error)
@@ -74,12 +74,12 @@ export function isTooLarge(error: unknown): boolean {
   return [3, 8].includes(grpcCode(error) ?? 0) && /size exceeds limit|larger than max/i.test(detailOf(error))
 }
 
-/** gRPC's NOT_FOUND, in calls that bypass the SDK's methods. */
+/** True for gRPC's NOT_FOUND, which only calls that bypass the SDK's methods throw. */
 export function isMissing(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === notFoundCode
 }
 
-/** The error concerns every call: Temporal refuses the credentials or does not answer. */
+/** True if the error concerns every call: Temporal refuses the credentials or does not answer. */
 export function isForAll(error: unknown): boolean {
   const cause = error instanceof RelayerError ? error.cause : error
   return refusalCode(cause) !== undefined || grpcCode(cause) === unavailable

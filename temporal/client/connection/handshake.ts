@@ -54,7 +54,10 @@ function open(address: string, { tls }: TemporalCredentials): Socket {
   return guarded(connectTls({ ...at, servername, ALPNProtocols: ['h2'], ...(ca && { ca }), ...pairOptions }))
 }
 
-/** An error without a listener would end the process, and `once` removes its listener after the first event. */
+/**
+ * Adds a listener that stays: an error without a listener would end the process, and `once` removes its listener after
+ * the first event.
+ */
 function guarded(socket: Socket): Socket {
   return socket.on('error', () => {})
 }
@@ -86,7 +89,10 @@ function tlsErrorCode(error: unknown, handshakeDone: boolean): ErrorCode | undef
   return handshakeDone && (code === 'ECONNRESET' || code === 'EPIPE') ? 'TEMPORAL_CERTIFICATE_REFUSED' : undefined
 }
 
-/** A TLS server may just close a plain connection, so a failure does not show whether the server speaks TLS. */
+/**
+ * Tries a TLS handshake, because a TLS server may just close a plain connection, which does not show that it speaks
+ * TLS.
+ */
 async function speaksTls(address: string): Promise<boolean> {
   const socket = guarded(connectTls({ ...hostAndPort(address), rejectUnauthorized: false, timeout: tlsTimeoutMs }))
   socket.once('timeout', () => socket.destroy(new Error('no handshake')))

@@ -11,7 +11,7 @@ export type NamespaceSetup = Awaited<ReturnType<typeof setUpNamespace>>
 const keyword = 2
 const hour = 3_600
 const pauseMs = 250
-/** The server's cache of namespaces is up to 10 s old. */
+/** Maximum wait for the namespace, ms. The server's cache of namespaces is up to 10 s old. */
 const timeoutMs = 30_000
 const names = Object.values(searchAttributes).map(({ name }) => name)
 

@@ -37,7 +37,7 @@ export async function openConnection(
   } catch (cause) {
     // The SDK leaves a failed connection open.
     await connection?.close()
-    // Every accepted key may read the server's capabilities, so the server has not accepted this key.
+    // Every accepted key may read the server's capabilities, so this key was not accepted.
     if (refusalCode(cause) && credentials.apiKey !== undefined) throw keyRefused(credentials.apiKey, facts, cause)
     throw await connectionError(target, credentials, cause, facts)
   }
@@ -86,7 +86,7 @@ async function connectionError(
 ): Promise<RelayerError> {
   const code = refusalCode(cause)
   if (code === 'TEMPORAL_API_KEY_REFUSED' && credentials.apiKey !== undefined) return keyRefused(credentials.apiKey, facts, cause)
-  const none = credentials.apiKey === undefined ? { detail: 'no API key was shown' } : {}
+  const none = credentials.apiKey === undefined ? { detail: 'no API key was sent' } : {}
   if (code) return new RelayerError(code, { ...none, facts, cause })
   return checkHandshake(target, credentials, { timeoutMs: answerTimeoutMs, facts }).then(
     () => unavailable(cause, facts),
@@ -98,7 +98,10 @@ function unavailable(cause: unknown, facts: Facts): RelayerError {
   return new RelayerError('TEMPORAL_UNAVAILABLE', { detail: detailOf(cause), facts, cause })
 }
 
-/** The SDK retries in a timer, where an error of a closed connection would end the process. */
+/**
+ * The SDK's retries, which end quietly on a closed connection: they run in a timer, where an error would end the
+ * process.
+ */
 export function retries(): Interceptor[] {
   const tried = new WeakSet<object>()
   const guard: Interceptor = (options, nextCall) => {

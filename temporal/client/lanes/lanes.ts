@@ -80,7 +80,10 @@ export async function orderOfLane(client: TemporalClient, lane: LaneId, ask: Led
   return view
 }
 
-/** `closed`: number of ended workflows. `status` is undefined without an answer. Throws TEMPORAL_UNAVAILABLE. */
+/**
+ * `closed`: number of closed workflows. `status` is undefined if the workflow did not answer. Throws
+ * TEMPORAL_UNAVAILABLE.
+ */
 export function listLaneWorkflows<Status>(
   client: TemporalClient,
   lane: LaneId,

@@ -14,7 +14,7 @@ const batchTimeoutMs = 5_000
 
 type OwnerStatus = Partial<Pick<TransferStatus, 'transactions' | 'nonce' | 'txHash'>>
 
-/** Asks the workflows that own the nonces. Never throws. */
+/** Latest transaction hash of each nonce, as the workflow that owns the nonce knows it. Never throws. */
 export async function hashesOfNonces(
   client: TemporalClient,
   lane: LaneId,
@@ -31,7 +31,7 @@ export async function hashesOfNonces(
 }
 
 /**
- * A filter for the transfers that own the nonce. If the ledger knows no owner, the filter has the hash from
+ * Filter for the transfers of a nonce: the ids of its owners or, if the ledger knows no owner, the hash from
  * `minedHash`.
  */
 export async function transfersOfNonce(

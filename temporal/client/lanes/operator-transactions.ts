@@ -43,7 +43,7 @@ export async function findOperatorTransaction(client: TemporalClient, given: str
   )
 }
 
-/** A `key` that the person used before for this lane starts nothing. Throws INPUT_INVALID and TEMPORAL_UNAVAILABLE. */
+/** Starts nothing if the person has already used `key` for this lane. Throws INPUT_INVALID and TEMPORAL_UNAVAILABLE. */
 export async function startOperatorTransaction(
   client: TemporalClient,
   input: Pick<OperatorTransactionInput, 'lane' | 'intent'>,
@@ -58,7 +58,10 @@ export async function startOperatorTransaction(
 /** The next top-up of a lane waits this long after a top-up that did not end as `done`. */
 const afterFailureMs = 10 * 60_000
 
-/** Undefined: the lane's last top-up is open or has just failed. Throws INPUT_INVALID and TEMPORAL_UNAVAILABLE. */
+/**
+ * Returns undefined if the lane's last top-up is open or has just failed. Throws INPUT_INVALID and
+ * TEMPORAL_UNAVAILABLE.
+ */
 export async function startTopUp(
   client: TemporalClient,
   input: Pick<OperatorTransactionInput, 'lane' | 'intent' | 'onlyBelow'>,
@@ -130,7 +133,7 @@ export async function cancelOperatorTransaction(client: TemporalClient, id: stri
   await handle.signal(cancelOperatorTransactionSignal, { order: checkedOrder(order) }).catch(unknownOr(id))
 }
 
-/** The hash is recorded before the transaction is sent. Throws TEMPORAL_UNAVAILABLE. */
+/** Records the hash of a signed transaction before the transaction is sent. Throws TEMPORAL_UNAVAILABLE. */
 export async function recordSigned(client: TemporalClient, intentId: string, signed: SignedHash & { nonce: number }): Promise<void> {
   const id = workflowOf(intentId)
   const recorded = within(client, recordMs, () =>

@@ -24,7 +24,7 @@ export interface KeptOrders {
 
 const timeoutMs = 10_000
 const atOnce = 8
-/** Limits the reading of all runs, because strangers may start any number of transfers or operator transactions. */
+/** Maximum time to read all runs, ms. Strangers may start any number of transfers or operator transactions. */
 const askedMs = 60_000
 
 type Kept = { readonly orders?: KeptOrders['orders'] | undefined } | undefined

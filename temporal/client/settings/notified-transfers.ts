@@ -8,7 +8,9 @@ import { isPlausibleTransfer } from '../transfers/run-proof.ts'
 import { toRow, type TransferRow } from '../transfers/transfer-list.ts'
 import { running, transfersWith } from '../transfers/transfer-queries.ts'
 
-/** Strangers can choose ids, so runs that cannot be Portage's are left out. */
+/**
+ * A run of which receivers may be notified. Strangers can choose ids, so runs that cannot be Portage's are left out.
+ */
 export interface NotifiedTransfer extends Pick<
   TransferRow,
   'bridge' | 'sourceChain' | 'targetChain' | 'lane' | 'txHash' | 'tokenAmount' | keyof KnownContent
@@ -16,9 +18,12 @@ export interface NotifiedTransfer extends Pick<
   readonly kind: 'delivered' | 'reversed' | 'parked'
   readonly id: string
   readonly runId: string
-  /** ms since the epoch. 0 while the run is open. */
+  /** Closing time of the run, ms since the epoch. 0 while the run is open. */
   readonly closedAt: number
-  /** Closing time, ms since the epoch. For a reversal: the time of its record. For a parked transfer: 0. */
+  /**
+   * Time of the event, ms since the epoch: the closing time or, for a reversal, the time of its record. 0 for a parked
+   * transfer.
+   */
   readonly at: number
 }
 

@@ -24,7 +24,8 @@ export async function startNotifier(client: TemporalClient, receiver: string): P
   const handle = client.workflow.getHandle(notifierWorkflowId(receiver))
   const last = await handle.describe().catch(ifGone(undefined))
   if (last?.status.name === 'RUNNING') return
-  // A notifier completes when its receiver is in no config. If the receiver returns, its notifier starts anew.
+  // A notifier completes once no config contains its receiver. If the receiver returns, a notifier without the old
+  // state starts.
   const known = last && last.status.name !== 'COMPLETED' ? await handle.query(notifierStateQuery).catch(() => undefined) : undefined
   const input: NotifierInput = { receiver, ...(known && { state: known }) }
   await startUnlessTaken(client, 'notifier', {
@@ -35,7 +36,7 @@ export async function startNotifier(client: TemporalClient, receiver: string): P
   })
 }
 
-/** Undefined: the receiver never had a notifier. Throws NOTIFIER_UNREACHABLE and TEMPORAL_UNAVAILABLE. */
+/** Returns undefined if the receiver never had a notifier. Throws NOTIFIER_UNREACHABLE and TEMPORAL_UNAVAILABLE. */
 export function readNotifier(client: TemporalClient, receiver: string): Promise<NotifierState | undefined> {
   const ask = () => queryOrWake(client, notifierWorkflowId(receiver), notifierStateQuery).catch(ifGone(undefined))
   return within(client, queryTimeoutMs, ask).catch(rethrowAs(codes, { receiver }))
@@ -52,7 +53,10 @@ export function countNotifierOrders(client: TemporalClient, receiver: string): P
 
 type GivenNotifierOrder = Exclude<NotifierOrder, { kind: 'raise' | 'test' }>
 
-/** A signal needs no worker. Throws INPUT_INVALID, RECEIVER_NOT_FOUND and TEMPORAL_UNAVAILABLE. */
+/**
+ * Sends the order as a signal, which needs no worker. Throws INPUT_INVALID, RECEIVER_NOT_FOUND and
+ * TEMPORAL_UNAVAILABLE.
+ */
 export async function orderOfNotifier(client: TemporalClient, receiver: string, given: GivenNotifierOrder): Promise<void> {
   await signal(client, receiver, { ...given, order: checkedOrder(given.order) }).catch(rethrowAs(codes, { receiver }))
 }
@@ -62,7 +66,7 @@ export function raiseNotification(client: TemporalClient, receiver: string, noti
   return signal(client, receiver, { kind: 'raise', notification })
 }
 
-/** Undefined if there is no result in time. Throws INPUT_INVALID for a disabled receiver. */
+/** Returns undefined if there is no result in time. Throws INPUT_INVALID for a disabled receiver. */
 export async function testNotifier(
   client: TemporalClient,
   receiver: string,

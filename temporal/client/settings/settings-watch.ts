@@ -11,7 +11,7 @@ const firstEveryMs = 200
 const firstTimeoutMs = 1_000
 const quietMs = 10_000
 
-/** While Temporal does not answer, the last known settings apply. */
+/** The settings, read every 2 s. While Temporal does not answer, the last known settings apply. */
 export type SettingsWatch = Awaited<ReturnType<typeof watchSettings>>
 
 export const unread: Settings = {
@@ -23,7 +23,10 @@ export function isUnread(settings: Settings): boolean {
   return settings === unread
 }
 
-/** After a set-back of Temporal, other orders may get the same version number. A restore loses only the audit. */
+/**
+ * Compares the contents, because other orders may get the same version number after Temporal was set back. Ignores the
+ * audit, which is all that a restore of the settings loses.
+ */
 export function isSameSettings(one: Settings, other: Settings): boolean {
   return isDeepStrictEqual({ ...one, audit: [] }, { ...other, audit: [] })
 }
@@ -77,9 +80,11 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
     /** Before the first read, everything counts as halted, so that nothing is signed against an operator's halt. */
     current: (): Settings => known ?? unread,
     isRead: () => known !== undefined,
-    /** Takes over the settings of a checkpoint, because there may be no worker that answers with the settings. */
+    /** Adopts the settings of a checkpoint, because there may be no worker that could answer a query. */
     learn: take,
-    /** Calls the listener after each change and, if the settings are known, at once. Catches the listener's errors. */
+    /**
+     * Calls the listener after each change and, if the settings are known, immediately. Catches the listener's errors.
+     */
     subscribe(listener: (settings: Settings) => void): () => void {
       listeners.add(listener)
       if (known) notify(listener, known)

@@ -20,7 +20,7 @@ const codes = { unserved: 'SETTINGS_UNREACHABLE' } as const
 /** Empty settings if the settings workflow does not exist. Throws SETTINGS_UNREACHABLE and TEMPORAL_UNAVAILABLE. */
 export async function readSettings(client: TemporalClient, timeoutMs = queryTimeoutMs): Promise<Settings> {
   const ask = () => queryOrWake(client, settingsWorkflowId, settingsQuery).catch(ifGone(noSettings))
-  // The answer of an older version lacks some lists.
+  // A worker of an older version leaves out some lists.
   return { ...noSettings, ...(await within(client, timeoutMs, ask).catch(rethrowAs(codes))) }
 }
 
@@ -59,9 +59,11 @@ export async function changeSettings(client: TemporalClient, known: KnownNames, 
   return { before, after }
 }
 
-/** Without this signal, transfers could notice the orders half an hour later. Never throws. */
+/**
+ * Wakes the transfers that wait for one of the orders. Otherwise they could notice it half an hour later. Never throws.
+ */
 async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
-  // A transfer in the list may be parked by now. With `gate`, the signal wakes no parked transfer.
+  // A transfer in the list may be parked by now. With `gate`, the signal does not wake a parked transfer.
   const payloads = await encodeToPayloads(client.options.loadedDataConverter, { gate: true })
   for (const visibilityQuery of new Set(orders.flatMap(waitingTransfersOf))) {
     await client.workflowService

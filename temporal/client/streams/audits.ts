@@ -15,10 +15,10 @@ type AuditOrder = Pick<Order, 'by'> & Partial<Pick<Order, 'reason'>>
 
 const runTimeoutMs = 120_000
 const serverTimeoutMs = 10_000
-/** A missed audit is dropped if it cannot start within this time. The next audit covers its period. */
+/** An audit that cannot start within this time is dropped. The next audit covers its period. */
 const catchupWindowMs = 60_000
 
-/** A paused schedule stays paused. */
+/** Creates or changes the schedule of a chain's audits. A paused schedule stays paused. */
 export async function setAuditSchedule(
   client: TemporalClient,
   chain: ChainName,

@@ -67,7 +67,7 @@ export async function statusOf(
   return timeoutMs === undefined ? ask() : within(client, timeoutMs, ask)
 }
 
-/** Another message may claim the same number, so the digest decides. */
+/** Compares the digests, because another message may claim the same number. */
 export function isOf({ id }: Pick<ListedTransfer, 'id'>, { digest }: Pick<Transfer, 'digest'>): boolean {
   return id.endsWith(`:${digest.slice(2, 18)}`)
 }
@@ -90,7 +90,9 @@ function queryOf(of: StreamOfTransfers, which: string): string {
   return transfersWith({ TargetChain }, isOwned, `(${[fromChain, ...underNumber].join(' OR ')})`, which)
 }
 
-/** Anyone with access to Temporal can choose ids and attributes. */
+/**
+ * Leaves out runs whose ids do not belong to the stream: anyone with access to Temporal can choose ids and attributes.
+ */
 function listedOf(of: StreamOfTransfers, runs: Awaited<ReturnType<typeof listWorkflows>>): ListedTransfer[] {
   const { bridge: own, owners = [own] } = of
   return runs.flatMap((run) => {

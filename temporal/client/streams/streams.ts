@@ -5,10 +5,10 @@ import { ifGone, rethrowAs } from '../connection/errors.ts'
 import { orderTimeoutMs, queryOrWake, sendOrder, updateOrStart } from '../calls/workflow-calls.ts'
 import { runningNames } from '../visibility/runs.ts'
 
-/** The sticky time-out of a worker that has just ended, plus one workflow task. */
+/** Covers the sticky time-out of a worker that has just ended, and one workflow task. */
 const queryTimeoutMs = 12_000
 
-/** `stream`, in all of this file: a name of the config, or an id with chain numbers. */
+/** In this file, `stream` is a name of the config, or an id with chain numbers. */
 export function workflowIdOf({ streamNames }: TemporalClient, stream: string): string {
   return streamWorkflowId(streamNames?.idOf(stream) ?? stream)
 }

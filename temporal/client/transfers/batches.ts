@@ -40,9 +40,7 @@ export function signalBatchOver(client: TemporalClient, id: string, end: BatchEn
   return client.workflow.getHandle(id).signal(batchOverSignal, end)
 }
 
-/**
- * Batches that hold a nonce that is not final, the lowest nonce first. Throws WorkflowNotFoundError without a ledger.
- */
+/** Batches whose nonce is not final yet, lowest nonce first. Throws WorkflowNotFoundError without a ledger. */
 export async function batchEntries(client: TemporalClient, lane: LaneId) {
   const { entries } = await queryLane(client, lane)
   return Object.values(entries).flatMap(({ nonce, owner }) =>
@@ -50,7 +48,7 @@ export async function batchEntries(client: TemporalClient, lane: LaneId) {
   )
 }
 
-/** Throws for an unreadable memo, because with an empty answer, a transfer could end while a batch carries it. */
+/** Throws if the memo is unreadable: an empty answer could let a transfer end while a batch carries it. */
 export async function batchMembers(client: TemporalClient, id: string): Promise<readonly string[]> {
   const description = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   const code = unreadableCode(description?.memo?.['members'])
@@ -67,7 +65,7 @@ export function isMember(members: readonly string[], intentId: string): boolean 
   return members.includes(tombstone(intentId))
 }
 
-/** Withdraw the intent first, so that no later batch contains it. */
+/** Nonce of the open batch that contains the intent. Withdraw the intent first, so that no later batch contains it. */
 export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, intentId: string): Promise<number | undefined> {
   for (const { id, nonce } of await batchEntries(client, lane)) {
     if (isMember(await batchMembers(client, id), intentId)) return nonce
@@ -75,7 +73,7 @@ export async function nonceOfBatchWith(client: TemporalClient, lane: LaneId, int
   return undefined
 }
 
-/** `known` caches the transfers of a batch, which never change. */
+/** Transfers of the open batches. `known` caches the transfers of each batch, which never change. */
 export async function carriedByBatches(client: TemporalClient, lane: LaneId, known = new Map<string, ReadonlySet<string>>()) {
   const entries = await batchEntries(client, lane)
   const present = new Set(entries.map(({ id }) => id))

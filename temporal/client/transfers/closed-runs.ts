@@ -15,7 +15,7 @@ export interface ClosedRun extends RunId {
   readonly closedAt: string
 }
 
-/** Anyone with access to Temporal can write anything into a history. */
+/** Input and result of a closed run, unchecked: anyone with access to Temporal can write anything into a history. */
 export type ClosedTransfer = NonNullable<Awaited<ReturnType<typeof readClosedRun>>>
 
 export interface ClosedPage {
@@ -30,7 +30,7 @@ export interface ClosedPage {
 const pageSize = 200
 const timeoutMs = 30_000
 
-/** In the server's order, because a dev server has no ORDER BY. */
+/** Lists runs in the server's order, because a dev server has no ORDER BY. */
 export async function listClosedPage(client: TemporalClient, page: ClosedPage): Promise<{ runs: RunId[]; token: string }> {
   const { kind, chain, from, to, token } = page
   const query = transfersWith(
@@ -42,7 +42,7 @@ export async function listClosedPage(client: TemporalClient, page: ClosedPage): 
   return { runs, token: Buffer.from(next ?? []).toString('base64') }
 }
 
-/** The visibility store lags, so the server itself is asked. */
+/** State of the latest run with this id. Asks the server itself, because the visibility store lags. */
 export async function latestRun(client: TemporalClient, id: string): Promise<'running' | 'undone' | TransferState | 'gone'> {
   const run = await client.workflow.getHandle(id).describe().catch(ifGone(undefined))
   if (!run) return 'gone'
@@ -69,7 +69,7 @@ export async function listClosedRuns(client: TemporalClient, from: number, to: n
     .toSorted((a, b) => (`${a.closedAt} ${a.runId}` < `${b.closedAt} ${b.runId}` ? -1 : 1))
 }
 
-/** Undefined: the server has deleted the run. Throws the errors of `fromTemporal`. */
+/** Returns undefined if the server has deleted the run. Throws the errors of `fromTemporal`. */
 export async function readClosedRun(
   client: TemporalClient,
   { workflowId, runId, execution }: Pick<ClosedRun, 'workflowId' | 'runId' | 'execution'>,
@@ -80,7 +80,7 @@ export async function readClosedRun(
       unlessUnreadable(storedTransfer(client, workflowId, runId)),
       unlessUnreadable(execution === 'COMPLETED' ? result() : Promise.resolve(undefined)),
     ])
-    // An input that no key decrypts is unreadable. An input that is no transfer is readable.
+    // An input that cannot be decrypted is unreadable. An input that is not a transfer is readable.
     const unreadable = ended.code ?? (transfer.code?.startsWith('ENCRYPTION_') ? transfer.code : undefined)
     return { transfer: transfer.value, result: ended.value, ...(unreadable && { unreadable }) }
   }

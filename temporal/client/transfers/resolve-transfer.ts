@@ -18,14 +18,14 @@ export interface KnownPlaces {
 
 const longestText = 1_000
 const timeoutMs = 10_000
-/** Highest number of runs that a search reads, newest first. */
+/** Maximum number of runs that a search reads, newest first. */
 const mostScanned = 10_000
 const pageSize = 1_000
 /** Searches share pages, so that many unknown ids cause only one search. */
 const sharedMs = 2_000
 const mostLists = 4
 const mostNamed = 10
-/** Fewer digits would match too many transfers. */
+/** Minimum number of digits. Fewer digits would match too many transfers. */
 const leastDigits = 4
 
 const hash = /^(0x)?[0-9a-f]{64}$/i

@@ -9,21 +9,24 @@ import { ifGone, isForAll } from '../connection/errors.ts'
 import { type ClosedTransfer, readClosedRun } from './closed-runs.ts'
 import type { TransferRow } from './transfer-list.ts'
 
-/** No proof, because anyone with access to Temporal can copy id, bridge and queue. */
+/** True if id, bridge and queue match. This proves nothing: anyone with access to Temporal can copy them. */
 export function isPlausibleTransfer({ workflowId, taskQueue, typedSearchAttributes: attributes }: WorkflowExecutionInfo): boolean {
   const [bridge, target] = [attributes.get(searchAttributes.Bridge), attributes.get(searchAttributes.TargetChain)]
   const parts = transferIdParts(workflowId)
   return parts !== undefined && parts.bridge === bridge && target !== undefined && taskQueue === chainQueue(target)
 }
 
-/** `same`: as the list says. `unread`: unreadable or gone. `foreign`: contradictory, or not encrypted. */
+/**
+ * `same`: the run confirms the list. `unread`: the run is unreadable or gone. `foreign`: the run contradicts the list,
+ * or is not encrypted.
+ */
 export type RunProof = 'same' | 'unread' | 'foreign'
 
 const proofTimeoutMs = 10_000
 /** Servers keep closed runs for days, so a reversed run must still exist this long after its reversal was recorded. */
 const keptMs = 3_600_000
 
-/** Throws the errors of `fromTemporal`. */
+/** Compares a listed event with the run itself. Throws the errors of `fromTemporal`. */
 export async function proofOf(
   client: TemporalClient,
   listed: Pick<TransferRow, 'id' | 'txHash'> & {

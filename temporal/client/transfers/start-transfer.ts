@@ -35,7 +35,10 @@ export async function startTransfer(
   }
 }
 
-/** A stranger may have started the rejected run with a wrong message. The caller has verified `input`. */
+/**
+ * Starts a transfer whose id belongs to a rejected run: a stranger may have started that run with a wrong message. The
+ * caller has verified `input`.
+ */
 export async function startInPlaceOfRejected(
   client: TemporalClient,
   id: string,
@@ -52,8 +55,8 @@ export async function startInPlaceOfRejected(
 }
 
 /**
- * Keeps the stored input without its deadline. After a person's order, the terms are dropped too. Throws INTERNAL
- * without an input.
+ * Starts a closed transfer again, with its stored input but without the deadline. After a person's order, the terms are
+ * dropped too. Throws INTERNAL if no input is stored.
  */
 export async function restartTransfer(
   client: TemporalClient,
@@ -76,7 +79,7 @@ function messageOf({ terms: _, startedUnder: __, ...transfer }: Transfer): Trans
   return transfer
 }
 
-/** A run that another process has just started continues. */
+/** Starts a new run. If another process has just started one, that run continues. */
 async function startAgain(client: TemporalClient, id: string, start: Start): Promise<void> {
   const policies = { workflowIdReusePolicy: 'ALLOW_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' } as const
   await client.workflow.start('transfer', { ...startOptions(id, start), ...policies })
@@ -86,7 +89,7 @@ export async function storedTransfer(client: TemporalClient, id: string, runId?:
   return (await storedStart(client, id, runId)).input.transfer
 }
 
-/** Call this before you restart the transfer. Default run: the latest. */
+/** Records that a delivery is gone. Call this before you restart the transfer. Default run: the latest. */
 export async function recordReversal(client: TemporalClient, transfer: string, runId?: string): Promise<void> {
   const described = await client.workflow.getHandle(transfer, runId).describe().catch(ifGone(undefined))
   if (!described || described.status.name !== 'COMPLETED' || stateOf(described) !== 'delivered') return
@@ -143,7 +146,7 @@ async function storedStart(client: TemporalClient, id: string, runId?: string): 
   return { input: await decode(payload), content: contentIn(kept && (await decode(kept).catch(() => undefined))) }
 }
 
-/** Undefined: the run is unreadable, so it is not Portage's and must not block the message. */
+/** Returns undefined if the run is unreadable: such a run is not Portage's, and must not block the message. */
 export async function readableTransfer(client: TemporalClient, id: string, runId: string): Promise<Transfer | undefined> {
   try {
     const transfer = await storedTransfer(client, id, runId)

@@ -12,7 +12,7 @@ const longestMs = Math.max(...trafficMinutes) * 60_000
 const mostKept = 50_000
 const everyMs = 4_000
 
-/** Reads Temporal's lists at most every 4 s, and keeps ended transfers. `read` throws TEMPORAL_UNAVAILABLE. */
+/** Reads Temporal's lists at most once every 4 s, and keeps ended transfers. `read` throws TEMPORAL_UNAVAILABLE. */
 export function createTrafficReader(client: TemporalClient) {
   const ended = new EndedTransfers()
   const readLists = async () => {

@@ -46,10 +46,10 @@ const serverTimeoutMs = 10_000
 const emptyPages = 5
 /** ISO 8601. After a continue-as-new, the run's own start is later than the transfer's. */
 export const startedAtMemo = 'startedAt'
-/** With this memo, lists read neither histories nor chains. Workflows never read it. */
+/** Memo with a transfer's content, so that lists need no histories or chains. Workflows never read it. */
 export const contentMemo = 'content'
 
-/** Any page may be short, but only the last has no `next`. Throws INPUT_INVALID for a bad cursor. */
+/** Any page may be short, but only the last page lacks `next`. Throws INPUT_INVALID for a bad cursor. */
 export async function listTransferPage(
   client: TemporalClient,
   filter: TransferFilter,

@@ -52,7 +52,7 @@ export async function selectTransfers(client: TemporalClient, kind: TransferOrde
 
 export type ManyResult = { readonly id: string; readonly result: OrderResult } | { readonly id: string; readonly error: RelayerError }
 
-/** Throws only errors that concern all transfers, such as TEMPORAL_UNAVAILABLE. */
+/** Gives the order to each transfer. Throws only errors that concern all transfers, such as TEMPORAL_UNAVAILABLE. */
 export async function orderTransfers(
   client: TemporalClient,
   transfers: readonly TransferRow[],

@@ -6,7 +6,7 @@ export const undone = `ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', '
 export const running = `ExecutionStatus = 'Running'`
 export const closed = `ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`
 
-/** In the server's SQL, a bare quote or backslash would end or change the text. */
+/** Quotes a text for the server's SQL, where a bare quote or backslash would end or change the text. */
 export function quoted(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }
@@ -23,7 +23,7 @@ export function fromOrTo(chain: string | undefined): string[] {
   return chain === undefined ? [] : [`(SourceChain = ${quoted(chain)} OR TargetChain = ${quoted(chain)})`]
 }
 
-/** One query after the other, because the server allows ten a second. */
+/** Sends one query after the other, because the server allows ten a second. */
 export async function countTransfers(client: TemporalClient, timeoutMs: number): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
   const count = async (name: string, query: string) => counts.set(name, (await client.workflow.count(query)).count)

@@ -46,10 +46,7 @@ export async function readTransfer(client: TemporalClient, id: string): Promise<
 
 const readAtOnce = 10
 
-/**
- * Adds the profits of delivered paid requests, at the cost of two reads for each. Leaves out profits that it cannot
- * read.
- */
+/** Adds the profits of delivered paid requests, with two reads for each. Leaves out profits that cannot be read. */
 export function withProfits(client: TemporalClient, rows: readonly TransferRow[]): Promise<TransferRow[]> {
   return mapLimited(rows, readAtOnce, async (row) => {
     if (row.worth === undefined || row.state !== 'delivered') return row
@@ -110,8 +107,8 @@ export async function* listWaitingTransfers(client: TemporalClient, chain: Chain
 const looking: readonly (string | undefined)[] = ['admitting', 'waiting', 'parked']
 
 /**
- * Offers a transfer a newer copy of its message. This wakes a parked transfer, which therefore gets a copy only if it
- * awaits new signatures. `isNewer` gets base64.
+ * Offers a transfer a newer copy of its message. A copy wakes a parked transfer, so a parked transfer gets one only if
+ * it awaits new signatures. `isNewer` gets the stored message, base64.
  */
 export async function offerCopy(
   client: TemporalClient,

@@ -14,7 +14,7 @@ export interface RunId {
 
 export type OpenRun = NonNullable<Awaited<ReturnType<typeof describeOpenRun>>>
 
-/** The newest first. A workflow whose id lacks the prefix is not Portage's. */
+/** Names of the open workflows of a type, newest first. Leaves out ids without the prefix: they are not Portage's. */
 export async function runningNames(
   client: TemporalClient,
   type: 'lane' | 'stream' | 'notifier',
@@ -26,7 +26,7 @@ export async function runningNames(
   return { names, isCut: runs.length === most }
 }
 
-/** The visibility store lags, so the server is asked. Undefined: the run is closed or gone. */
+/** Asks the server, because the visibility store lags. Returns undefined if the run is closed or gone. */
 export async function describeOpenRun(client: TemporalClient, { workflowId, runId }: Pick<RunId, 'workflowId'> & Partial<RunId>) {
   const run = await client.workflow.getHandle(workflowId, runId).describe().catch(ifGone(undefined))
   if (run?.status.name !== 'RUNNING') return undefined
@@ -68,11 +68,13 @@ async function failureMessage(
   return error?.message ?? failure.message ?? ''
 }
 
-/** Any build can continue from the first task. Input, updates and signals are kept. Safe to repeat. */
+/**
+ * Resets a run to its first task, from which any build can continue. Keeps input, updates and signals. Safe to repeat.
+ */
 export async function resetToFirstTask(client: TemporalClient, run: RunId, why: string): Promise<void> {
   const { workflowId, runId } = run
   const first = (await readHistory(client, run)).find(({ workflowTaskCompletedEventAttributes: done }) => done)
-  if (!first) throw new Error(`${workflowId} has ended no task that it could be reset to`)
+  if (!first) throw new Error(`${workflowId} has no completed task to which it could be reset`)
   await client.workflowService.resetWorkflowExecution({
     namespace: client.options.namespace,
     workflowExecution: { workflowId, runId },

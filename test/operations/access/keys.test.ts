@@ -148,7 +148,7 @@ test('a key ring has the keys of the config, and reads a changed key file within
   now += 1
   const both = await ring.keys()
   expect(both.map(({ kid }) => kid)).toEqual([ofConfig[0]!.kid, signingKey(await readKeys(file)).kid])
-  // The ring that checks tokens keeps no secret in memory.
+  // The ring that checks tokens does not keep secrets in memory.
   expect(both.filter((key) => 'd' in key)).toEqual([])
   now += 1_000
   expect(await ring.keys()).toBe(both)

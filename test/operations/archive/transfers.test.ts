@@ -15,7 +15,10 @@ const oldest = now - 72 * hour
 const ago = (hours: number) => Date.parse('2026-11-22T12:00:00Z') - hours * hour
 const iso = (at: number) => new Date(at).toISOString()
 
-/** A client with a run for each of `hours`, the hours since it closed. Inputs and results cannot be read. */
+/**
+ * A client with one closed run for each of `hours`, which are the hours since the run closed. Inputs and results cannot
+ * be read.
+ */
 function clientWith(hours: readonly number[]) {
   const client = createTemporalClient(Connection.lazy(), 'default', { codec: createEncryptionCodec(undefined) })
   const runs = hours.map((at) => ({
@@ -126,7 +129,7 @@ describe('the archive of transfers', () => {
     const options = { since: ago(6), ordersThrough: 0, oldest: ago(6), now }
     const [some, others] = [clientWith([0.5, 0.51, 0.52, 5]), clientWith([0.52, 0.53, 0.54, 4.99, 5])]
     let other: Promise<unknown> | undefined
-    /** Lets a second pass run to its end when the first pass has read a text and not written it yet. */
+    /** A store that runs a whole second pass after the first pass has read a text, but before it writes the text. */
     const overtaken: ArchiveStore = {
       get: (name) => store.get(name),
       async put(...args) {

@@ -48,7 +48,7 @@ const ofReceiver = (changes: Partial<NotifierState>): Partial<Facts> => ({
   ],
 })
 
-/** For each cause, facts with which the cause is shown. The type demands an entry for every cause of the catalogue. */
+/** For each cause, facts that show the cause. The type demands an entry for every cause of the catalogue. */
 const shown: Readonly<Record<CauseCode, Partial<Facts>>> = {
   TEMPORAL_UNAVAILABLE: { temporal: away, settings: away, ledger: ofQueue(away), chainWorkers: new Map(), lanes: [] },
   LEDGER_WITHOUT_WORKER: { ledger: ofQueue(unpolled) },
@@ -168,7 +168,7 @@ const besides: Partial<Record<CauseCode, readonly CauseCode[]>> = {
   STREAM_FULL: ['GAP_NOT_QUERIED'],
 }
 
-/** Causes that no case of lab/stuck makes. The list may only become shorter. */
+/** Causes that no case of lab/stuck reproduces. The list may only become shorter. */
 const neverMade: readonly CauseCode[] = [
   ...(['INTAKE_SILENT', 'LANE_CHAIN_REPLACED', 'FEE_LIMIT_REACHED', 'NONCE_STUCK', 'LANE_UNREACHABLE', 'LANE_UNSYNCED'] as const),
   ...(['LANE_NONE', 'LANE_FULL', 'SIGNING_REFUSED', 'CALL_UNJUSTIFIED', 'SIGNER_OFFLINE'] as const),

@@ -21,7 +21,7 @@ const idOf = (sequence: string) => `wormhole-token-bridge:2:${'ee'.repeat(32)}:$
 async function forgeRuns(client: Client, delivered: string, parked: string): Promise<readonly string[]> {
   const forge = (id: string, queue: string, target: string, input: unknown = {}) =>
     forgeRun(client, { type: 'transfer', id, queue, input, result: { id, state: 'delivered' } }, { ...attributes, TargetChain: target })
-  // Runs with a foreign id, on the queue of another chain, and with a message of another id.
+  // A run with a foreign id, a run on the queue of another chain, and a run whose message has another id.
   const junk = ['x:2:junk', idOf('1')] as const
   await forge(junk[0], 'chain:forged-1', 'forged-1')
   await forge(junk[1], 'chain:forged-2', 'bsc')
@@ -64,7 +64,7 @@ export async function expectForgedUntold(
   expect(books.received[0]?.data['proof']).toBe('temporal')
   const delivered = good.at(-1)!
   const unseen = await forgeRuns(client, delivered, await on.transfer(next(), { parks: true }))
-  // A later notification shows that the forged runs were read and stop nothing.
+  // A later notification shows that the notifier has read the forged runs, and that they did not stop it.
   const last = await on.transfer(next())
   await tells('the last delivery to be notified', () => told().includes(last))
   const refused = () => on.logged.filter((line) => line.includes('RUN_FOREIGN'))

@@ -67,7 +67,7 @@ describe('A receiver that does not answer', () => {
   })
 
   test('a receiver that wants no more is disabled, and its notifications are kept until it is enabled', () => {
-    const gone = again({ ...start, pending: [about('a')] }, 'a', { kind: 'gone', why: 'it wants no more (410)' }, 5)
+    const gone = again({ ...start, pending: [about('a')] }, 'a', { kind: 'gone', why: 'it wants no more notifications (410)' }, 5)
     expect(gone).toMatchObject({ disabled: { why: 'gone', at: 5 }, pending: [], unsent: [{ tries: 1 }] })
     const enabled = obeyNotifierOrder(gone, { kind: 'enable', order }, 9)
     expect([enabled.disabled, dueUnsent(enabled, 9).length]).toEqual([undefined, 1])

@@ -61,7 +61,7 @@ describe('A notification', () => {
 
   test.each([
     [204, {}, { kind: 'taken' }],
-    [410, {}, { kind: 'gone', why: 'it wants no more (410)' }],
+    [410, {}, { kind: 'gone', why: 'it wants no more notifications (410)' }],
     [404, {}, { kind: 'refused', why: 'HTTP 404' }],
     [503, { 'retry-after': '120' }, { kind: 'failed', why: 'HTTP 503', retryAfterMs: 120_000 }],
     [429, {}, { kind: 'failed', why: 'HTTP 429' }],

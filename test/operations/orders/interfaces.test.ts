@@ -44,9 +44,9 @@ test('every order has a POST route or a reason for its absence', () => {
   })
   expect(Object.fromEntries(open.map((name) => [name, orderOf(name).onlyCommand]))).toEqual({
     'deploy promote': 'A deployment runs it where the new version is installed.',
-    'token create': 'The key file is on this machine alone.',
-    'token rotate-key': 'The key file is on this machine alone.',
-    'token remove-key': 'The key file is on this machine alone.',
+    'token create': 'The key file exists only on this machine.',
+    'token rotate-key': 'The key file exists only on this machine.',
+    'token remove-key': 'The key file exists only on this machine.',
   })
 })
 

@@ -20,7 +20,7 @@ let native: NativeConnection
 let workflowBundle: WorkflowBundleWithSourceMap
 let server: TemporalServer
 let client: TemporalClient
-/** Nobody can read this client's memos. */
+/** A client that writes memos that nobody can read. */
 let hostile: TemporalClient
 
 beforeAll(async () => {
