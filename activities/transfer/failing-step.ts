@@ -24,10 +24,11 @@ export function createWaitIfFailing(deps: StepDeps) {
 
   return <Input extends { transfer: Transfer }, Result>(step: (input: Input) => Promise<Result>, unverified?: true) =>
     async (input: Input): Promise<Result | Waiting> => {
-      const { attempt, scheduledTimestampMs, startToCloseTimeoutMs } = Context.current().info
+      const { attempt, scheduledTimestampMs, startToCloseTimeoutMs, activityType } = Context.current().info
+      const limitMs = startToCloseTimeoutMs - reportMs
       try {
-        return await within(startToCloseTimeoutMs - reportMs, step(input), () => {
-          throw new RelayerError('NODE_UNAVAILABLE', { detail: `The step did not end within ${startToCloseTimeoutMs - reportMs} ms.` })
+        return await within(limitMs, step(input), () => {
+          throw new RelayerError('STEP_LATE', { detail: `It did not end within ${limitMs} ms.`, facts: { step: activityType } })
         })
       } catch (error) {
         const { code, retriable, about, facts } = toRelayerError(error)

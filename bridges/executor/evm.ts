@@ -10,7 +10,7 @@ import { toVerdict, unlessRefused } from '../kit/verdict.ts'
 import type { Endpoint, ProvedSource, RouteWithin, Verdict } from '../port.ts'
 import { selectorsOf } from './calls.ts'
 import { createHints, type PlannedCall } from './hints.ts'
-import { addressOf, type ExecutorTerms, judge, type Judgement } from './judge.ts'
+import { addressOf, type ExecutorTerms, judge, type Judgement, soldBy } from './judge.ts'
 import { executorRefusals, keyRefusals, type RequestKind } from './kinds.ts'
 import { digestOf, type ExecutorMessage, readMessage, writeMessage } from './message.ts'
 import { createProductRequests } from './product-requests.ts'
@@ -74,9 +74,9 @@ function kindsOf(options: ExecutorEndpointOptions): Readonly<Record<RequestPrefi
 
 /** Judges requests by the provider's terms and the time. */
 function createAcceptance({ clock = Date.now, terms }: Pick<ExecutorEndpointOptions, 'clock' | 'terms'>) {
-  function acceptAt(now: number, { request, sourceChain }: ExecutorMessage, hasStarted: boolean): Accepted {
+  function acceptAt(now: number, { request, sourceChain }: ExecutorMessage, hasStarted: boolean, by = terms): Accepted {
     // `requestedAt` is 0, because the Executor's contract itself refuses a request whose quote has expired.
-    const judged = judge(request, sourceChain, { requestedAt: 0, now, hasStarted }, terms)
+    const judged = judge(request, sourceChain, { requestedAt: 0, now, hasStarted }, by)
     if (judged.kind === 'refused') throw new RelayerError(judged.code, { detail: judged.reason })
     return judged
   }
@@ -112,6 +112,7 @@ function createRequests(options: ExecutorEndpointOptions) {
   const { chain, verifyRequest, decode, within } = options
   const acceptance = createAcceptance(options)
   const { acceptAt, accept, isLate, demandInTime } = acceptance
+  const sold = soldBy(options.terms)
   const kinds = kindsOf(options)
 
   function kindOf({ request }: ExecutorMessage): RequestKind {
@@ -136,10 +137,11 @@ function createRequests(options: ExecutorEndpointOptions) {
     ...acceptance,
     /**
      * Checks whether a transfer may start for the request. Throws a code of `executorRefusals` if not, and read errors.
+     * `validate` declines a sold request that the present terms refuse.
      */
     async verifyNew(message: ExecutorMessage): Promise<void> {
       await verifyRequest(message)
-      acceptAt(0, message, false)
+      acceptAt(0, message, false, sold)
     },
     async validate(transfer: Transfer): Promise<Verdict> {
       const message = readOf(transfer)

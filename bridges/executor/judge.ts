@@ -99,6 +99,21 @@ export function judge(request: RequestForExecution, sourceChain: number, times: 
   return { kind: 'accepted', message, wanted, quote, cost }
 }
 
+const boundless = 2n ** 256n
+
+/**
+ * The terms of every request that the quoter may have sold: an earlier config may have had higher caps, and other
+ * receivers and contracts of drop-offs.
+ */
+export function soldBy(terms: ExecutorTerms): ExecutorTerms {
+  const caps = { maxGasLimit: boundless, maxMsgValue: boundless, maxGasDropOff: boundless }
+  const chains = [...terms.chains].map(([id, target]) => {
+    const dropOffContracts = Object.fromEntries(target.prefixes.map((prefix) => [prefix, terms.quoter]))
+    return [id, { ...target, caps, dropOffContracts, recordContract: terms.quoter }] as const
+  })
+  return { ...terms, chains: new Map(chains) }
+}
+
 function problemOfChains(
   { targetChain }: RequestForExecution,
   quote: Quote,

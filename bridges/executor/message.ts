@@ -8,7 +8,7 @@ import { demandSize } from '../kit/demands.ts'
 import { emitterOf, type PlacedLogsOptions } from '../kit/placed-logs.ts'
 import type { Decode } from '../kit/published.ts'
 import { bytesOf, readRequest, type RequestForExecution, requestOf } from './event.ts'
-import { type ExecutorTerms, judge } from './judge.ts'
+import { type ExecutorTerms, judge, soldBy } from './judge.ts'
 import { decodeInstructions, executor } from './requests.ts'
 
 /** A request and the place of its log. The logs of the source chain prove the request: it has no signatures. */
@@ -108,14 +108,16 @@ export function createDecode(sources: ReadonlyMap<number, ExecutorSource>, chain
 }
 
 /**
- * The returned function decodes the log of a request. It returns undefined for a request that `judge` refuses even if
- * its transfer has started. The stream must also leave out requests for which `mayStart` is false.
+ * The returned function decodes the log of a request. It returns undefined for a request that the quoter cannot have
+ * sold. A sold request that the present terms refuse starts a transfer, which is declined, so that it is shown and
+ * counted. The stream must also leave out requests for which `mayStart` is false.
  */
 export function createLogDecode(name: ChainName, sourceChain: number, terms: ExecutorTerms, decode: Decode): PlacedLogsOptions['decode'] {
+  const sold = soldBy(terms)
   return (log) => {
     const { block, index: logIndex, transactionHash: txHash } = log
     const request = readRequest({ name }, log)
-    if (judge(request, sourceChain, { requestedAt: 0, now: 0, hasStarted: true }, terms).kind === 'refused') return undefined
+    if (judge(request, sourceChain, { requestedAt: 0, now: 0, hasStarted: true }, sold).kind === 'refused') return undefined
     return decode(writeMessage({ sourceChain, height: block.height, logIndex, txHash, request, attested: [] }))
   }
 }

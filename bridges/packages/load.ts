@@ -45,7 +45,7 @@ export async function readPlugin(file: string, expected?: string, limits?: Threa
   const bytes = await readFile(file).catch((cause: unknown) => {
     throw broken('PLUGIN_INVALID', 'The file cannot be read.', about, cause)
   })
-  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const sha256 = sha256Of(bytes)
   if (expected !== undefined && sha256 !== expected)
     throw broken('PLUGIN_CHANGED', `Its SHA-256 is ${sha256}, and the config has ${expected}.`, about)
   if (!['.js', '.mjs'].includes(extname(file)))
@@ -81,6 +81,10 @@ export async function createPlugin(
   } catch (cause) {
     return refuse('It is not a plug-in of this kit: ', cause)
   }
+}
+
+export function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
 }
 
 interface LoadOptions {

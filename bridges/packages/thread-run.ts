@@ -33,12 +33,15 @@ interface About {
 
 type FromThread = { readonly id: number } & (
   | { readonly read: number; readonly view: Omit<Shown, 'is'> }
-  | { readonly error: string; readonly read?: number }
+  | { readonly error: string; readonly step?: unknown; readonly read?: number }
   | Answer
 )
 
 /** Thrown if a job takes too long. */
 export class LateJob extends Error {}
+
+/** Thrown if the plug-in refuses its settings. */
+export class SettingsRefused extends Error {}
 
 /** `digest`: digest of the message on which the plug-in hung. */
 type OnEnd = (why: string, digest?: string) => void
@@ -147,7 +150,7 @@ export class ThreadRun {
     if ('view' in message) void this.#read(job, message)
     else if ('bytes' in message) job.succeed(deserialize(message.bytes))
     else if ('failed' in message) job.fail(new Error(`${job.name} ${message.failed}`))
-    else job.fail(job.errors.get(message.read ?? 0) ?? new Error(message.error))
+    else job.fail(job.errors.get(message.read ?? 0) ?? new (message.step === 'settings' ? SettingsRefused : Error)(message.error))
   }
 
   /**

@@ -32,11 +32,11 @@ function packed(value) {
   return bytes.length > mostBytes ? { failed: `returned more than ${mostBytes} bytes` } : { bytes }
 }
 
-function step(what, make) {
+function step(name, what, make) {
   try {
     return make()
   } catch (error) {
-    throw new Error(`${what}: ${textOf(error, 300)}`, { cause: error })
+    throw Object.assign(new Error(`${what}: ${textOf(error, 300)}`, { cause: error }), { step: name })
   }
 }
 
@@ -83,8 +83,8 @@ const jobs = {
   },
 
   create({ settings, context }) {
-    const parsed = step('Its settings are refused', () => definition.settings.parse(settings))
-    made = step('It cannot be created', () => definition.create(parsed, context))
+    const parsed = step('settings', 'Its settings are refused', () => definition.settings.parse(settings))
+    made = step('create', 'It cannot be created', () => definition.create(parsed, context))
     const { routes, reverts, decode, delivered, parties, policy, earned, next, stages = {} } = made ?? {}
     const ofStages = Object.entries(stages).flatMap(([stage, { call, effect }]) => [
       [`stages.${stage}.call`, call],
@@ -136,7 +136,7 @@ async function work({ id, job, input }) {
     parentPort.postMessage({ id, ...packed(await jobs[job](input, id)) }, [])
   } catch (error) {
     const text = job === 'next' ? `next threw: ${textOf(error)}` : textOf(error, 300)
-    parentPort.postMessage({ id, error: text, read: numbers.get(error) }, [])
+    parentPort.postMessage({ id, error: text, step: error?.step, read: numbers.get(error) }, [])
   }
 }
 

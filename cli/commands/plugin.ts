@@ -5,6 +5,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { demandOwnMessages, pluginContext } from '../../bridges/configured-emitters.ts'
 import { asData, type ConfiguredPlugin, createPlugin, noFee, type PluginFile, readPlugin } from '../../bridges/packages/load.ts'
+import { SettingsRefused } from '../../bridges/packages/thread-run.ts'
 import type { ArgumentBound } from '../../bridges/kit/plugin.ts'
 import { parseConfig } from '../../config/load/load.ts'
 import { editYaml, readYaml } from '../../config/load/yaml.ts'
@@ -98,8 +99,8 @@ async function addFile({ context, configFile, options }: AddCall, config: Config
       ? before?.settings
       : readYaml(await textOfFile(context, options.settings, 'The settings cannot be read.'), options.settings)
   const { plugin, routes } = await createPlugin(file, settings ?? {}, pluginContext(config)).catch((error: unknown) => {
-    const { about } = toRelayerError(error)
-    if (settings !== undefined || !about.startsWith('Its settings are refused')) throw error
+    const { about, cause } = toRelayerError(error)
+    if (settings !== undefined || !(cause instanceof SettingsRefused)) throw error
     throw invalid(`The plug-in needs settings: name their file with --settings <file>. ${about}`, {}, error)
   })
   if (!plugin.earned && !isFree) throw invalid(`The plug-in ${noFee}. Add --free to accept that.`, { plugin: name })

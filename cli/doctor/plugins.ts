@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { ConfiguredPlugin } from '../../bridges/packages/load.ts'
+import { type ConfiguredPlugin, sha256Of } from '../../bridges/packages/load.ts'
 import type { ConfiguredChain as Reader } from '../../chains/registry.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { errorCatalogue } from '../../domain/catalogue/errors.ts'
@@ -27,7 +26,7 @@ type Pinned = Pick<ConfiguredPlugin, 'module' | 'sha256'>
 export async function stateOfFile({ module, sha256 }: Pinned): Promise<'as added' | 'changed' | 'missing'> {
   const bytes = await readFile(module).catch(() => undefined)
   if (bytes === undefined) return 'missing'
-  return createHash('sha256').update(bytes).digest('hex') === sha256 ? 'as added' : 'changed'
+  return sha256Of(bytes) === sha256 ? 'as added' : 'changed'
 }
 
 export async function fileFinding({ module, sha256 }: Pinned): Promise<Finding> {

@@ -133,10 +133,11 @@ export const settingsRows = {
     meaning: 'No key signs anything new for the halted scope.',
   },
   DENIED: {
-    title: 'Transfers were declined because their recipient or token is on the deny-list.',
-    remedy: 'Do nothing if the rule of the deny-list is right; otherwise remove the rule, then run `portage transfer retry`.',
+    title: 'Transfers were declined because of the deny-list, or because the config does not deliver requests that somebody paid for.',
+    remedy:
+      'Do nothing if the deny-list or the config is right; otherwise remove the rule, or raise the cap of bridges.executor, then run `portage transfer retry`.',
     severity: 'note',
-    does: 'The denied transfers have ended as declined. `portage transfer retry` checks the deny-list again.',
+    does: 'These transfers have ended as declined. `portage transfer retry` checks them again.',
     next: ['portage settings', `portage allow <kind> <party> ${reason}`, commands.retry],
   },
   ORDER_NAME_UNKNOWN: {

@@ -1,4 +1,4 @@
-import { cause, commands, does, fatal, retry, retryAlone, type CatalogueRow, row } from './row.ts'
+import { cause, commands, does, fatal, outage, retry, retryAlone, type CatalogueRow, row } from './row.ts'
 
 const { doctor, fees, listLanes, raiseFee, reason, show } = commands
 
@@ -170,6 +170,11 @@ export const transferRows = {
   GAS_LIMIT: fatal(
     'The call needs more gas than the gas limit allows.',
     'Raise the gas limit (run `portage fees set`), then run `portage transfer retry`.',
+  ),
+  STEP_LATE: outage(
+    'A step of the transfer did not end in time.',
+    'Do nothing if the transfer continues. If many transfers show this code, find what is slow: the nodes of the chains, a plug-in, or a service that the step asks. `portage doctor` asks each of them.',
+    { waitsForItself: true, passesSoon: true },
   ),
   DEADLINE_PASSED: fatal('The deadline of the transfer has passed.', '`portage transfer retry` delivers the transfer without a deadline.'),
   DELIVERY_REVERTED: retryAlone(

@@ -1,8 +1,7 @@
-import { toRelayerError } from '../catalogue/errors.ts'
 import { defined } from '../defined.ts'
 import { type ChainName, numberOfUnconfigured } from '../transfer/transfer.ts'
 import { ordersOf } from './checkpoint.ts'
-import { assertKnownNames, type KnownNames } from './known-names.ts'
+import { type KnownNames, nameProblems } from './known-names.ts'
 import type { DenyRule, Halt, Settings, SettingsOrder } from './settings.ts'
 
 /**
@@ -19,17 +18,7 @@ export function inForce(settings: Settings, known: KnownNames): Settings {
 /** Orders in force with a name that the config lacks. Tokens are left out, because an unknown name gives no access. */
 export function unfitting(settings: Settings, known: KnownNames): { readonly order: SettingsOrder; readonly why: string }[] {
   const orders = ordersOf({ ...settings, tokens: [] }, 0).flatMap((given) => given.orders)
-  return orders.flatMap((order) => {
-    try {
-      assertKnownNames([order], known, settings)
-      return []
-    } catch (error) {
-      const [why = ''] = toRelayerError(error)
-        .about.replace(/^orders\[0\][\w.]*: /, '')
-        .split('; ')
-      return [{ order, why }]
-    }
-  })
+  return orders.flatMap((order) => [...nameProblems([order], known, settings)].slice(0, 1).map(({ why }) => ({ order, why })))
 }
 
 function haltNow(halt: Halt, known: KnownNames): Halt {

@@ -255,8 +255,9 @@ export interface StreamName {
   readonly name: string
 }
 
-/** Both methods accept a name or an id. They return any other text unchanged. */
+/** `all`: the names. Both methods accept a name or an id. They return any other text unchanged. */
 export interface StreamNames {
+  readonly all: readonly string[]
   idOf(nameOrId: string): string
   nameOf(nameOrId: string): string
 }
@@ -264,5 +265,5 @@ export interface StreamNames {
 export function createStreamNames(streams: readonly StreamName[]): StreamNames {
   const ids = new Map(streams.map(({ id, name }) => [name, id]))
   const names = new Map(streams.map(({ id, name }) => [id, name]))
-  return { idOf: (text) => ids.get(text) ?? text, nameOf: (text) => names.get(text) ?? text }
+  return { all: [...ids.keys()], idOf: (text) => ids.get(text) ?? text, nameOf: (text) => names.get(text) ?? text }
 }

@@ -2,9 +2,10 @@ import { awaitsNewSignatures, isErrorCode, knownCode, waitsForItself } from '../
 import { room } from '../../domain/stream/numbers.ts'
 import type { StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import type { Logger } from '../../observability/logger.ts'
+import { boundedMap } from '../../runtime/bounded-map.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
-import { type ListedTransfer, longWaiting, statusOf, type StreamOfTransfers } from '../../temporal/client/streams/stream-transfers.ts'
+import { type ListedTransfer, statusOf, type StreamOfTransfers, waitingPage } from '../../temporal/client/streams/stream-transfers.ts'
 
 export interface WaitingTransfersDeps {
   readonly source: StreamOfTransfers
@@ -21,7 +22,7 @@ export interface WaitingTransfersDeps {
  * signs.
  */
 const outsideIfFullMs = 60_000
-const limits = { queries: 50, atOnce: 20, queryMs: 5_000, againMs: 60_000, everyMs: 10_000 } as const
+const limits = { listed: 1_000, queries: 50, atOnce: 20, queryMs: 5_000, againMs: 60_000, everyMs: 10_000 } as const
 
 async function askStatus({ client, logger }: Pick<WaitingTransfersDeps, 'client' | 'logger'>, one: ListedTransfer) {
   try {
@@ -66,12 +67,15 @@ export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'l
 
 /**
  * Moves transfers outside the window if room is short and they wait for a reason of their own (such as a missing
- * wrapper or a revert).
+ * wrapper or a revert). Strangers may create any number of them, so each look lists one page: in turn the newest and an
+ * older one.
  */
 export function createWaitingTransfers(deps: WaitingTransfersDeps) {
   const { client, source, outsideAfterMs = 600_000 } = deps
-  const askedAt = new Map<string, number>()
+  const askedAt = boundedMap<string, number>(10_000)
   let searchedAt = -Infinity
+  let older: number | undefined
+  let isOlderNext = false
 
   return async function findWaiting(state: StreamState): Promise<readonly StreamRequest[]> {
     const now = Date.now()
@@ -79,8 +83,11 @@ export function createWaitingTransfers(deps: WaitingTransfersDeps) {
     searchedAt = now
     const afterMs = room(state) > state.maxOpen / 10 ? outsideAfterMs : Math.min(outsideAfterMs, outsideIfFullMs)
     const open = new Set(state.open.map(({ number }) => number))
-    const listed = (await longWaiting(client, source, now - afterMs)).filter(({ number }) => open.has(number))
-    forgetOthers(askedAt, listed)
+    const from = isOlderNext ? older : undefined
+    const page = await waitingPage(client, source, limits.listed, Math.min(from ?? Infinity, now - afterMs))
+    isOlderNext = from === undefined
+    if (from !== undefined || older === undefined) older = page.before
+    const listed = page.listed.filter(({ number }) => open.has(number))
     const lastAt = ({ runId }: ListedTransfer) => askedAt.get(runId) ?? 0
     const due = listed.filter((one) => now - lastAt(one) >= limits.againMs).toSorted((a, b) => lastAt(a) - lastAt(b))
     const requests = await mapLimited(due.slice(0, limits.queries), limits.atOnce, async (one): Promise<StreamRequest[]> => {

@@ -32,8 +32,9 @@ export function explainTransfers(
   const slow = left.filter((transfer) => isSlow(transfer, at) && !isHeld(transfer))
   return [
     ...[...groupBy(held, keyOf).values()].map((group) => explainGroup(group, at, config)),
-    ...[...groupBy(slow, ({ state, targetChain }) => `${state} ${targetChain}`).values()].map((group) => explainSlow(group, at)),
+    ...[...groupBy(slow, placeOfSlow).values()].map((group) => explainSlow(group, at)),
     ...explainDenied(declined, settings, at),
+    ...explainRefused(declined, at),
   ]
 }
 
@@ -116,17 +117,25 @@ function groupFacts(group: readonly TransferFacts[], at: number): Pick<Finding, 
   return { since, asOf: at, holds: (transfer) => group.includes(transfer) }
 }
 
-function isSlow({ state, inStateSince }: TransferFacts, at: number): boolean {
+/** A workflow that does not answer does not say when it came into its state. */
+function isSlow({ state, inStateSince, isSilent, startedAt }: TransferFacts, at: number): boolean {
   const usual = usualMs[state]
-  return usual !== undefined && inStateSince !== undefined && at - inStateSince > usual
+  const since = inStateSince ?? (isSilent ? startedAt : undefined)
+  return usual !== undefined && since !== undefined && at - since > usual
+}
+
+function placeOfSlow({ state, targetChain, isSilent, version }: TransferFacts): string {
+  return [state, targetChain, ...(isSilent ? ['silent', version ?? ''] : [])].join(':')
 }
 
 function explainSlow(group: readonly [TransferFacts, ...TransferFacts[]], at: number): Finding {
-  const [{ state, targetChain, failure }] = group
+  const [{ state, targetChain, failure, isSilent, version }] = group
+  const only = version === undefined ? '' : `, and only processes of the version ${version} can run it`
+  const why = isSilent ? `the workflow does not answer${only}` : failure
   return {
     row: 'TRANSFERS_SLOW',
-    what: `To ${targetChain}, in the state ${state} for long${failure === undefined ? '' : `: ${failure}`}`,
-    where: { kind: 'transfers', id: `${state}:${targetChain}` },
+    what: `To ${targetChain}, in the state ${state} for long${why === undefined ? '' : `: ${why}`}`,
+    where: { kind: 'transfers', id: placeOfSlow(group[0]) },
     ...groupFacts(group, at),
   }
 }
@@ -148,12 +157,31 @@ function explainDenied(declined: readonly TransferFacts[], settings: Facts['sett
         since: Math.min(...ofKind.map((rule) => rule.at)),
         asOf: at,
         values: { kind, ...(held[0] && { id: held[0].workflowId }), ...(one && { party: one.value }) },
-        numbers: {
-          count: held.length,
-          oldest: Math.min(...held.map(({ startedAt }) => startedAt)),
-          examples: held.map(({ workflowId }) => workflowId),
-        },
+        numbers: numbersOf(held),
       },
     ]
   })
+}
+
+function numbersOf(held: readonly TransferFacts[]): Finding['numbers'] {
+  const examples = held.map(({ workflowId }) => workflowId)
+  return { count: held.length, oldest: Math.min(...held.map(({ startedAt }) => startedAt)), examples }
+}
+
+/** The stream starts a request for execution only if the payment suffices, so somebody has paid for each of them. */
+function explainRefused(declined: readonly TransferFacts[], at: number): Finding[] {
+  const held = declined.filter(({ code }) => code === 'EXECUTOR_UNSUPPORTED')
+  const [first] = held
+  if (!first) return []
+  return [
+    {
+      row: 'DENIED',
+      what: `${held.length} paid requests for execution of the last day were declined: the config does not deliver them`,
+      where: { kind: 'transfers', id: 'executor' },
+      asOf: at,
+      values: { id: first.workflowId },
+      numbers: numbersOf(held),
+      useless: ['portage settings', 'portage allow'],
+    },
+  ]
 }

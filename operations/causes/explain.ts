@@ -30,7 +30,7 @@ export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges' 
   const heard = facts.streams.filter(({ stream }) => !silent.has(stream))
   const known = [
     ...explainTemporal(facts),
-    ...explainWorkers(facts),
+    ...explainWorkers(facts, config),
     ...explainHalts(facts, names),
     ...ofChains,
     ...explainLanes(facts, held),
@@ -57,14 +57,18 @@ function explainTemporal({ temporal, spies }: Facts): Finding[] {
   return [{ row: 'TEMPORAL_UNAVAILABLE', code, what: `${title} ${about}`, where, asOf: temporal.asOf, numbers }]
 }
 
-function explainWorkers({ temporal, ledger, chainWorkers, version, at }: Facts): Finding[] {
+function explainWorkers({ temporal, ledger, chainWorkers, version, at }: Facts, config: Pick<Config, 'chains'>): Finding[] {
   if (errorOf(temporal)) return []
   const inactive = inactiveVersion(version)
   const useless = inactive === undefined ? ['portage deploy promote'] : ['portage run']
   const more = inactive === undefined ? {} : { version: inactive }
   const chains = [...chainWorkers].flatMap(([chain, served]) => {
     const holds = (transfer: TransferFacts) => goesOn(transfer) && transfer.targetChain === chain
-    return explainQueue(`chain:${chain}`, served, at, { row: 'CHAIN_WITHOUT_WORKER', values: { chain, ...more }, holds, useless })
+    const of = { row: 'CHAIN_WITHOUT_WORKER', values: { chain, ...more }, holds, useless } as const
+    const found = explainQueue(`chain:${chain}`, served, at, of)
+    if (Object.hasOwn(config.chains, chain)) return found
+    const how = `The config has no chain ${chain}: call the chain so again until its transfers have ended.`
+    return found.map((finding) => ({ ...finding, what: `${finding.what} ${how}` }))
   })
   return [...chains, ...explainQueue('ledger', ledger, at, { row: 'LEDGER_WITHOUT_WORKER', values: more, holds: goesOn, useless })]
 }

@@ -76,6 +76,10 @@ export interface TransferFacts extends OpenTransfer {
   readonly inStateSince?: number
   readonly failure?: string
   readonly tries?: number
+  /** True if the workflow runs, was asked for its state, and did not answer. */
+  readonly isSilent?: boolean
+  /** Build id of the only processes that can run the workflow. */
+  readonly version?: string
 }
 
 export interface FailingWorkflow {
@@ -135,7 +139,7 @@ export interface Facts {
   readonly declined: readonly TransferFacts[]
   readonly failing: readonly FailingWorkflow[]
   readonly version?: Read<VersionFacts> | undefined
-  readonly unread: readonly { readonly what: string; readonly asOf: number; readonly error: RelayerError }[]
+  readonly unread: readonly { readonly what: string; readonly asOf: number; readonly error: Pick<RelayerError, 'title' | 'about'> }[]
 }
 
 export function valueOf<Value>(answer: Read<Value> | undefined): Value | undefined {

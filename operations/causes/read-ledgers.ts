@@ -8,9 +8,9 @@ import { listWorkflows, type TemporalClient, within } from '../../temporal/clien
 import { readLane } from '../../temporal/client/lanes/lanes.ts'
 import { countNotified } from '../../temporal/client/settings/notified-transfers.ts'
 import { readNotifier } from '../../temporal/client/settings/notifiers.ts'
-import { listStreamNames, queryStream } from '../../temporal/client/streams/streams.ts'
+import { findStreams, queryStream, workflowIdOf } from '../../temporal/client/streams/streams.ts'
 import { notifierWorkflowId } from '../../temporal/contracts/notifier.ts'
-import { ledgerWorkflows } from '../../temporal/contracts/names.ts'
+import { laneWorkflowId, ledgerWorkflows, settingsWorkflowId } from '../../temporal/contracts/names.ts'
 import { type FailingWorkflow, type LaneFacts, type StreamFacts, type ReceiverFacts, valueOf } from './facts.ts'
 import { failingOf, limits, pendingWork, read } from './read.ts'
 
@@ -34,10 +34,39 @@ function ledgerOf(client: TemporalClient, lane: LaneId): Promise<LaneState | und
   })
 }
 
+/** `isCut`: some workflows outside the config were not read. */
+interface Found<Facts> {
+  readonly found: readonly Facts[]
+  readonly isCut: boolean
+}
+
+const mostOthers = 1_000
+/** In this time, `readEach` begins to read workflows outside the config. */
+const othersMs = limits.temporalMs / 2
+
+/**
+ * Anyone with access to Temporal can start many workflows that do not answer. They must not hide those of the config,
+ * which come first.
+ */
+async function readEach<Facts>(
+  { own, others, isCut }: { readonly own: readonly string[]; readonly others: readonly string[]; readonly isCut: boolean },
+  ask: (one: string) => Promise<readonly Facts[]>,
+): Promise<Found<Facts>> {
+  const until = Date.now() + othersMs
+  const all = [...own, ...others]
+  let isLate = false
+  const found = await mapLimited([...all.entries()], mostAtOnce, async ([place, one]) => {
+    if (place < own.length || Date.now() < until) return ask(one)
+    isLate = true
+    return []
+  })
+  return { found: found.flat(), isCut: isCut || isLate }
+}
+
 /** Throws the errors of the client. */
-export async function readStreams(client: TemporalClient): Promise<StreamFacts[]> {
-  const names = await within(client, limits.temporalMs, () => listStreamNames(client))
-  const facts = await mapLimited(names.toSorted(), mostAtOnce, async (stream): Promise<StreamFacts[]> => {
+export async function readStreams(client: TemporalClient): Promise<Found<StreamFacts>> {
+  const names = await within(client, limits.temporalMs, () => findStreams(client))
+  return readEach(names, async (stream): Promise<StreamFacts[]> => {
     const state = await read(limits.temporalMs, () => within(client, limits.temporalMs, () => queryStream(client, stream)))
     if ('error' in state) {
       // `read` reports a time-out as INTERNAL, but here a time-out shows that no worker answered.
@@ -46,16 +75,28 @@ export async function readStreams(client: TemporalClient): Promise<StreamFacts[]
     }
     return state.value ? [{ stream, state: { asOf: state.asOf, value: state.value } }] : []
   })
-  return facts.flat()
 }
 
 /** Throws the errors of the client. */
-export async function readFailing(client: TemporalClient): Promise<FailingWorkflow[]> {
+export async function readFailing(
+  client: TemporalClient,
+  { chains, notifications }: Pick<Config, 'chains' | 'notifications'>,
+): Promise<Found<FailingWorkflow>> {
   const types = `(${ledgerWorkflows.map((type) => `'${type}'`).join(', ')})`
   const query = `WorkflowType IN ${types} AND ExecutionStatus = 'Running'`
-  const runs = await within(client, limits.temporalMs, () => listWorkflows(client, query))
-  const found = await mapLimited(runs, mostAtOnce, async (run) => failingOf(run.workflowId, await pendingWork(client, run)) ?? [])
-  return found.flat()
+  const runs = await within(client, limits.temporalMs, () => listWorkflows(client, query, { most: mostOthers }))
+  const isCut = runs.length === mostOthers
+  const own = [
+    settingsWorkflowId,
+    ...lanesOf({ chains }).map(({ id }) => laneWorkflowId(id)),
+    ...(client.streamNames?.all ?? []).map((name) => workflowIdOf(client, name)),
+    ...notifications.map(({ name }) => notifierWorkflowId(name)),
+  ]
+  const others = runs.map(({ workflowId }) => workflowId).filter((id) => !own.includes(id))
+  return readEach({ own, others, isCut }, async (workflowId) => {
+    const failing = failingOf(workflowId, await pendingWork(client, { workflowId }))
+    return failing ? [failing] : []
+  })
 }
 
 type Receivers = Config['notifications']

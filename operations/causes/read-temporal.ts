@@ -17,7 +17,9 @@ import { readTransfers, type TransfersRead } from './read-transfers.ts'
 export type TemporalFacts = Omit<Facts, 'at' | 'chains' | 'spies'>
 
 const nothing: TransfersRead = { transfers: [], declined: [], failing: [], served: new Map() }
+const tooMany = { title: '', about: 'The config lacks them, and they are too many or do not answer in time.' }
 const nobody = { asked: 0, answered: 0 }
+const unpolled = () => ({ asOf: Date.now(), value: { isPolled: false, waiting: 0, waitingMs: 0 } })
 
 export function withoutTemporal(error: RelayerError): TemporalFacts {
   const away: Read<never> = { asOf: Date.now(), error }
@@ -46,37 +48,39 @@ export async function readTemporal(
 ): Promise<TemporalFacts> {
   const queue = (name: string, kind: 'workflow' | 'activity') =>
     ask(() => within(client, limits.temporalMs, () => describeQueue(client, name, kind)))
-  const hasDenyRules = settings.then((answer) => (valueOf(answer)?.denied.length ?? 0) > 0)
   const { deployment } = config.worker
   const [known, lanes, streams, receivers, transfers, ledger, failing, version, queues] = await Promise.all([
     settings,
     readLanes(client, config, (lane) => queue(laneQueue(lane), 'activity')),
     ask(() => readStreams(client)),
     readReceivers(client, config.notifications, () => queue(notificationQueue, 'activity')),
-    ask(() => readTransfers(client, hasDenyRules)),
+    ask(() => readTransfers(client)),
     queue(ledgerQueue, 'workflow'),
-    ask(() => readFailing(client)),
+    ask(() => readFailing(client, config)),
     deployment && ask(() => readVersion(client, { name: deployment.name, buildId: buildIdOf(config) ?? '' })),
     Promise.all(Object.keys(config.chains).map(async (chain) => [chain, await queue(chainQueue(chain), 'workflow')] as const)),
   ])
   const { served, ...found } = valueOf(transfers) ?? nothing
-  const ofStreams = (valueOf(streams) ?? []).map(({ state }) => state)
+  // Open transfers may go to chains that the config no longer has. Their queues are judged by their workflows alone.
+  const unknown = [...served.keys()].filter((chain) => !Object.hasOwn(config.chains, chain)).map((chain) => [chain, unpolled()] as const)
+  const ofStreams = (valueOf(streams)?.found ?? []).map(({ state }) => state)
   const ofLedgers = [known, ...lanes.map((one) => one.ledger), ...ofStreams, ...receivers.map(({ notifier }) => notifier)]
   const parts = { 'the streams': streams, 'the transfers': transfers, 'the workflows of the queue ledger': failing }
   return {
     temporal: { asOf: known.asOf, value: true },
     settings: known,
     ledger: { queue: ledger, ...answersOf(ofLedgers) },
-    chainWorkers: new Map(queues.map(([chain, polled]) => [chain, { queue: polled, ...(served.get(chain) ?? nobody) }])),
+    chainWorkers: new Map([...queues, ...unknown].map(([chain, polled]) => [chain, { queue: polled, ...(served.get(chain) ?? nobody) }])),
     lanes,
-    streams: valueOf(streams) ?? [],
+    streams: valueOf(streams)?.found ?? [],
     version,
     receivers,
     ...found,
-    failing: [...(valueOf(failing) ?? []), ...found.failing],
-    unread: Object.entries(parts).flatMap(([what, answer]) =>
-      'error' in answer ? [{ what, asOf: answer.asOf, error: answer.error }] : [],
-    ),
+    failing: [...(valueOf(failing)?.found ?? []), ...found.failing],
+    unread: Object.entries(parts).flatMap(([what, answer]) => {
+      if ('error' in answer) return [{ what, asOf: answer.asOf, error: answer.error }]
+      return 'isCut' in answer.value && answer.value.isCut ? [{ what: `some of ${what}`, asOf: answer.asOf, error: tooMany }] : []
+    }),
   }
 }
 

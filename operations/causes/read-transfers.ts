@@ -17,7 +17,7 @@ export type TransfersRead = Awaited<ReturnType<typeof readTransfers>>
  * Sends up to four queries for lists and four for counts, and two calls to each transfer that is asked. Throws the
  * errors of the client.
  */
-export async function readTransfers(client: TemporalClient, hasDenyRules: Promise<boolean>) {
+export async function readTransfers(client: TemporalClient) {
   const now = Date.now()
   const list = (kind: OpenKind, when: { before?: number; since?: number } = {}) =>
     within(client, limits.temporalMs, () => openTransfers(client, kind, { most: most.listed, ...when }))
@@ -25,14 +25,14 @@ export async function readTransfers(client: TemporalClient, hasDenyRules: Promis
     list('parked'),
     list('waiting'),
     list('moving', { before: now - freshMs }),
-    hasDenyRules.then((has) => (has ? list('declined', { since: now - declinedMs }) : undefined)),
+    list('declined', { since: now - declinedMs }),
   ])
   const open = [...parked.listed, ...waiting.listed, ...moving.listed]
   const asked = await mapLimited(worthAsking(open), most.atOnce, (transfer) => ask(client, transfer))
   const answers = new Map(asked.map((one) => [one.transfer.runId, one]))
   return {
     transfers: open.map((transfer) => answers.get(transfer.runId)?.transfer ?? transfer).filter(({ state }) => state !== 'delivered'),
-    declined: declined?.listed ?? [],
+    declined: declined.listed,
     failing: asked.flatMap(({ failing }) => failing ?? []),
     served: servedOf(asked),
   }
@@ -71,6 +71,8 @@ async function ask(client: TemporalClient, transfer: OpenTransfer) {
     failure,
     inStateSince,
     ...(work?.activity && { tries: work.activity.tries }),
+    ...(work && !status && { isSilent: true }),
+    ...(work?.version !== undefined && { version: work.version }),
   }
   return { transfer: facts, isAnswered: status !== undefined, failing: failingOf(workflowId, work) }
 }

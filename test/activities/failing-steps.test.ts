@@ -4,6 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { createChainSteps } from '../../activities/index.ts'
 import { type ErrorCode, RelayerError, waitsForItself } from '../../domain/catalogue/errors.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
+import { failingChains } from '../../operations/causes/explain-transfers.ts'
+import type { TransferFacts } from '../../operations/causes/facts.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { bridgesWith, fakeEndpoint } from './fake-bridge.ts'
@@ -43,7 +45,13 @@ async function run({ fails, step = 'prepare', attempt = 3, times = [8, 9], times
   const begin = (tries: number) => {
     const input = { transfer: { ...nativeTransfer(), sourceChain: 'ethereum', targetChain: 'bsc' } }
     const workflowExecution = { workflowId: transferId(input.transfer), runId: '1' }
-    const info = { attempt: tries, scheduledTimestampMs: Date.now() - 3_000, startToCloseTimeoutMs: 5_050, workflowExecution }
+    const info = {
+      attempt: tries,
+      activityType: step,
+      scheduledTimestampMs: Date.now() - 3_000,
+      startToCloseTimeoutMs: 5_050,
+      workflowExecution,
+    }
     return new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') }).run(steps[step], input as never)
   }
   await begin(1).catch(() => {})
@@ -66,9 +74,11 @@ describe('A durable step that fails for the third time while its chain makes blo
     expect(waitsForItself(code)).toBe(true)
   })
 
-  test('makes its transfer wait also if the step never ends', async () => {
+  test('makes its transfer wait also if the step never ends, and names the step, not the nodes', async () => {
     const { answer } = await run({ fails: async () => new Promise<never>(() => {}) })
-    expect(answer).toMatchObject({ kind: 'waiting', code: 'NODE_UNAVAILABLE', reason: expect.stringContaining('did not end') })
+    expect(answer).toMatchObject({ kind: 'waiting', code: 'STEP_LATE', reason: 'It did not end within 50 ms. (step=prepare)' })
+    expect(waitsForItself('STEP_LATE')).toBe(true)
+    expect(failingChains([{ code: 'STEP_LATE', tries: 9, targetChain: 'bsc' } as TransferFacts])).toEqual([])
   })
 
   test('leaves a message unverified whose check failed, so that no copy replaces another', async () => {

@@ -14,8 +14,8 @@ const sender = `0x${'dd'.repeat(20)}`
 const universal = (address: string) => address.slice(2).padStart(64, '0')
 const vaa = signVaa({ emitterChain: 2, emitter: universal(sender), sequence: 7n, payload: '0x01' }, { guardians: 1 }).bytes
 
-/** Logs requests with these gas limits in one final block. Each request pays 100,000 wei. */
-function setting(limits: readonly bigint[]) {
+/** Logs requests with these gas limits in one final block. Each request pays `paid` wei. */
+function setting(limits: readonly bigint[], terms: object = {}, paid = 100_000n) {
   const quote = signed({
     ...{ quoter, payee: '00'.repeat(32), sourceChain: 2, targetChain: 4, expiry: 2n ** 40n, baseFee: 0n },
     ...{ gasPrice: 1n, sourcePrice: 1n, targetPrice: 1n },
@@ -28,7 +28,7 @@ function setting(limits: readonly bigint[]) {
       request: {
         ...{
           quoter: quoter.toLowerCase(),
-          amountPaid: 100_000n,
+          amountPaid: paid,
           targetChain: 4,
           targetAddress: universal(receiver),
           refundAddress: contract,
@@ -42,7 +42,13 @@ function setting(limits: readonly bigint[]) {
     const log = executorAbi.encodeEventLog('RequestForExecution', [...asked, one.request, one.instructions])
     return { address: contract, ...log, block: { height, hash: `0x${'01'.repeat(32)}` }, index, transactionHash }
   })
-  const own = { contract, payee: contract, price: '1', receivers: { [receiver]: { view: 'isReceived(bytes32)', args: ['$digest'] } } }
+  const own = {
+    contract,
+    payee: contract,
+    price: '1',
+    receivers: { [receiver]: { view: 'isReceived(bytes32)', args: ['$digest'] } },
+    ...terms,
+  }
   const chainOf = (name: string, id: number) => ({
     ...{ name, networkId: String(id), heads: { current: { finalized: 9 } } },
     logs: async () => (name === 'ethereum' ? logs : []),
@@ -79,4 +85,26 @@ test('a request for less than the least gas limit starts no transfer, but a star
   expect(await endpoint.verify(writeMessage(less))).toMatchObject({
     ...{ kind: 'declined', code: 'EXECUTOR_UNSUPPORTED', reason: expect.stringContaining('the gas limit 99999 is below 100000') },
   })
+})
+
+test.each([
+  ['with gas above a cap that was lowered', { maxGasLimit: '400000' }, 'the gas limit 1000000 is above 400000'],
+  ['for a receiver that was removed', { receivers: {} }, 'no view of 0x3333'],
+])('a request that our quoter sold and somebody paid for, %s, starts and is declined', async (_, terms, reason) => {
+  const { messages, transferOf, source, endpoint } = setting([1_000_000n], terms, 1_000_000n)
+  const [sold] = messages as [ExecutorMessage]
+  if (source.kind !== 'placed') throw new Error('the source has no places')
+  expect((await source.initiated({ fromBlock: 9, toBlock: 9 })).map(({ transfer }) => transfer)).toEqual([transferOf(sold)])
+  expect(await endpoint.verify(writeMessage(sold))).toEqual({ kind: 'valid' })
+  const declined = { kind: 'declined', code: 'EXECUTOR_UNSUPPORTED', reason: expect.stringContaining(reason) as string }
+  expect(await endpoint.validate(transferOf(sold))).toMatchObject(declined)
+  // Admission declines the transfer only after it has asked whether somebody else delivered the message.
+  expect(await endpoint.delivered(transferOf({ ...sold, attested: [vaa] }), 'latest')).toBe(false)
+})
+
+test('a request above the caps that is not paid in full starts no transfer', async () => {
+  const { messages, source, endpoint } = setting([1_000_000n], { maxGasLimit: '400000' }, 999_999n)
+  if (source.kind !== 'placed') throw new Error('the source has no places')
+  expect(await source.initiated({ fromBlock: 9, toBlock: 9 })).toEqual([])
+  expect(await endpoint.verify(writeMessage(messages[0]!))).not.toMatchObject({ kind: 'valid' })
 })

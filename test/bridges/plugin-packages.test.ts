@@ -3,6 +3,7 @@ import { afterAll, expect, describe, test } from 'vitest'
 import { createBridges } from '../../bridges/registry.ts'
 import { createPackageEndpoint, createRouteEndpoint, planOf } from '../../bridges/packages/endpoints.ts'
 import { type ConfiguredPlugin, createPlugin, loadPlugins, readPlugin } from '../../bridges/packages/load.ts'
+import { SettingsRefused } from '../../bridges/packages/thread-run.ts'
 import { createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
 import type { Plugin, Target } from '../../bridges/kit/plugin.ts'
 import type { Bridge } from '../../bridges/port.ts'
@@ -96,6 +97,17 @@ describe('A plug-in is loaded', () => {
   test('a plug-in is refused with settings that its schema refuses', async () => {
     const { mine } = await load({ mine: entry(await write(folder, source()), { settings: { contract, more: 1 } }) })
     expect(mine).toMatchObject({ code: 'PLUGIN_INVALID', message: expect.stringContaining('Its settings are refused') as string })
+    expect((mine as RelayerError).cause).toBeInstanceOf(SettingsRefused)
+  })
+
+  test('settings that a schema accepts are not called refused, whatever the plug-in throws afterwards', async () => {
+    const throwing = source().replace(
+      '({ contract }) => ({',
+      `({ contract }) => ({ ...(() => { throw new Error('Its settings are refused') })(),`,
+    )
+    const { mine } = await load({ mine: entry(await write(folder, throwing)) })
+    expect(mine).toMatchObject({ code: 'PLUGIN_INVALID', message: expect.stringContaining('It cannot be created') as string })
+    expect((mine as RelayerError).cause).not.toBeInstanceOf(SettingsRefused)
   })
 })
 

@@ -103,6 +103,11 @@ describe('orders in force with names that the config lacks', () => {
     ])
   })
 
+  test('the reason is not cut out of the text of an error, so a name may have any characters', () => {
+    const fees = [{ scope: { kind: 'chain' as const, chain: 'a; b' }, policy: { maxTip: '1' } }]
+    expect(unfitting({ ...noSettings, fees }, known).map(({ why }) => why)).toEqual(['there is no chain a; b'])
+  })
+
   test.each<SettingsOrder>([
     { kind: 'unhalt', scope: { sourceChain: 'former' } },
     { kind: 'allow', what: 'recipient', value: `bsc/${alice}` },

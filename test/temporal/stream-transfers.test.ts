@@ -5,7 +5,7 @@ import { silentLogger } from '../../observability/logger.ts'
 import { createUnderWay } from '../../intake/streams/signed/gaps/under-way.ts'
 import { createParkedRounds } from '../../intake/streams/parked-rounds.ts'
 import { initialStream } from '../../domain/stream/reducer.ts'
-import { endedSince, longWaiting, parkedPage, runningTransfers, undeliveredSince } from '../../temporal/client/streams/stream-transfers.ts'
+import { endedSince, parkedPage, runningTransfers, undeliveredSince, waitingPage } from '../../temporal/client/streams/stream-transfers.ts'
 import { runningLanes } from '../../temporal/client/lanes/lanes.ts'
 import { listStreamNames } from '../../temporal/client/streams/streams.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
@@ -58,7 +58,7 @@ describe('runs with ids that no transfer of the stream can have', () => {
 
   test.each([
     ['that run', () => runningTransfers(client, of)],
-    ['that wait', () => longWaiting(client, of, 1)],
+    ['that wait', async () => (await waitingPage(client, of, 100)).listed],
     ['that are parked', async () => (await parkedPage(client, of, 100)).listed],
     ['that ended undelivered', () => undeliveredSince(client, of, 0)],
     ['that ended', () => endedSince(client, of, 0)],

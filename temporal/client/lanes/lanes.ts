@@ -48,7 +48,8 @@ export function readLane(client: TemporalClient, lane: LaneId): Promise<LaneStat
 }
 
 export async function runningLanes(client: TemporalClient): Promise<Set<LaneId>> {
-  return new Set(await runningNames(client, 'lane', laneWorkflowId('')).catch(rethrowAs({})))
+  const { names } = await runningNames(client, 'lane', laneWorkflowId('')).catch(rethrowAs({}))
+  return new Set(names)
 }
 
 export async function lanesOfFilter(

@@ -42,8 +42,9 @@ export function readNotifier(client: TemporalClient, receiver: string): Promise<
   return within(client, queryTimeoutMs, ask).catch(rethrowAs(codes, { receiver }))
 }
 
-export function listNotifiers(client: TemporalClient): Promise<string[]> {
-  return within(client, queryTimeoutMs, () => runningNames(client, 'notifier', notifierWorkflowId('')))
+export async function listNotifiers(client: TemporalClient): Promise<readonly string[]> {
+  const { names } = await within(client, queryTimeoutMs, () => runningNames(client, 'notifier', notifierWorkflowId('')))
+  return names
 }
 
 export function countNotifierOrders(client: TemporalClient, receiver: string): Promise<number> {

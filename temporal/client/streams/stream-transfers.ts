@@ -21,27 +21,27 @@ export interface ListedTransfer {
   readonly running: boolean
 }
 
-const parked = `(${running} AND ${searchAttributes.TransferState.name} = 'parked')`
 const ended = (since: number) => `ExecutionStatus = 'Completed' AND CloseTime >= '${new Date(since).toISOString()}'`
 
 export function runningTransfers(client: TemporalClient, of: StreamOfTransfers): Promise<ListedTransfer[]> {
   return list(client, of, running)
 }
 
-export function longWaiting(client: TemporalClient, of: StreamOfTransfers, startedBefore: number): Promise<ListedTransfer[]> {
-  const waits = `${searchAttributes.TransferState.name} = 'waiting' AND StartTime <= '${new Date(startedBefore).toISOString()}'`
-  return list(client, of, `(${running} AND ${waits})`)
-}
-
 /** Lists runs that began before `before` (ms since the epoch), newest first. The last page has no `before`. */
-export async function parkedPage(
+type Page = (
   client: TemporalClient,
   of: StreamOfTransfers,
   most: number,
   before?: number,
-): Promise<{ readonly listed: readonly ListedTransfer[]; readonly before?: number }> {
+) => Promise<{ readonly listed: readonly ListedTransfer[]; readonly before?: number }>
+
+export const parkedPage: Page = (...of) => page('parked', ...of)
+export const waitingPage: Page = (...of) => page('waiting', ...of)
+
+async function page(state: 'parked' | 'waiting', ...[client, of, most, before]: Parameters<Page>): ReturnType<Page> {
+  const isHeld = `(${running} AND ${searchAttributes.TransferState.name} = '${state}')`
   const older = before === undefined ? '' : ` AND StartTime < '${new Date(before).toISOString()}'`
-  const runs = await listWorkflows(client, queryOf(of, `${parked}${older}`), { most })
+  const runs = await listWorkflows(client, queryOf(of, `${isHeld}${older}`), { most })
   const oldest = runs.at(-1)?.startTime.getTime()
   const listed = listedOf(of, runs)
   if (runs.length < most || oldest === undefined) return { listed }

@@ -38,9 +38,25 @@ export function sendStreamOrder(client: TemporalClient, stream: string, update: 
   return sendOrder(client, () => applyToStream(client, stream, update), codes, { stream })
 }
 
-export async function listStreamNames(client: TemporalClient): Promise<string[]> {
-  const names = await within(client, orderTimeoutMs, () => runningNames(client, 'stream', streamWorkflowId('')))
-  return names.map((name) => nameOf(client, name))
+/** Anyone with access to Temporal can start any number of streams. */
+const mostListed = 1_000
+
+export async function listStreamNames(client: TemporalClient): Promise<readonly string[]> {
+  const { own, others } = await findStreams(client)
+  return [...own, ...others]
+}
+
+/**
+ * The running streams. If there are more than 1,000 (`isCut`): those of the config, even if they do not run, and the
+ * newest 1,000.
+ */
+export async function findStreams(client: TemporalClient) {
+  const { names, isCut } = await within(client, orderTimeoutMs, () => runningNames(client, 'stream', streamWorkflowId(''), mostListed))
+  const listed = new Set(names.map((name) => nameOf(client, name)))
+  const configured = client.streamNames?.all ?? []
+  const own = configured.filter((name) => isCut || listed.has(name))
+  for (const name of own) listed.delete(name)
+  return { own, others: [...listed], isCut }
 }
 
 /** Undefined for an unknown stream. Throws STREAM_UNREACHABLE and TEMPORAL_UNAVAILABLE. */

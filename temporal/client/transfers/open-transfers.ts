@@ -1,9 +1,10 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client'
+import type { ErrorCode } from '../../../domain/catalogue/errors.ts'
 import { searchAttributes } from '../../contracts/names.ts'
 import { listWorkflows, type TemporalClient } from '../connection/client.ts'
 import type { RunId } from '../visibility/runs.ts'
 import { toRow, type TransferRow } from './transfer-list.ts'
-import { running, transfersWith } from './transfer-queries.ts'
+import { quoted, running, transfersWith } from './transfer-queries.ts'
 
 /** The visibility store lags by a second. Anyone with access to Temporal can choose the texts. */
 export interface OpenTransfer
@@ -14,7 +15,9 @@ export interface OpenTransfer
   readonly startedAt: number
 }
 
-/** `moving`: neither parked nor waiting. `declined`: recently ended as declined. */
+const shownCodes = ['RECIPIENT_DENIED', 'TOKEN_DENIED', 'EXECUTOR_UNSUPPORTED'] as const satisfies readonly ErrorCode[]
+
+/** `moving`: neither parked nor waiting. `declined`: recently ended as declined, with one of `shownCodes`. */
 export type OpenKind = 'parked' | 'waiting' | 'moving' | 'declined'
 
 /**
@@ -27,11 +30,12 @@ export async function openTransfers(
   { most, before = 0, since = 0 }: { readonly most: number; readonly before?: number; readonly since?: number },
 ): Promise<{ readonly listed: readonly OpenTransfer[]; readonly total: number }> {
   const state = searchAttributes.TransferState.name
+  const isShown = `${searchAttributes.PortageCode.name} IN (${shownCodes.map(quoted).join(', ')})`
   const query = {
     parked: transfersWith({ TransferState: 'parked' }, running),
     waiting: transfersWith({ TransferState: 'waiting' }, running),
     moving: transfersWith({}, running, `${state} != 'parked'`, `${state} != 'waiting'`, `StartTime < '${new Date(before).toISOString()}'`),
-    declined: transfersWith({ TransferState: 'declined' }, `CloseTime >= '${new Date(since).toISOString()}'`),
+    declined: transfersWith({ TransferState: 'declined' }, isShown, `CloseTime >= '${new Date(since).toISOString()}'`),
   }[kind]
   const runs = await listWorkflows(client, query, { most })
   const total = runs.length < most ? runs.length : (await client.workflow.count(query)).count

@@ -14,10 +14,16 @@ export interface RunId {
 
 export type OpenRun = NonNullable<Awaited<ReturnType<typeof describeOpenRun>>>
 
-/** Names of the open workflows of a type. Leaves out ids without the prefix, because they are not Portage's. */
-export async function runningNames(client: TemporalClient, type: 'lane' | 'stream' | 'notifier', prefix: string): Promise<string[]> {
-  const runs = await listWorkflows(client, `WorkflowType = '${type}' AND ExecutionStatus = 'Running'`)
-  return runs.flatMap(({ workflowId }) => (workflowId.startsWith(prefix) ? [workflowId.slice(prefix.length)] : []))
+/** Names of the open workflows of a type, newest first. Leaves out ids without the prefix: they are not Portage's. */
+export async function runningNames(
+  client: TemporalClient,
+  type: 'lane' | 'stream' | 'notifier',
+  prefix: string,
+  most?: number,
+): Promise<{ readonly names: readonly string[]; readonly isCut: boolean }> {
+  const runs = await listWorkflows(client, `WorkflowType = '${type}' AND ExecutionStatus = 'Running'`, { most })
+  const names = runs.flatMap(({ workflowId }) => (workflowId.startsWith(prefix) ? [workflowId.slice(prefix.length)] : []))
+  return { names, isCut: runs.length === most }
 }
 
 /** Asks the server, because the visibility store lags. Returns undefined if the run is closed or gone. */
@@ -36,6 +42,7 @@ export async function describeOpenRun(client: TemporalClient, { workflowId, runI
     transferState: run.typedSearchAttributes.get(searchAttributes.TransferState),
     taskTries: task ? (task.attempt ?? 0) : undefined,
     taskSince: since > 0 ? since : undefined,
+    version: run.raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId ?? undefined,
     activity: activity && {
       tries: activity.attempt ?? 0,
       code: failure?.applicationFailureInfo?.type ?? undefined,

@@ -1,4 +1,5 @@
-import { Client, Connection } from '@temporalio/client'
+import { Client, Connection, type WorkflowExecutionInfo } from '@temporalio/client'
+import { TypedSearchAttributes } from '@temporalio/common'
 import { describe, expect, test, vi } from 'vitest'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { bringBack } from '../../../domain/stream/outside-window.ts'
@@ -9,6 +10,7 @@ import { createParkedCodes, createWaitingTransfers } from '../../../intake/strea
 import { closedRequests, createOutcomeReporter } from '../../../intake/streams/transfer-outcomes.ts'
 import type { endedSince, parkedPage } from '../../../temporal/client/streams/stream-transfers.ts'
 import { fakeTime } from '../../helpers/fake-time.ts'
+import { unused } from '../../helpers/unused.ts'
 import { listingClient } from './listing-client.ts'
 
 const secondMs = 1_000
@@ -220,6 +222,37 @@ describe('transfers that are queried a limited count at a time', () => {
       return () => find(state)
     })
     expect(ids.size).toBe(120)
+  })
+
+  test('a look lists one page, however many wait outside of the window, and looks in turn reach every page', async () => {
+    const { client, queried } = listingClient([])
+    const begun = Date.parse('2026-11-20')
+    let listed = 0
+    // The highest number is the newest. The transfers of the window are the 10 newest and the 10 oldest.
+    client.workflow.list = ({ query = '' } = {}) => {
+      const before = Date.parse(/StartTime < '([^']+)'/.exec(query)?.[1] ?? '')
+      const runs = (async function* () {
+        for (let number = Math.min(2_500, before - begun - 1); number > 0; number--) {
+          listed++
+          yield {
+            ...{ workflowId: idOf(String(number)), runId: String(number), startTime: new Date(begun + number) },
+            ...{ status: { code: 1, name: 'RUNNING' }, typedSearchAttributes: new TypedSearchAttributes([]) },
+          } as unknown as WorkflowExecutionInfo
+        }
+      })()
+      return Object.assign(runs, { intoHistories: unused('intoHistories') })
+    }
+    const window = [...many.slice(0, 10), ...many.slice(0, 10).map((number) => String(2_490 + Number(number)))]
+    const find = createWaitingTransfers({ source: { bridge: 'native-bridge', sourceChain: 'a' }, client, logger: silentLogger() })
+    const looks: number[] = []
+    for (let count = 0; count < 4; count++) {
+      await find({ ...initialStream({ ...config, maxOpen: 20 }), next: '2501', open: window.map((number) => ({ number })) })
+      looks.push(listed)
+      listed = 0
+      vi.setSystemTime(Date.now() + minuteMs)
+    }
+    expect(looks).toEqual([1_000, 1_000, 1_000, 502])
+    expect(new Set(queried)).toEqual(new Set(window.map(idOf)))
   })
 
   test.each([

@@ -1,19 +1,25 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import type { Config } from '../../../config/schema/schema.ts'
+import { noSettings } from '../../../domain/settings/settings.ts'
 import { readFailing, readLanes, readStreams } from '../../../operations/causes/read-ledgers.ts'
+import { readTemporal } from '../../../operations/causes/read-temporal.ts'
 import type { TemporalClient } from '../../../temporal/client/connection/client.ts'
+import { listStreamNames } from '../../../temporal/client/streams/streams.ts'
 import { unpolled } from './facts.ts'
 
-const all = Array.from({ length: 250 }, (_, index) => index)
+afterEach(() => {
+  vi.useRealTimers()
+})
 
-/** A Temporal with one stream per number. The workflow tasks of all streams fail. */
-function setting() {
+/** A Temporal that runs a stream for each number, all of whose workflow tasks fail. The config has the last one. */
+function setting(count: number, { answer = async (_: string) => ({}) }: { answer?: (id: string) => Promise<object> } = {}) {
+  const asked: string[] = []
   let [now, most] = [0, 0]
-  const asked = async <Answer>(answer: Answer) => {
+  const ask = async <Answer>(id: string, of: () => Promise<Answer>) => {
     most = Math.max(most, ++now)
+    asked.push(id)
     await new Promise((done) => setTimeout(done, 1))
-    now -= 1
-    return answer
+    return of().finally(() => (now -= 1))
   }
   const run = {
     status: { name: 'RUNNING' },
@@ -22,30 +28,63 @@ function setting() {
     typedSearchAttributes: new Map(),
   }
   const client = {
+    streamNames: { all: [`s-${count - 1}`], idOf: (text: string) => text, nameOf: (text: string) => text },
     withDeadline: <Answer>(_: number, work: () => Promise<Answer>) => work(),
     workflow: {
       async *list() {
-        for (const index of all) yield { workflowId: `stream:s-${index}` }
+        for (let index = 0; index < count; index++) yield { workflowId: `stream:s-${index}` }
       },
-      getHandle: () => ({ query: () => asked({}), describe: () => asked(run) }),
+      getHandle: (id: string) => ({ query: () => ask(id, () => answer(id)), describe: () => ask(id, async () => run) }),
     },
   } as unknown as TemporalClient
-  return { client, most: () => most }
+  return { client, asked, most: () => most }
+}
+
+const config = (lanes: number) => {
+  const addresses = Array.from({ length: lanes }, (_, index) => ({ address: `0x${index.toString(16).padStart(40, '0')}` }))
+  const chains = { bsc: { family: 'evm', networkId: 56, lanes: addresses } }
+  return { chains, notifications: [{ name: 'books' }] } as unknown as Pick<Config, 'chains' | 'notifications'>
 }
 
 test('portage stuck asks every lane of the config, and at most 50 at a time', async () => {
-  const { client, most } = setting()
-  const lanes = all.map((index) => ({ address: `0x${index.toString(16).padStart(40, '0')}` }))
-  const config = { chains: { bsc: { family: 'evm', networkId: 56, lanes } } } as unknown as Pick<Config, 'chains'>
-  const facts = await readLanes(client, config, async () => unpolled)
-  expect(new Set(facts.map(({ lane }) => lane)).size).toBe(all.length)
+  const { client, most } = setting(0)
+  const facts = await readLanes(client, config(250), async () => unpolled)
+  expect(new Set(facts.map(({ lane }) => lane)).size).toBe(250)
   expect(facts.every(({ ledger }) => 'value' in ledger)).toBe(true)
   expect(most()).toBe(50)
 })
 
 test('portage stuck asks every stream, and every workflow whose tasks could fail', async () => {
-  const { client, most } = setting()
-  expect(await readStreams(client)).toHaveLength(all.length)
-  expect(await readFailing(client)).toHaveLength(all.length)
+  const { client, most } = setting(250)
+  expect(await readStreams(client)).toMatchObject({ found: { length: 250 }, isCut: false })
+  // A lane, the settings and a notifier of the config are asked, too.
+  expect(await readFailing(client, config(1))).toMatchObject({ found: { length: 253 }, isCut: false })
   expect(most()).toBe(50)
+})
+
+test('of 50,000 streams, portage stuck asks those of the config first and 1,000 others, and says so', async () => {
+  const { client, asked } = setting(50_000)
+  const streams = await readStreams(client)
+  expect(streams).toMatchObject({ found: { length: 1_001 }, isCut: true })
+  expect(asked[0]).toBe('stream:s-49999')
+  expect(await readFailing(client, config(1))).toMatchObject({ found: { length: 1_004 }, isCut: true })
+  expect(await listStreamNames(client)).toHaveLength(1_001)
+  const { unread } = await readTemporal(
+    client,
+    { ...config(0), notifications: [], bridges: {}, worker: {} } as never,
+    Promise.resolve({ asOf: 0, value: noSettings }),
+  )
+  expect(unread.map(({ what }) => what)).toEqual(
+    expect.arrayContaining(['some of the streams', 'some of the workflows of the queue ledger']),
+  )
+})
+
+test('streams that the config lacks and that do not answer hide no stream of the config', async () => {
+  vi.useFakeTimers()
+  const { client } = setting(900, { answer: async (id) => (id === 'stream:s-899' ? {} : new Promise(() => {})) })
+  const reading = readStreams(client)
+  await vi.advanceTimersByTimeAsync(9_000)
+  const { found, isCut } = await Promise.race([reading, Promise.reject(new Error('it takes longer than the answer may'))])
+  expect(isCut).toBe(true)
+  expect(found.find(({ stream }) => stream === 's-899')?.state).toMatchObject({ value: {} })
 })

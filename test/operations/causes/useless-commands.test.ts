@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { explain } from '../../../operations/causes/explain.ts'
 import type { ChainFacts, Facts } from '../../../operations/causes/facts.ts'
+import { isStuck } from '../../../domain/catalogue/cause.ts'
 import type { LaneState } from '../../../domain/lane/lane.ts'
 import { initialStream } from '../../../domain/stream/reducer.ts'
 import { at, chain, config, facts, followedName, head, lane, laneFacts, ledger, nodes, read, transfer, unpolled, unread } from './facts.ts'
@@ -100,4 +101,11 @@ test('no retry is printed before the owner of a bridge has raised its cap', () =
 test('a lane without the role of the bridge is not resumed by hand: Portage pauses it again', () => {
   const lanes = [laneFacts({ ledger: read(ledger({ paused: { kind: 'unauthorized', reason: 'no role', by: 'portage' } })) })]
   expect(commandsOf('LANE_PAUSED', { lanes })).not.toContain('resume')
+})
+
+test('paid requests that the config refuses are a note, with the command that tries one again', () => {
+  const rows = explain(facts({ declined: [transfer('a', { state: 'declined', code: 'EXECUTOR_UNSUPPORTED' })] }), config)
+  const next = ['portage transfer retry a --reason "<text>"']
+  expect(rows).toMatchObject([{ code: 'DENIED', where: { id: 'executor' }, count: 1, examples: ['a'], next }])
+  expect(isStuck(rows)).toBe(false)
 })
