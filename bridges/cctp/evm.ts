@@ -62,7 +62,12 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   return {
     chain: chain.name,
     verify: (bytes) => toVerdict(prove(bytes), refusals),
-    accept: (bytes) => prove(bytes).then(() => options.decimals?.(bytes)),
+    async accept(bytes) {
+      // The id has no attestation, so a transfer could start with that of an equal burn, and be taken for that burn.
+      if (readCarried(bytes).attestation.length > 0) throw new RelayerError('CCTP_MESSAGE', { detail: 'It has an attestation already.' })
+      await prove(bytes)
+      return options.decimals?.(bytes)
+    },
     validate: (transfer) => toVerdict(check(transfer), refusals),
     attest: attestation.attest,
     delivered,

@@ -137,6 +137,8 @@ function createRequests(options: ExecutorEndpointOptions) {
      * Checks whether a transfer may start for the request. Throws a code of `executorRefusals` if not, and read errors.
      */
     async verifyNew(message: ExecutorMessage): Promise<void> {
+      // Attested messages are not part of the id, so wrong ones would take the id of the right ones.
+      if (message.attested.length > 0) throw new RelayerError('EXECUTOR_MESSAGE', { detail: 'It has an attestation already.' })
       await verifyRequest(message)
       acceptAt(0, message, false)
     },

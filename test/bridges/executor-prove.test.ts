@@ -125,6 +125,12 @@ test('without a signed message, nothing may report that the delivery of a reques
   expect([await may({ published: vaaOf() }), await may({}, transferOf(message()))]).toEqual([true, true])
 })
 
+test('a request shows no delivery by a signed message that it does not ask for', async () => {
+  const foreign = transferOf(message({}, vaaOf('0x01', { sequence: 8n })))
+  const endpoint = endpointOf({ isDelivered: always })
+  expect([await endpoint.delivered(foreign, 'latest'), await endpoint.mayShow?.(foreign)]).toEqual([false, false])
+})
+
 test('the transfer of a request is the same before and after its message is signed', () => {
   const { message: _, ...before } = transferOf(message({}, new Uint8Array()))
   expect(transferOf(message())).toMatchObject(before)
