@@ -4,8 +4,8 @@ import { parseVaa } from '../../domain/vaa.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
 import { shows } from '../kit/views.ts'
 import type { ContractReader } from '../kit/contract-reader.ts'
-import { attestByVaa, type FindVaa, type MessagePlace } from '../kit/find-vaa.ts'
-import { toVerdict } from '../kit/verdict.ts'
+import { attestByVaa, type FindVaa, type MessagePlace, takeVaa } from '../kit/find-vaa.ts'
+import { unlessRefused } from '../kit/verdict.ts'
 import { intentOf, shownOf } from './calls.ts'
 import { addressOf, type TargetContracts } from './judge.ts'
 import { executorRefusals, type RequestKind } from './kinds.ts'
@@ -32,11 +32,13 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
     const place = `${asked.chain}/${asked.emitter}/${asked.sequence}`
     const known = found.get(place)
     if (known) return known
-    const answer = await findVaa(asked)
-    if (answer.kind !== 'found' || answer.vaa.length > mostMessageBytes) return undefined
-    if ((await toVerdict(verify(answer.vaa), executorRefusals)).kind !== 'valid') return undefined
-    found.set(place, answer.vaa)
-    return answer.vaa
+    const answer = await unlessRefused(
+      takeVaa(findVaa, asked, async (one) => verify(one).then(() => one)),
+      executorRefusals,
+    )
+    if (answer.kind !== 'taken' || answer.value.length > mostMessageBytes) return undefined
+    found.set(place, answer.value)
+    return answer.value
   }
 
   /** Undefined if no API has a valid VAA, or if the contract is no longer in the config. */
