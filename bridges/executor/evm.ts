@@ -195,7 +195,7 @@ function effectsOf(kindOf: (message: ExecutorMessage) => RequestKind): Effects {
     findDelivery: async (transfer) => by(transfer, (kind, message) => kind.findDelivery?.(message)),
     stages: {
       first: (transfer) => by(transfer, (kind, message) => kind.first?.(message)),
-      next: (transfer) => by(transfer, (kind, message) => kind.next?.(message)),
+      next: (transfer, isDoubted) => by(transfer, (kind, message) => kind.next?.(message, isDoubted)),
       passed: async (transfer, stage, at) => by(transfer, (kind, message) => kind.passed?.(message, stage, at) ?? false),
     },
     explainRevert(revert, transfer) {

@@ -124,8 +124,8 @@ function stagesOf(
   if (!stages) return {}
   return {
     first: (message) => (message.attested.length === 1 ? stages.first?.(ofStage(message, undefined)[0]) : undefined),
-    async next(message) {
-      const answers = await Promise.all((await shownBy(message)).map(async (one) => stages.next(one)))
+    async next(message, isDoubted) {
+      const answers = await Promise.all((await shownBy(message)).map(async (one) => stages.next(one, isDoubted)))
       return firstDue(answers.flatMap((one) => one ?? []))
     },
     async passed(message, stage, at) {
