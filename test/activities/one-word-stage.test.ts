@@ -64,7 +64,7 @@ async function admit(transceivers: number, truth: Shown, claimed: Shown) {
     ...{ quote: async () => ({ maxFee: '19', tip: '1', baseFee: '9' }), dataFee: async () => '0' },
     ...{ logs: unused('logs'), transactionSender: unused('transactionSender') },
   }
-  const endpoint = createPluginEndpoint(product, messages, { chain, clock: () => now, chainNames: names, verify: async () => {} } as never)
+  const endpoint = createPluginEndpoint(product, messages, { chain, clock: () => now, chainNames: names, verify: async () => {} })
   const { bytes } = signVaa({ emitterChain: 2, emitter: universal('a1'), sequence: 7n, payload: nttPayload() })
   const lanes = ['evm-1:0xa']
   const bridge = { name: 'ntt', decode: unused('decode'), content: unused('content'), endpoints: onEveryChain(endpoint), sources: [] }
