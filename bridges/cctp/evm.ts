@@ -66,10 +66,8 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     chain: chain.name,
     verify: (bytes) => toVerdict(prove(bytes), refusals),
     async accept(bytes) {
-      // The id has no attestation, so a transfer could start with that of an equal burn, and be taken for that burn.
-      if (readCarried(bytes).attestation.length > 0) throw new RelayerError('CCTP_MESSAGE', { detail: 'It has an attestation already.' })
-      await prove(bytes)
-      return options.decimals?.(bytes)
+      demandUnattested(bytes)
+      return prove(bytes).then(() => options.decimals?.(bytes))
     },
     validate: (transfer) => toVerdict(check(transfer), refusals),
     attest: attestation.attest,
@@ -98,6 +96,12 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
       return hasLog(receipt, receivedLog(route.to.transmitter, message))
     },
   }
+}
+
+/** The id has no attestation, so a transfer could start with that of an equal burn, and be taken for that burn. */
+function demandUnattested(bytes: Uint8Array): void {
+  if (readCarried(bytes).attestation.length === 0) return
+  throw new RelayerError('CCTP_MESSAGE', { detail: 'It has an attestation already.' })
 }
 
 /** Asks most nodes only if the first one says so. A delivery that one node makes up must stop no new attestation. */
