@@ -88,10 +88,11 @@ export interface Stages {
    */
   first?(transfer: Transfer): string | undefined
   /**
-   * Finds the next stage. The answer is ignored if `delivered`, which is read at the same time, is true. Undefined if
-   * one call delivers the transfer.
+   * Finds the next stage. The answer is ignored if `delivered`, which is read at the same time, is true. One node names
+   * a stage; every other answer is that of most nodes. `isDoubted`: the call of a stage reverts, so most nodes name the
+   * stage too. Undefined if one call delivers the transfer.
    */
-  next(transfer: Transfer): Promise<NextStage> | undefined
+  next(transfer: Transfer, isDoubted?: boolean): Promise<NextStage> | undefined
   passed(transfer: Transfer, stage: string, at: At): Promise<boolean>
 }
 

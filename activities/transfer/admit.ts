@@ -139,7 +139,8 @@ async function prepareUnless(
 ): Promise<Prepared | Stopped> {
   const { transfer } = input
   const begun = firstStage && { stage: firstStage, delivery: target.endpoint.delivery(transfer, firstStage) }
-  const next = begun || (await nextCall(isThere, deps, target.endpoint, transfer))
+  const isDoubted = firstStage === ''
+  const next = begun || (await nextCall(isThere, deps, target.endpoint, transfer, isDoubted))
   if (next && 'kind' in next) return next
   const { stage, delivery } = next ?? { delivery: first }
   const choice = await chooseLane(deps, input, target, paying(delivery, target.chain))
@@ -162,8 +163,10 @@ async function prepareUnless(
     const on = (avoid: LaneId[]) => prepareUnless(isThere, deps, { ...input, avoid }, target, first, firstStage)
     return waitsOrElse(priced, [...(input.avoid ?? []), lane], on)
   }
-  if (priced.kind === 'reverts' && begun) return prepareUnless(isThere, deps, input, target, first, '')
-  if (priced.kind === 'reverts') return afterRevert(deps, target.endpoint, input, priced.revert)
+  if (priced.kind === 'reverts') {
+    const mayDiffer = next && !isDoubted
+    return mayDiffer ? prepareUnless(isThere, deps, input, target, first, '') : afterRevert(deps, target.endpoint, input, priced.revert)
+  }
   if (quarantine) return quarantine
   const poor = await waitsForFee(delivery, intent, priced)
   if (poor) return poor
@@ -269,8 +272,9 @@ async function nextCall(
   deps: StepDeps,
   { stages, delivery }: Endpoint,
   transfer: Transfer,
+  isDoubted: boolean,
 ): Promise<Stopped | { readonly stage: string; readonly delivery: PlannedDelivery } | undefined> {
-  const asked = stages?.next(transfer)
+  const asked = stages?.next(transfer, isDoubted)
   if (!asked) return undefined
   asked.catch(() => {})
   if (await isThere()) return settled(deps, transfer)

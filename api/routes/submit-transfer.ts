@@ -151,18 +151,18 @@ async function submitOne(
 ): Promise<SubmitResult & { readonly ignored?: string[] }> {
   const bridge = 'nonce' in body ? body.bridge : (named ?? defaultBridge(deps.network.bridges))
   const deadline = deadlineOf(body.deadline)
-  const message = await messageOf(body, deps)
   const { priority, maxFeePerGas, maxFeePerTransaction, lane, reason } = body
   const given = defined({ priority, deadline, maxFeePerGas, maxFeePerTransaction, lane })
-  const answer = await submit(deps, request, { bridge, message, reason, ...given })
+  const answer = await withMessage(body, deps, (message) => submit(deps, request, { bridge, message, reason, ...given }))
   const ignored = answer.status === 'known' ? Object.keys(given) : []
   return ignored.length > 0 ? { ...answer, ignored } : answer
 }
 
-function messageOf(body: Body, { config, network }: ApiDeps): Uint8Array | Promise<Uint8Array> {
-  if ('vaa' in body) return messageBytes(body.vaa)
-  if ('nonce' in body) return recordedMessage(network.bridges, body)
-  return fetchSignedVaa(network.vaaLookup, { ...body, chain: chainNumber(body.chain, config) })
+/** Of several copies of a signed message, `take` gets one after the other until it refuses none. */
+async function withMessage<T>(body: Body, { config, network }: ApiDeps, take: (message: Uint8Array) => Promise<T>): Promise<T> {
+  if ('vaa' in body) return take(messageBytes(body.vaa))
+  if ('nonce' in body) return take(await recordedMessage(network.bridges, body))
+  return fetchSignedVaa(network.vaaLookup, { ...body, chain: chainNumber(body.chain, config) }, take)
 }
 
 type RecordedPlace = Extract<Body, { nonce: string }>

@@ -1,7 +1,9 @@
 import { decodeBase64, id, toBeHex } from 'ethers'
 import type { EvmChain } from '../../chains/evm/index.ts'
+import type { At } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
+import { unlessDisagreed } from '../kit/contract-reader.ts'
 import { demandSame } from '../kit/demands.ts'
 import { type DeliveryLog, findDelivery, hasLog } from '../kit/logs.ts'
 import { toVerdict } from '../kit/verdict.ts'
@@ -29,7 +31,7 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   const { chain, routes, apis, recorded } = options
   const decode = createDecode(routes)
   const { routeHere, routeOf, verifySigned, verify } = createVerify(options)
-  const used = (bytes: Uint8Array, { to }: CctpRoute) => isUsed(chain, to.transmitter, readMessage(bytes), 'latest')
+  const used = (bytes: Uint8Array, { to }: CctpRoute) => mostSay((at) => isUsed(chain, to.transmitter, readMessage(bytes), at))
   const verifyEqual = createVerifyEqual(verifySigned)
   const attestation = createAttest({ apis, verify, verifyEqual, routeOf, isUsed: used })
 
@@ -52,7 +54,8 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
       await prove(bytes)
     } catch (error) {
       // A delivered message counts as valid even if Circle has replaced its attesters since the delivery.
-      if (!(error instanceof RelayerError) || error.code !== 'CCTP_ATTESTATION' || !(await delivered(transfer, 'latest'))) throw error
+      if (!(error instanceof RelayerError) || error.code !== 'CCTP_ATTESTATION') throw error
+      if (!(await mostSay((at) => delivered(transfer, at)))) throw error
     }
     routeOf(readMessage(readCarried(bytes).bytes))
   }
@@ -62,7 +65,10 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   return {
     chain: chain.name,
     verify: (bytes) => toVerdict(prove(bytes), refusals),
-    accept: (bytes) => prove(bytes).then(() => options.decimals?.(bytes)),
+    async accept(bytes) {
+      demandUnattested(bytes)
+      return prove(bytes).then(() => options.decimals?.(bytes))
+    },
     validate: (transfer) => toVerdict(check(transfer), refusals),
     attest: attestation.attest,
     delivered,
@@ -90,6 +96,17 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
       return hasLog(receipt, receivedLog(route.to.transmitter, message))
     },
   }
+}
+
+/** The id has no attestation, so a transfer could start with that of an equal burn, and be taken for that burn. */
+function demandUnattested(bytes: Uint8Array): void {
+  if (readCarried(bytes).attestation.length === 0) return
+  throw new RelayerError('CCTP_MESSAGE', { detail: 'It has an attestation already.' })
+}
+
+/** Asks most nodes only if the first one says so. A delivery that one node makes up must stop no new attestation. */
+async function mostSay(ask: (at: At) => Promise<boolean>): Promise<boolean> {
+  return (await ask('latest')) && (await unlessDisagreed(ask('majority-latest'))) === true
 }
 
 /**

@@ -140,6 +140,8 @@ function createRequests(options: ExecutorEndpointOptions) {
      * `validate` declines a sold request that the present terms refuse.
      */
     async verifyNew(message: ExecutorMessage): Promise<void> {
+      // Attested messages are not part of the id, so wrong ones would take the id of the right ones.
+      if (message.attested.length > 0) throw new RelayerError('EXECUTOR_MESSAGE', { detail: 'It has an attestation already.' })
       await verifyRequest(message)
       acceptAt(0, message, false, sold)
     },
@@ -194,7 +196,7 @@ function effectsOf(kindOf: (message: ExecutorMessage) => RequestKind): Effects {
     findDelivery: async (transfer) => by(transfer, (kind, message) => kind.findDelivery?.(message)),
     stages: {
       first: (transfer) => by(transfer, (kind, message) => kind.first?.(message)),
-      next: (transfer) => by(transfer, (kind, message) => kind.next?.(message)),
+      next: (transfer, isDoubted) => by(transfer, (kind, message) => kind.next?.(message, isDoubted)),
       passed: async (transfer, stage, at) => by(transfer, (kind, message) => kind.passed?.(message, stage, at) ?? false),
     },
     explainRevert(revert, transfer) {

@@ -30,7 +30,7 @@ export interface RequestKind {
   reserve?(message: ExecutorMessage, relayer: string): ReturnType<NonNullable<Endpoint['reserve']>>
   first?(message: ExecutorMessage): string | undefined
   /** Undefined for requests that one call delivers. */
-  next?(message: ExecutorMessage): ReturnType<Stages['next']>
+  next?(message: ExecutorMessage, isDoubted?: boolean): ReturnType<Stages['next']>
   passed?(message: ExecutorMessage, stage: string, at: At): Promise<boolean>
 }
 

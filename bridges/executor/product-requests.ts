@@ -1,7 +1,9 @@
 import { decodeBase64 } from 'ethers'
+import { fingerprint } from '../../chains/crypto/fingerprint.ts'
 import { type ErrorCode, RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
+import { unless } from '../kit/contract-reader.ts'
 import type { PaidPlace, PaidProduct } from '../kit/paid.ts'
 import type { Attestation, Endpoint, NextStage } from '../port.ts'
 import { payDropOff } from './calls.ts'
@@ -22,6 +24,8 @@ export interface ProductRequestsOptions<Asked> extends TargetContracts {
 function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: ProductRequestsOptions<Asked>) {
   /** Digest of a request → its transfers, as the source logged them in a final block. */
   const found = boundedMap<string, readonly Transfer[]>(1_000)
+  /** Message of a request → its attested transfers, which are those that it asks for. */
+  const asked = boundedMap<string, readonly Transfer[]>(1_000)
 
   const placeOf = (message: ExecutorMessage): PaidPlace => {
     const { height, logIndex, txHash } = message
@@ -39,13 +43,23 @@ function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: Pr
     return transfers
   }
 
+  async function demandAsked(message: ExecutorMessage): Promise<readonly Transfer[]> {
+    const transfers = await of(message)
+    const answers = await Promise.all(transfers.map((one) => product.isAskedFor(placeOf(message), askedIn(message), one)))
+    if (transfers.length === 0 || !answers.every(Boolean))
+      throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'Its transaction has no such transfer that needs a payment.' })
+    if (message.attested.length > 0) asked.set(keyOf(message), transfers)
+    return transfers
+  }
+
   return {
     of,
-    async demandAsked(message: ExecutorMessage): Promise<readonly Transfer[]> {
-      const transfers = await of(message)
-      const asked = await Promise.all(transfers.map((one) => product.isAskedFor(placeOf(message), askedIn(message), one)))
-      if (transfers.length > 0 && asked.every(Boolean)) return transfers
-      throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'Its transaction has no such transfer that needs a payment.' })
+    demandAsked,
+    /** The transfers whose state shows what happened to the request: none if it does not ask for its attested ones. */
+    async shownBy(message: ExecutorMessage): Promise<readonly Transfer[]> {
+      if (message.attested.length === 0) return of(message)
+      const known = asked.get(keyOf(message))
+      return known ?? (await unless(demandAsked(message), ({ code }) => code === 'EXECUTOR_UNSUPPORTED')) ?? []
     },
     /** Returns the stage's transfer, and the product's name for the stage. Throws EXECUTOR_UNSUPPORTED. */
     ofStage({ attested }: ExecutorMessage, stage: string | undefined): readonly [Transfer, string | undefined] {
@@ -57,10 +71,12 @@ function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: Pr
   }
 }
 
+const keyOf = (message: ExecutorMessage) => fingerprint(writeMessage(message))
+
 /** Delivers ERN1, ERC1 and ERC2 requests. */
 export function createProductRequests<Asked>(options: ProductRequestsOptions<Asked>): RequestKind {
   const { prefix, product, endpoint } = options
-  const { of, demandAsked, ofStage } = createPaidTransfers(options)
+  const { of, demandAsked, shownBy, ofStage } = createPaidTransfers(options)
   const firstOf = (message: ExecutorMessage) => ofStage(message, undefined)[0]
   const callOf = (transfer: Transfer, stage: string | undefined) => endpoint.delivery(transfer, stage).call()
   return {
@@ -81,37 +97,40 @@ export function createProductRequests<Asked>(options: ProductRequestsOptions<Ask
       return product.paysDropOff(transfer) ? payDropOff(options, prefix, call, wanted) : call
     },
     async delivered(message, at) {
-      const [first] = await of(message)
+      const [first] = await shownBy(message)
       return first ? endpoint.delivered(first, at) : false
     },
     async mayShow(message) {
-      const [first] = await of(message)
+      const [first] = await shownBy(message)
       return first !== undefined && ((await endpoint.mayShow?.(first)) ?? true)
     },
     partiesOf: (message) => (message.attested.length > 0 ? endpoint.delivery(firstOf(message)).parties : vaaPartiesOf(message)),
     revertsOnceDelivered: true,
     explainRevert: (revert, message) => endpoint.explainRevert(revert, firstOf(message)),
     hasEffect: (receipt, message) => endpoint.hasEffect(receipt, firstOf(message)),
-    findDelivery: async (message) => (message.attested.length > 0 ? endpoint.findDelivery(firstOf(message)) : undefined),
+    async findDelivery(message) {
+      const [first] = message.attested.length > 0 ? await shownBy(message) : []
+      return first && endpoint.findDelivery(first)
+    },
     reserve: async (message, relayer) => endpoint.reserve?.(firstOf(message), relayer) ?? { kind: 'open' },
-    ...stagesOf(endpoint, { of, ofStage }),
+    ...stagesOf(endpoint, { shownBy, ofStage }),
   }
 }
 
 function stagesOf(
   { stages }: Endpoint,
-  { of, ofStage }: Pick<ReturnType<typeof createPaidTransfers>, 'of' | 'ofStage'>,
+  { shownBy, ofStage }: Pick<ReturnType<typeof createPaidTransfers>, 'shownBy' | 'ofStage'>,
 ): Pick<RequestKind, 'first' | 'next' | 'passed'> {
   if (!stages) return {}
   return {
     first: (message) => (message.attested.length === 1 ? stages.first?.(ofStage(message, undefined)[0]) : undefined),
-    async next(message) {
-      const answers = await Promise.all((await of(message)).map(async (one) => stages.next(one)))
+    async next(message, isDoubted) {
+      const answers = await Promise.all((await shownBy(message)).map(async (one) => stages.next(one, isDoubted)))
       return firstDue(answers.flatMap((one) => one ?? []))
     },
     async passed(message, stage, at) {
       const [transfer, name = ''] = ofStage(message, stage)
-      return stages.passed(transfer, name, at)
+      return (await shownBy(message)).length > 0 && stages.passed(transfer, name, at)
     },
   }
 }

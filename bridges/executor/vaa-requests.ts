@@ -4,8 +4,8 @@ import { parseVaa } from '../../domain/vaa.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
 import { shows } from '../kit/views.ts'
 import type { ContractReader } from '../kit/contract-reader.ts'
-import { attestByVaa, type FindVaa } from '../kit/find-vaa.ts'
-import { toVerdict } from '../kit/verdict.ts'
+import { attestByVaa, type FindVaa, type MessagePlace, takeVaa } from '../kit/find-vaa.ts'
+import { unlessRefused } from '../kit/verdict.ts'
 import { intentOf, shownOf } from './calls.ts'
 import { addressOf, type TargetContracts } from './judge.ts'
 import { executorRefusals, type RequestKind } from './kinds.ts'
@@ -27,15 +27,18 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
   /** Returns the attested VAA of a request or, if the request has none, a valid VAA from the APIs. */
   async function vaaOf({ attested: [vaa], request }: ExecutorMessage): Promise<Uint8Array | undefined> {
     const asked = decodeRequest(request.request)
-    if (vaa || asked?.prefix !== 'ERV1') return vaa
+    if (asked?.prefix !== 'ERV1') return undefined
+    if (vaa) return isOf(vaa, asked) ? vaa : undefined
     const place = `${asked.chain}/${asked.emitter}/${asked.sequence}`
     const known = found.get(place)
     if (known) return known
-    const answer = await findVaa(asked)
-    if (answer.kind !== 'found' || answer.vaa.length > mostMessageBytes) return undefined
-    if ((await toVerdict(verify(answer.vaa), executorRefusals)).kind !== 'valid') return undefined
-    found.set(place, answer.vaa)
-    return answer.vaa
+    const answer = await unlessRefused(
+      takeVaa(findVaa, asked, async (one) => verify(one).then(() => one)),
+      executorRefusals,
+    )
+    if (answer.kind !== 'taken' || answer.value.length > mostMessageBytes) return undefined
+    found.set(place, answer.value)
+    return answer.value
   }
 
   /** Undefined if no API has a valid VAA, or if the contract is no longer in the config. */
@@ -48,9 +51,7 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
     const asked = decodeRequest(request.request)
     if (asked?.prefix !== 'ERV1' || !vaa)
       throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'It has no VAA that Portage can carry.' })
-    const { emitterChain, emitter, sequence } = parseVaa(vaa)
-    if (emitterChain !== asked.chain || emitter !== asked.emitter || sequence !== asked.sequence)
-      throw new RelayerError('MESSAGE_MISMATCH', { detail: 'The VAA is not the one that the request asks for.' })
+    if (!isOf(vaa, asked)) throw new RelayerError('MESSAGE_MISMATCH', { detail: 'The VAA is not the one that the request asks for.' })
     await verify(vaa)
   }
 
@@ -78,6 +79,12 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
     explainRevert: ({ reason }) => ({ kind: 'unknown', code: 'DELIVERY_REVERTED', reason }),
     hasEffect: ({ status }) => (status === 'success' ? undefined : false),
   }
+}
+
+/** Whether the VAA, whose signatures may be wrong, is from this place. Throws VAA_*. */
+function isOf(vaa: Uint8Array, asked: MessagePlace): boolean {
+  const { emitterChain, emitter, sequence } = parseVaa(vaa)
+  return emitterChain === asked.chain && emitter === asked.emitter && sequence === asked.sequence
 }
 
 export function vaaPartiesOf({ request }: ExecutorMessage): { readonly recipient: string; readonly token: string } {

@@ -10,24 +10,58 @@ export interface MessagePlace {
   readonly sequence: string
 }
 
-/** Finds the VAA of a message at guardian APIs. Does not check signatures. Never throws. */
+interface NotFound {
+  readonly kind: 'absent' | 'unknown'
+  readonly againInMs?: number | undefined
+  readonly why: string
+}
+
+/**
+ * Finds the VAA of a message at guardian APIs, beginning at the index `from`. Does not check signatures. Never throws.
+ */
 export type FindVaa = (
   place: MessagePlace,
-) => Promise<
-  | { readonly kind: 'found'; readonly vaa: Uint8Array }
-  | { readonly kind: 'absent' | 'unknown'; readonly againInMs?: number | undefined; readonly why: string }
->
+  from?: number,
+) => Promise<{ readonly kind: 'found'; readonly vaa: Uint8Array; readonly api: number } | NotFound>
 
 const firstWaitMs = 5_000
 
+/**
+ * Gives the copies of the APIs to `take`, one after the other, until it takes one. Throws the first refusal, and at
+ * once errors that are not about the copy.
+ */
+export async function takeVaa<T>(
+  findVaa: FindVaa,
+  place: MessagePlace,
+  take: (vaa: Uint8Array) => Promise<T>,
+): Promise<{ readonly kind: 'taken'; readonly value: T } | NotFound> {
+  const refusals: unknown[] = []
+  for (let from = 0; ;) {
+    const found = await findVaa(place, from)
+    if (found.kind !== 'found') {
+      if (refusals.length > 0) throw refusals[0]
+      return found
+    }
+    try {
+      return { kind: 'taken', value: await take(found.vaa) }
+    } catch (error) {
+      const { retriable, code } = toRelayerError(error)
+      // An API may name a guardian set that does not exist yet.
+      if (retriable && code !== 'GUARDIAN_SET_UNKNOWN') throw error
+      refusals.push(error)
+      from = found.api + 1
+    }
+  }
+}
+
 /** Finds and verifies the VAA of a message. Never throws. */
 export async function attestByVaa(findVaa: FindVaa, verify: (vaa: Uint8Array) => Promise<void>, place: MessagePlace): Promise<Attestation> {
-  const found = await findVaa(place)
-  if (found.kind !== 'found')
-    return { kind: 'wait', code: 'VAA_NOT_FOUND', reason: found.why, retryInMs: Math.max(firstWaitMs, found.againInMs ?? 0) }
   try {
-    await verify(found.vaa)
-    return { kind: 'attested', message: found.vaa }
+    const found = await takeVaa(findVaa, place, async (vaa) => verify(vaa).then(() => vaa))
+    if (found.kind === 'taken') return { kind: 'attested', message: found.value }
+    // Only if every API asks for a pause, the pause matters.
+    const retryInMs = Math.max(firstWaitMs, found.kind === 'unknown' ? (found.againInMs ?? 0) : 0)
+    return { kind: 'wait', code: 'VAA_NOT_FOUND', reason: found.why, retryInMs }
   } catch (error) {
     const { code, message: reason } = toRelayerError(error)
     return { kind: 'wait', code, reason, retryInMs: firstWaitMs }

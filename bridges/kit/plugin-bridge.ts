@@ -198,8 +198,10 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
 
   const staged: Stages | undefined = next && {
     first: (transfer) => product.first?.(messageOf(transfer)),
-    next: async (transfer) =>
-      nextStageOf(await next(messageOf(transfer), { now: clock(), read: (view) => readView(chain, view, 'latest') })),
+    async next(transfer, isDoubted) {
+      const message = messageOf(transfer)
+      return nextStage((at) => next(message, { now: clock(), read: (view) => readView(chain, view, at) }), isDoubted)
+    },
     passed: (transfer, stage, at) => isShown(transfer, at, stageOf(product, stage)),
   }
 
@@ -227,7 +229,15 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
   }
 }
 
-function nextStageOf(answer: Awaited<ReturnType<NonNullable<Product<unknown>['next']>>>): NextStage {
+type Next = Awaited<ReturnType<NonNullable<Product<unknown>['next']>>>
+
+async function nextStage(ask: (at: At) => Promise<Next>, isDoubted = false): Promise<NextStage> {
+  const answer = isDoubted ? undefined : await ask('latest')
+  // A wrong stage reverts, but any other answer delays the transfer, so one node's word is not enough.
+  return nextStageOf(answer && 'stage' in answer ? answer : await ask('majority-latest'))
+}
+
+function nextStageOf(answer: Next): NextStage {
   if ('stage' in answer) return { kind: 'stage', stage: answer.stage }
   if ('never' in answer) return { kind: 'never', code: 'DELIVERY_REVERTED', reason: answer.never }
   return { kind: 'wait', code: 'DELIVERY_NOT_DUE', reason: answer.wait, opensAt: answer.opensAt }

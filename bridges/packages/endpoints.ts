@@ -57,8 +57,8 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
     ...(stages && {
       stages: {
         ...stages,
-        next(transfer: Transfer) {
-          const asked = stages.next(transfer)
+        next(transfer: Transfer, isDoubted) {
+          const asked = stages.next(transfer, isDoubted)
           if (!asked) return undefined
           return waitIfFailed(async () => {
             const next = await asked

@@ -67,7 +67,7 @@ export function createGenuineMessages() {
           stages: {
             ...stages,
             // For an endpoint with `stages`, the answer of `next` is never undefined.
-            next: (transfer) => demandSigned(transfer).then(() => stages.next(transfer) as Promise<NextStage>),
+            next: (transfer, isDoubted) => demandSigned(transfer).then(() => stages.next(transfer, isDoubted) as Promise<NextStage>),
             passed: async (transfer, stage, at) => (await isSigned(transfer)) && stages.passed(transfer, stage, at),
           },
         }),

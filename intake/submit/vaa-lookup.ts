@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { takeVaa } from '../../bridges/kit/find-vaa.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { createHttpHost, type HttpHostOptions } from './http-host.ts'
@@ -69,10 +70,17 @@ export function createVaaLookup({ guardianApis, wormholescanApis, parallel = 4, 
   }
 }
 
-/** Fetches a VAA. Throws VAA_NOT_FOUND with the answer of each API. */
-export async function fetchSignedVaa(lookup: Pick<VaaLookup, 'find'>, place: MessagePlace): Promise<Uint8Array> {
-  const found = await lookup.find(place)
-  if (found.kind === 'found') return found.vaa
+/**
+ * Fetches a VAA and resolves to the answer of `take`, which gets the copy of the next API if it refuses one. Throws
+ * VAA_NOT_FOUND with the answer of each API, the first refusal, and other errors of `take`.
+ */
+export async function fetchSignedVaa<T>(
+  { find }: Pick<VaaLookup, 'find'>,
+  place: MessagePlace,
+  take: (vaa: Uint8Array) => Promise<T>,
+): Promise<T> {
+  const found = await takeVaa(find, place, take)
+  if (found.kind === 'taken') return found.value
   throw new RelayerError('VAA_NOT_FOUND', { detail: found.why || 'No guardian API is configured.', facts: { ...place } })
 }
 

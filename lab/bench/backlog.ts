@@ -92,7 +92,7 @@ async function submit(devnet: Devnet, client: Client, sent: readonly SentTransfe
       const one = sent[index]
       if (!one) return
       const key = { chain: one.emitterChain, emitter: one.emitter, sequence: String(one.sequence) }
-      const vaa = await until(() => fetchSignedVaa(network.vaaLookup, key), {
+      const vaa = await until(() => fetchSignedVaa(network.vaaLookup, key, async (signed) => signed), {
         timeoutMs: 60_000,
         everyMs: 200,
         what: 'the guardian to sign',

@@ -5,6 +5,7 @@ import { readBurn, usedNonceKey, zeroWord } from '../../bridges/cctp/message.ts'
 import { RelayerError, waitsForItself } from '../../domain/catalogue/errors.ts'
 import { createIris } from '../../intake/submit/iris.ts'
 import { attest, attesters, baseTransmitters, burnBody, burnBytes, irisWithoutChains, txOf, word } from '../helpers/cctp.ts'
+import { codeOfAsync } from '../helpers/refusals.ts'
 import { attested, decode, lane, loggedV2, messageOf, network, nonceOf, transferOf } from '../helpers/cctp-endpoint.ts'
 
 describe('A transfer gets its attestation', () => {
@@ -93,6 +94,13 @@ describe('A transfer gets its attestation', () => {
     attestations.signWith(attesters.slice(1))
     see({ bytes: loggedV2(), logIndex: 1 })
     expect(await endpoint.attest?.(transfer)).toMatchObject({ kind: 'wait', code: 'CCTP_ATTESTATION' })
+  })
+
+  test('an attested message starts no transfer, because the attestation may be that of an equal burn', async () => {
+    const { see, endpoint } = await network()
+    see({ bytes: loggedV2() })
+    const whole = await attested(endpoint, transferOf(loggedV2()))
+    expect(await codeOfAsync(async () => endpoint.accept?.(decodeBase64(whole.message)))).toBe('CCTP_MESSAGE')
   })
 
   test('a transfer gets no attestation while the API rests, or if its message is for another relayer', async () => {

@@ -1,9 +1,11 @@
 import { UniversalAddress } from '@wormhole-foundation/sdk-definitions'
-import { concat, getBytes, toBeHex } from 'ethers'
+import { concat, decodeBase64, getBytes, toBeHex } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { createExecutorEndpoint, type ExecutorEndpointOptions } from '../../bridges/executor/evm.ts'
 import { createDecode, writeMessage } from '../../bridges/executor/message.ts'
+import { selectorOf } from '../../bridges/kit/calls.ts'
 import { createVerifier, digestOf } from '../../bridges/kit/signed-messages.ts'
+import type { Transfer } from '../../domain/transfer/transfer.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { createPaidNtt } from '../../bridges/ntt/paid.ts'
 import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
@@ -26,17 +28,22 @@ const deployment = {
     bsc: { manager: universal('88'), transceivers: ['b1', 'b2'].map(universal) },
   },
 }
-const vaaOf = (emitter: string) => signVaa({ emitterChain: 2, emitter, sequence: 7n, payload: nttPayload() }, { guardians: 3 }).bytes
+const vaaOf = (emitter: string, id = 7n) =>
+  signVaa({ emitterChain: 2, emitter, sequence: id, payload: nttPayload({ id }) }, { guardians: 3 }).bytes
+const executed = selectorOf('isMessageExecuted(bytes32)')
+
+interface Options extends Pick<ExecutorEndpointOptions, 'clock'> {
+  readonly honourExpired?: boolean
+  /** The manager has executed all messages. */
+  readonly executes?: boolean
+}
 
 /** The contracts of bsc answer every view with zero, except that messages of `consumed` emitters count as consumed. */
-function endpointOf(
-  { clock = () => 0, honourExpired = false }: Pick<ExecutorEndpointOptions, 'clock'> & { honourExpired?: boolean } = {},
-  consumed: readonly string[] = [],
-) {
+function endpointOf({ clock = () => 0, honourExpired = false, executes = false }: Options = {}, consumed: readonly string[] = []) {
   const set = { index: 0, keys: devnetGuardians(3).map(({ address }) => address), expirationTime: 0, current: true }
   const verify = createVerifier({ get: async () => set }, () => 1_700_000_000)
-  const seen = consumed.map((emitter) => digestOf(parseVaa(vaaOf(emitter))).slice(2))
-  const isSeen = (data: string) => seen.some((digest) => data.includes(digest))
+  const seen = consumed.flatMap((emitter) => [7n, 1n].map((id) => digestOf(parseVaa(vaaOf(emitter, id))).slice(2)))
+  const isSeen = (data: string) => (executes && data.startsWith(executed)) || seen.some((digest) => data.includes(digest))
   const chain = { name: 'bsc', call: async (_: string, data: string) => (isSeen(data) ? toBeHex(1, 32) : `0x${'00'.repeat(96)}`) }
   const reads = { ...chain, logs: unused('logs'), transactionSender: unused('transactionSender') }
   const ntt = createPaidNtt({
@@ -55,12 +62,12 @@ function endpointOf(
 
 const decode = createDecode(new Map([[2, { name: 'ethereum', contract: payer }]]), names)
 
-function transferOf(emitters: readonly string[]) {
+function transferOf(emitters: readonly string[], attested = emitters.map((emitter) => vaaOf(emitter))) {
   const drop = { type: 'GasDropOffInstruction' as const, dropOff, recipient: new UniversalAddress(`0x${universal('ee')}`) }
   const prices = { gasPrice: 1n, sourcePrice: 1n, targetPrice: 1n }
   return decode(
     writeMessage({
-      ...{ sourceChain: 2, height: 9, logIndex: 3, txHash: `0x${'09'.repeat(32)}`, attested: emitters.map(vaaOf) },
+      ...{ sourceChain: 2, height: 9, logIndex: 3, txHash: `0x${'09'.repeat(32)}`, attested },
       request: {
         ...{ quoter, amountPaid: 100_005n, targetChain: 4, targetAddress: universal('88'), refundAddress: payer },
         signedQuote: signed({
@@ -138,5 +145,34 @@ describe('After the quote has expired', () => {
       'CALL_UNJUSTIFIED',
       'proved',
     ])
+  })
+})
+
+describe("A request with another transfer's attestation", () => {
+  const own = transferOf([first])
+  const foreign = transferOf([], [vaaOf(first, 1n)])
+
+  test("a message with another transfer's attestation is refused before it takes the id", async () => {
+    const verdicts = await Promise.all([transferOf([]), own, foreign].map(({ message }) => endpointOf().verify(decodeBase64(message))))
+    expect(foreign.digest).toBe(transferOf([]).digest)
+    expect(verdicts.map((verdict) => ('code' in verdict ? [verdict.kind, verdict.code] : verdict.kind))).toEqual([
+      'valid',
+      ['rejected', 'EXECUTOR_MESSAGE'],
+      ['rejected', 'EXECUTOR_MESSAGE'],
+    ])
+  })
+
+  test('a request shows no delivery by a message that it does not ask for', async () => {
+    const endpoint = endpointOf({ executes: true }, [first])
+    const shown = (one: Transfer) =>
+      Promise.all([
+        endpoint.delivered(one, 'latest'),
+        endpoint.mayShow?.(one),
+        endpoint.stages?.passed(one, 'receive', 'latest'),
+        endpoint.stages?.next(one),
+      ])
+    const due = { kind: 'wait', reason: expect.stringContaining('other transceivers') }
+    expect(await shown(own)).toMatchObject([true, true, true, due])
+    expect(await shown(foreign)).toMatchObject([false, false, false, { kind: 'wait', reason: 'Its message is not attested.' }])
   })
 })

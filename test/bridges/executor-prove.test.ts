@@ -83,7 +83,8 @@ function endpointOf({ isDelivered = never, isAway = never, published, recordCont
     },
     decode: createDecode(new Map([[2, { name: 'ethereum', contract: executor }]]), names),
     within: () => [within],
-    findVaa: async () => (published ? { kind: 'found', vaa: published } : { kind: 'absent', why: 'not signed yet' }),
+    findVaa: async (_, from) =>
+      published && !from ? { kind: 'found', vaa: published, api: 0 } : { kind: 'absent', why: 'not signed yet' },
   })
 }
 
@@ -123,6 +124,12 @@ test('without a signed message, nothing may report that the delivery of a reques
   const may = (options: Setting, transfer = asLogged) => endpointOf({ isDelivered: always, ...options }).mayShow?.(transfer)
   expect([await may({}), await may({ published: vaaOf('0x01', { guardians: 1 }) })]).toEqual([false, false])
   expect([await may({ published: vaaOf() }), await may({}, transferOf(message()))]).toEqual([true, true])
+})
+
+test('a request shows no delivery by a signed message that it does not ask for', async () => {
+  const foreign = transferOf(message({}, vaaOf('0x01', { sequence: 8n })))
+  const endpoint = endpointOf({ isDelivered: always })
+  expect([await endpoint.delivered(foreign, 'latest'), await endpoint.mayShow?.(foreign)]).toEqual([false, false])
 })
 
 test('the transfer of a request is the same before and after its message is signed', () => {

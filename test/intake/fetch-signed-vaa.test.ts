@@ -1,13 +1,20 @@
 import { describe, expect, test } from 'vitest'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { startGuardianApi } from '../../lab/devnet/wormhole/guardian-api.ts'
 import { freePort } from '../../lab/devnet/ports.ts'
 import { createVaaLookup, fetchSignedVaa, type MessagePlace } from '../../intake/submit/vaa-lookup.ts'
 import { bytesOf, mainnetVaa, signVaa } from '../helpers/vaa.ts'
 import { cleanUp } from '../helpers/clean-up.ts'
+import { codeOfAsync } from '../helpers/refusals.ts'
 import { listenHttp } from '../helpers/servers.ts'
 
 const upgrade = mainnetVaa('guardian set upgrade')
 const place = { chain: upgrade.emitterChain, emitter: upgrade.emitterAddress, sequence: upgrade.sequence }
+
+const { bytes: unsigned } = signVaa(
+  { emitterChain: place.chain, emitter: place.emitter, sequence: BigInt(place.sequence) },
+  { signers: [] },
+)
 
 /** URL of a server that has this VAA. Default: a real VAA whose sequence is above 2^53. */
 async function guardian(bytes: Uint8Array = bytesOf(upgrade)): Promise<string> {
@@ -19,7 +26,7 @@ async function guardian(bytes: Uint8Array = bytesOf(upgrade)): Promise<string> {
 }
 
 const fetchFrom = (guardianApis: readonly string[], asked: MessagePlace = place, timeoutMs?: number) =>
-  fetchSignedVaa(createVaaLookup({ guardianApis, wormholescanApis: [], timeoutMs }), asked)
+  fetchSignedVaa(createVaaLookup({ guardianApis, wormholescanApis: [], timeoutMs }), asked, async (vaa) => vaa)
 
 describe('fetchSignedVaa', () => {
   test('fetchSignedVaa returns the exact bytes for a large sequence and an upper-case emitter', async () => {
@@ -48,6 +55,19 @@ describe('fetchSignedVaa', () => {
     const said = (refused as Error).message
     for (const reason of ['not found', 'HTTP 500', 'not JSON', 'without vaaBytes', 'VAA_TRUNCATED', 'no connection', 'no answer in time'])
       expect(said).toContain(reason)
+  })
+
+  test('fetchSignedVaa gives the copy of the next API if one is refused, and throws the first refusal', async () => {
+    const [bad, good] = await Promise.all([guardian(unsigned), guardian()])
+    const lookup = (guardianApis: readonly string[]) => createVaaLookup({ guardianApis, wormholescanApis: [] })
+    const take = async (vaa: Uint8Array) => {
+      if (Buffer.compare(vaa, unsigned) === 0) throw new RelayerError('VAA_NO_QUORUM')
+      return Buffer.from(vaa).toString('base64')
+    }
+    expect(await fetchSignedVaa(lookup([bad, good]), place, take)).toBe(upgrade.vaa)
+    expect(await codeOfAsync(() => fetchSignedVaa(lookup([bad, bad]), place, take))).toBe('VAA_NO_QUORUM')
+    const away = () => fetchSignedVaa(lookup([good]), place, async () => Promise.reject(new RelayerError('TEMPORAL_UNAVAILABLE')))
+    expect(await codeOfAsync(away)).toBe('TEMPORAL_UNAVAILABLE')
   })
 
   test('fetchSignedVaa rejects the VAA of another message', async () => {

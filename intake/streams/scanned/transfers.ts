@@ -134,7 +134,7 @@ export async function startAgain(context: StartContext, transfer: Transfer): Pro
   if (isUndelivered(latest)) return []
   if (latest === 'delivered') {
     await recordReversal(context.client, id)
-    await restartTransfer(context.client, id, { why: 'started again: its delivery was undone' })
+    await restartTransfer(context.client, id, { why: 'started again: its delivery was undone', own: transfer })
     return []
   }
   context.cache.started(context.streamClient.era).delete(id)

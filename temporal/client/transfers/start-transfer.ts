@@ -56,16 +56,17 @@ export async function startInPlaceOfRejected(
 
 /**
  * Starts a closed transfer again, with its stored input but without the deadline. A person's order keeps only what the
- * message says. Throws INTERNAL if no input is stored.
+ * message says. `own` replaces the stored message, which a stranger may have chosen. Throws INTERNAL if no input is
+ * stored.
  */
 export async function restartTransfer(
   client: TemporalClient,
   id: string,
-  { why = 'started again', order }: { readonly why?: string; readonly order?: GivenOrder } = {},
+  { why = 'started again', order, own }: { readonly why?: string; readonly order?: GivenOrder; readonly own?: Transfer } = {},
 ): Promise<void> {
   const { input: stored, content } = await storedStart(client, id)
   const { priority } = stored
-  const transfer = order ? ofMessage(stored.transfer) : stored.transfer
+  const transfer = { ...(order ? ofMessage(stored.transfer) : stored.transfer), ...own }
   const { sourceChain, targetChain, sequence } = transfer
   const input = { transfer, priority, ...(order && { orders: [order] }) }
   await startAgain(client, id, { input, content, summary: `${sourceChain} → ${targetChain} #${sequence}, ${why}` })

@@ -3,9 +3,11 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { startAgain, startAll } from '../../../intake/streams/scanned/transfers.ts'
 import { createStreamCache } from '../../../intake/streams/scanned/stream-cache.ts'
+import { transferId } from '../../../temporal/contracts/names.ts'
 import { recordingLogger } from '../../helpers/recording-logger.ts'
 import { codeOfAsync } from '../../helpers/refusals.ts'
 import { type EndedRun, temporalWith } from './ended-runs.ts'
+import { listingClient } from './listing-client.ts'
 
 const transfers = [1, 2, 3].map((number): Transfer => ({
   ...{ bridge: 'native-bridge', sourceChain: 'a', sourceId: 'a', targetChain: 'b', emitter: '33'.padStart(64, '0') },
@@ -35,7 +37,7 @@ function network() {
   const start = () => startAll(context, transfers)
   const again = (transfer: Transfer) => startAgain(context, transfer)
   const onSubmit = (number: string, listener: () => void) => void listeners.set(number, listener)
-  return { start, again, ended, failing, cache, lines, streamClient, onSubmit, taken: () => submitted.splice(0) }
+  return { context, start, again, ended, failing, cache, lines, streamClient, onSubmit, taken: () => submitted.splice(0) }
 }
 
 describe('the transfers of a range', () => {
@@ -142,6 +144,23 @@ describe('the transfers of a range', () => {
     taken()
     for (const transfer of transfers.slice(0, 1)) await again(transfer)
     expect(taken()).toEqual(['1'])
+  })
+
+  test("a run that ended delivered with another message is started again with the stream's own", async () => {
+    const [own] = transfers
+    if (!own) throw new Error('no transfer')
+    const forged = { ...own, message: Buffer.from('forged').toString('base64'), terms: { maxFeePerGas: '9' } }
+    const run = { id: transferId(own), state: 'delivered', ended: true, input: () => ({ transfer: forged }) } as const
+    const { client } = listingClient([run])
+    const started: unknown[] = []
+    Object.defineProperty(client.workflow, 'start', {
+      value: async (type: string, { args }: object & { args: unknown[] }) => void started.push([type, ...args]),
+    })
+    await startAgain({ ...network().context, client }, own)
+    expect(started).toMatchObject([
+      ['reversal', {}],
+      ['transfer', { transfer: { ...own, terms: forged.terms } }],
+    ])
   })
 
   test('a contradiction with the table is thrown before other failures', async () => {
