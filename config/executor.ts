@@ -31,7 +31,7 @@ export function executorOf({ bridges, chains }: ExecutorConfig) {
 
 type Prefix = 'ERV1' | 'ERN1' | 'ERC1' | 'ERC2'
 
-/** Transfers that the config delivers for free (NTT tokens, CCTP) need no requests. */
+/** Transfers that Portage delivers for free under this config (`free` of NTT tokens and CCTP) need no requests. */
 function prefixesOf(name: string, { ntt, cctp }: ExecutorConfig['bridges']): readonly Prefix[] {
   const isNtt = ntt?.tokens.some(({ free, peers }) => !free && Object.hasOwn(peers, name))
   const { v1, v2 } = (cctp && !cctp.free && cctp.chains[name]) || {}

@@ -73,7 +73,10 @@ export class Losses {
   readonly reports: LossReports | undefined
   #changes = 0
 
-  /** @param tokenBudget wei per hour, for each of: accounts without code, contracts, batches, outrun calls */
+  /**
+   * @param tokenBudget wei per hour and token. Accounts without code, contracts, batches and lost races (another
+   * delivery came first) each have a budget of this size.
+   */
   constructor(firstWaitMs: number, tokenBudget: bigint, reports?: LossReports) {
     this.#firstWaitMs = firstWaitMs
     this.#budget = tokenBudget

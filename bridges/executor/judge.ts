@@ -102,8 +102,8 @@ export function judge(request: RequestForExecution, sourceChain: number, times: 
 const boundless = 2n ** 256n
 
 /**
- * The terms of every request that the quoter may have sold: an earlier config may have had higher caps, and other
- * receivers and contracts of drop-offs.
+ * Terms that accept every request for which the quoter may have signed a quote, also under an earlier config with
+ * higher caps, or with other receivers and drop-off contracts.
  */
 export function soldBy(terms: ExecutorTerms): ExecutorTerms {
   const caps = { maxGasLimit: boundless, maxMsgValue: boundless, maxGasDropOff: boundless }

@@ -26,7 +26,7 @@ export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): 
   throw new RelayerError('NODE_REFUSED', { detail: 'A node answered with a log outside the query.', facts })
 }
 
-/** Throws NODE_REFUSED for a log of another event, or with a number that ethers would truncate. */
+/** Throws NODE_REFUSED if the log is of another event, or if it has a number that ethers would truncate. */
 export function eventArguments({ name }: Pick<ContractReader, 'name'>, abi: Interface, event: string, log: Log): Result {
   try {
     const args = abi.decodeEventLog(event, log.data, log.topics)

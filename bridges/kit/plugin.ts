@@ -66,8 +66,8 @@ export interface CallRule {
   readonly contract: string
   readonly function: string
   /**
-   * `message`: the first argument is the signed message. An object: the call must succeed on most nodes, and `view` of
-   * the contract, with the same one-word argument, must not answer `isNot`.
+   * `message`: the first argument is the signed message. An object: the call has one argument, of one word. The call
+   * must succeed on most nodes, and `view` of the contract, asked with this argument, must not answer `isNot`.
    */
   readonly proof: 'message' | (Pick<Shown, 'view' | 'returns'> & { readonly isNot: readonly unknown[] })
   /** One bound for each argument after the signed message. Only with the proof `message`. */

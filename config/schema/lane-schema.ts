@@ -25,7 +25,7 @@ const feePolicyOf = <Wei extends z.ZodType<string, string>>(wei: Wei) =>
     bumpPercent: optional(whole(10, 100)).describe('How much each new attempt raises both fees, percent. Default: 20.'),
     maxFeePerTransaction: optional(wei).describe('Maximum cost of a transaction, including the data fee of an L2, wei.'),
     baseFeeCeiling: optional(wei).describe('Maximum base fee, wei. Above this ceiling, new transfers wait without a nonce.'),
-    gasFactor: optional(between(1, 5)).describe('Factor of the gas estimate that gives the gas limit. Default: 1.2.'),
+    gasFactor: optional(between(1, 5)).describe('The gas limit is the gas estimate times this factor. Default: 1.2.'),
     gasLimit: optional(gasUnits).describe('Maximum gas limit of a transaction. A call that needs more gas is not sent.'),
   })
 

@@ -67,7 +67,11 @@ export const chainRows = {
   },
   NODE_DISABLED: {
     ...row('A disabled node answers again.', 'Enable the node if the reason for disabling it is gone.'),
-    ...cause('note', 'Portage does not use the disabled node, but counts it in the majority.', [nodes, enable]),
+    ...cause(
+      'note',
+      'Portage does not use the disabled node, but the node still counts when Portage computes how many nodes are a majority.',
+      [nodes, enable],
+    ),
   },
   NODES_DISAGREE: outage(
     'The nodes of the chain do not agree.',

@@ -252,8 +252,8 @@ function canonical(order: SettingsOrder): SettingsOrder {
 const lowerValue = (value: string) => value.toLowerCase().replace(/^([0-9]+\/)0x/, '$1')
 
 /**
- * The denied party in one spelling: in lower case, and a recipient with 20 bytes. Bridges use only the last 20 bytes of
- * a 32-byte recipient.
+ * The denied party in one spelling: in lower case. A recipient of 32 bytes is shortened to its last 20 bytes, because
+ * bridges use only these bytes.
  */
 function comparable({ what, value }: Extract<SettingsOrder, { kind: 'deny' | 'allow' }>) {
   const lower = lowerValue(value)

@@ -37,7 +37,10 @@ const mostBytes = 65_536
  */
 const mostNames = 10_000
 const timeoutMs = 5_000
-/** A price waits no longer than this for slow sources, ms, if more than half of the sources have a current price. */
+/**
+ * ms. If more than half of the sources have a current price, a request for a price waits at most this long for the
+ * others.
+ */
 const graceMs = 500
 /** A source's prices may have a time this far in the future, because clocks differ. */
 const mostAheadSeconds = 60

@@ -54,7 +54,8 @@ export interface TransferProgress {
     strandedAt?: number | undefined
   }
   /**
-   * Each earlier lane with its highest nonce. A cancelled transfer ends only once none of these nonces can be mined.
+   * Each lane that the transfer has left, with the highest nonce that the transfer held there. A cancelled transfer
+   * ends only once none of these nonces can be mined.
    */
   left?: LaneNonce[]
   code?: ErrorCode

@@ -3,7 +3,10 @@ import type { EvmChain, EvmChainOptions, EvmNodeOptions } from '../../chains/evm
 import { startManualAnvil, testChain } from '../helpers/evm.ts'
 import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.ts'
 
-/** No transaction has this hash, so any one node can answer calls about it. */
+/**
+ * No transaction has this hash. Calls about it have the same answer at each node, so tests can watch which node is
+ * asked.
+ */
 export const unknownHash = `0x${'0'.repeat(64)}`
 
 type ManualAnvil = Awaited<ReturnType<typeof startManualAnvil>>

@@ -55,7 +55,8 @@ async function compiled(program: string): Promise<string> {
   return (await run(process.execPath, ['-e', `${load}; const { main } = loadMain('test'); ${program}`])).stdout
 }
 
-// load.cjs reads ASCII, but esbuild does not escape regular expressions, such as that of `0x5290…9ee7`.
+// load.cjs reads ASCII, but esbuild does not escape other characters in regular expressions, such as the `…` in the
+// expression for `0x5290…9ee7`.
 test('every compiled file is ASCII', async () => {
   const at = (await compiledFolder()) ?? ''
   const { packages } = createRequire(import.meta.url)(join(at, 'root.cjs')) as { packages: string }

@@ -15,7 +15,7 @@ import { parkOrRelease } from './stream-requests.ts'
 export class PlacedModel extends ScannedModel {
   readonly chain = new LogChain()
   readonly delivered = new Set<string>()
-  /** Maximum number of reopened numbers, which may be counted again. */
+  /** Upper bound of the numbers reopened so far. Each of them may be counted again. */
   #reopened = 0
   /** Number of audits that found logs which were hidden before. */
   found = 0

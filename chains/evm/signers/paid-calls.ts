@@ -17,7 +17,8 @@ const isPaid = ({ data, value }: Call) => data !== '0x' && BigInt(value) > 0n
 
 /**
  * Signs a paid call for one nonce at a time, because a call signed for two nonces could pay its coins twice. Another
- * nonce needs a new proof, made after the earlier nonce became final: the proof shows whether that nonce delivered.
+ * nonce needs a new proof, made after the earlier nonce became final: the proof shows whether the transaction with the
+ * earlier nonce delivered the message.
  */
 export function createPaidCalls({ finalNonce, lane }: Pick<SigningPolicy, 'finalNonce' | 'lane'>) {
   /** Payment → its nonce. `users`: signatures for this nonce that succeeded or are under way. */

@@ -89,9 +89,10 @@ interface SpendingLog {
 }
 
 /**
- * A log with one file per hour. Before an attempt is signed, its line (`<ms since the epoch> <nonce> <wei>`) is
- * appended. Each process that shares the folder then reads all lines and checks again. A refused attempt stays counted.
- * A broken line may have been an attempt, so nothing is signed until the line is repaired or a day old.
+ * A log with one file per hour, shared by the processes that use the folder. Before an attempt is signed, `charge`
+ * checks the limits, appends the line of the attempt (`<ms since the epoch> <nonce> <wei>`), reads the lines that other
+ * processes have appended, and checks again. A refused attempt stays counted. A broken line may have been an attempt,
+ * so nothing is signed until the line is repaired or a day old.
  */
 export function createSpendingLog(folder: string, limits: SigningLimits, clock: () => number): SpendingLog {
   const files = createSpendingFiles(folder, clock)

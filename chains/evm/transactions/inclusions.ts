@@ -15,7 +15,7 @@ const mostMisses = 3
 type Due =
   | undefined
   | { readonly kind: 'lookup'; readonly unknown: number }
-  /** The next block repeats the lookup, because a block that is not cached may include the hash. */
+  /** The lookup is repeated at the next block, because a block that is not cached may include the hash. */
   | { readonly kind: 'unknown'; readonly unknown: number }
   | { readonly kind: 'listed'; readonly block: BlockRef; readonly misses: number }
 

@@ -58,8 +58,8 @@ async function readTransfers(context: ReadingContext, range: BlockRange, at?: 'a
 }
 
 /**
- * Starts the transfers in as many parts as the stream's room needs, and records each part except the last. Returns
- * undefined if the stream is paused or gone, or if Temporal was restored.
+ * Starts the transfers in parts that fit the free places of the stream, and records each part except the last. Returns
+ * undefined if the stream is paused or gone, if it went back to an earlier state, or if the agent stops.
  */
 async function startWanted(context: ReadingContext, placed: Placed, live: boolean, era: number): Promise<Reading | undefined> {
   if (placed.length === 0) return { numbers: [], passed: [] }

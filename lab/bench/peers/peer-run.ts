@@ -30,8 +30,8 @@ export interface PeerOptions {
 }
 
 /**
- * Maximum number of warm-up transfers, so that V8 has compiled the code before the measurement. The usual number is a
- * quarter of the measured transfers.
+ * Maximum number of warm-up transfers (usually a quarter of the measured ones). They give V8 time to compile the code
+ * before the measurement.
  */
 const mostWarm = 200
 /**

@@ -41,7 +41,7 @@ export interface SentBurn extends Required<Pick<UserBurn, 'version' | 'amount' |
 
 const nobody = `0x${'00'.repeat(20)}`
 
-/** The part of an end that another process needs to burn. */
+/** The part of a `CctpEnd` that another process needs in order to send burns. */
 export type CctpSide = Omit<CctpEnd, 'anvil'> & { readonly anvil: AnvilNode }
 
 export type CctpUsers = ReturnType<typeof startCctpUsers>

@@ -169,7 +169,10 @@ function fromCursor(mark: string, cursor: string): Uint8Array {
   throw unknownCursor()
 }
 
-/** All cursors of a filter begin with this text. An age means a different time at each page, so times are left out. */
+/**
+ * All cursors of a filter begin with this text. It leaves out times, because `--older-than` becomes a different time
+ * for each page.
+ */
 function markOf({ startedBefore: _, startedAfter: __, ...filter }: TransferFilter): string {
   return createHash('sha256').update(queryOf(filter)).digest('hex').slice(0, 12)
 }

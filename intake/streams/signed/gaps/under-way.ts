@@ -14,7 +14,8 @@ const [keptMs, keptTimes, keptFoundMs] = [10_000, 20, 60_000] as const
 const afterFailureMs = 1_000
 
 /**
- * Finds missing numbers among running transfers. Strangers can start runs with any id, so `of` counts only proved runs.
+ * Finds the running transfers of missing numbers. Strangers can start runs with any id, so `of` returns only proved
+ * runs.
  */
 export function createUnderWay({ source, client, logger, proved }: UnderWayDeps) {
   let known: ReadonlyMap<string, readonly ListedTransfer[]> = new Map()
