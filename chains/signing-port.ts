@@ -114,9 +114,4 @@ export interface Signer {
   /** Makes the checks of `sign` without asking the key. Throws the refusals of `sign`. */
   check?(transaction: Proposed): Promise<void>
   spending?(): readonly Spending[]
-  /**
-   * The highest nonce that was recorded for signing in the last three hours, by this process or another one that shares
-   * its data folder. Throws SPENDING_UNRECORDED.
-   */
-  highestNonce?(): Promise<number | undefined>
 }

@@ -12,6 +12,8 @@ import { createHash } from 'node:crypto'
 export interface LaneDeps {
   readonly chain: Chain
   readonly signer: Signer
+  /** The highest nonce below `limit` that the key signed lately. Throws SPENDING_UNRECORDED. */
+  readonly signedBelow: (limit: number) => Promise<number | undefined>
   readonly ledger: LedgerClient
   readonly logger: Logger
   readonly config: LaneConfig

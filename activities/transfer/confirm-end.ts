@@ -72,7 +72,7 @@ async function openNonces(chain: Chain, left: readonly LaneNonce[], ledgers: rea
 }
 
 async function openNonce(chain: Chain, left: readonly LaneNonce[], ledger: LedgerNonces): Promise<LaneNonce | undefined> {
-  const { lane, nonces, finalized, inherited = -1, synced, knowsAll } = ledger
+  const { lane, nonces, finalized, inherited = -1, isNew, knowsAll } = ledger
   const wasThere = left.filter((one) => one.lane === lane)
   const known = [...nonces, ...wasThere.flatMap(({ nonce }) => nonce ?? [])]
   if (known.length === 0 && wasThere.length === 0 && knowsAll) return undefined
@@ -83,9 +83,10 @@ async function openNonce(chain: Chain, left: readonly LaneNonce[], ledger: Ledge
   // The ledger forgets a nonce as soon as one process has seen it as final. But here, most nodes must show it as final.
   if (wasThere.length > 0 && finalized > agreed) return { lane, nonce: finalized - 1 }
   const isKnown = wasThere.some(({ nonce }) => nonce !== undefined)
-  if (isKnown || knowsAll) return undefined
+  if (knowsAll) return undefined
   // After a wipe, any nonce of an earlier ledger may be the transfer's, so all nonces of the account must be final.
   if (inherited >= agreed) return { lane, nonce: inherited }
-  if ((wasThere.length > 0 && !synced) || (await chain.pendingNonce(address)) > agreed) return { lane }
+  if (isKnown) return undefined
+  if ((wasThere.length > 0 && isNew) || (await chain.pendingNonce(address)) > agreed) return { lane }
   return undefined
 }

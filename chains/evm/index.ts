@@ -18,6 +18,7 @@ import { createReceipts } from './transactions/receipts.ts'
 import { createSimulate } from './transactions/simulate.ts'
 
 export { createMessageSigner, createSigner } from './signers/index.ts'
+export { createSignedNonces } from './signers/spending-log.ts'
 
 export type EvmNodeOptions = Pick<NodeSpec, 'url' | 'authorization' | 'requestsPerSecond'> & Partial<Pick<NodeSpec, 'name' | 'use'>>
 

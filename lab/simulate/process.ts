@@ -103,7 +103,16 @@ export class SimulatedProcess implements Worker {
     for (const config of lanes) {
       const ledger = new LedgerClient({ client, config, logger, updatesPerRun: options.updatesPerRun })
       const signer = createSigner(config.lane, options)
-      const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks: options.bumpAfterBlocks, fees })
+      const agent = new LaneAgent({
+        chain,
+        signer,
+        signedBelow: async () => options.recorded.get(config.lane),
+        ledger,
+        logger,
+        config,
+        bumpAfterBlocks: options.bumpAfterBlocks,
+        fees,
+      })
       this.#agents.push(agent)
       agent.start()
       const deps = { bridges, chain, settings, fees, agent, slots: new StepSlots<AdmittedCall>(config.window * slotsPerNonce) }
@@ -124,7 +133,6 @@ function createSigner(lane: LaneId, { kms, name, recorded }: ProcessOptions): Si
   const address = laneAddress(lane)
   return {
     address,
-    highestNonce: async () => recorded.get(lane),
     async sign(transaction) {
       recorded.set(lane, Math.max(transaction.nonce, recorded.get(lane) ?? 0))
       const signed = JSON.stringify(transaction)

@@ -154,15 +154,17 @@ export class AccountObserver {
   }
 }
 
+/** The largest window that the config allows. A signed nonce above it is of a chain that was replaced. */
+const largestWindow = 128
+
 /**
  * The nonce after the account's last transaction in a pool. Nodes do not count a transaction behind a missing nonce as
- * pending, but the signer has recorded it. A signed nonce beyond the window belongs to a chain that was replaced.
+ * pending. A new ledger does not know such a transaction either, but the key's process has recorded its nonce.
  */
-async function nextNonce({ chain, signer, config }: LaneDeps): Promise<number> {
-  // If the record cannot be read, the key signs nothing, and the code of its refusal names this reason.
-  const recorded = Promise.resolve(signer.highestNonce?.()).catch(() => undefined)
-  const [pending, signed = -1] = await Promise.all([chain.pendingNonce(laneAddress(config.lane)), recorded])
-  return signed < pending + config.window ? Math.max(pending, signed + 1) : pending
+async function nextNonce({ chain, signedBelow, ledger, config }: LaneDeps): Promise<number> {
+  const pending = await chain.pendingNonce(laneAddress(config.lane))
+  if (ledger.view?.synced) return pending
+  return Math.max(pending, ((await signedBelow(pending + largestWindow)) ?? -1) + 1)
 }
 
 function createFinalBlocks() {

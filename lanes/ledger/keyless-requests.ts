@@ -29,8 +29,8 @@ export interface LedgerNonces {
   readonly finalized: number
   /** Highest nonce of an earlier ledger that is not final. Undefined if there is none. */
   readonly inherited?: number | undefined
-  /** Whether a process has reported the account to the ledger. */
-  readonly synced: boolean
+  /** Whether the ledger waits for the first report of the account. */
+  readonly isNew: boolean
   /** False if the ledger is missing or unsynced, has no recent report, or lacks the grants of an earlier ledger. */
   readonly knowsAll: boolean
 }
@@ -114,7 +114,7 @@ async function readLedger(
 }
 
 function noncesOf(lane: LaneId, reading: LedgerReading | undefined, workflowId: string): LedgerNonces {
-  if (!reading) return { lane, nonces: [], owners: [], finalized: 0, synced: false, knowsAll: false }
+  if (!reading) return { lane, nonces: [], owners: [], finalized: 0, isNew: false, knowsAll: false }
   const { state, batches } = reading
   const entries = Object.values(state.entries)
   const own = entries.filter((entry) => {
@@ -128,7 +128,7 @@ function noncesOf(lane: LaneId, reading: LedgerReading | undefined, workflowId: 
     owners: own.flatMap(({ owner, fill }) => (owner && !fill ? [owner.intentId] : [])),
     finalized: state.observed?.finalized ?? 0,
     inherited: entries.findLast(isInherited)?.nonce,
-    synced: state.synced,
+    isNew: !state.synced,
     knowsAll: knowsAllNonces(state, Date.now()),
   }
 }

@@ -38,7 +38,7 @@ function ending(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, left = [
       ],
     ]),
     bridges: new Map([['b', { endpoints: onEveryChain(endpoint) }]]),
-    heldNonces: () => Promise.resolve([{ lane, nonces: [], owners: [], finalized: 0, synced: true, knowsAll: true, ...word }]),
+    heldNonces: () => Promise.resolve([{ lane, nonces: [], owners: [], finalized: 0, isNew: false, knowsAll: true, ...word }]),
     withdraw: () => Promise.resolve({ kind: 'free' }),
   } as unknown as EndDeps)
   return { asked, answer: () => confirmEnd({ transfer, intentId: 'w/1', nonces: left }) }
@@ -55,10 +55,12 @@ describe('before a transfer ends of which no nonce is known', () => {
   test('after a new ledger a transfer is held while the ledger fills nonces that may be in a pool', async () => {
     expect(await ending({ knowsAll: false, inherited: 5 }).answer()).toEqual({ kind: 'held', nonces: [{ lane, nonce: 5 }] })
     expect(await ending({ knowsAll: false, inherited: 4 }).answer()).toEqual({ kind: 'free' })
+    const earlier = { left: [{ lane, nonce: 2 }] }
+    expect(await ending({ knowsAll: false, inherited: 5 }, earlier).answer()).toEqual({ kind: 'held', nonces: [{ lane, nonce: 5 }] })
   })
 
   test('a transfer is held until a process has reported the account of its lane to the new ledger', async () => {
-    const unsynced = { knowsAll: false, synced: false }
+    const unsynced = { knowsAll: false, isNew: true }
     expect(await ending(unsynced, { left: [{ lane }] }).answer()).toEqual({ kind: 'held', nonces: [{ lane }] })
     expect(await ending(unsynced).answer()).toEqual({ kind: 'free' })
   })

@@ -70,6 +70,7 @@ function setting(order: SettingsOrder | undefined, released: 'free' | 'held' = '
   const agent = new LaneAgent({
     chain,
     signer,
+    signedBelow: async () => undefined,
     ledger,
     config: { lane },
     logger: silentLogger(),

@@ -40,7 +40,7 @@ function setting(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, deliver
     bridges: bridgesWith(endpoint),
     sharedHeldNonces: (workflowId: string) => {
       expect(workflowId).toBe(transferId(transfer))
-      return Promise.resolve([{ lane, nonces: [], owners: [], finalized: 0, synced: true, knowsAll: true, ...word }])
+      return Promise.resolve([{ lane, nonces: [], owners: [], finalized: 0, isNew: false, knowsAll: true, ...word }])
     },
     withdraw: (input: WithdrawInput) => (withdrawn.push(input), Promise.resolve({ kind: 'free' })),
   } as unknown as EndDeps)

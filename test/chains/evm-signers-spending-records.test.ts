@@ -2,7 +2,7 @@ import { appendFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { SpendingCounter, windows } from '../../chains/evm/signers/spending-log.ts'
+import { createSignedNonces, SpendingCounter, windows } from '../../chains/evm/signers/spending-log.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { costing, ether, keyWith, start } from '../helpers/limited-key.ts'
 import { codeOfAsync } from '../helpers/refusals.ts'
@@ -88,17 +88,20 @@ describe('the records of spending, while the clock of the process does not move'
     expect(await spentBy(one)).toBe(21_000n)
   })
 
-  test('the highest nonce of the last three hours is known to every process with the folder', async () => {
+  test('nonces that a key signed in the last day are known to every process with the folder', async () => {
     let now = start
-    const [one, other] = [0, 1].map(() => keyWith({ maxSpendingPerHourWei: String(ether) }, { spendingFolder: folder, clock: () => now }))
-    expect(await other!.signer.highestNonce?.()).toBeUndefined()
-    for (const nonce of [7, 5]) await one!.signer.sign(costing(21_000n, nonce))
+    const { signer } = keyWith({ maxSpendingPerHourWei: String(ether) }, { spendingFolder: folder, clock: () => now })
+    const signedBelow = createSignedNonces(folder, () => now)
+    expect(await signedBelow(100)).toBeUndefined()
+    for (const nonce of [7, 5]) await signer.sign(costing(21_000n, nonce))
+    now += 5 * 60_000
+    await signer.sign(costing(21_000n, 500))
     passed += 2_000
-    expect(await other!.signer.highestNonce?.()).toBe(7)
-    now += 3 * 60 * 60_000 - 1
-    expect(await other!.signer.highestNonce?.()).toBe(7)
+    expect([await signedBelow(100), await signedBelow(501)]).toEqual([7, 500])
+    now += 24 * 60 * 60_000 - 5 * 60_000 - 1
+    expect(await signedBelow(100)).toBe(7)
     now += 5 * 60_000 + 1
-    expect(await other!.signer.highestNonce?.()).toBeUndefined()
+    expect(await signedBelow(100)).toBeUndefined()
   })
 
   test.each([

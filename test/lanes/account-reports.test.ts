@@ -1,6 +1,5 @@
 import { expect, test, vi } from 'vitest'
 import type { Account, HeadEvent } from '../../chains/port.ts'
-import type { Signer } from '../../chains/signing-port.ts'
 import type { LaneView, Observation } from '../../domain/lane/messages.ts'
 import { AccountObserver } from '../../lanes/account/account-observer.ts'
 import type { PendingTransactions } from '../../lanes/account/pending-transactions.ts'
@@ -15,7 +14,7 @@ fakeTime(0)
  * An idle lane whose ledger answers with `view`. Each call of the returned function makes 20 blocks and returns the
  * reports.
  */
-function setting(view: Partial<LaneView>, signer: Pick<Signer, 'highestNonce'> = {}) {
+function setting(view: Partial<LaneView>, signed?: number | Error, limits: number[] = []) {
   const reports: Observation[] = []
   let height = 100
   let onBlock: (event: HeadEvent) => void = () => {}
@@ -30,10 +29,11 @@ function setting(view: Partial<LaneView>, signer: Pick<Signer, 'highestNonce'> =
     observe: (seen: Observation) => reports.push(seen),
   }
   const chain = { heads, account, pendingNonce: async () => 5 }
+  const signedBelow = (limit: number) => (limits.push(limit), signed instanceof Error ? Promise.reject(signed) : Promise.resolve(signed))
   const config = { lane: 'evm-1:0xa', window: 3, fillAfterBlocks: 4 }
   const transactions = { size: 0, claims: [], onAccount: () => {}, sweep: () => {} } as unknown as PendingTransactions
   const requests = { waiting: 0, onAccount: () => {}, onReported: () => {} } as unknown as NonceRequests
-  new AccountObserver({ chain, ledger, signer, config, logger: silentLogger() } as unknown as LaneDeps, transactions, requests).start()
+  new AccountObserver({ chain, ledger, signedBelow, config, logger: silentLogger() } as unknown as LaneDeps, transactions, requests).start()
   return async () => {
     height += 20
     onBlock({ applied: [], rolledBack: [], latest: { height, hash: `0x${height}` }, finalized: height } as unknown as HeadEvent)
@@ -61,17 +61,24 @@ test('an idle lane with funds reports nothing without news', async () => {
   expect(await after()).toHaveLength(first)
 })
 
+const isNew = { synced: false }
+
 test.each([
-  ['none', undefined, 5],
-  ['one that the pool shows', 4, 5],
-  ['one that the pool hides behind a missing nonce', 7, 8],
-  ['one beyond the window, of a replaced chain', 8, 5],
-])('the first report counts signed nonces as used: %s', async (_, signed, pending) => {
-  const [first] = await setting({}, { highestNonce: async () => signed })()
+  ['none', isNew, undefined, 5],
+  ['one that the pool shows', isNew, 4, 5],
+  ['one that the pool hides behind a missing nonce', isNew, 7, 8],
+  ['one that the ledger knows', {}, 7, 5],
+])('the first report to a new ledger counts signed nonces as used: %s', async (_, view, signed, pending) => {
+  const [first] = await setting(view, signed)()
   expect(first?.pending).toBe(pending)
 })
 
-test('with an unreadable record of signed nonces, the first report has what the pool shows', async () => {
-  const [first] = await setting({}, { highestNonce: () => Promise.reject(new Error('unreadable')) })()
-  expect(first?.pending).toBe(5)
+test('signed nonces of a chain that was replaced, which are above the largest window, do not count', async () => {
+  const limits: number[] = []
+  await setting(isNew, undefined, limits)()
+  expect(limits).toContain(5 + 128)
+})
+
+test('a new ledger gets no report before the record of signed nonces can be read', async () => {
+  expect(await setting(isNew, new Error('unreadable'))()).toEqual([])
 })

@@ -57,7 +57,15 @@ export async function startBatchSetting(): Promise<BatchSetting> {
     async process(settings = () => noSettings, signer = network.relayer) {
       const { bridge, endpoint } = createNativeBridge(network, { batch: 20 })
       const bridges: Bridges = new Map([[bridge.name, bridge]])
-      const agent = new LaneAgent({ chain, signer, ledger: ledgers.client(config), logger, config, bumpAfterBlocks: 3 })
+      const agent = new LaneAgent({
+        chain,
+        signer,
+        signedBelow: async () => undefined,
+        ledger: ledgers.client(config),
+        logger,
+        config,
+        bumpAfterBlocks: 3,
+      })
       agent.start()
       await until(() => agent.view?.synced, { timeoutMs: 60_000, everyMs: 20, what: 'the lane to be synced' })
       const batches = new BatchTracker({ client, agent, logger })

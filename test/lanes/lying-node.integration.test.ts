@@ -45,7 +45,15 @@ test('one node that counts a million nonces too many takes no nonce from the lan
   const chain = testChain(nodes.map(({ url }) => url))
   await chain.connect()
   const config = { lane: laneOf(signer), window: 4, fillAfterBlocks: 20 }
-  const agent = new LaneAgent({ chain, signer, ledger: ledgers.client(config), logger: silentLogger(), config, bumpAfterBlocks: 3 })
+  const agent = new LaneAgent({
+    chain,
+    signer,
+    signedBelow: async () => undefined,
+    ledger: ledgers.client(config),
+    logger: silentLogger(),
+    config,
+    bumpAfterBlocks: 3,
+  })
   try {
     agent.start()
     await until(() => agent.view?.synced, { ...waitLimit, what: 'the lane to be synced' })
@@ -84,7 +92,15 @@ async function startPayment(signer: Signer, name: string, to: string) {
   const chain = testChain(nodes.map(({ url }) => url))
   await chain.connect()
   const config = { lane: laneOf(signer), window: 4, fillAfterBlocks: 20 }
-  const agent = new LaneAgent({ chain, signer, ledger: ledgers.client(config), logger: silentLogger(), config, bumpAfterBlocks: 100 })
+  const agent = new LaneAgent({
+    chain,
+    signer,
+    signedBelow: async () => undefined,
+    ledger: ledgers.client(config),
+    logger: silentLogger(),
+    config,
+    bumpAfterBlocks: 100,
+  })
   agent.start()
   await until(() => agent.view?.synced, { ...waitLimit, what: 'the lane to be synced' })
   const { connection, namespace, client } = ledgers.temporal

@@ -172,6 +172,7 @@ export async function startLaneSetting(): Promise<LaneSetting> {
       const agent = new LaneAgent({
         chain: options.noopGas ? withNoopGas(chain, options.noopGas) : chain,
         signer,
+        signedBelow: async () => undefined,
         ledger: ledgers.client(config),
         logger,
         config,

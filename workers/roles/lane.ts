@@ -81,7 +81,8 @@ export async function createLaneWorker({ chain, chainConfig, lane, signer: spec 
   const signer = await openSigner(lane.address, () => chainFamilies[chainConfig.family].createSigner(spec, lane.address, policy), logger)
   const ledger = new LedgerClient({ client, config, logger, updatesPerRun: hosting.tuning.updatesPerRun })
   const { bumpAfterBlocks, watchTokens: tokens } = chainConfig
-  const agent = new LaneAgent({ chain, signer, ledger, logger, config, bumpAfterBlocks, fees, tokens })
+  const signedBelow = chainFamilies[chainConfig.family].createSignedNonces(spendingFolder)
+  const agent = new LaneAgent({ chain, signer, signedBelow, ledger, logger, config, bumpAfterBlocks, fees, tokens })
   agent.start()
   const largestBatch = Math.max(0, ...endpoints.map(({ batches }) => batches?.largest ?? 0))
   const steps = { bridges: network.bridges, chain, settings, fees, losses, stepTimes }

@@ -19,7 +19,7 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
   const { limits, topUpLimits } = policy
   const proofs = rememberProofs(policy, clock)
   const paidCalls = createPaidCalls(policy)
-  const { costs, sums } = createSums(policy, clock)
+  const sums = createSums(policy, clock)
 
   const refuse = (transaction: Proposed, detail: string, facts: Facts): never => {
     const { to, data, value, nonce } = transaction
@@ -64,7 +64,6 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
 
   return {
     address: signer.address,
-    highestNonce: () => costs.log.highestNonce(pooledMs),
     check: async (transaction) => checkSpending(transaction, (await allow(transaction)).cost),
     async sign(transaction) {
       const { cost, payment } = await allow(transaction)
@@ -83,9 +82,6 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
   }
 }
 
-/** go-ethereum drops a transaction behind a missing nonce after this time (`Lifetime` of legacypool), ms. */
-const pooledMs = 3 * 60 * 60_000
-
 /** Payments have a sum of their own, so that ordered payments do not use up the limits of deliveries. */
 function createSums(policy: SigningPolicy, clock: () => number) {
   const { limits, spendingFolder, topUpLimits, fieldOf } = policy
@@ -100,15 +96,16 @@ function createSums(policy: SigningPolicy, clock: () => number) {
     windows: ['hour', 'day'] as readonly Spending['window'][],
   })
   const paid = ({ value }: Proposed) => BigInt(value)
-  const costs = sum('cost', spendingFolder, 'The cost of all transactions', (_, cost) => cost)
-  const sums = [costs, sum('payment', join(spendingFolder, 'payments'), 'The sum of all payments', paid)]
-  if (!topUpLimits) return { costs, sums }
+  const sums = [
+    sum('cost', spendingFolder, 'The cost of all transactions', (_, cost) => cost),
+    sum('payment', join(spendingFolder, 'payments'), 'The sum of all payments', paid),
+  ]
+  if (!topUpLimits) return sums
   const { maxPerDayWei } = topUpLimits
   const perDay = { ...limits, maxSpendingPerHourWei: maxPerDayWei, maxSpendingPerDayWei: maxPerDayWei }
   const toLanes = (transaction: Proposed) => (isTopUp(transaction, policy) ? paid(transaction) : 0n)
   const topUps = sum('top-up', join(spendingFolder, 'top-ups'), 'The sum of all payments to other lanes', toLanes, perDay)
-  const fieldOfDay = () => `${fieldOf('topUpLimits')}.maxPerDayWei`
-  return { costs, sums: [...sums, { ...topUps, windows: ['day'] as const, fieldOf: fieldOfDay }] }
+  return [...sums, { ...topUps, windows: ['day'] as const, fieldOf: () => `${fieldOf('topUpLimits')}.maxPerDayWei` }]
 }
 
 function isTopUp({ to, data }: Proposed, { otherLanes }: SigningPolicy): boolean {

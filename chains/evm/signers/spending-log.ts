@@ -52,9 +52,11 @@ export class SpendingCounter {
     return sum
   }
 
-  highestNonce(withinMs: number, nowMs: number): number | undefined {
-    const recent = [...this.#buckets].flatMap(([start, { nonce }]) => (start > nowMs - withinMs - bucketMs ? [nonce] : []))
-    return recent.length === 0 ? undefined : Math.max(...recent)
+  /** The highest nonce of a bucket of the last day, of those below `limit`. */
+  nonceBelow(limit: number, nowMs: number): number | undefined {
+    const isRecent = (start: number) => start > nowMs - windows.day - bucketMs
+    const nonces = [...this.#buckets].flatMap(([start, { nonce }]) => (isRecent(start) && nonce < limit ? [nonce] : []))
+    return nonces.length === 0 ? undefined : Math.max(...nonces)
   }
 
   /** Also checks an attempt that adds nothing: refused attempts stay counted, so the sum may exceed the limit. */
@@ -84,8 +86,6 @@ interface SpendingLog {
   charge(cost: bigint, nonce: number): Promise<Exceeded | undefined>
   /** Records nothing. Reads the log at most once per second. Throws SPENDING_UNRECORDED. */
   check(cost: bigint, nonce: number | undefined): Promise<Exceeded | undefined>
-  /** The highest nonce of the attempts that were recorded in the last `withinMs`. Throws SPENDING_UNRECORDED. */
-  highestNonce(withinMs: number): Promise<number | undefined>
 }
 
 /**
@@ -116,12 +116,23 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
     last = mine.catch(() => {})
     return mine
   }
-  const upToDate = () => inTurn(() => recorded(folder, files.catchUpIfOld))
   return {
     spent: (window) => files.spending().spent(window, clock()),
-    check: (cost, nonce) => upToDate().then(() => files.spending().exceeded(limits, cost, nonce, clock())),
-    highestNonce: (withinMs) => upToDate().then(() => files.spending().highestNonce(withinMs, clock())),
+    check: (cost, nonce) =>
+      inTurn(() => recorded(folder, files.catchUpIfOld)).then(() => files.spending().exceeded(limits, cost, nonce, clock())),
     charge: (cost, nonce) => inTurn(() => charge(cost, nonce)),
+  }
+}
+
+/**
+ * Returns a function that finds the highest nonce below `limit` that was recorded for signing in the last day, by any
+ * process that shares the folder. It needs no key. Throws SPENDING_UNRECORDED.
+ */
+export function createSignedNonces(folder: string, clock: () => number = Date.now): (limit: number) => Promise<number | undefined> {
+  const files = createSpendingFiles(folder, clock)
+  return async (limit) => {
+    await recorded(folder, files.catchUpIfOld)
+    return files.spending().nonceBelow(limit, clock())
   }
 }
 
