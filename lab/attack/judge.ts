@@ -80,6 +80,8 @@ export async function judge(scene: AttackScene, { seed, kinds, probes, remains, 
   for (const { chain, hash, to, value } of strangers) scene.say(`stolen: ${hash} on ${chain} to ${to}, ${value} wei`)
   const dear = spent.filter(({ gasLimit, maxFee, value }) => gasLimit * maxFee + value > worstCost)
   for (const { chain, hash, gasLimit, maxFee } of dear) scene.say(`over the cap: ${hash} on ${chain}, ${gasLimit} gas at ${maxFee} wei`)
+  const falseCancels = cancelled.filter((one) => of(one) > 0 && seen.get(keyOf(one))?.state === 'cancelled')
+  for (const one of falseCancels) scene.say(`cancelled and delivered: ${keyOf(one)}`)
   const notTried = kinds.filter((kind) => !attacked[kind])
   if (notTried.length > 0) scene.say(`never carried out: ${notTried.join(', ')}`)
   return {
@@ -94,7 +96,7 @@ export async function judge(scene: AttackScene, { seed, kinds, probes, remains, 
     overspent: overspentKeys(scene, spent),
     believed: (await findBelieved(scene)).size,
     stoppedRoutes: new Set(probes.filter((one) => of(one) === 0).map(({ source, emitter }) => `${source}/${emitter}`)).size,
-    falseCancels: cancelled.filter((one) => of(one) > 0 && seen.get(keyOf(one))?.state === 'cancelled').length,
+    falseCancels: falseCancels.length,
     leaks: loggedKeys + (await leaksOf(scene)),
     unnamedOrders: scene.unnamedOrders.length,
     shutOut: scene.shutOut.length,
