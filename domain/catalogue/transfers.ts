@@ -173,7 +173,7 @@ export const transferRows = {
   ),
   STEP_LATE: outage(
     'A step of the transfer did not end in time.',
-    'Do nothing if the transfer continues. If many transfers show this code, find what is slow: the nodes of the chains, a plug-in, or a service that the step asks. `portage doctor` asks each of them.',
+    'Do nothing if the transfer continues. If many transfers show this code, find what is slow: the nodes of the chains, a plug-in, or a service that the step asks.',
     { waitsForItself: true, passesSoon: true },
   ),
   DEADLINE_PASSED: fatal('The deadline of the transfer has passed.', '`portage transfer retry` delivers the transfer without a deadline.'),

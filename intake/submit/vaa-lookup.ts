@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { takeVaa } from '../../bridges/kit/find-vaa.ts'
+import { takeVaa } from '../../runtime/take-vaa.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { createHttpHost, type HttpHostOptions } from './http-host.ts'

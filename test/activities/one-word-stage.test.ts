@@ -11,6 +11,7 @@ import { nttPayload } from '../helpers/ntt.ts'
 import { onEveryChain } from '../helpers/on-every-chain.ts'
 import { unused } from '../helpers/unused.ts'
 import { signVaa } from '../helpers/vaa.ts'
+import { inItsRun } from './its-run.ts'
 
 const universal = (digits: string) => digits.repeat(20).padStart(64, '0')
 const names = new Map([
@@ -74,7 +75,7 @@ async function admit(transceivers: number, truth: Shown, claimed: Shown) {
     abandonAfterMs: 0,
   }
   const transfer = createPluginDecode(product, messages)(bytes)
-  const answer = await createAdmit(deps as never, unused('refuse'))({ transfer, avoid: [], reverted: { calls: 0, gas: 0 } })
+  const answer = await inItsRun(createAdmit(deps as never, unused('refuse')))({ transfer, avoid: [], reverted: { calls: 0, gas: 0 } })
   return { answer, read }
 }
 

@@ -116,8 +116,8 @@ describe('Requests for execution, paid for with quotes of this Portage', () => {
     expect(await statusOf(underpaid)).toEqual([{ status: 'underpaid', sent: 0 }])
     expect(await statusOf(strange)).toEqual([{ status: 'unsupported', sent: 0 }])
     expect(await rowsOf(ethereum, strange)).toMatchObject([{ failureCause: expect.stringContaining('no view of') }])
-    for (const one of [underpaid, strange])
-      await expect(stage.client.workflow.getHandle(await idOf(ethereum, one)).describe()).rejects.toThrow('not found')
+    expect(await stage.outcomes([await idOf(ethereum, strange)])).toMatchObject([{ state: 'declined', code: 'EXECUTOR_UNSUPPORTED' }])
+    await expect(stage.client.workflow.getHandle(await idOf(ethereum, underpaid)).describe()).rejects.toThrow('not found')
     expect(await countOf(bsc)).toBe(before + 1n)
   })
 

@@ -229,7 +229,7 @@ describe("Temporal's own commands", () => {
   test('the server answers every saved query of web-ui.md, and those by code find their transfers', async () => {
     expect(queries.length).toBeGreaterThan(12)
     for (const { query } of queries) await type(`temporal workflow count --query "${query}"`)
-    const byCode = queries.find(({ what }) => what === 'transfers that are parked for one reason')!.query
+    const byCode = queries.find(({ what }) => what === 'transfers that are parked for a given reason')!.query
     const lane = queries.find(({ what }) => what === 'transfers that wait for a lane')!.query
     const [one, two] = [await parked('DELIVERY_IMPOSSIBLE'), await waits()]
     await until(async () => (await count(byCode)) === 1 && (await count(lane)) === 1, { ...waiting, what: 'each to be found' })
