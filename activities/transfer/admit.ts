@@ -128,18 +128,21 @@ interface Prepared {
   readonly call: AdmittedCall
 }
 
-/** Step 3. If the contract reverts a second delivery, a successful simulation proves that the effect is absent. */
+/**
+ * Step 3. If the contract reverts a second delivery, a successful simulation proves that the effect is absent.
+ * @param begin the first stage, if it is known, or `isDoubted`: the call of the stage that one node named reverts
+ */
 async function prepareUnless(
   isThere: () => Promise<boolean>,
   deps: StepDeps,
   input: AdmitInput,
   target: Target,
   first: PlannedDelivery,
-  firstStage = target.endpoint.stages?.first?.(input.transfer),
+  begin: { readonly stage?: string | undefined; readonly isDoubted?: true } = { stage: target.endpoint.stages?.first?.(input.transfer) },
 ): Promise<Prepared | Stopped> {
   const { transfer } = input
-  const begun = firstStage && { stage: firstStage, delivery: target.endpoint.delivery(transfer, firstStage) }
-  const isDoubted = firstStage === ''
+  const { isDoubted } = begin
+  const begun = begin.stage !== undefined && { stage: begin.stage, delivery: target.endpoint.delivery(transfer, begin.stage) }
   const next = begun || (await nextCall(isThere, deps, target.endpoint, transfer, isDoubted))
   if (next && 'kind' in next) return next
   const { stage, delivery } = next ?? { delivery: first }
@@ -160,12 +163,14 @@ async function prepareUnless(
   if (delivered || (isShown && priced.kind === 'reverts' && (await isThere()))) return settled(deps, transfer)
   if (priced.kind === 'impossible') return priced
   if (priced.kind === 'wait') {
-    const on = (avoid: LaneId[]) => prepareUnless(isThere, deps, { ...input, avoid }, target, first, firstStage)
+    const on = (avoid: LaneId[]) => prepareUnless(isThere, deps, { ...input, avoid }, target, first, begin)
     return waitsOrElse(priced, [...(input.avoid ?? []), lane], on)
   }
   if (priced.kind === 'reverts') {
     const mayDiffer = next && !isDoubted
-    return mayDiffer ? prepareUnless(isThere, deps, input, target, first, '') : afterRevert(deps, target.endpoint, input, priced.revert)
+    return mayDiffer
+      ? prepareUnless(isThere, deps, input, target, first, { isDoubted: true })
+      : afterRevert(deps, target.endpoint, input, priced.revert)
   }
   if (quarantine) return quarantine
   const poor = await waitsForFee(delivery, intent, priced)
@@ -272,7 +277,7 @@ async function nextCall(
   deps: StepDeps,
   { stages, delivery }: Endpoint,
   transfer: Transfer,
-  isDoubted: boolean,
+  isDoubted?: boolean,
 ): Promise<Stopped | { readonly stage: string; readonly delivery: PlannedDelivery } | undefined> {
   const asked = stages?.next(transfer, isDoubted)
   if (!asked) return undefined

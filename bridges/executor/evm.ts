@@ -10,7 +10,7 @@ import { toVerdict, unlessRefused } from '../kit/verdict.ts'
 import type { Endpoint, ProvedSource, RouteWithin, Verdict } from '../port.ts'
 import { selectorsOf } from './calls.ts'
 import { createHints, type PlannedCall } from './hints.ts'
-import { addressOf, type ExecutorTerms, judge, type Judgement, soldBy } from './judge.ts'
+import { addressOf, type ExecutorTerms, judge, type Judgement, type Times } from './judge.ts'
 import { executorRefusals, keyRefusals, type RequestKind } from './kinds.ts'
 import { digestOf, type ExecutorMessage, readMessage, writeMessage } from './message.ts'
 import { createProductRequests } from './product-requests.ts'
@@ -74,9 +74,9 @@ function kindsOf(options: ExecutorEndpointOptions): Readonly<Record<RequestPrefi
 
 /** Judges requests by the provider's terms and the time. */
 function createAcceptance({ clock = Date.now, terms }: Pick<ExecutorEndpointOptions, 'clock' | 'terms'>) {
-  function acceptAt(now: number, { request, sourceChain }: ExecutorMessage, hasStarted: boolean, by = terms): Accepted {
+  function acceptAt({ request, sourceChain }: ExecutorMessage, times: Omit<Times, 'requestedAt'>): Accepted {
     // `requestedAt` is 0, because the Executor's contract itself refuses a request whose quote has expired.
-    const judged = judge(request, sourceChain, { requestedAt: 0, now, hasStarted }, by)
+    const judged = judge(request, sourceChain, { requestedAt: 0, ...times }, terms)
     if (judged.kind === 'refused') throw new RelayerError(judged.code, { detail: judged.reason })
     return judged
   }
@@ -84,7 +84,7 @@ function createAcceptance({ clock = Date.now, terms }: Pick<ExecutorEndpointOpti
   function accept(message: ExecutorMessage): Accepted {
     // `now` is 0 if attested messages are present, because the times were judged before the attestation.
     const now = message.attested.length > 0 ? 0 : Math.floor(clock() / 1_000)
-    return acceptAt(now, message, true)
+    return acceptAt(message, { now, hasStarted: true })
   }
 
   const isLate = ({ quote: { expiry } }: Accepted, graceSeconds = 0) => expiry + BigInt(graceSeconds) <= BigInt(Math.floor(clock() / 1_000))
@@ -112,7 +112,6 @@ function createRequests(options: ExecutorEndpointOptions) {
   const { chain, verifyRequest, decode, within } = options
   const acceptance = createAcceptance(options)
   const { acceptAt, accept, isLate, demandInTime } = acceptance
-  const sold = soldBy(options.terms)
   const kinds = kindsOf(options)
 
   function kindOf({ request }: ExecutorMessage): RequestKind {
@@ -143,7 +142,7 @@ function createRequests(options: ExecutorEndpointOptions) {
       // Attested messages are not part of the id, so wrong ones would take the id of the right ones.
       if (message.attested.length > 0) throw new RelayerError('EXECUTOR_MESSAGE', { detail: 'It has an attestation already.' })
       await verifyRequest(message)
-      acceptAt(0, message, false, sold)
+      acceptAt(message, { now: 0, isUnderAnyConfig: true })
     },
     async validate(transfer: Transfer): Promise<Verdict> {
       const message = readOf(transfer)

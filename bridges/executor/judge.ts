@@ -37,7 +37,7 @@ interface TargetTerms extends Omit<TargetContracts, 'receivers'> {
   readonly receivers: Readonly<Record<string, unknown>>
 }
 
-interface Times {
+export interface Times {
   /** Block time of the request, seconds since the epoch. */
   readonly requestedAt: number
   /** Time at which the delivery begins, seconds since the epoch. */
@@ -47,6 +47,11 @@ interface Times {
    * version of Portage may have accepted a lower limit.
    */
   readonly hasStarted?: boolean
+  /**
+   * True if the caps, the receivers and the drop-off contracts do not matter, because the quoter may have signed the
+   * quote under another config.
+   */
+  readonly isUnderAnyConfig?: boolean
 }
 
 /** States of a provider's API that end a request without a delivery. */
@@ -84,12 +89,11 @@ export function judge(request: RequestForExecution, sourceChain: number, times: 
   if (!target || !message || !target.prefixes.includes(message.prefix))
     return refused('EXECUTOR_UNSUPPORTED', `no request of ${target?.prefixes.join(', ')}`)
   if (!wanted) return refused('EXECUTOR_UNSUPPORTED', 'the relay instructions cannot be read')
-  const excess =
-    (message.prefix === 'ERV1'
-      ? problemOfContract(request, target)
-      : problemOfProduct(message, wanted, { sourceChain, pays: target.dropOffContracts?.[message.prefix] })) ??
-    exceeded(wanted, target.caps, times.hasStarted ? 1n : leastGasLimit)
-  if (excess !== undefined) return refused('EXECUTOR_UNSUPPORTED', excess)
+  const unfit =
+    problemOfMessage(request, message, wanted, sourceChain) ??
+    tooLittleGas(wanted, times.hasStarted ? 1n : leastGasLimit) ??
+    (times.isUnderAnyConfig ? undefined : problemOfTarget(request, message, wanted, target))
+  if (unfit !== undefined) return refused('EXECUTOR_UNSUPPORTED', unfit)
   const cost = costOf(quote, wanted)
   const missing = cost - request.amountPaid
   if (missing > 0n)
@@ -97,21 +101,6 @@ export function judge(request: RequestForExecution, sourceChain: number, times: 
   const until = terms.honourExpired ? times.requestedAt : Math.max(times.requestedAt, times.now)
   if (quote.expiry <= BigInt(until)) return refused('EXECUTOR_EXPIRED', `the quote expired at ${quote.expiry}, before ${until}`)
   return { kind: 'accepted', message, wanted, quote, cost }
-}
-
-const boundless = 2n ** 256n
-
-/**
- * Terms that accept every request for which the quoter may have signed a quote, also under an earlier config with
- * higher caps, or with other receivers and drop-off contracts.
- */
-export function soldBy(terms: ExecutorTerms): ExecutorTerms {
-  const caps = { maxGasLimit: boundless, maxMsgValue: boundless, maxGasDropOff: boundless }
-  const chains = [...terms.chains].map(([id, target]) => {
-    const dropOffContracts = Object.fromEntries(target.prefixes.map((prefix) => [prefix, terms.quoter]))
-    return [id, { ...target, caps, dropOffContracts, recordContract: terms.quoter }] as const
-  })
-  return { ...terms, chains: new Map(chains) }
 }
 
 function problemOfChains(
@@ -125,28 +114,43 @@ function problemOfChains(
   return targetChain === sourceChain || !terms.chains.has(targetChain) ? `chain ${targetChain} is not a target` : undefined
 }
 
-function problemOfContract({ targetAddress }: RequestForExecution, { receivers, recordContract }: TargetTerms): string | undefined {
-  const contract = addressOf(targetAddress)
-  if (contract === undefined) return `${targetAddress} is not the address of a contract on an EVM chain`
-  if (Object.hasOwn(receivers, contract) || recordContract !== undefined) return undefined
-  return `no view of ${contract} is configured that shows a delivery`
+function problemOfMessage(
+  { targetAddress }: RequestForExecution,
+  message: MessageRequest,
+  { msgValue }: RelayInstructions,
+  sourceChain: number,
+): string | undefined {
+  if (message.prefix === 'ERV1')
+    return addressOf(targetAddress) === undefined ? `${targetAddress} is not the address of a contract on an EVM chain` : undefined
+  if (message.prefix === 'ERN1' && message.sourceChain !== sourceChain) return `the transfer starts on chain ${message.sourceChain}`
+  return msgValue > 0n ? `a delivery of ${message.prefix} carries no msg.value` : undefined
 }
 
-function problemOfProduct(
-  message: MessageRequest,
-  { msgValue, dropOff }: RelayInstructions,
-  { sourceChain, pays }: { readonly sourceChain: number; readonly pays: string | undefined },
+function problemOfTarget(
+  { targetAddress }: RequestForExecution,
+  { prefix }: MessageRequest,
+  wanted: RelayInstructions,
+  { receivers, recordContract, dropOffContracts, caps }: TargetTerms,
 ): string | undefined {
-  if (message.prefix === 'ERN1' && message.sourceChain !== sourceChain) return `the transfer starts on chain ${message.sourceChain}`
-  if (msgValue > 0n) return `a delivery of ${message.prefix} carries no msg.value`
-  if (dropOff > 0n && pays === undefined) return `no contract is configured that pays a drop-off of ${message.prefix}`
-  return undefined
+  const contract = addressOf(targetAddress) ?? ''
+  if (prefix === 'ERV1' && !Object.hasOwn(receivers, contract) && recordContract === undefined)
+    return `no view of ${contract} is configured that shows a delivery`
+  if (prefix !== 'ERV1' && wanted.dropOff > 0n && dropOffContracts?.[prefix] === undefined)
+    return `no contract is configured that pays a drop-off of ${prefix}`
+  return aboveCaps(wanted, caps)
 }
 
 /** Returns the reason why a target refuses these instructions. Undefined if the target accepts them. */
-export function exceeded({ gasLimit, msgValue, dropOff }: RelayInstructions, caps: Caps, least = leastGasLimit): string | undefined {
+export function exceeded(wanted: RelayInstructions, caps: Caps): string | undefined {
+  return tooLittleGas(wanted, leastGasLimit) ?? aboveCaps(wanted, caps)
+}
+
+function tooLittleGas({ gasLimit }: RelayInstructions, least: bigint): string | undefined {
   if (gasLimit === 0n) return 'the relay instructions have no gas limit'
-  if (gasLimit < least) return `the gas limit ${gasLimit} is below ${least}`
+  return gasLimit < least ? `the gas limit ${gasLimit} is below ${least}` : undefined
+}
+
+function aboveCaps({ gasLimit, msgValue, dropOff }: RelayInstructions, caps: Caps): string | undefined {
   const above = (what: string, wanted: bigint, cap: bigint) => (wanted > cap ? `${what} ${wanted} is above ${cap}` : undefined)
   return (
     above('the gas limit', gasLimit, caps.maxGasLimit) ??

@@ -8,7 +8,7 @@ import { demandSize } from '../kit/demands.ts'
 import { emitterOf, type PlacedLogsOptions } from '../kit/placed-logs.ts'
 import type { Decode } from '../kit/published.ts'
 import { bytesOf, readRequest, type RequestForExecution, requestOf } from './event.ts'
-import { type ExecutorTerms, judge, soldBy } from './judge.ts'
+import { type ExecutorTerms, judge } from './judge.ts'
 import { decodeInstructions, executor } from './requests.ts'
 
 /** A request and the place of its log. The logs of the source chain prove the request: it has no signatures. */
@@ -113,11 +113,11 @@ export function createDecode(sources: ReadonlyMap<number, ExecutorSource>, chain
  * counted. The stream must also leave out requests for which `mayStart` is false.
  */
 export function createLogDecode(name: ChainName, sourceChain: number, terms: ExecutorTerms, decode: Decode): PlacedLogsOptions['decode'] {
-  const sold = soldBy(terms)
   return (log) => {
     const { block, index: logIndex, transactionHash: txHash } = log
     const request = readRequest({ name }, log)
-    if (judge(request, sourceChain, { requestedAt: 0, now: 0, hasStarted: true }, sold).kind === 'refused') return undefined
+    if (judge(request, sourceChain, { requestedAt: 0, now: 0, hasStarted: true, isUnderAnyConfig: true }, terms).kind === 'refused')
+      return undefined
     return decode(writeMessage({ sourceChain, height: block.height, logIndex, txHash, request, attested: [] }))
   }
 }

@@ -4,8 +4,7 @@ import { parseVaa } from '../../domain/vaa.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
 import { shows } from '../kit/views.ts'
 import type { ContractReader } from '../kit/contract-reader.ts'
-import { type FindVaa, type MessagePlace, takeVaa } from '../../runtime/take-vaa.ts'
-import { attestByVaa } from '../kit/find-vaa.ts'
+import { attestByVaa, type FindVaa, type MessagePlace } from '../kit/find-vaa.ts'
 import { unlessRefused } from '../kit/verdict.ts'
 import { intentOf, shownOf } from './calls.ts'
 import { addressOf, type TargetContracts } from './judge.ts'
@@ -33,13 +32,10 @@ export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
     const place = `${asked.chain}/${asked.emitter}/${asked.sequence}`
     const known = found.get(place)
     if (known) return known
-    const answer = await unlessRefused(
-      takeVaa(findVaa, asked, async (one) => verify(one).then(() => one)),
-      executorRefusals,
-    )
-    if (answer.kind !== 'taken' || answer.value.length > mostMessageBytes) return undefined
-    found.set(place, answer.value)
-    return answer.value
+    const answer = await unlessRefused(findVaa(asked, verify), executorRefusals)
+    if (answer.kind !== 'found' || answer.vaa.length > mostMessageBytes) return undefined
+    found.set(place, answer.vaa)
+    return answer.vaa
   }
 
   /** Undefined if no API has a valid VAA, or if the contract is no longer in the config. */

@@ -1,16 +1,34 @@
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
-import { type FindVaa, type MessagePlace, takeVaa } from '../../runtime/take-vaa.ts'
 import type { Attestation } from '../port.ts'
 
-export type { FindVaa }
+export interface MessagePlace {
+  /** Wormhole chain id. */
+  readonly chain: number
+  /** 64 lower-case hex digits. */
+  readonly emitter: string
+  /** u64, decimal. */
+  readonly sequence: string
+}
+
+/**
+ * Gives the copies of guardian APIs to `verify`, one after the other, until it accepts one. Throws the first refusal if
+ * it accepts none, and at once errors that are not about the copy.
+ */
+export type FindVaa = (
+  place: MessagePlace,
+  verify: (vaa: Uint8Array) => Promise<void>,
+) => Promise<
+  | { readonly kind: 'found'; readonly vaa: Uint8Array }
+  | { readonly kind: 'absent' | 'unknown'; readonly againInMs?: number | undefined; readonly why: string }
+>
 
 const firstWaitMs = 5_000
 
 /** Finds and verifies the VAA of a message. Never throws. */
 export async function attestByVaa(findVaa: FindVaa, verify: (vaa: Uint8Array) => Promise<void>, place: MessagePlace): Promise<Attestation> {
   try {
-    const found = await takeVaa(findVaa, place, async (vaa) => verify(vaa).then(() => vaa))
-    if (found.kind === 'taken') return { kind: 'attested', message: found.value }
+    const found = await findVaa(place, verify)
+    if (found.kind === 'found') return { kind: 'attested', message: found.vaa }
     // Only if every API asks for a pause, the pause matters.
     const retryInMs = Math.max(firstWaitMs, found.kind === 'unknown' ? (found.againInMs ?? 0) : 0)
     return { kind: 'wait', code: 'VAA_NOT_FOUND', reason: found.why, retryInMs }

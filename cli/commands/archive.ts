@@ -37,7 +37,9 @@ export const archiveCommand: CommandSpec = {
             numberWithin(1, 1_440),
           ),
       notes: `The command makes one pass, for cron or a CronJob. The exit code is 1 if the pass failed or if orders may be missing. The next pass makes
-up for a failed pass. The command reads the orders of lanes and streams through workers of the role ledger. Two passes at the same time do the work twice, but lose nothing. If --since is after the end of the archive, the end does not move, and the next pass begins at the old end.`,
+up for a failed pass. The command reads the orders of lanes and streams through workers of the role ledger. Two passes at the same
+time do the work twice, but lose nothing. If --since is after the end of the archive, the end does not move, and the next pass begins at the
+old end.`,
       examples: ['portage archive run', 'portage archive run --every 10', 'portage archive run --since 2026-11-20 --json'],
       run: (call: Call<RunOptions>) => call.withTemporal((client, config) => run(call, client, config)),
     },

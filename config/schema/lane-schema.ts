@@ -1,4 +1,5 @@
 import { optional, z } from 'zod'
+import { largestWindow } from '../../domain/lane/lane.ts'
 import {
   address,
   amount,
@@ -122,7 +123,7 @@ export const laneSchema = z.strictObject({
   broadcast: usually(z.enum(['auto', 'queue']), 'auto').describe(
     "Where broadcasts of this lane run. `auto`: in the process that admitted the transfer, if it has the key and finality takes at most 10 s, else through the lane's queue. `queue`: always through the lane's queue. docs/ARCHITECTURE.md",
   ),
-  window: usually(whole(1, 128), 16).describe(
+  window: usually(whole(1, largestWindow), 16).describe(
     'Limit of nonces in flight. Public pools: 16 (go-ethereum AccountSlots), up to 64; devnets and sequencers 64-128.',
   ),
 })

@@ -101,9 +101,7 @@ export const chainRows = {
   CHAIN_ID_MISMATCH: fatal(
     'A node does not serve the network that the config names.',
     'Correct the node URL or the networkId of the chain.',
-    {
-      isOutage: true,
-    },
+    { isOutage: true },
   ),
   TRANSACTION_REFUSED: outage('The node refused the transaction.', "Read the node's message."),
   HEADERS_UNCHECKED: row(

@@ -32,6 +32,9 @@ export interface Intent {
   readonly value: string
 }
 
+/** Maximum of `window`. */
+export const largestWindow = 128
+
 export interface LaneConfig {
   readonly lane: LaneId
   readonly window: number

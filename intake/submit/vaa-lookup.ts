@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { takeVaa } from '../../runtime/take-vaa.ts'
-import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { createHttpHost, type HttpHostOptions } from './http-host.ts'
 
@@ -71,15 +70,51 @@ export function createVaaLookup({ guardianApis, wormholescanApis, parallel = 4, 
 }
 
 /**
+ * Gives the copies of the APIs to `take`, one after the other, until it takes one. Throws the first refusal, and at
+ * once errors that are not about the copy.
+ */
+async function takeVaa<T>(
+  { find }: Pick<VaaLookup, 'find'>,
+  place: MessagePlace,
+  take: (vaa: Uint8Array) => Promise<T>,
+): Promise<{ readonly kind: 'taken'; readonly value: T } | Exclude<Found, { kind: 'found' }>> {
+  const refusals: unknown[] = []
+  for (let from = 0; ;) {
+    const found = await find(place, from)
+    if (found.kind !== 'found') {
+      if (refusals.length > 0) throw refusals[0]
+      return found
+    }
+    try {
+      return { kind: 'taken', value: await take(found.vaa) }
+    } catch (error) {
+      const { retriable, code } = toRelayerError(error)
+      // An API may name a guardian set that does not exist yet.
+      if (retriable && code !== 'GUARDIAN_SET_UNKNOWN') throw error
+      refusals.push(error)
+      from = found.api + 1
+    }
+  }
+}
+
+/** Returns the `FindVaa` of bridges (bridges/kit/find-vaa.ts). */
+export function createFindVaa(lookup: Pick<VaaLookup, 'find'>) {
+  return async (place: MessagePlace, verify: (vaa: Uint8Array) => Promise<void>) => {
+    const found = await takeVaa(lookup, place, async (vaa) => verify(vaa).then(() => vaa))
+    return found.kind === 'taken' ? ({ kind: 'found', vaa: found.value } as const) : found
+  }
+}
+
+/**
  * Fetches a VAA and resolves to the answer of `take`, which gets the copy of the next API if it refuses one. Throws
  * VAA_NOT_FOUND with the answer of each API, the first refusal, and other errors of `take`.
  */
 export async function fetchSignedVaa<T>(
-  { find }: Pick<VaaLookup, 'find'>,
+  lookup: Pick<VaaLookup, 'find'>,
   place: MessagePlace,
   take: (vaa: Uint8Array) => Promise<T>,
 ): Promise<T> {
-  const found = await takeVaa(find, place, take)
+  const found = await takeVaa(lookup, place, take)
   if (found.kind === 'taken') return found.value
   throw new RelayerError('VAA_NOT_FOUND', { detail: found.why || 'No guardian API is configured.', facts: { ...place } })
 }

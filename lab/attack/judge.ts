@@ -5,7 +5,8 @@ import { type LaneTransaction, laneTransactions } from '../checker/spending.ts'
 import { type AnySent, keyOf } from '../devnet/sent.ts'
 import type { Remains } from '../faults/drain.ts'
 import { readLogs } from '../faults/logs.ts'
-import { newestRuns } from '../faults/newest-runs.ts'
+import { lookAtTransfers } from '../demo/follow.ts'
+import type { TransferState } from '../../domain/transfer/transfer.ts'
 import type { Attacked } from './attackers.ts'
 import type { AttackKind } from './plan.ts'
 import { findBelieved } from './believed.ts'
@@ -73,14 +74,16 @@ export async function judge(scene: AttackScene, { seed, kinds, probes, remains, 
       `stolen: ${check.foreignCompletions} deliveries that nobody sent or paid for, ${messages.foreign} messages that no route lists`,
     )
   const spent = (await Promise.all(['ethereum', 'bsc'].map((chain) => transactionsOf(scene, chain as 'ethereum' | 'bsc')))).flat()
-  const seen = await newestRuns(scene.client)
+  const runs = await lookAtTransfers(scene.client)
   const { loggedKeys, brokenTasks } = await readLogs(devnet, Infinity)
   const of = (one: AnySent) => effects.get(keyOf(one)) ?? 0
   const strangers = spent.filter((one) => isStranger(scene, one))
   for (const { chain, hash, to, value } of strangers) scene.say(`stolen: ${hash} on ${chain} to ${to}, ${value} wei`)
   const dear = spent.filter(({ gasLimit, maxFee, value }) => gasLimit * maxFee + value > worstCost)
   for (const { chain, hash, gasLimit, maxFee } of dear) scene.say(`over the cap: ${hash} on ${chain}, ${gasLimit} gas at ${maxFee} wei`)
-  const falseCancels = cancelled.filter((one) => of(one) > 0 && seen.get(keyOf(one))?.state === 'cancelled')
+  // Attackers start runs with the number of a genuine transfer, and the operator may cancel such a run.
+  const hasEnded = (one: AnySent, as: TransferState) => runs.some(({ key, state }) => key === keyOf(one) && state === as)
+  const falseCancels = cancelled.filter((one) => of(one) > 0 && hasEnded(one, 'cancelled') && !hasEnded(one, 'delivered'))
   for (const one of falseCancels) scene.say(`cancelled and delivered: ${keyOf(one)}`)
   const notTried = kinds.filter((kind) => !attacked[kind])
   if (notTried.length > 0) scene.say(`never carried out: ${notTried.join(', ')}`)

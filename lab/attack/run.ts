@@ -62,6 +62,8 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
   }
   try {
     await attacked.executor?.askQuotes(withApi(scene).map(({ apiUrl }) => apiUrl))
+    // So no operator cancels the Executor's first message, for which `executor-requests` pays twice.
+    await sendEach(scene)
     const started = Date.now()
     const done: Attacked = {}
     say(`Portage is running. Attacks for ${run.durationMs / 1000} s.`)
@@ -79,7 +81,7 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
     }
     say('The attacks are over.')
     await replayRevoked(scene, { chain: 'ethereum' })
-    const probes = await sendProbes(scene)
+    const probes = await sendEach(scene)
     const remains = await drain(scene, run.stuckAfterMs, { streams: false })
     await untilReceived(scene, run.stuckAfterMs)
     for (const line of [...remains.transfers, ...remains.lanes, ...scene.unnamedOrders, ...scene.shutOut, ...scene.overheard])
@@ -96,13 +98,13 @@ export async function runAttacks(devnet: Devnet, run: AttackRun, say: (line: str
   }
 }
 
-/** Sends transfers after the attacks, in each direction of each bridge, to see whether they still arrive. */
-async function sendProbes({ devnet, sent, locks }: AttackScene): Promise<AnySent[]> {
-  const probes = await Promise.all(
+/** Sends transfers in each direction of each bridge. Those after the attacks show whether transfers still arrive. */
+async function sendEach({ devnet, sent, locks }: AttackScene): Promise<AnySent[]> {
+  const each = await Promise.all(
     (['ethereum', 'bsc'] as const).map((source) => locks[source].run(() => sendWish(devnet, source, wishOf('all', indexesOf(source, 12))))),
   )
-  sent.push(...probes.flat())
-  return probes.flat()
+  sent.push(...each.flat())
+  return each.flat()
 }
 
 /**

@@ -30,8 +30,9 @@ export async function drain(targets: DrainTargets, stuckAfterMs: number, { strea
   let least = Infinity
   let movedAt = Date.now()
   let remains: Remains = { transfers: [], lanes: [], streams: [] }
+  const onTarget = new Set<string>()
   for (;;) {
-    const seen = await look(targets, streams).catch((error: unknown) => `Temporal does not list the transfers: ${String(error)}`)
+    const seen = await look(targets, streams, onTarget).catch((error: unknown) => `Temporal does not list the transfers: ${String(error)}`)
     if (typeof seen === 'string') remains = { ...remains, transfers: [seen] }
     else {
       remains = seen
@@ -48,16 +49,23 @@ export async function drain(targets: DrainTargets, stuckAfterMs: number, { strea
   }
 }
 
-async function look(targets: DrainTargets, withStreams: boolean): Promise<Remains> {
+/**
+ * @param onTarget keys of transfers that the target shows. In a long run, Temporal deletes closed runs, so a transfer
+ * without a run may be delivered.
+ */
+async function look(targets: DrainTargets, withStreams: boolean, onTarget: Set<string>): Promise<Remains> {
   const [seen, lanes, streams] = await Promise.all([
     newestRuns(targets.client),
     Promise.all(targets.devnet.lanes.map((lane) => laneRemains(targets, lane))),
     // Streams that do not answer count as unproved, so the next round reads them again.
     withStreams ? unprovedStreams(targets).catch((error: unknown) => [`streams: ${String(error)}`]) : [],
   ])
-  const undone = targets.sent.filter((one) => !isDelivered(seen.get(keyOf(one))))
-  const running = undone.some((one) => seen.get(keyOf(one))?.running)
-  const left = running || lanes.flat().length > 0 ? undone : await withoutEffect(targets, undone)
+  const undone = targets.sent.filter((one) => !isDelivered(seen.get(keyOf(one))) && !onTarget.has(keyOf(one)))
+  const isBusy = undone.some((one) => seen.get(keyOf(one))?.running) || lanes.flat().length > 0
+  const asked = isBusy ? undone.filter((one) => !seen.has(keyOf(one))) : undone
+  const absent = await withoutEffect(targets, asked)
+  for (const one of asked) if (!absent.includes(one)) onTarget.add(keyOf(one))
+  const left = undone.filter((one) => !onTarget.has(keyOf(one)))
   return { transfers: left.map((one) => describe(keyOf(one), seen.get(keyOf(one)))), lanes: lanes.flat(), streams }
 }
 

@@ -23,7 +23,12 @@ const linesOfTrace = 400
 
 /** Loads the simulation. Must run after `replaceGlobals`, because Temporal's library reads a global when it loads. */
 async function load() {
-  return { ...(await import('./simulate.ts')), ...(await import('./plan.ts')), ...(await import('./shrink.ts')) }
+  return {
+    ...(await import('./simulate.ts')),
+    ...(await import('./plan.ts')),
+    ...(await import('./shrink.ts')),
+    ...(await import('./verdict.ts')),
+  }
 }
 
 export async function simulate(options: SimulateOptions): Promise<number> {

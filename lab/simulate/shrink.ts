@@ -1,5 +1,6 @@
 import type { Plan } from './plan.ts'
-import { type Verdict, Simulation, isClean } from './simulate.ts'
+import { Simulation } from './simulate.ts'
+import { isClean, type Verdict } from './verdict.ts'
 
 /** Runs per smaller plan, each with different random numbers, because most plans fail only sometimes. */
 const triesPerPlan = 3

@@ -12,25 +12,8 @@ import { Clock, world } from './clock.ts'
 import type { Fault, Plan } from './plan.ts'
 import { SimulatedProcess } from './process.ts'
 import { Server } from './temporal/server.ts'
+import { judge, statusOf, type Verdict } from './verdict.ts'
 import { payloads, type RunInfo, type WorkflowFunction } from './temporal/machine.ts'
-
-export interface Verdict {
-  readonly delivered: number
-  readonly cancelled: number
-  readonly lost: number
-  readonly duplicateEffects: number
-  readonly nonceHoles: number
-  readonly stuck: number
-  readonly wasted: number
-  /** Number of workflow tasks that threw, plus the number of runs that failed. */
-  readonly brokenTasks: number
-  readonly simulatedMs: number
-  readonly details: readonly string[]
-}
-
-export function isClean({ lost, duplicateEffects, nonceHoles, stuck, brokenTasks }: Verdict): boolean {
-  return lost + duplicateEffects + nonceHoles + stuck + brokenTasks === 0
-}
 
 const localSteps = new Set(['admit', 'confirm', 'confirmEnd', 'getLaneStatus'])
 const workflows = { transfer, lane } as unknown as Readonly<Record<string, WorkflowFunction>>
@@ -86,7 +69,10 @@ export class Simulation {
     }
     void check()
     await clock.run(lastFault + mostDrainMs, () => this.#isOver)
-    return this.#judge()
+    return judge({
+      ...{ sent: this.#sent, early: this.#early, cancelledBefore: this.#cancelledBefore, server: this.#server },
+      ...{ networks: this.#networks, holes: await this.#holes() },
+    })
   }
 
   #begin(): void {
@@ -201,7 +187,7 @@ export class Simulation {
     return () => {
       const ids = this.#resets > before ? [...this.#sent.keys()] : []
       this.#reset(() => this.#server.restore())
-      for (const id of ids) if (this.#statusOf(id)?.state === 'cancelled') this.#cancelledBefore.add(id)
+      for (const id of ids) if (statusOf(this.#server, id)?.state === 'cancelled') this.#cancelledBefore.add(id)
     }
   }
 
@@ -258,11 +244,6 @@ export class Simulation {
     return nonces.reduce((sum, nonce) => sum + nonce, ended)
   }
 
-  #statusOf(id: string): TransferStatus | undefined {
-    const { result } = this.#server.runs.get(id) ?? {}
-    return result === undefined ? undefined : (JSON.parse(result) as TransferStatus)
-  }
-
   /** Nonces that a ledger has granted, but that no final block has used. */
   async #holes(): Promise<string[]> {
     const holes: string[] = []
@@ -275,52 +256,5 @@ export class Simulation {
       }
     }
     return holes
-  }
-
-  async #judge(): Promise<Verdict> {
-    const found = { delivered: 0, cancelled: 0, lost: 0, duplicateEffects: 0, stuck: 0 }
-    const details: string[] = [...this.#server.failures]
-    for (const [id, message] of this.#sent) {
-      const network = this.#networkOf(message)
-      const effects = network.effects.get(keyOf(message)) ?? []
-      const status = this.#statusOf(id)
-      const isFinal = effects.some(({ height }) => height <= network.finalized)
-      if (effects.length > 1) {
-        found.duplicateEffects += effects.length - 1
-        details.push(
-          `${id} has ${effects.length} effects: ${effects.map(({ transaction }) => `nonce ${transaction.nonce} of ${transaction.from}`).join(', ')}`,
-        )
-      }
-      const early = this.#early.get(id)
-      if (early) {
-        found.lost += 1
-        details.push(`${id} was ${early}`)
-      } else if (isFinal && (status?.state === 'delivered' || (status?.state === 'cancelled' && this.#cancelledBefore.has(id))))
-        found.delivered += 1
-      else if (status?.state === 'cancelled' && effects.length === 0) found.cancelled += 1
-      else if (status || !this.#server.runs.get(id)?.isOpen) {
-        found.lost += 1
-        details.push(`${id} ended as ${status?.state ?? 'nothing'} with ${effects.length} effects`)
-      } else {
-        found.stuck += 1
-        details.push(`${id} has no outcome; ${effects.length} effects`)
-      }
-    }
-    const genuine = new Set([...this.#sent.values()].map(keyOf))
-    for (const key of this.#networks.flatMap(({ effects }) => [...effects.keys()])) {
-      if (genuine.has(key)) continue
-      found.duplicateEffects += 1
-      details.push(`the forged message ${key} was delivered`)
-    }
-    const holes = await this.#holes()
-    const wasted = this.#networks.reduce((sum, network) => sum + network.wasted, 0)
-    return {
-      ...found,
-      nonceHoles: holes.length,
-      wasted,
-      brokenTasks: this.#server.failures.length,
-      simulatedMs: Math.round(world.clock.now),
-      details: [...details, ...holes],
-    }
   }
 }

@@ -1,6 +1,6 @@
 import type { Account, BlockRef, HeadEvent } from '../../chains/port.ts'
 import { untriedMs } from '../../domain/lane/entries.ts'
-import { laneAddress } from '../../domain/lane/lane.ts'
+import { laneAddress, largestWindow } from '../../domain/lane/lane.ts'
 import type { Observation } from '../../domain/lane/messages.ts'
 import type { LaneDeps } from '../deps.ts'
 import type { NonceRequests } from '../ledger/nonce-requests.ts'
@@ -154,9 +154,6 @@ export class AccountObserver {
   }
 }
 
-/** The largest window that the config allows. A signed nonce above it is of a chain that was replaced. */
-const largestWindow = 128
-
 /**
  * The nonce after the account's last transaction in a pool. Nodes do not count a transaction behind a missing nonce as
  * pending. A new ledger does not know such a transaction either, but the key's process has recorded its nonce.
@@ -164,6 +161,7 @@ const largestWindow = 128
 async function nextNonce({ chain, signedBelow, ledger, config }: LaneDeps): Promise<number> {
   const pending = await chain.pendingNonce(laneAddress(config.lane))
   if (ledger.view?.synced) return pending
+  // A higher nonce is of a chain that was replaced.
   return Math.max(pending, ((await signedBelow(pending + largestWindow)) ?? -1) + 1)
 }
 

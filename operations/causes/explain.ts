@@ -67,7 +67,7 @@ function explainWorkers({ temporal, ledger, chainWorkers, version, at }: Facts, 
     const of = { row: 'CHAIN_WITHOUT_WORKER', values: { chain, ...more }, holds, useless } as const
     const found = explainQueue(`chain:${chain}`, served, at, of)
     if (Object.hasOwn(config.chains, chain)) return found
-    const how = `The config has no chain ${chain}: call the chain so again until its transfers have ended.`
+    const how = `The config has no chain ${chain}: use this name in the config again until the chain's transfers have ended.`
     return found.map((finding) => ({ ...finding, what: `${finding.what} ${how}` }))
   })
   return [...chains, ...explainQueue('ledger', ledger, at, { row: 'LEDGER_WITHOUT_WORKER', values: more, holds: goesOn, useless })]

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { aboutLane, auditedChains, lanesOf } from '../../config/chains.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
+import { largestWindow } from '../../domain/lane/lane.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
 import { type LedgerOrder, orderOfLane, setLaneMode } from '../../temporal/client/lanes/lanes.ts'
 import type { LaneMode } from '../../temporal/contracts/lane.ts'
@@ -10,7 +11,11 @@ import { confirmation, values, within } from './values.ts'
 
 const lane = '0x52908400098527886e0f7030069857d2e4169ee7'
 const nonce = field('<nonce>', values.number, 'the nonce')
-const window = field('<nonces>', within(0, 128), 'maximum number of nonces in flight, up to 128; 0: the lane grants no nonces')
+const window = field(
+  '<nonces>',
+  within(0, largestWindow),
+  `maximum number of nonces in flight, up to ${largestWindow}; 0: the lane grants no nonces`,
+)
 const lanesAtOnce = 8
 const common = { level: 'sign', subject: 'lane', reason: 'required' } as const
 

@@ -75,8 +75,10 @@ describe('Requests that pay for transfers of NTT and CCTP, on the real contracts
       },
     })
     bridge = createBridges(config, chains, chains.keys(), {
-      async findVaa({ chain, emitter, sequence }) {
-        return { kind: 'found', vaa: (await guardian.waitFor(chain, emitter, BigInt(sequence))).bytes, api: 0 }
+      async findVaa({ chain, emitter, sequence }, verify) {
+        const { bytes: vaa } = await guardian.waitFor(chain, emitter, BigInt(sequence))
+        await verify(vaa)
+        return { kind: 'found', vaa }
       },
       attestations: createIris({ urls: [cctp.iris.url], perSecond: 200 }),
     }).get('executor')!

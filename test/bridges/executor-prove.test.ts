@@ -1,141 +1,27 @@
 import { UniversalAddress } from '@wormhole-foundation/sdk-definitions'
-import { concat, decodeBase64, toBeHex, zeroPadValue } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { encodeCall, selectorOf } from '../../bridges/kit/calls.ts'
-import { createVerifier } from '../../bridges/kit/signed-messages.ts'
-import { createExecutorEndpoint } from '../../bridges/executor/evm.ts'
-import type { ExecutorTerms } from '../../bridges/executor/judge.ts'
-import { createDecode, type ExecutorMessage, readMessage, writeMessage } from '../../bridges/executor/message.ts'
-import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { type ExecutorMessage, writeMessage } from '../../bridges/executor/message.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
-import { mostMessageBytes } from '../../domain/transfer/transfer.ts'
-import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
-import { bytesOf, quoter, signed } from '../helpers/executor.ts'
-import { altered, signVaa } from '../helpers/vaa.ts'
-
-const address = (digit: string) => `0x${digit.repeat(40)}`
-const universal = (of: string) => of.slice(2).padStart(64, '0')
-const [executor, receiver, other, sender] = ['a', 'b', 'c', 'd'].map(address) as [string, string, string, string]
-const names = new Map([
-  [2, 'ethereum'],
-  [4, 'bsc'],
-])
-
-const quote = (prices: { gasPrice?: bigint; expiry?: bigint } = {}) =>
-  signed({
-    ...{ quoter, payee: universal(address('e')), sourceChain: 2, targetChain: 4, expiry: 2_000_000_000n, baseFee: 0n },
-    ...{ gasPrice: 1n, sourcePrice: 1n, targetPrice: 1n, ...prices },
-  })
-const gasOf = (gasLimit: bigint) => Buffer.from(bytesOf([{ type: 'GasInstruction', gasLimit, msgValue: 5n }]))
-const instructions = gasOf(100_000n)
-const requestFor = (sequence: bigint) =>
-  Buffer.from(concat(['0x45525631', toBeHex(2, 2), zeroPadValue(sender, 32), toBeHex(sequence, 8)]).slice(2), 'hex')
-const vaaOf = (payload = '0x01', { guardians = 3, from = universal(sender), sequence = 7n } = {}) =>
-  signVaa({ emitterChain: 2, emitter: from, sequence, payload }, { guardians }).bytes
-
-const message = (change: Partial<ExecutorMessage['request']> = {}, vaa: Uint8Array = vaaOf()): ExecutorMessage => ({
-  ...{ sourceChain: 2, height: 9, logIndex: 3, txHash: `0x${'09'.repeat(32)}`, attested: vaa.length > 0 ? [vaa] : [] },
-  request: {
-    ...{ quoter, amountPaid: 100_005n, targetChain: 4, targetAddress: universal(receiver), refundAddress: address('f') },
-    ...{ signedQuote: quote(), request: requestFor(7n), instructions, ...change },
-  },
-})
-/** Requests that the source has logged. `verifyRequest` refuses all other requests. */
-const logs = [writeMessage(message({}, new Uint8Array()))]
-const record = address('9')
-/** Refund address of requests about which no node answers. */
-const unread = address('8')
-
-const within = { bridge: 'ntt', sourceChain: 'polygon' }
-
-interface Setting {
-  isDelivered?: () => boolean
-  isAway?: () => boolean
-  published?: Uint8Array
-  recordContract?: string
-  clock?: () => number
-}
-
-const receivers = { [receiver]: { view: 'isReceived(bytes32)', args: ['$digest'], is: 'true' } }
-const termsWith = (recordContract?: string): ExecutorTerms => ({
-  ...{ quoter, honourExpired: false },
-  chains: new Map([
-    [4, { caps: { maxGasLimit: 1_000_000n, maxMsgValue: 10n, maxGasDropOff: 5n }, receivers, recordContract, prefixes: ['ERV1'] }],
-  ]),
-})
-
-const [always, never] = [() => true, () => false]
-
-function endpointOf({ isDelivered = never, isAway = never, published, recordContract, clock }: Setting = {}) {
-  const set = { index: 0, keys: devnetGuardians(3).map(({ address: key }) => key), expirationTime: 0, current: true }
-  return createExecutorEndpoint({
-    chain: { name: 'bsc', call: async () => toBeHex(isDelivered() ? 1n : 0n, 32) },
-    terms: termsWith(recordContract),
-    maxMsgValue: 10n,
-    clock,
-    receivers,
-    recordContract,
-    verify: createVerifier({ get: async () => set }, () => 1_700_000_000),
-    verifyRequest: async (one) => {
-      if (isAway() || one.request.refundAddress === unread) throw new RelayerError('NODE_UNAVAILABLE')
-      const asLogged = writeMessage({ ...one, attested: [] })
-      if (!logs.some((log) => Buffer.compare(log, asLogged) === 0)) throw new RelayerError('PLACE_MISMATCH')
-    },
-    decode: createDecode(new Map([[2, { name: 'ethereum', contract: executor }]]), names),
-    within: () => [within],
-    findVaa: async (_, from) =>
-      published && !from ? { kind: 'found', vaa: published, api: 0 } : { kind: 'absent', why: 'not signed yet' },
-  })
-}
-
-const decode = createDecode(new Map([[2, { name: 'ethereum', contract: executor }]]), names)
-const transferOf = (one: ExecutorMessage) => decode(writeMessage(one))
-
-test('a request is written and read again, with and without its message', () => {
-  for (const one of [message(), message({}, new Uint8Array())])
-    expect(writeMessage(readMessage(writeMessage(one)))).toEqual(writeMessage(one))
-  expect(() => readMessage(concatBytes(writeMessage(message()), Uint8Array.of(0)))).toThrow(
-    expect.objectContaining({ code: 'EXECUTOR_MESSAGE' }),
-  )
-})
-
-test('a message above the limit is not decoded, and a request whose VAA would make it so large is declined', async () => {
-  expect(() => readMessage(new Uint8Array(mostMessageBytes + 1))).toThrow(expect.objectContaining({ code: 'MESSAGE_TOO_LARGE' }))
-  const asLogged = transferOf(message({}, new Uint8Array()))
-  const attested = async (bytes: number) => {
-    const endpoint = endpointOf({ published: vaaOf(`0x${'01'.repeat(bytes)}`) })
-    return [(await endpoint.attest?.(asLogged))?.kind, await endpoint.validate(asLogged)]
-  }
-  expect(await attested(190_000)).toMatchObject(['attested', {}])
-  expect(await attested(mostMessageBytes)).toMatchObject([undefined, { kind: 'declined', code: 'EXECUTOR_UNSUPPORTED' }])
-})
-
-test('a request as it was logged shows its delivery, once guardians have signed the message', async () => {
-  const asLogged = transferOf(message({}, new Uint8Array()))
-  const shown = (options: Setting) => endpointOf({ isDelivered: always, ...options }).delivered(asLogged, 'finalized')
-  expect(await shown({})).toBe(false)
-  expect(await shown({ published: vaaOf('0x01', { guardians: 1 }) })).toBe(false)
-  expect(await shown({ published: vaaOf() })).toBe(true)
-  expect(await shown({ published: vaaOf(), isDelivered: never })).toBe(false)
-})
-
-test('without a signed message, nothing may report that the delivery of a request is gone', async () => {
-  const asLogged = transferOf(message({}, new Uint8Array()))
-  const may = (options: Setting, transfer = asLogged) => endpointOf({ isDelivered: always, ...options }).mayShow?.(transfer)
-  expect([await may({}), await may({ published: vaaOf('0x01', { guardians: 1 }) })]).toEqual([false, false])
-  expect([await may({ published: vaaOf() }), await may({}, transferOf(message()))]).toEqual([true, true])
-})
-
-test('a request shows no delivery by a signed message that it does not ask for', async () => {
-  const foreign = transferOf(message({}, vaaOf('0x01', { sequence: 8n })))
-  const endpoint = endpointOf({ isDelivered: always })
-  expect([await endpoint.delivered(foreign, 'latest'), await endpoint.mayShow?.(foreign)]).toEqual([false, false])
-})
-
-test('the transfer of a request is the same before and after its message is signed', () => {
-  const { message: _, ...before } = transferOf(message({}, new Uint8Array()))
-  expect(transferOf(message())).toMatchObject(before)
-})
+import { bytesOf } from '../helpers/executor.ts'
+import { altered } from '../helpers/vaa.ts'
+import {
+  universal,
+  receiver,
+  other,
+  quote,
+  gasOf,
+  requestFor,
+  vaaOf,
+  message,
+  logs,
+  record,
+  unread,
+  within,
+  always,
+  endpointOf,
+  transferOf,
+} from './executor-setting.ts'
 
 describe('A key signs only the call that a request paid for', () => {
   async function planned(one: ExecutorMessage, options = {}) {
@@ -289,40 +175,3 @@ describe('A key signs only the call that a request paid for', () => {
     await expect(endpoint.proveCall(intent)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
   })
 })
-
-describe('The check of a request', () => {
-  test('the check of a request accepts it, and refuses a transfer that claims another place', async () => {
-    const transfer = transferOf(message())
-    expect(await endpointOf().validate(transfer)).toEqual({ kind: 'valid' })
-    expect(await endpointOf().validate({ ...transfer, sourceChain: 'former-name' })).toEqual({ kind: 'valid' })
-    expect(await endpointOf().validate({ ...transfer, sequence: '9000004' })).toMatchObject({ code: 'MESSAGE_MISMATCH' })
-  })
-
-  test("the config is the reason to refuse a request of another Executor's contract, and no other request", async () => {
-    const transfer = transferOf(message())
-    const rejected = { kind: 'rejected', code: 'MESSAGE_MISMATCH' }
-    expect(await endpointOf().validate({ ...transfer, emitter: universal(other) })).toMatchObject({ ...rejected, ofConfig: true })
-    const foreign = await endpointOf().validate({ ...transfer, digest: `0x${'00'.repeat(32)}` })
-    expect(foreign).toMatchObject(rejected)
-    expect(foreign).not.toHaveProperty('ofConfig')
-  })
-
-  test.each([
-    ['underpaid', message({ amountPaid: 100_004n }), 'EXECUTOR_UNDERPAID'],
-    ['for a contract without a view', message({ targetAddress: universal(other) }), 'EXECUTOR_UNSUPPORTED'],
-    ['of another provider', message({ quoter: other }), 'EXECUTOR_QUOTE_UNKNOWN'],
-  ])('the check of a request declines a request that is %s', async (_, one, code) => {
-    expect(await endpointOf().validate(transferOf(one))).toMatchObject({ kind: 'declined', code })
-  })
-
-  test('the check of a request waits while the guardians have not signed its message', async () => {
-    const unsigned = transferOf(message({}, new Uint8Array()))
-    expect(await endpointOf().attest?.(unsigned)).toMatchObject({ kind: 'wait', code: 'VAA_NOT_FOUND', reason: 'not signed yet' })
-    expect(await endpointOf().attest?.(transferOf(message()))).toBeUndefined()
-    expect(Buffer.from(logs[0]!).equals(decodeBase64(unsigned.message))).toBe(true)
-  })
-})
-
-function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
-  return Buffer.concat(parts)
-}

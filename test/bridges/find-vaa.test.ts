@@ -2,10 +2,10 @@ import { concat, toBeHex } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import type { ExecutorMessage } from '../../bridges/executor/message.ts'
 import { createVaaRequests } from '../../bridges/executor/vaa-requests.ts'
-import type { FindVaa } from '../../runtime/take-vaa.ts'
 import { attestByVaa } from '../../bridges/kit/find-vaa.ts'
 import { createVerifier, digestOf } from '../../bridges/kit/signed-messages.ts'
 import { createPaidNtt } from '../../bridges/ntt/paid.ts'
+import { createFindVaa, type VaaLookup } from '../../intake/submit/vaa-lookup.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { devnetGuardians } from '../../lab/devnet/chain/accounts.ts'
@@ -50,13 +50,13 @@ const request: ExecutorMessage = {
 /** APIs that have these copies. */
 function apisWith(...copies: readonly (Uint8Array | undefined)[]) {
   const asked: number[] = []
-  const find: FindVaa = async (_, from = 0) => {
-    asked.push(from)
-    const api = copies.findIndex((vaa, index) => index >= from && vaa !== undefined)
+  const find: VaaLookup['find'] = async (_, from) => {
+    asked.push(from ?? 0)
+    const api = copies.findIndex((vaa, index) => index >= (from ?? 0) && vaa !== undefined)
     const vaa = copies[api]
-    return vaa ? { kind: 'found', vaa, api } : { kind: 'absent', why: 'not found' }
+    return vaa ? { kind: 'found', vaa, origin: `https://${api}.test`, api } : { kind: 'absent', againInMs: undefined, why: 'not found' }
   }
-  return { find, asked }
+  return { find: createFindVaa({ find }), asked }
 }
 
 describe('The copies of several guardian APIs', () => {

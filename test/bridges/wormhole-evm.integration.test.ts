@@ -305,15 +305,8 @@ function transferMessage({ bsc }: TokenBridgeNetwork, sequence: bigint): Message
 async function upgrade(network: TokenBridgeNetwork, guardian: string): Promise<void> {
   const core = toBeHex(BigInt('0x436f7265'), 32)
   const payload = concat([core, toBeHex(2, 1), toBeHex(0, 2), toBeHex(1, 4), toBeHex(1, 1), guardian])
-  const message = {
-    timestamp: 1,
-    vaaNonce: 0,
-    emitterChain: governance.chain,
-    emitter: governance.emitter,
-    sequence: 77n,
-    consistencyLevel: 1,
-    payload,
-  }
+  const by = { emitterChain: governance.chain, emitter: governance.emitter }
+  const message = { timestamp: 1, vaaNonce: 0, ...by, sequence: 77n, consistencyLevel: 1, payload }
   const { bytes } = signBy(message, devnetGuardians(1))
   const data = artifact('Implementation').abi.encodeFunctionData('submitNewGuardianSet', [bytes])
   const receipt = await network.deliver({ to: network.ethereum.core, data, value: '0' })

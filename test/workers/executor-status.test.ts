@@ -79,7 +79,7 @@ test.each([
   ['parked', { code: 'DELIVERY_REVERTED', reason: 'it reverts' }, { status: 'failed', failureCause: 'it reverts' }],
   ['parked', { code: 'DELIVERY_REVERTED' }, { status: 'failed', failureCause: 'DELIVERY_REVERTED' }],
   ['declined', { code: 'EXECUTOR_EXPIRED', reason: 'the quote expired' }, { status: 'aborted', failureCause: 'the quote expired' }],
-  ['waiting', { code: 'VAA_NOT_FOUND', reason: 'not signed yet' }, { status: 'pending', failureCause: 'not signed yet' }],
+  ['waiting', { code: 'PLACE_NOT_FINAL', reason: 'block 9 is not final' }, { status: 'pending', failureCause: 'block 9 is not final' }],
 ])('the row of a request whose transfer is %s has the state and the cause: %j', async (state, why, row) => {
   const { requestsOf } = setting([logOf(1)], { state, transfer: { bridge: 'executor' }, ...why })
   expect(await requestsOf(hash, 2)).toMatchObject([row])
@@ -89,6 +89,7 @@ test.each([
   ['waiting', { code: 'HALTED', reason: 'halted by alice: a key may be stolen' }],
   ['declined', { code: 'RECIPIENT_DENIED', reason: 'denied by bob: case 4711' }],
   ['waiting', { code: 'NODE_UNAVAILABLE', reason: 'https://10.0.0.7: HTTP 401' }],
+  ['waiting', { code: 'VAA_NOT_FOUND', reason: 'https://10.0.0.8: HTTP 404' }],
   ['waiting', { code: 'LANE_FUNDS', reason: 'balance 7 wei' }],
 ] as const)('the row of a request that is %s has the title of the code, and no words of operators or nodes: %j', async (state, why) => {
   const { requestsOf } = setting([logOf(1)], { state, transfer: { bridge: 'executor' }, ...why })

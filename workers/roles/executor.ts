@@ -75,11 +75,11 @@ const relayStatuses: Readonly<Record<TransferState, RelayStatus>> = {
 }
 
 /** Codes whose reasons concern only the request. */
-const aboutRequest = /^(?:CCTP|DELIVERY|EXECUTOR|PLACE|VAA)_/
+const aboutRequest = /^(?:DELIVERY|EXECUTOR|PLACE)_/
 
 /**
  * Cause of a failure, as anybody may read it: the reason if it concerns only the request, otherwise the code's title.
- * Other reasons contain words of operators, URLs of nodes and balances of lanes.
+ * Other reasons contain words of operators, URLs of nodes and APIs, and balances of lanes.
  */
 function publicCause(code: string | undefined, reason: string | undefined): string | undefined {
   if (!isErrorCode(code)) return undefined

@@ -12,7 +12,7 @@ import type { NodeChange } from '../../domain/settings/settings.ts'
 import type { TariffRule } from '../../domain/settings/tariff.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { createIris } from '../../intake/submit/iris.ts'
-import { createVaaLookup, type VaaLookup } from '../../intake/submit/vaa-lookup.ts'
+import { createFindVaa, createVaaLookup, type VaaLookup } from '../../intake/submit/vaa-lookup.ts'
 import type { Logger } from '../../observability/logger.ts'
 import { createPriceFeed } from '../../operations/prices/price-feed.ts'
 import type { SettingsWatch } from '../../temporal/client/settings/settings-watch.ts'
@@ -80,7 +80,7 @@ export async function connectNetwork(
     const priceOf = config.priceFeed && createPriceFeed(config.priceFeed, { expected: expectedPrices(config), readerOf })
     const bridges = createBridges(config, chains, served, {
       loaded,
-      findVaa: vaaLookup.find,
+      findVaa: createFindVaa(vaaLookup),
       tariff,
       priceOf,
       ...(cctp && { attestations: createIris({ urls: cctp.attestationApis, perSecond: cctp.requestsPerSecond }) }),

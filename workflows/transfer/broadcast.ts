@@ -96,9 +96,10 @@ const spentByRefusal = Math.ceil(defaultParkAfter.spentNonces / defaultParkAfter
 export async function failRound(run: TransferRun, how: 'reverted' | 'spent' | 'refused', reason: string): Promise<undefined> {
   const { progress } = run
   const { reverts, spentNonces } = progress.underway?.ready.parkAfter ?? defaultParkAfter
-  if (how === 'reverted') progress.failures += 1
-  else progress.spent += how === 'refused' ? spentByRefusal : 1
-  if (how === 'reverted') progress.failedGas = (progress.failedGas ?? 0) + Number(progress.underway?.ready.gasLimit ?? 0)
+  if (how === 'reverted') {
+    progress.failures += 1
+    progress.failedGas = (progress.failedGas ?? 0) + Number(progress.underway?.ready.gasLimit ?? 0)
+  } else progress.spent += how === 'refused' ? spentByRefusal : 1
   run.nextRound()
   if (run.ending) return
   const { failures, spent } = progress

@@ -47,29 +47,33 @@ export async function startInPlaceOfRejected(
 ): Promise<boolean> {
   const run = await client.workflow.getHandle(id).describe()
   if (run.status.name !== 'COMPLETED' || stateOf(run) !== 'rejected') return false
-  const own: unknown = JSON.parse(JSON.stringify(ofMessage(input.transfer)))
-  const other = await readableTransfer(client, id, run.runId)
-  if (isDeepStrictEqual(other && ofMessage(other), own)) return false
+  if (isSameMessage(await readableTransfer(client, id, run.runId), input.transfer)) return false
   await startAgain(client, id, { input, content, summary: 'started again: another message with its id was rejected' })
   return true
 }
 
 /**
  * Starts a closed transfer again, with its stored input but without the deadline. A person's order keeps only what the
- * message says. `own` replaces the stored message, which a stranger may have chosen. Throws INTERNAL if no input is
- * stored.
+ * message says. `own` replaces a stored transfer with another message, which a stranger has chosen. Throws INTERNAL if
+ * no input is stored.
  */
 export async function restartTransfer(
   client: TemporalClient,
   id: string,
   { why = 'started again', order, own }: { readonly why?: string; readonly order?: GivenOrder; readonly own?: Transfer } = {},
 ): Promise<void> {
-  const { input: stored, content } = await storedStart(client, id)
+  const { input: stored, content: storedContent } = await storedStart(client, id)
   const { priority } = stored
-  const transfer = { ...(order ? ofMessage(stored.transfer) : stored.transfer), ...own }
+  const [kept, content] = own && !isSameMessage(stored.transfer, own) ? [own, {}] : [stored.transfer, storedContent]
+  const transfer = order ? ofMessage(kept) : kept
   const { sourceChain, targetChain, sequence } = transfer
   const input = { transfer, priority, ...(order && { orders: [order] }) }
   await startAgain(client, id, { input, content, summary: `${sourceChain} → ${targetChain} #${sequence}, ${why}` })
+}
+
+function isSameMessage(stored: Transfer | undefined, transfer: Transfer): boolean {
+  // Temporal stores JSON, which has no undefined fields.
+  return isDeepStrictEqual(stored && ofMessage(stored), JSON.parse(JSON.stringify(ofMessage(transfer))))
 }
 
 /** The transfer without what its submission added to the message. */

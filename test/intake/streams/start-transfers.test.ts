@@ -146,20 +146,33 @@ describe('the transfers of a range', () => {
     expect(taken()).toEqual(['1'])
   })
 
-  test("a run that ended delivered with another message is started again with the stream's own", async () => {
+  async function startedAgain(change: Partial<Transfer>): Promise<{ own: Transfer; started: unknown[] }> {
     const [own] = transfers
     if (!own) throw new Error('no transfer')
-    const forged = { ...own, message: Buffer.from('forged').toString('base64'), terms: { maxFeePerGas: '9' } }
-    const run = { id: transferId(own), state: 'delivered', ended: true, input: () => ({ transfer: forged }) } as const
+    const stored = { ...own, ...change, terms: { maxFeePerGas: '9' } }
+    const run = { id: transferId(own), state: 'delivered', ended: true, input: () => ({ transfer: stored }) } as const
     const { client } = listingClient([run])
     const started: unknown[] = []
     Object.defineProperty(client.workflow, 'start', {
       value: async (type: string, { args }: object & { args: unknown[] }) => void started.push([type, ...args]),
     })
     await startAgain({ ...network().context, client }, own)
+    return { own, started }
+  }
+
+  test("a run that ended delivered with another message is started again with the stream's own", async () => {
+    const { own, started } = await startedAgain({ message: Buffer.from('forged').toString('base64') })
+    expect(started).toEqual([
+      ['reversal', expect.anything()],
+      ['transfer', { transfer: own, priority: undefined }],
+    ])
+  })
+
+  test('a run that ended delivered is started again with the terms of its submission', async () => {
+    const { own, started } = await startedAgain({})
     expect(started).toMatchObject([
       ['reversal', {}],
-      ['transfer', { transfer: { ...own, terms: forged.terms } }],
+      ['transfer', { transfer: { ...own, terms: { maxFeePerGas: '9' } } }],
     ])
   })
 

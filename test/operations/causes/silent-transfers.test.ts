@@ -61,5 +61,7 @@ test('transfers to a chain that the config lacks have a row, unless another proc
     )
   expect(of(1)).toEqual([])
   expect(of(0)).toMatchObject([{ code: 'CHAIN_WITHOUT_WORKER', count: 2, where: { id: 'chain:former' } }])
-  expect(of(0)[0]?.what).toContain('The config has no chain former: call the chain so again until its transfers have ended.')
+  expect(of(0)[0]?.what).toContain(
+    "The config has no chain former: use this name in the config again until the chain's transfers have ended.",
+  )
 })
