@@ -15,6 +15,13 @@ export async function withPrices(devnet: Devnet): Promise<NonNullable<ConfigInpu
   return { sources: [{ kind: 'file', path: pricesFile(devnet), maxAgeSeconds: 86_400 }], everySeconds: 1 }
 }
 
+/** @param url of the signing service with the key of the quoter */
+export function withQuoter(bridges: ConfigInput['bridges'], url: string): ConfigInput['bridges'] {
+  const { executor } = bridges
+  if (!executor) throw new Error('the network has no Executor')
+  return { ...bridges, executor: { ...executor, quoter: { ...executor.quoter, signer: { kind: 'remote', url } } } }
+}
+
 async function isFinal({ devnet: { chains } }: StuckScene, height: number): Promise<void> {
   const final = async () =>
     Number((await chains.ethereum.anvil.rpc<{ number: string }>('eth_getBlockByNumber', ['finalized', false])).number)
@@ -36,6 +43,14 @@ export const productCases: readonly StuckCase[] = [
       const file = pricesFile(devnet)
       await rename(file, `${file}.away`)
       return { where: 'executor', mend: () => rename(`${file}.away`, file) }
+    },
+  },
+  {
+    ...{ name: 'quoter-offline', fault: "the signing service of the Executor's quoter does not answer", code: 'SIGNER_OFFLINE' },
+    async make({ quoter }) {
+      if (!quoter) throw new Error('the network has no signing service')
+      quoter.mode = 'hang'
+      return { where: 'executor', mend: async () => (quoter.mode = 'well') }
     },
   },
   {

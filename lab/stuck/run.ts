@@ -5,13 +5,15 @@ import { Client, Connection } from '@temporalio/client'
 import { causeReportSchema } from '../../operations/causes/schema.ts'
 import { RoleFleet } from '../alerts/role-fleet.ts'
 import { makeToken } from '../devnet/access.ts'
+import { devnetQuoter } from '../devnet/executor/deploy.ts'
 import { type Devnet, startDevnet } from '../devnet/index.ts'
 import type { ConfigInput } from '../devnet/relayer-config.ts'
+import { startWeb3Signer } from '../devnet/signing/web3signer.ts'
 import { stuckCases } from './cases.ts'
 import { finalityStalledMinutes } from './nodes.ts'
 import { mostSeconds } from './options.ts'
 import { makePlugins } from './plugins.ts'
-import { withPrices } from './products.ts'
+import { withPrices, withQuoter } from './products.ts'
 import { setTokens, type StuckCase, stuckDevnet, type StuckScene } from './scene.ts'
 import { type Question, hasRow, type Report, secondsUntil } from './watch.ts'
 
@@ -44,15 +46,18 @@ export async function runStuck(names: readonly string[], say: (line: string) => 
     for (const { chain, address } of devnet.lanes) if (chain === 'bsc') await setTokens(bsc.anvil, bsc.weth, address, 1n)
     const plugins = await makePlugins(devnet)
     const priceFeed = await withPrices(devnet)
+    const quoter = await startWeb3Signer([devnetQuoter])
+    stops.push(() => quoter.stop())
+    const bridgesOf = (bridges: ConfigInput['bridges']) => ({ ...withQuoter(bridges, quoter.url), plugins: plugins.config })
     const fleet = new RoleFleet(
       devnet,
-      (config) => ({ ...withPlugins(configured(config, bsc.weth), plugins.config), priceFeed }),
+      ({ bridges, ...config }) => ({ ...config, bridges: bridgesOf(bridges), chains: chainsOf(config, bsc.weth), priceFeed }),
       async () => {},
     )
     stops.push(() => fleet.stop())
     await fleet.whole()
     const { scene: parts, command, api } = await sceneOf(devnet, fleet, new Client({ connection }))
-    const scene = { ...parts, plugins }
+    const scene = { ...parts, plugins, quoter }
     const results: CaseResult[] = []
     for (const one of stuckCases.filter(({ name }) => names.length === 0 || names.includes(name))) {
       const quiet = await secondsUntil(command, ({ stuck }) => !stuck, waits.quietMs)
@@ -90,15 +95,10 @@ export function tell({ name, code, fault, command, api, gone }: CaseResult): str
   return `${name}: ${fault}: ${code} by the command ${text(command)}, by the API ${text(api)}; ${after}`
 }
 
-function configured(config: ConfigInput, weth: string): ConfigInput {
-  const { ethereum, bsc } = config.chains
+function chainsOf({ chains: { ethereum, bsc } }: Pick<ConfigInput, 'chains'>, weth: string): ConfigInput['chains'] {
   if (!ethereum || !bsc) throw new Error('a chain is missing')
   const finality = { kind: 'tag', stalledAfterMinutes: finalityStalledMinutes } as const
-  return { ...config, chains: { ethereum, bsc: { ...bsc, finality, watchTokens: [{ token: weth, minimum: '1' }] } } }
-}
-
-function withPlugins(config: ConfigInput, plugins: ConfigInput['bridges']['plugins']): ConfigInput {
-  return { ...config, bridges: { ...config.bridges, plugins } }
+  return { ethereum, bsc: { ...bsc, finality, watchTokens: [{ token: weth, minimum: '1' }] } }
 }
 
 async function sceneOf(devnet: Devnet, fleet: RoleFleet, client: Client): Promise<{ scene: StuckScene; command: Question; api: Question }> {

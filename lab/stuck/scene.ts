@@ -5,6 +5,7 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import type { Anvil } from '../devnet/chain/anvil.ts'
 import { until } from '../devnet/until.ts'
 import type { Devnet, DevnetOptions } from '../devnet/index.ts'
+import type { SigningService } from '../devnet/signing/signing-service.ts'
 import type { Treatment } from '../devnet/wormhole/observations.ts'
 import type { SentTransfer } from '../devnet/wormhole/users.ts'
 
@@ -31,6 +32,8 @@ export interface StuckScene {
   /** Treatment of messages, by their amount in units of 8 decimals. `sendCoin` adds a new amount for each transfer. */
   readonly treatments: Map<bigint, Treatment>
   readonly plugins?: StuckPlugins
+  /** Holds the key of the Executor's quoter. */
+  readonly quoter?: SigningService
   /** Runs `portage …` as an admin. Throws Error unless the exit code is 0. */
   cli(...argv: string[]): Promise<unknown>
   /** Kills the processes of this role and chain (SIGKILL). The returned function starts them again. */
