@@ -63,9 +63,9 @@ export interface ConfiguredEmitter extends Emitter {
  */
 export function emittersOf(options: BridgesOptions): readonly ConfiguredEmitter[] {
   const { chains, bridges } = options
-  const own = bridges[wormholeTokenBridge]
-    ? Object.entries(chains).map(([name, chain]) => ({ sourceChain: name, ...wormholeOf(name, chain) }))
-    : []
+  const own = (bridges[wormholeTokenBridge] ? tokenBridgesOf(chains) : []).map(({ name: sourceChain, wormholeChainId, tokenBridge }) => {
+    return { sourceChain, emitterChain: wormholeChainId, emitter: emitterOf(tokenBridge) }
+  })
   const emitters = new Map<string, ConfiguredEmitter>()
   const add = (bridge: BridgeName, { sourceChain, emitterChain, emitter }: Emitter) => {
     const key = `${emitterChain}/${emitter}`
@@ -156,8 +156,8 @@ function routesOfTokenBridge(options: BridgesOptions): Route[] {
   const from = emittersOf(options)
     .filter(({ bridge }) => bridge === wormholeTokenBridge)
     .map(({ sourceChain: source, emitter }) => ({ source, emitter }))
-  return Object.entries(options.chains)
-    .flatMap(([name, chain]) => tokenBridgeRoutes({ name, ...wormholeOf(name, chain), calls: settings.calls[name] }))
+  return tokenBridgesOf(options.chains)
+    .flatMap((one) => tokenBridgeRoutes({ ...one, calls: settings.calls[one.name] }))
     .flatMap((route) => (route.calls.length > 0 ? [{ ...route, from }] : []))
 }
 
@@ -190,9 +190,15 @@ export function namesOf({ chains }: BridgesOptions): ChainNames {
 export function wormholeOf(name: ChainName, { wormholeChainId, contracts }: Partial<BridgesOptions['chains'][ChainName]> = {}) {
   if (wormholeChainId === undefined || !contracts)
     throw new RelayerError('CONFIG_INVALID', { detail: `chains.${name} has no wormholeChainId or no contracts.` })
-  const { core, tokenBridge } = contracts
-  const emitter = tokenBridge.slice(2).toLowerCase().padStart(64, '0')
-  return { wormholeChainId, emitterChain: wormholeChainId, emitter, core, tokenBridge }
+  return { wormholeChainId, ...contracts }
+}
+
+/** Returns the chains that have a token bridge. Throws CONFIG_INVALID as `wormholeOf` does. */
+export function tokenBridgesOf(chains: BridgesOptions['chains']) {
+  return Object.entries(chains).flatMap(([name, chain]) => {
+    const { wormholeChainId, tokenBridge } = wormholeOf(name, chain)
+    return tokenBridge === undefined ? [] : [{ name, wormholeChainId, tokenBridge }]
+  })
 }
 
 /**

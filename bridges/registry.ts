@@ -15,6 +15,7 @@ import {
   prefixOf,
   type Settings,
   streamSettings,
+  tokenBridgesOf,
   unlessOfOthers,
   wormholeOf,
 } from './configured-emitters.ts'
@@ -87,17 +88,16 @@ function tokenBridgeOf(
   options: BridgesOptions,
   { tariff, priceOf, connected }: Pick<Links, 'tariff' | 'priceOf' | 'connected'>,
 ) {
-  const { chains } = options
-  const targets = Object.entries(chains).map(([name, chain]) => {
-    const { wormholeChainId, tokenBridge } = wormholeOf(name, chain)
-    return [name, { wormholeChainId, tokenBridge, minimumFees: minimumFees[name], prices: prices[name], calls: calls[name] }] as const
+  const own = tokenBridgesOf(options.chains)
+  const targets = own.map(({ name, ...rest }) => {
+    return [name, { ...rest, minimumFees: minimumFees[name], prices: prices[name], calls: calls[name] }] as const
   })
   const isFree = (from: ChainName, to: ChainName) =>
     freeRoutes.some(({ source, target }) => target === to && (source === undefined || source === from))
   const bridgeOf = (id: number) => {
-    const name = namesOf(options).get(id) ?? ''
-    const chain = connected.get(name)
-    return chain && { chain, tokenBridge: wormholeOf(name, chains[name]).tokenBridge }
+    const found = own.find(({ wormholeChainId }) => wormholeChainId === id)
+    const chain = found && connected.get(found.name)
+    return chain && { chain, tokenBridge: found.tokenBridge }
   }
   return createTokenBridge({ targets: new Map(targets), assets, isFree, tariff, priceOf, decimals: createAmountDecimals(bridgeOf) })
 }

@@ -114,6 +114,7 @@ async function checkNode(reader: Reader, { finality, networkId, blockTimeMs }: C
 type Contracts = NonNullable<ChainConfig['contracts']>
 
 export function checkContracts(area: string, reader: ContractReader, contracts: Contracts, wormholeChainId: number): Promise<Check[]> {
+  const { core, tokenBridge } = contracts
   const check = async (field: keyof Contracts, checking: Promise<Finding>) => {
     const found = await orError(checking, 'NODE_REFUSED')
     if (!(found instanceof RelayerError)) return found
@@ -121,7 +122,11 @@ export function checkContracts(area: string, reader: ContractReader, contracts: 
   }
   return Promise.all([
     look(area, 'core contract', () => check('core', checkCore(reader, contracts, wormholeChainId))),
-    look(area, 'token bridge contract', () => check('tokenBridge', checkTokenBridge(reader, contracts, wormholeChainId))),
+    ...(tokenBridge === undefined
+      ? []
+      : [
+          look(area, 'token bridge contract', () => check('tokenBridge', checkTokenBridge(reader, { core, tokenBridge }, wormholeChainId))),
+        ]),
   ])
 }
 
@@ -134,7 +139,11 @@ async function checkCore(reader: ContractReader, { core }: Contracts, wormholeCh
   return `${core}, guardian set ${index} of ${keys.length}`
 }
 
-async function checkTokenBridge(reader: ContractReader, { core, tokenBridge }: Contracts, wormholeChainId: number): Promise<Finding> {
+async function checkTokenBridge(
+  reader: ContractReader,
+  { core, tokenBridge }: Required<Contracts>,
+  wormholeChainId: number,
+): Promise<Finding> {
   const wrong = await wrongChainId(reader, tokenBridge, wormholeChainId)
   if (wrong) return wrong
   const itsCore = String(await viewsOf(reader)(tokenBridge, 'wormhole()', 'address')).toLowerCase()

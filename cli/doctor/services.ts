@@ -13,7 +13,7 @@ import { highestNonce } from '../../bridges/native-bridge/streams.ts'
 import { chainOf } from '../../config/chains.ts'
 import type { NativeBridgeConfig } from '../../config/schema/bridge-schema.ts'
 import type { ConfiguredChain as Reader } from '../../chains/registry.ts'
-import { sourceTitle, sourcesWithoutNode } from '../../bridges/configured-emitters.ts'
+import { sourceTitle, sourcesWithoutNode, tokenBridgesOf } from '../../bridges/configured-emitters.ts'
 import { allShow, readView } from '../../bridges/kit/views.ts'
 import { createReceivers, type ReceiverRoute } from '../../bridges/receivers/receivers.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
@@ -156,9 +156,10 @@ export async function checkSources(config: Config): Promise<Check[]> {
   if (sources.length === 0) return []
   return withChains(config, (readers) =>
     Promise.all(
-      [...readers].map(([name, reader]) => {
-        const tokenBridge = config.chains[name]?.contracts?.tokenBridge ?? ''
-        return lookOn(reader, `chain ${name}`, 'sources without a node', () => checkRegistered(reader, tokenBridge, sources))
+      tokenBridgesOf(config.chains).flatMap(({ name, tokenBridge }) => {
+        const reader = readers.get(name)
+        if (!reader) return []
+        return [lookOn(reader, `chain ${name}`, 'sources without a node', () => checkRegistered(reader, tokenBridge, sources))]
       }),
     ),
   )

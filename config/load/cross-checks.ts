@@ -128,6 +128,8 @@ function checkWormhole(fields: Fields, chains: Chains): Problem[] {
         unless(chain[field] !== undefined, `chains.${name}.${field}`, `is missing, and ${path} needs it`, remedy),
       ),
     ),
+    ...tables({ minimumFees, prices, calls, streams }).flatMap(({ path, chain }) => needsTokenBridge(path, chain, chains)),
+    ...maps(freeRoutes).flatMap(({ target }, index) => needsTokenBridge(`${path}.freeRoutes[${index}].target`, target, chains)),
     ...tables({ minimumFees, prices, calls }).flatMap(({ path, chain }) => checkChain(path, chain, chains)),
     ...tables({ minimumFees, prices }).flatMap(({ path, table }) => checkTokens(path, table)),
     ...[...chains].flatMap(([name, { wormholeChainId: id }]) =>
@@ -135,12 +137,18 @@ function checkWormhole(fields: Fields, chains: Chains): Problem[] {
         typeof id !== 'number' || !Object.hasOwn(map(emitters), String(id)),
         `${path}.emitters.${String(id)}`,
         `is the chain ${name} of this config`,
-        `Remove it: chains.${name}.contracts has its token bridge.`,
+        `Remove it, and name the token bridge in chains.${name}.contracts.`,
       ),
     ),
     ...Object.keys(map(streams)).flatMap((source) => checkSource(`${path}.${pathText(['streams', source])}`, source, fields, chains)),
     ...maps(freeRoutes).flatMap((route, index) => checkEnds(`${path}.freeRoutes[${index}]`, route, chains, fields)),
   ]
+}
+
+function needsTokenBridge(path: string, name: unknown, chains: Chains): Problem[] {
+  const { contracts } = (typeof name === 'string' && chains.get(name)) || {}
+  const hasBridge = contracts === undefined || map(contracts)['tokenBridge'] !== undefined
+  return unless(hasBridge, path, `is for ${name}, which has no token bridge`, `Add chains.${name}.contracts.tokenBridge, or remove this.`)
 }
 
 /** Finds fees that need a price feed, although the config has none. */
@@ -172,7 +180,7 @@ function checkPriceFeed({ sources, expected }: Fields, chains: Chains): Problem[
 
 const neededByWormhole = {
   wormholeChainId: "Add Wormhole's number of the chain, or remove the chain, or bridges.wormhole-token-bridge.",
-  contracts: 'Add core and tokenBridge: the Wormhole contracts of the chain.',
+  contracts: 'Add core, and tokenBridge if the chain has a token bridge.',
 }
 
 function needsWormhole(path: string, wormhole: unknown): Problem[] {

@@ -119,7 +119,7 @@ export const chainSchema = z.strictObject({
   contracts: z
     .strictObject({
       core: address.describe('Wormhole core contract: guardian sets and published messages.'),
-      tokenBridge: address.describe('Wormhole token bridge contract.'),
+      tokenBridge: optional(address).describe('Wormhole token bridge contract. Absent: the chain has no token bridge.'),
     })
     .optional()
     .describe('Wormhole contracts of this chain. Required for all bridges of Wormhole.'),

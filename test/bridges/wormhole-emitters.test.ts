@@ -59,6 +59,17 @@ describe('the sources of a config', () => {
 
   test('the sources of a config are its chains, unless it names more', () => expect(filters({})).toEqual([2]))
 
+  test('a chain without a token bridge is neither a source nor a target of token transfers', () => {
+    const bsc = { networkId: 56, wormholeChainId: 4, contracts: { core: contracts.core } }
+    const both = { ...config({}), chains: { ...chains, bsc } }
+    expect(spySources(both)[0]!.filters.map(({ chain }) => chain)).toEqual([2])
+    const vaa = (toChain: number) =>
+      signVaa({ payload: transferPayload({ toChain }), emitterChain: 2, emitter: 'b0'.repeat(20).padStart(64, '0') })
+    const { decode } = createBridges(both, new Map()).get('wormhole-token-bridge')!
+    expect(decode(vaa(2).bytes).targetChain).toBe('ethereum')
+    expect(() => decode(vaa(4).bytes)).toThrow(expect.objectContaining({ code: 'TARGET_CHAIN_UNSUPPORTED' }))
+  })
+
   test('with `everySource`, all known token bridges are sources, and the spy is asked for them', () => {
     const all = filters({ everySource: 'mainnet' })
     expect(all).toEqual(expect.arrayContaining([1, 2, 21]))

@@ -1,8 +1,8 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { loadConfig } from '../../config/load/load.ts'
+import { loadConfig, parseConfig } from '../../config/load/load.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 
@@ -57,9 +57,19 @@ describe('files of the config', () => {
     expect(await load('admin: { port: 9464 }\n')).toBe(9464)
   })
 
+  const example = fileURLToPath(new URL('../../config/portage.example.yaml', import.meta.url))
+  const variables = { ETHEREUM_RPC_URL: 'https://a.example', AVALANCHE_RPC_URL: 'https://b.example' }
+
   test('the example is valid', async () => {
-    const path = fileURLToPath(new URL('../../config/portage.example.yaml', import.meta.url))
-    const config = await loadConfig(path, { ETHEREUM_RPC_URL: 'https://a.example', AVALANCHE_RPC_URL: 'https://b.example' })
+    const config = await loadConfig(example, variables)
     expect(Object.keys(config.chains)).toEqual(['ethereum', 'avalanche'])
+  })
+
+  test.each(['receivers', 'ntt', 'cctp', 'executor'])('the example of the bridge %s is valid once it is no comment', async (bridge) => {
+    const lines = (await readFile(example, 'utf8')).split('\n')
+    const start = lines.indexOf(`  # ${bridge}:`)
+    const end = lines.indexOf('', start)
+    const text = lines.map((line, index) => (index >= start && index < end ? line.replace('# ', '') : line)).join('\n')
+    expect(Object.keys(parseConfig(text, variables, 'portage.yaml').bridges)).toEqual(['wormhole-token-bridge', bridge])
   })
 })

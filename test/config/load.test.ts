@@ -214,7 +214,7 @@ extra: 1
         - chains.one.lanes[2].window must be at most 128. Change it. Limit of nonces in flight. Public pools: 16 (go-ethereum AccountSlots), up to 64; devnets and sequencers 64-128.
         - chains.two.nodes must have at least 1 entry. Change it. Nodes of the chain. At least one must answer reads.
         - chains.two.blockTimeMs must be at least 50. Change it. Expected time between blocks, which also sets how often the head is polled.
-        - chains.two.contracts.tokenBridge must be a text, not a number. Put the value in quotes. Wormhole token bridge contract.
+        - chains.two.contracts.tokenBridge must be a text, not a number. Put the value in quotes. Wormhole token bridge contract. Absent: the chain has no token bridge.
         - chains.three.wormholeChainId must be at most 65535. Change it. Wormhole chain id (2 is Ethereum). Required for all bridges of Wormhole.
         - chains.three.finality.kind has an unknown value. Use tag or depth or instant.
         - chains.three.contracts must be a map of fields, not empty. Correct it. Wormhole contracts of this chain. Required for all bridges of Wormhole.
@@ -227,8 +227,8 @@ extra: 1
         - chains.two.wormholeChainId is 2, as of chains.one. Every Wormhole chain id belongs to one chain: correct one of them.
         - chains.one.lanes[2].address is the address of lanes[1] too. A key is one lane: remove one of them.
         - chains.Ethereum.wormholeChainId is missing, and bridges.wormhole-token-bridge needs it. Add Wormhole's number of the chain, or remove the chain, or bridges.wormhole-token-bridge.
-        - chains.Ethereum.contracts is missing, and bridges.wormhole-token-bridge needs it. Add core and tokenBridge: the Wormhole contracts of the chain.
-        - chains.one.contracts is missing, and bridges.wormhole-token-bridge needs it. Add core and tokenBridge: the Wormhole contracts of the chain.
+        - chains.Ethereum.contracts is missing, and bridges.wormhole-token-bridge needs it. Add core, and tokenBridge if the chain has a token bridge.
+        - chains.one.contracts is missing, and bridges.wormhole-token-bridge needs it. Add core, and tokenBridge if the chain has a token bridge.
         - bridges.wormhole-token-bridge.minimumFees.four is not a chain of this config. Use one of: Ethereum, one, two, three.
         - bridges.wormhole-token-bridge.calls.five is not a chain of this config. Use one of: Ethereum, one, two, three.
         - bridges.wormhole-token-bridge.minimumFees.two names the token 2/0000000000000000000000000000000000000000000000000000000000000000 twice. Keep one of the two fees.

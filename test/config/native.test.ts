@@ -38,9 +38,9 @@ describe('routes of the native bridge', () => {
     expect(problemsOf(config([way('one', 'two')], '  wormhole-token-bridge: {}\n'))).toMatchInlineSnapshot(`
       "The config has problems. portage.yaml:
         - chains.one.wormholeChainId is missing, and bridges.wormhole-token-bridge needs it. Add Wormhole's number of the chain, or remove the chain, or bridges.wormhole-token-bridge.
-        - chains.one.contracts is missing, and bridges.wormhole-token-bridge needs it. Add core and tokenBridge: the Wormhole contracts of the chain.
+        - chains.one.contracts is missing, and bridges.wormhole-token-bridge needs it. Add core, and tokenBridge if the chain has a token bridge.
         - chains.two.wormholeChainId is missing, and bridges.wormhole-token-bridge needs it. Add Wormhole's number of the chain, or remove the chain, or bridges.wormhole-token-bridge.
-        - chains.two.contracts is missing, and bridges.wormhole-token-bridge needs it. Add core and tokenBridge: the Wormhole contracts of the chain.
+        - chains.two.contracts is missing, and bridges.wormhole-token-bridge needs it. Add core, and tokenBridge if the chain has a token bridge.
        (problems=4) → Correct what the message names."
     `)
   })

@@ -46,13 +46,25 @@ test.each([
   expect(() => settings(line)).toThrow(/bridges\.wormhole-token-bridge\.(everySource|emitters)/)
 })
 
+test.each([
+  ['minimumFees.ethereum', 'minimumFees: { ethereum: {} }'],
+  ['calls.ethereum', 'calls: { ethereum: {} }'],
+  ['streams.ethereum', "streams: { ethereum: { first: '1' } }"],
+  ['freeRoutes[0].target', 'freeRoutes: [{ source: wormhole-1, target: ethereum }]', `emitters: { 1: '${emitter}' }`],
+])('a chain without a token bridge has no %s', (path, ...lines) => {
+  const text = base.replace(/, tokenBridge: '.*?'/, '')
+  const parse = (...more: string[]) => parseConfig(`${text}${more.map((line) => `    ${line}\n`).join('')}`, {}, 'portage.yaml')
+  expect(parse('spies: []').chains['ethereum']?.contracts?.tokenBridge).toBeUndefined()
+  expect(() => parse(...lines)).toThrow(`bridges.wormhole-token-bridge.${path} is for ethereum, which has no token bridge`)
+})
+
 test('a chain of the config has its token bridge in one place', () => {
   const raw = { chains: { ethereum: { wormholeChainId: 2, contracts: {} } }, bridges: { 'wormhole-token-bridge': { emitters: { 2: '' } } } }
   expect(crossCheck(raw)).toEqual([
     {
       path: 'bridges.wormhole-token-bridge.emitters.2',
       problem: 'is the chain ethereum of this config',
-      remedy: 'Remove it: chains.ethereum.contracts has its token bridge.',
+      remedy: 'Remove it, and name the token bridge in chains.ethereum.contracts.',
     },
   ])
 })
