@@ -146,7 +146,8 @@ function checkWormhole(fields: Fields, chains: Chains): Problem[] {
 }
 
 function needsTokenBridge(path: string, name: unknown, chains: Chains): Problem[] {
-  const { contracts } = (typeof name === 'string' && chains.get(name)) || {}
+  if (typeof name !== 'string') return []
+  const { contracts } = chains.get(name) ?? {}
   const hasBridge = contracts === undefined || map(contracts)['tokenBridge'] !== undefined
   return unless(hasBridge, path, `is for ${name}, which has no token bridge`, `Add chains.${name}.contracts.tokenBridge, or remove this.`)
 }
