@@ -126,11 +126,15 @@ export const world: Globals = { clock: new Clock(), chance: chanceOf('') }
  * workflow library, which reads `AsyncLocalStorage` from the global object.
  */
 export function replaceGlobals(): void {
-  const RealDate = Date
-  const SimulatedDate = new Proxy(RealDate, {
-    construct: (target, given: unknown[]) => Reflect.construct(target, given.length === 0 ? [world.clock.wall] : given) as object,
-    get: (target, name, receiver) => (name === 'now' ? () => world.clock.wall : (Reflect.get(target, name, receiver) as unknown)),
-  })
+  class SimulatedDate extends Date {
+    constructor(...given: unknown[]) {
+      super(...((given.length === 0 ? [world.clock.wall] : given) as [number]))
+    }
+
+    static override now(): number {
+      return world.clock.wall
+    }
+  }
   const every = (act: (...given: unknown[]) => void, ms: number, ...given: unknown[]) => {
     const handle = handleOf(() => {
       act(...given)

@@ -23,6 +23,7 @@ const idleMs = 45 * 60_000
 const mostDrainMs = 24 * 3_600_000
 const checkMs = 5_000
 const ordersInMs = 60_000
+const mostSubmitters = 32
 
 /** Workflows, steps, lanes and reducers are Portage's own. Chains, bridge and Temporal are simulated. */
 export class Simulation {
@@ -30,6 +31,8 @@ export class Simulation {
   readonly #server: Server
   readonly #networks: readonly Network[]
   readonly #sent = new Map<string, Transfer>()
+  readonly #waiting: Transfer[] = []
+  #submitters = 0
   readonly #log: (line: string) => void
   #processes: SimulatedProcess[] = []
   #born = 0
@@ -108,7 +111,7 @@ export class Simulation {
     const target = chains[number % chains.length]?.name ?? ''
     const message = messageOf({ target, sequence: String(number) })
     this.#sent.set(transferId(message), message)
-    void this.#submit(message)
+    this.#submit(message)
     const { chance, clock } = world
     if (chance.next() < orders)
       clock.after(chance.next() * ordersInMs, () => this.#order(message, chance.pick(['cancel', 'cancel', 'retry', 'expedite'])))
@@ -124,8 +127,24 @@ export class Simulation {
     this.#server.signal(workflowId, name, [payloads.toPayload(isPlain ? order : { order })])
   }
 
-  /** Submits a message repeatedly until a process has started its transfer, as the agents of streams do. */
-  async #submit(message: Transfer): Promise<void> {
+  /** Submits messages in order, a few at a time, as the agents of streams do. */
+  #submit(...messages: readonly Transfer[]): void {
+    this.#waiting.push(...messages)
+    while (this.#waiting.length > 0 && this.#submitters < mostSubmitters) {
+      this.#submitters += 1
+      void this.#submitWaiting().finally(() => (this.#submitters -= 1))
+    }
+  }
+
+  async #submitWaiting(): Promise<void> {
+    for (;;) {
+      const message = this.#waiting.shift()
+      if (!message) return
+      await this.#untilStarted(message)
+    }
+  }
+
+  async #untilStarted(message: Transfer): Promise<void> {
     while (!this.#isOver) {
       const [process] = world.chance.shuffle(this.#processes)
       if (process) {
@@ -172,7 +191,7 @@ export class Simulation {
         return
       }
       case 'forge':
-        return void this.#submit(
+        return this.#submit(
           messageOf({ target: this.#plan.chains[0]?.name ?? '', sequence: String(Math.floor(choice * 1e6)), isForged: true }),
         )
     }
@@ -200,7 +219,7 @@ export class Simulation {
     this.#resets += 1
     this.#log('Temporal was set back; the sources are read again')
     world.clock.after(10_000, () => {
-      for (const message of this.#sent.values()) void this.#submit(message)
+      this.#submit(...this.#sent.values())
     })
   }
 
@@ -210,7 +229,7 @@ export class Simulation {
     for (const network of this.#networks) network.calm()
     for (const process of this.#processes) for (const view of process.views) view.calm()
     for (const { lanes } of this.#plan.chains) for (const { lane } of lanes) this.#signal(laneWorkflowId(lane), 'resume')
-    for (const message of this.#sent.values()) void this.#submit(message)
+    this.#submit(...this.#sent.values())
   }
 
   /** Records a transfer whose workflow ended although a block or a fork could still change the outcome. */
