@@ -102,7 +102,7 @@ describe('A revert that says that the transfer is delivered', () => {
   test.each([
     ['admit', createAdmit],
     ['prepare', createPrepare],
-  ] as const)('a revert with this text is believed in %s only if the effect shows: a recipient may choose the text', async (_, step) => {
+  ] as const)('in %s, a revert that reports a delivery counts only if the target shows the delivery', async (_, step) => {
     for (const revertsOnceDelivered of [true, false])
       expect((await admit({ ...says, revertsOnceDelivered, endpoint, step })).answer).toMatchObject(waits)
     expect((await admit({ ...says, endpoint, step, shows: { latest: true } })).answer.kind).toBe('unsettled')
@@ -122,7 +122,7 @@ test.each([
   expect(answer).toMatchObject({ kind: 'ready', lane })
 })
 
-test('a call whose coins no node finds at the lane waits for funds, and may be cancelled or expire', async () => {
+test('if no node finds its coins in the lane, a call waits for funds, and may be cancelled or expire', async () => {
   const simulation = new RelayerError('TRANSACTION_REFUSED', { detail: 'insufficient funds for transfer' })
   const { answer } = await admit({ simulation })
   expect(answer).toMatchObject({ kind: 'waiting', code: 'LANE_FUNDS', reason: expect.stringContaining('evm-1:0xa cannot pay the 0 wei') })
@@ -131,7 +131,7 @@ test('a call whose coins no node finds at the lane waits for funds, and may be c
 test.each([
   [94_000, { kind: 'ready' }],
   [94_001, { kind: 'impossible', code: 'MESSAGE_TOO_LARGE' }],
-])('a call that no pool takes gets no nonce: %i bytes', async (bytes, expected) => {
+])('a call that is too long for every pool gets no nonce: %i bytes', async (bytes, expected) => {
   const call = async () => ({ to: `0x${'ab'.repeat(20)}`, data: `0x${'00'.repeat(bytes)}`, value: '0' })
   expect((await admit({ endpoint: { delivery: fakeDelivery({ call }) } })).answer).toMatchObject(expected)
 })
@@ -140,7 +140,7 @@ describe('A call that needs much gas, and costs more than its lane holds,', () =
   const dear: Scene = { simulation: { ok: true, gas: '600000' }, gasLimit: '3000000', lanes: ['evm-1:0xa', 'evm-1:0xb'] }
   const cost = 600_000 * 19
 
-  test('a call too dear for each lane waits and does not reach a ledger, which would close its lane', async () => {
+  test('a call that no lane can pay for waits before a ledger sees it, so no ledger closes a lane', async () => {
     const { answer } = await admit({ ...dear, balances: { '0xa': String(cost - 1), '0xb': '1' } })
     expect(answer).toMatchObject({ kind: 'waiting', code: 'CALL_TOO_DEAR', reason: expect.stringContaining(`may cost ${cost} wei`) })
   })
@@ -148,7 +148,7 @@ describe('A call that needs much gas, and costs more than its lane holds,', () =
   test.each([
     ['0xa', [cost, 1]],
     ['0xb', [1, cost]],
-  ])('a call that is dear goes to the lane that can pay: %s', async (lane, [a, b]) => {
+  ])('an expensive call goes to the lane that can pay for it: %s', async (lane, [a, b]) => {
     const { answer } = await admit({ ...dear, balances: { '0xa': String(a), '0xb': String(b) } })
     expect(answer).toMatchObject({ kind: 'ready', lane: `evm-1:${lane}` })
   })
@@ -209,7 +209,7 @@ test.each<[string, Scene, object]>([
   expect((await admit({ ...scene, simulation })).answer).toMatchObject({ kind: 'impossible', ...answer })
 })
 
-test('a receiver that chooses the gas of each call, and opens gates at will, burns no unpaid gas', async () => {
+test("a receiver that chooses each call's gas and opens gates at will cannot burn unpaid gas", async () => {
   const calls = fc.array(fc.record({ gas: fc.integer({ min: 21_000, max: 1_100_000 }), gateOpens: fc.boolean() }), { maxLength: 12 })
   const paid = fc.integer({ min: 100_000, max: 1_000_000 })
   await fc.assert(

@@ -96,7 +96,7 @@ test.each<[string, Run]>([
   ['a delivered run whose message nobody can read', { id: 'x', status: 'COMPLETED', input: inputOf({ message: 'junk' }) }],
   ['a terminated run without input', { id: 'x', status: 'TERMINATED' }],
 ])(
-  '%s keeps no audit from the other runs',
+  'an audit counts %s as unsure, and continues with the other runs',
   async (_, run) => {
     const delivered: Run = { id: 'delivered', status: 'COMPLETED', input: inputOf({}) }
     const terminated: Run = { id: 'terminated', status: 'TERMINATED', input: inputOf({}) }
@@ -111,7 +111,7 @@ test.each([
   ['gone', { undoneCount: 1, unsure: 0 }, [expect.stringContaining('x'), 'x']],
   // Like a burn of CCTP v2 while Circle's API returns no messages.
   ['nameless', { undoneCount: 0, unsure: 1 }, []],
-])('a delivery that the target does not show is undone only if it could show it: %s', async (message, counts, restarted) => {
+])('if the target does not show a delivery, it is undone only if the target could show it: %s', async (message, counts, restarted) => {
   const run: Run = { id: 'x', status: 'COMPLETED', input: inputOf({ message }) }
   const { report, again } = await audited([run])
   expect(report).toMatchObject(counts)

@@ -52,7 +52,7 @@ describe('before a transfer ends of which no nonce is known', () => {
     expect(await ending({ knowsAll: false, nonces: [3] }, { pending: 6 }).answer()).toEqual(held)
   })
 
-  test('after a new ledger a transfer is held while the ledger fills nonces that may be in a pool', async () => {
+  test("a transfer is held while its lane's new ledger fills nonces that may be in a pool", async () => {
     expect(await ending({ knowsAll: false, inherited: 5 }).answer()).toEqual({ kind: 'held', nonces: [{ lane, nonce: 5 }] })
     expect(await ending({ knowsAll: false, inherited: 4 }).answer()).toEqual({ kind: 'free' })
     const earlier = { left: [{ lane, nonce: 2 }] }

@@ -60,13 +60,13 @@ async function run({ fails, step = 'prepare', attempt = 3, times = [8, 9], times
   return { answer: await begin(attempt).catch((error: unknown) => error), released }
 }
 
-describe('A durable step that fails for the third time while its chain makes blocks', () => {
+describe('After the third failure of a durable step on a chain that makes blocks', () => {
   test.each([
     ['nodes that refuse', refused('NODE_REFUSED'), 'NODE_REFUSED'],
     ['nodes that do not answer in time', refused('NODE_UNAVAILABLE'), 'NODE_UNAVAILABLE'],
     ['nodes that disagree', refused('NODES_DISAGREE'), 'NODES_DISAGREE'],
     ['an error that nobody expects', new TypeError('missing trie node'), 'INTERNAL'],
-  ])('makes its transfer wait, which orders can end, and frees its reservation: %s', async (_, error, code) => {
+  ])('after three failures, a transfer waits, frees its reservation, and can be ended by an order: %s', async (_, error, code) => {
     const { answer, released } = await run({ fails: async () => Promise.reject(error) })
     expect(answer).toMatchObject({ kind: 'waiting', code, reason: expect.stringContaining('missing trie node') })
     expect(answer).not.toHaveProperty('unverified')
@@ -74,14 +74,14 @@ describe('A durable step that fails for the third time while its chain makes blo
     expect(waitsForItself(code)).toBe(true)
   })
 
-  test('makes its transfer wait also if the step never ends, and names the step, not the nodes', async () => {
+  test('a transfer also waits if its step never ends, and the reason names the step, not the nodes', async () => {
     const { answer } = await run({ fails: async () => new Promise<never>(() => {}) })
     expect(answer).toMatchObject({ kind: 'waiting', code: 'STEP_LATE', reason: 'It did not end within 50 ms. (step=prepare)' })
     expect(waitsForItself('STEP_LATE')).toBe(true)
     expect(failingChains([{ code: 'STEP_LATE', tries: 9, targetChain: 'bsc' } as TransferFacts])).toEqual([])
   })
 
-  test('leaves a message unverified whose check failed, so that no copy replaces another', async () => {
+  test('a message whose check failed stays unverified, so that no copy replaces another', async () => {
     const { answer } = await run({ step: 'validate', fails: async () => Promise.reject(refused('NODES_DISAGREE')) })
     expect(answer).toMatchObject({ kind: 'waiting', code: 'NODES_DISAGREE', unverified: true })
   })
@@ -95,7 +95,7 @@ test.each<[string, Partial<Scene>, ErrorCode]>([
   ['the source makes no block', { timesOfSource: [] }, 'NODE_REFUSED'],
   ['the error is no fault of this transfer', {}, 'IRIS_UNAVAILABLE'],
   ['no try can succeed', {}, 'TARGET_CHAIN_UNSUPPORTED'],
-])('a step fails, and Temporal tries it again, if %s', async (_, scene, code) => {
+])('Temporal retries a failed step if %s', async (_, scene, code) => {
   const { answer, released } = await run({ ...scene, fails: async () => Promise.reject(refused(code)) })
   expect(answer).toMatchObject({ type: code })
   expect(released).toEqual([])

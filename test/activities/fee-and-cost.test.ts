@@ -57,7 +57,7 @@ test('a transfer waits while its plug-in cannot say what its fee is worth', asyn
   expect(await prepare(() => Promise.reject(failed))).toMatchObject({ kind: 'waiting', code: 'PLUGIN_FAILED' })
 })
 
-test('where data costs a fee, a call with more data than its request paid for waits for a lower cost', async () => {
+test('on a chain with a data fee, a call with more data than its request paid for waits for a lower cost', async () => {
   const prepared = (most: number, earned: bigint, dataFee = '7') =>
     prepare(async (bytes = 0) => (bytes > most ? earned : undefined), dataFee)
   expect(await prepared(3, 1_000_006n)).toMatchObject({ kind: 'waiting', code: 'FEE_BELOW_COST' })

@@ -16,7 +16,7 @@ const refuse: Refuse = async (_, answer) => answer
 test.each<[string, (...of: Parameters<typeof createAdmit>) => (input: AdmitInput) => Promise<Admission | Passed>]>([
   ['admit', createAdmit],
   ['validate', createValidate],
-])('%s rejects a transfer under the id of another one, so that the other one takes its place', async (_, create) => {
+])("%s rejects a transfer in a run with another transfer's id, so that the other transfer can start", async (_, create) => {
   const one = new Map([['bsc', {}]])
   const bridges = bridgesWith(fakeEndpoint({ validate: async () => declined }))
   const step = create({ bridges, chains: one, lanes: one, settings: () => noSettings } as never, refuse)

@@ -96,7 +96,7 @@ test('an NTT transfer waits for the queue that most nodes show', async () => {
   expect((await admit(2, truth, sent)).answer).toMatchObject({ kind: 'waiting', code: 'DELIVERY_NOT_DUE' })
 })
 
-test('while one node names the stage that is due, no other node is asked for it', async () => {
+test('if the first node names the stage that is due, no other node is asked', async () => {
   for (const truth of [sent, queued]) expect(new Set((await admit(2, truth, truth)).read)).toEqual(new Set(['latest']))
   expect((await admit(1, sent, sent)).read).toEqual([])
 })

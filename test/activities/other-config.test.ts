@@ -31,7 +31,7 @@ async function validate(
   return inItsRun(createValidate(deps as never, refuse))({ transfer: { ...nativeTransfer(), ...(startedUnder && { startedUnder }) } })
 }
 
-test('a process refuses no transfer that a process with another config has started', async () => {
+test('if a process with another config has started a transfer, a process waits instead of refusing it', async () => {
   expect(await validate({ routes: 'after', at: now - minute })).toEqual(waits)
   expect(await validate({ routes: 'after', at: now - minute }, new Map())).toMatchObject({ kind: 'waiting', code: 'CONFIG_DIFFERS' })
 })
@@ -45,7 +45,7 @@ test.each([
   expect(await validate(startedUnder)).toEqual(refused)
 })
 
-test('a process refuses no such transfer either because its config sends the message to another chain', async () => {
+test('a process waits, too, if its config sends the message of a started transfer to another chain', async () => {
   const elsewhere = { kind: 'rejected', code: 'MESSAGE_MISMATCH', reason: 'to base', ofConfig: true } as const
   const bridges = bridgesWith(fakeEndpoint({ validate: async () => elsewhere }))
   expect(await validate({ routes: 'after', at: now - minute }, bridges)).toEqual({ ...waits, reason: 'MESSAGE_MISMATCH: to base' })

@@ -240,7 +240,7 @@ describe('A token that unwraps', () => {
   const partiesOf = ({ sequence }: Transfer) => ({ recipient: sequence, token: 'weth' })
   const contracts = Array.from({ length: 100 }, (_, index) => String(index))
 
-  test('contracts that revert stop nobody: contracts get the wrapped token, and their code is not run', async () => {
+  test('reverting contracts stop nobody else: contracts get the wrapped token, and none of their code runs', async () => {
     const { broadcast, prepare, lines } = setting({ unwraps: true, partiesOf, codeOf: contracts })
     for (let number = 1; number <= 51; number++) await broadcast(number)
     expect(lines.at(-1)).toMatchObject({ message: 'a token is quarantined', reason: expect.stringContaining('weth to contracts') })
@@ -271,7 +271,7 @@ describe('A token that unwraps', () => {
   })
 })
 
-test('gas lost to other deliverers is counted, and above the budget they get a minute to deliver first', async () => {
+test('if other accounts deliver first, the lost gas counts; above the budget, Portage waits a minute', async () => {
   const { broadcast, prepare, metrics } = setting({ delivered: async (_, at) => at === 'agreed-latest' })
   for (let number = 1; number <= 51; number++) await broadcast(number)
   expect(await metrics()).toEqual(['portage_losses_wei_total{chain="bsc",kind="outrun"} 10200'])

@@ -114,7 +114,7 @@ test('a no-op for another reason is no loss', async () => {
   expect(await counted()).toEqual([])
 })
 
-test('a call that too few nodes refused is no loss, and the transfer says why it was not delivered', async () => {
+test('if too few nodes refused a call, it is not a loss, and the transfer says why it was not delivered', async () => {
   const { broadcast, counted } = setting({ refused: null, refusedByFew: 'fatal: execution reverted' })
   expect(await broadcast(1)).toMatchObject({ kind: 'spent', by: 'noop', refused: 'fatal: execution reverted' })
   expect(await counted()).toEqual([])

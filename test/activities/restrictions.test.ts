@@ -73,7 +73,7 @@ function step(create: typeof createAdmit | typeof createPrepare, own: Partial<En
   return inItsRun(create(deps as never, undefined as never))
 }
 
-test.each(steps)('the bridge hears of the last retry by an operator before %s asks it about the transfer', async (_, create) => {
+test.each(steps)("%s passes an operator's last retry to the bridge before it asks the bridge about the transfer", async (_, create) => {
   const heard: unknown[] = []
   const asked = async () => {
     heard.push('asked')

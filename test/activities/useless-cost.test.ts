@@ -64,7 +64,7 @@ test('the gas of a final transaction that reverted counts as cost without a deli
   expect(await counted()).toEqual(lost)
 })
 
-test('a no-op that replaced the call is no revert: its nonce is pending until the no-op is final', async () => {
+test('a no-op that replaced a call is not a revert, and its nonce is pending until the no-op is final', async () => {
   const { broadcast, lost: counted } = setting(false, { final: false, noop: true })
   const { answer } = await follow(broadcast)
   expect(answer).toMatchObject({ kind: 'pending', nonce: 3, reason: expect.stringContaining('not final yet') as string })

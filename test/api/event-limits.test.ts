@@ -37,7 +37,7 @@ describe('the listeners of the events', () => {
   }
   const lastEvent = async ({ response }: { readonly response: Response }) => (await response.text()).trim().split('\n\n').at(-1)
 
-  test('a listener with a revoked token ends at the next heartbeat, and others go on', async () => {
+  test('a listener with a revoked token ends at the next heartbeat, and other listeners continue', async () => {
     const [token, other] = [await setting.token({ level: 'read' }), await setting.token({ level: 'read', name: 'other' })]
     const [revoked, stays] = [await listen(token), await listen(other)]
     expect([revoked.response.status, stays.response.status]).toEqual([200, 200])

@@ -76,7 +76,7 @@ test('a quote needs no token, and has a price only with relay instructions', asy
   expect(withGas.json()).toEqual({ signedQuote, estimatedCost: '502566667' })
 })
 
-test('the price to a chain that charges for data contains this fee for a usual delivery', async () => {
+test('if the target charges for data, the price includes the data fee of a usual delivery', async () => {
   const { signedQuote, estimatedCost } = (await quote({ srcChain: 2, dstChain: 5, relayInstructions: gas(100_000n) })).json<
     Record<string, string>
   >()
@@ -119,7 +119,7 @@ const statusOf = (txHash: string, chainId?: number) =>
   setting.bare.inject({ method: 'POST', url: '/v0/status/tx', payload: { txHash, chainId } })
 const hashOf = (index: number) => `0x${index.toString(16).padStart(64, 'a')}`
 
-test('many posts of one hash cost one read, also if nothing is known of it', async () => {
+test('many posts of one hash cost one read, even if the hash is unknown', async () => {
   readHashes.length = 0
   const spelled = (index: number) => (index % 2 ? hashOf(1) : hashOf(1).toUpperCase().replace('X', 'x'))
   const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => statusOf(spelled(index))))
@@ -128,7 +128,7 @@ test('many posts of one hash cost one read, also if nothing is known of it', asy
   expect(readHashes).toEqual([hashOf(1)])
 })
 
-test('many hashes are read four at a time, and strangers are refused before they wait in a long queue', async () => {
+test('hashes are read four at a time, and a request is refused if the queue is long', async () => {
   readHashes.length = 0
   let end = () => {}
   reading = new Promise((resolve) => (end = resolve))
@@ -145,7 +145,7 @@ test('many hashes are read four at a time, and strangers are refused before they
 })
 
 test.each(['', 'x', '0x12', `0x${'1'.repeat(63)}`, `0x${'g'.repeat(64)}`, '1'.repeat(64), `0x${'1'.repeat(64)} rate limit exceeded`])(
-  'the hash %j reaches no node, and the answer names the field',
+  'the invalid hash %j is not sent to a node, and the answer names the field',
   async (txHash) => {
     readHashes.length = 0
     const answer = await statusOf(txHash)
@@ -154,7 +154,7 @@ test.each(['', 'x', '0x12', `0x${'1'.repeat(63)}`, `0x${'g'.repeat(64)}`, '1'.re
   },
 )
 
-test('a fault is a 503 that shows strangers nothing, and a line in the log', async () => {
+test('a fault is answered with a 503 without details, and is logged', async () => {
   failing = new RelayerError('NODE_UNAVAILABLE', { facts: { node: 'secret.example' } })
   const answer = await quote({ srcChain: 5, dstChain: 6 })
   failing = new RelayerError('SIGNER_UNAVAILABLE', { facts: { file: '/secret' } })

@@ -197,7 +197,7 @@ describe('the rest', () => {
     expect(ready.body).not.toMatch(/127\.0\.0\.1/)
   })
 
-  test('GET /ready shares one call of Temporal per second among all requests', async () => {
+  test('all requests for GET /ready in a second share one call to Temporal', async () => {
     const other = await openApi(deadConfig(await freePort()))
     try {
       const asked = vi.spyOn(other.client.workflowService, 'describeNamespace')
@@ -251,7 +251,7 @@ describe('the rest', () => {
   )
 })
 
-test('a guardian API that asks for a pause gets no request of any submission before its end', async () => {
+test('a guardian API that asks for a pause gets no request from a submission until the pause ends', async () => {
   const asked: string[] = []
   const url = await listenHttp(({ url: path = '' }, response) => {
     asked.push(path)

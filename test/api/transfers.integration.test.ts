@@ -166,7 +166,7 @@ describe('transfers over HTTP', () => {
     }
   })
 
-  test('many requests for unknown ids cost one read of the list, and do not delay a whole id', async () => {
+  test('many requests for unknown ids cost one read of the list, and do not delay a request for a whole id', async () => {
     const list = vi.spyOn(setting.client.workflowService, 'listWorkflowExecutions')
     try {
       const asked = Array.from({ length: 60 }, (_, index) => get(`/v1/transfers/${900_000 + index}:dddd`))
@@ -228,7 +228,7 @@ describe('transfers over HTTP', () => {
     }
   })
 
-  test('a key has one answer for one request; a second request waits, a refused one frees the key', async () => {
+  test('an idempotency key has one answer; a repetition waits for it, and a refused request frees the key', async () => {
     const { client } = ledgers.temporal
     const claim = (key: string, request: object, waitMs?: number) => claimKey(client, { key: ['night-shift', key], request }, waitMs)
     const body = { status: 202, body: { id: 'x' } }

@@ -55,7 +55,7 @@ describe('A transfer gets its attestation', () => {
     expect(await endpoint.attest?.(whole)).toBeUndefined()
   })
 
-  test('if the API lacks the message of a delivered burn, no audit may call the delivery gone', async () => {
+  test("if the API lacks a delivered burn's message, an audit cannot report the delivery as undone", async () => {
     const { see, endpoint, state } = await network()
     const transfer = transferOf(loggedV2())
     state.used.add(nonceOf(loggedV2()))
@@ -66,7 +66,7 @@ describe('A transfer gets its attestation', () => {
     expect(await (await network()).endpoint.mayShow?.(transferOf(burnBytes(1)))).toBe(true)
   })
 
-  test('an audit asks the API about a few of 200 burns at a time, so that the API refuses no burn', async () => {
+  test('an audit of 200 burns asks the API about a few at a time, and the API refuses none of them', async () => {
     const iris = await irisWithoutChains()
     const apis = createIris({ urls: [iris.api.url], timeoutMs: 5_000, perSecond: 20 })
     const { endpoint } = await network({ apis })
@@ -78,7 +78,7 @@ describe('A transfer gets its attestation', () => {
     expect(new Set(await audited)).toEqual(new Set([false]))
   }, 60_000)
 
-  test('a nonce of signatures that the target refuses shows no delivery, whatever the API says', async () => {
+  test("if the target refuses a message's signatures, the message's used nonce does not show a delivery", async () => {
     const { see, endpoint, state, attestations } = await network()
     attestations.signWith(attesters.slice(1))
     see({ bytes: loggedV2() })
@@ -133,7 +133,7 @@ describe('A stranger puts many burns with long hooks into one transaction', () =
   const burns = Array.from({ length: 41 }, (_, index) => loggedV2({ body: burnBody(2, { amount: BigInt(index + 1), hookData }) }))
   const txHash = `0x${'41'.repeat(32)}`
 
-  test('many burns of one transaction are attested by an answer of Circle with more than 2,000,000 bytes', async () => {
+  test('an answer of Circle with more than 2,000,000 bytes attests many burns of one transaction', async () => {
     const iris = await irisWithoutChains()
     const { endpoint, state } = await network({ apis: createIris({ urls: [iris.api.url], timeoutMs: 60_000 }) })
     for (const [logIndex, bytes] of burns.entries()) iris.see({ bytes, txHash, logIndex })
@@ -147,7 +147,7 @@ describe('A stranger puts many burns with long hooks into one transaction', () =
     }
   })
 
-  test('burns beyond every limit wait on their own: they leave the window, and end on order', async () => {
+  test("if Circle's answer is too long, its burns leave the window and wait, and an order can end them", async () => {
     const iris = await irisWithoutChains()
     const apis = createIris({ urls: [iris.api.url], timeoutMs: 60_000, mostBytes: 1_000_000 })
     const { endpoint } = await network({ apis })
@@ -193,7 +193,7 @@ describe('A fast attestation', () => {
     expect(readBurn(messageOf(whole)).expirationBlock).toBe(0n)
   })
 
-  test('a transfer whose fast attestation Circle refuses to renew waits on its own', async () => {
+  test('if Circle refuses to renew a fast attestation, only its transfer waits', async () => {
     const reattest = () => Promise.reject(new RelayerError('IRIS_UNAVAILABLE', { detail: 'HTTP 400' }))
     const { see, endpoint } = await network({ fastBlocks: 1, reattest })
     see({ bytes, level: 'latest' })
@@ -254,7 +254,7 @@ describe('A message is checked', () => {
     expect(await absent.endpoint.verify(decodeBase64(whole.message))).toMatchObject({ kind: 'rejected', code: 'CCTP_MESSAGE' })
   })
 
-  test('a message is checked against its transfer, field by field', async () => {
+  test('each field of a message is compared with its transfer', async () => {
     const { endpoint } = await network()
     const transfer = transferOf(loggedV2())
     for (const change of [
@@ -271,7 +271,7 @@ describe('A message is checked', () => {
     }
   })
 
-  test('a burn that was started under another name of its source is valid', async () => {
+  test('a burn stays valid if its source chain had another name when its transfer started', async () => {
     const { see, endpoint } = await network()
     see({ bytes: loggedV2() })
     const whole = await attested(endpoint, transferOf(loggedV2()))

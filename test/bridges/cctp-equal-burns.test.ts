@@ -61,7 +61,7 @@ describe('Equal logs of one transaction', () => {
     expect(reads).toBeLessThan(places.length ** 2)
   })
 
-  test('equal messages share no nonce, whatever the order in which the API names them', async () => {
+  test('equal messages get different nonces, in whatever order the API lists them', async () => {
     let asked = 0
     const answer: NetworkOptions['answer'] = (messages) => (asked++ % 2 === 0 ? messages : messages.toReversed())
     const { see, endpoint, state } = await network({ answer })
@@ -77,7 +77,7 @@ describe('Equal logs of one transaction', () => {
     expect(shown).toEqual([true, false])
   })
 
-  test('a signed message next to an unsigned equal one is no attestation, and shows no delivery', async () => {
+  test('if only one of two equal messages is signed, neither burn is attested, or counts as delivered', async () => {
     const forge = ({ attestation }: Attested) => ({ bytes: burnBytes(2), attestation })
     const { see, endpoint, state } = await network({ answer: (messages) => messages.flatMap((one) => [one, forge(one)]) })
     const bytes = loggedV2()

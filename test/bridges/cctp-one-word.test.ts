@@ -6,7 +6,7 @@ import { attested, loggedV2, messageOf, network, transferOf } from '../helpers/c
 test.each([
   ['an attestation that is too early', 'CCTP_NOT_ATTESTED', { finality: 'finalized' }],
   ['an expired attestation', 'CCTP_EXPIRED', { fastBlocks: 1 }],
-] as const)('one node that calls the nonce used keeps no burn from a new attestation: %s', async (_, code, options) => {
+] as const)('if only one node reports the nonce as used, the burn still gets a new attestation: %s', async (_, code, options) => {
   const { see, endpoint, state, asked } = await network(options)
   const bytes = loggedV2({ minFinality: 1_000 })
   const transfer = transferOf(bytes)
@@ -16,7 +16,7 @@ test.each([
   expect(asked('reattest')).toBe(1)
 })
 
-test('one node that calls the nonce used keeps no expired burn from a new attestation after its admission', async () => {
+test('if only one node reports the nonce as used, an admitted burn that expired gets a new attestation', async () => {
   const { see, endpoint, state, asked } = await network()
   const bytes = loggedV2({ minFinality: 1_000 })
   see({ bytes, level: 'latest' })
@@ -29,7 +29,7 @@ test('one node that calls the nonce used keeps no expired burn from a new attest
   expect(await endpoint.attest?.(whole)).toBeUndefined()
 })
 
-test('one node that calls the nonce used makes no burn valid that the attesters of now did not sign', async () => {
+test('if only one node reports the nonce as used, the burn still needs signatures of current attesters', async () => {
   const { see, endpoint } = await network()
   see({ bytes: loggedV2() })
   const whole = await attested(endpoint, transferOf(loggedV2()))

@@ -155,7 +155,7 @@ describe('the judgement of a request', () => {
     ['a payment of one wei too few', request({ amountPaid: price - 1n }), 'EXECUTOR_UNDERPAID', 'underpaid'],
     ['a quote that had expired in its block', request({}, { expiry: 1_000n }), 'EXECUTOR_EXPIRED', 'aborted'],
     ['a quote that has expired by now', request({}, { expiry: 1_500n }), 'EXECUTOR_EXPIRED', 'aborted'],
-  ])('%s is refused', (_, one, code, status) => {
+  ])('a request with %s is refused', (_, one, code, status) => {
     expect(judged(one)).toMatchObject({ kind: 'refused', code, status })
   })
 
@@ -241,7 +241,7 @@ describe('the judgement of a request', () => {
     )
   })
 
-  test('the exact caps, and the least gas limit, are within them', () => {
+  test('a request exactly at the caps, or at the minimum gas limit, is accepted', () => {
     expect(exceeded({ gasLimit: 1_000_000n, msgValue: 400n, dropOff: 600n }, caps)).toBeUndefined()
     expect(exceeded({ gasLimit: 100_000n, msgValue: 0n, dropOff: 0n }, caps)).toBeUndefined()
     expect(exceeded({ gasLimit: 99_999n, msgValue: 0n, dropOff: 0n }, caps)).toBe('the gas limit 99999 is below 100000')

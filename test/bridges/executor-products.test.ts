@@ -125,7 +125,7 @@ describe('After the quote has expired', () => {
     expect(await at(expiry, [first]).validate(both)).toEqual({ kind: 'valid' })
   })
 
-  test('a delivery waits while its gas costs more than was paid for it, and no sooner', async () => {
+  test('a delivery waits only while its gas costs more than the payment', async () => {
     const { earned } = at(expiry).delivery(both, 'receive')
     expect(await earned?.()).toBe(100_000n)
     const inTime = at(expiry - 1).delivery(both, 'receive')
@@ -152,7 +152,7 @@ describe("A request with another transfer's attestation", () => {
   const own = transferOf([first])
   const foreign = transferOf([], [vaaOf(first, 1n)])
 
-  test("a message with another transfer's attestation is refused before it takes the id", async () => {
+  test("a message with another transfer's attestation is refused before a transfer starts", async () => {
     const verdicts = await Promise.all([transferOf([]), own, foreign].map(({ message }) => endpointOf().verify(decodeBase64(message))))
     expect(foreign.digest).toBe(transferOf([]).digest)
     expect(verdicts.map((verdict) => ('code' in verdict ? [verdict.kind, verdict.code] : verdict.kind))).toEqual([
@@ -162,7 +162,7 @@ describe("A request with another transfer's attestation", () => {
     ])
   })
 
-  test('a request shows no delivery by a message that it does not ask for', async () => {
+  test('the delivery of another message does not count as the delivery of a request', async () => {
     const endpoint = endpointOf({ executes: true }, [first])
     const shown = (one: Transfer) =>
       Promise.all([

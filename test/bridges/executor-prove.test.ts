@@ -64,7 +64,7 @@ describe('A key signs only the call that a request paid for', () => {
       ...{ amountPaid: gasLimit + 5n, ...change },
     })
 
-  test('a key signs the call of a paid request, however many other requests for the same call pay for less', async () => {
+  test("a key signs a paid request's call, although many other requests for the call pay for less gas", async () => {
     const own = asking(300_000n)
     const others = Array.from({ length: 40 }, (_, index) => asking(100_000n, { amountPaid: 100_005n + BigInt(index) }))
     const forged = asking(400_000n, { refundAddress: other })
@@ -76,7 +76,7 @@ describe('A key signs only the call that a request paid for', () => {
     await expect(endpoint.proveCall(intent, '300001')).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
   })
 
-  test('a key signs the call of a request in time, however many dearer ones for this call have expired', async () => {
+  test('a key signs the call of a valid request, although many expired requests for it paid more', async () => {
     const expiring = quote({ expiry: 1_000n })
     const late = Array.from({ length: 9 }, (_, index) => asking(500_000n + BigInt(index), { signedQuote: expiring }))
     const own = asking(310_000n)
@@ -94,7 +94,7 @@ describe('A key signs only the call that a request paid for', () => {
     expect(proof).toMatchObject({ payment: transferOf(own).digest })
   })
 
-  test('if no request proves a call, a read that failed is tried again before the call is given up', async () => {
+  test('if no request proves a call and a read failed, the read is retried before the key refuses the call', async () => {
     const { endpoint, intent } = await planned(asking(500_000n, { refundAddress: unread }))
     await endpoint.delivery(transferOf(asking(600_000n, { refundAddress: other }))).call()
     await expect(endpoint.proveCall(intent)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
@@ -103,7 +103,7 @@ describe('A key signs only the call that a request paid for', () => {
   test.each([
     ['that nobody made', { refundAddress: other }, 'CALL_UNJUSTIFIED'],
     ['at places that no node shows', { refundAddress: unread }, 'NODE_UNAVAILABLE'],
-  ])('eight requests %s stop one proof, and not the next one', async (_, change, code) => {
+  ])('eight requests %s prevent one proof, but not the next proof', async (_, change, code) => {
     const { endpoint, intent } = await planned(message())
     for (let gas = 500_000n; gas < 500_008n; gas++) await endpoint.delivery(transferOf(asking(gas, change))).call()
     await expect(endpoint.proveCall(intent)).rejects.toMatchObject({ code })

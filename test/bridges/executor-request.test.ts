@@ -32,14 +32,14 @@ test('a request as it was logged shows its delivery, once guardians have signed 
   expect(await shown({ published: vaaOf(), isDelivered: never })).toBe(false)
 })
 
-test('without a signed message, nothing may report that the delivery of a request is gone', async () => {
+test('without a signed message, the delivery of a request is never reported as undone', async () => {
   const asLogged = transferOf(message({}, new Uint8Array()))
   const may = (options: Setting, transfer = asLogged) => endpointOf({ isDelivered: always, ...options }).mayShow?.(transfer)
   expect([await may({}), await may({ published: vaaOf('0x01', { guardians: 1 }) })]).toEqual([false, false])
   expect([await may({ published: vaaOf() }), await may({}, transferOf(message()))]).toEqual([true, true])
 })
 
-test('a request shows no delivery by a signed message that it does not ask for', async () => {
+test('the delivery of another signed message does not count as the delivery of a request', async () => {
   const foreign = transferOf(message({}, vaaOf('0x01', { sequence: 8n })))
   const endpoint = endpointOf({ isDelivered: always })
   expect([await endpoint.delivered(foreign, 'latest'), await endpoint.mayShow?.(foreign)]).toEqual([false, false])
@@ -58,7 +58,7 @@ describe('The check of a request', () => {
     expect(await endpointOf().validate({ ...transfer, sequence: '9000004' })).toMatchObject({ code: 'MESSAGE_MISMATCH' })
   })
 
-  test("the config is the reason to refuse a request of another Executor's contract, and no other request", async () => {
+  test('only a request of another Executor contract is refused because of the config', async () => {
     const transfer = transferOf(message())
     const rejected = { kind: 'rejected', code: 'MESSAGE_MISMATCH' }
     expect(await endpointOf().validate({ ...transfer, emitter: universal(other) })).toMatchObject({ ...rejected, ofConfig: true })

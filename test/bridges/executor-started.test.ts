@@ -71,7 +71,7 @@ function setting(limits: readonly bigint[], terms: object = {}, paid = 100_000n)
   return { messages, transferOf, source, endpoint: bridge.endpoints.get('bsc')! }
 }
 
-test('a request for less than the least gas limit starts no transfer, but a started one is not declined', async () => {
+test('a request below the minimum gas limit starts no transfer, but a started transfer is not declined', async () => {
   const { messages, transferOf, source, endpoint } = setting([99_999n, 100_000n])
   const [less, least] = messages as [ExecutorMessage, ExecutorMessage]
   if (source.kind !== 'placed') throw new Error('the source has no places')
@@ -90,7 +90,7 @@ test('a request for less than the least gas limit starts no transfer, but a star
 test.each([
   ['with gas above a cap that was lowered', { maxGasLimit: '400000' }, 'the gas limit 1000000 is above 400000'],
   ['for a receiver that was removed', { receivers: {} }, 'no view of 0x3333'],
-])('a request that our quoter sold and somebody paid for, %s, starts and is declined', async (_, terms, reason) => {
+])('a paid request with our quote, %s, starts a transfer, which is declined', async (_, terms, reason) => {
   const { messages, transferOf, source, endpoint } = setting([1_000_000n], terms, 1_000_000n)
   const [sold] = messages as [ExecutorMessage]
   if (source.kind !== 'placed') throw new Error('the source has no places')
@@ -102,7 +102,7 @@ test.each([
   expect(await endpoint.delivered(transferOf({ ...sold, attested: [vaa] }), 'latest')).toBe(false)
 })
 
-test('a request above the caps that is not paid in full starts no transfer', async () => {
+test('a request above the caps starts no transfer if it is not paid in full', async () => {
   const { messages, source, endpoint } = setting([1_000_000n], { maxGasLimit: '400000' }, 999_999n)
   if (source.kind !== 'placed') throw new Error('the source has no places')
   expect(await source.initiated({ fromBlock: 9, toBlock: 9 })).toEqual([])

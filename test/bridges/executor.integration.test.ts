@@ -192,7 +192,7 @@ describe('a provider on real chains, asked by the SDK of integrators', () => {
     expect(judged(transaction)).toMatchObject({ code: 'EXECUTOR_UNDERPAID', missing: 1n })
   })
 
-  test('the provider does not deliver for a quote that anyone can make, which the contract takes too', async () => {
+  test('Portage does not deliver for a forged quote, although the contract accepts it', async () => {
     const [from, to] = ends
     const { signedQuote, instructions } = await requestDelivery(url, from, to, { payload: '0x05' })
     const cheap = getBytes(signedQuote)

@@ -60,7 +60,7 @@ function apisWith(...copies: readonly (Uint8Array | undefined)[]) {
 }
 
 describe('The copies of several guardian APIs', () => {
-  test.each(refused)('a copy whose signatures are refused keeps no other API from being asked: %s', async (_, bad) => {
+  test.each(refused)('if the signatures of a copy are refused, the next API is asked: %s', async (_, bad) => {
     const { find } = apisWith(undefined, bad, bad, genuine)
     expect(await attestByVaa(find, verify, place)).toEqual({ kind: 'attested', message: genuine })
   })
@@ -78,14 +78,14 @@ describe('The copies of several guardian APIs', () => {
     expect(asked).toEqual([0])
   })
 
-  test('an API that asks for a pause does not keep the others from being asked again soon', async () => {
+  test('while one API has asked for a pause, the other APIs are asked again soon', async () => {
     const wait = async (kind: 'absent' | 'unknown') =>
       attestByVaa(async () => ({ kind, againInMs: 3_600_000, why: 'HTTP 429' }), verify, place)
     expect(await wait('absent')).toMatchObject({ code: 'VAA_NOT_FOUND', retryInMs: 5_000 })
     expect(await wait('unknown')).toMatchObject({ code: 'VAA_NOT_FOUND', retryInMs: 3_600_000 })
   })
 
-  test.each(refused)('a paid NTT transfer is attested by the copy that is valid: %s', async (_, bad) => {
+  test.each(refused)('the valid copy attests a paid NTT transfer: %s', async (_, bad) => {
     const { find } = apisWith(bad, genuine)
     const peers = {
       ethereum: { manager: universal('77'), transceivers: [place.emitter] },
@@ -104,7 +104,7 @@ describe('The copies of several guardian APIs', () => {
     expect(await ntt.endpoints.get('bsc')?.attest?.(logged)).toEqual({ kind: 'attested', message: genuine })
   })
 
-  test.each(refused)('a request for a Wormhole message is attested, and shown, by the copy that is valid: %s', async (_, bad) => {
+  test.each(refused)('the valid copy attests a request for a Wormhole message, and shows its delivery: %s', async (_, bad) => {
     const { find } = apisWith(bad, genuine)
     const chain = { name: 'bsc', call: async () => `0x${'1'.padStart(64, '0')}` }
     const receivers = { [`0x${'b'.repeat(40)}`]: { view: 'isReceived(bytes32)', args: ['$digest'], is: 'true' } }

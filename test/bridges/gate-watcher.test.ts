@@ -102,7 +102,7 @@ describe('Transfers that wait at a gate', () => {
     await watcher.stop()
   })
 
-  test('a run without a number, and one whose message nobody can read, keep no other transfer waiting', async () => {
+  test('a run without a number or with an unreadable message does not delay other transfers', async () => {
     const unreadable = { ...nativeTransfer(2), message: 'junk' }
     const { watcher, state, block } = setting({ earlier: [{ ...nativeTransfer(1), sequence: 'x' }, unreadable, 5, 6] })
     state.gate = ({ message }) => {

@@ -107,7 +107,7 @@ describe('the logs of a contract as a placed source', () => {
     expect(decoded).toEqual([placeOf(5, 7)])
   })
 
-  test('a range is decoded in many turns of the event loop, so that cheap requests hold up nothing', async () => {
+  test('a range is decoded in many turns of the event loop, so cheap requests do not block a process', async () => {
     const { source, decoded } = placed(Array.from({ length: 500 }, (_, index) => logAt(5, index, index % 2 ? '0x03' : '0x01')))
     const atTurn = [0]
     const watch = () => {
@@ -122,7 +122,7 @@ describe('the logs of a contract as a placed source', () => {
     expect(Math.max(...perTurn)).toBeLessThanOrEqual(20)
   })
 
-  test('a message that was verified is read again after an hour, and not before', async () => {
+  test('a verified message is read again after an hour, and not earlier', async () => {
     let now = 1
     const { verify, asked } = placed([logAt(5, 1)], {}, () => now)
     const message = { sequence: placeOf(5, 1), message: encodeBase64('0x01') }
@@ -139,7 +139,7 @@ test('the transfers of a transaction are read from its receipt, once its block i
   await expect(inTransaction(hash, 10)).rejects.toMatchObject({ code: 'PLACE_NOT_FINAL' })
 })
 
-test('requests of one transaction that are read at once share its logs and their transfers', async () => {
+test('requests of one transaction that are read in parallel share its logs and transfers', async () => {
   const { inTransaction, asked, decoded } = placed(Array.from({ length: 30 }, (_, index) => logAt(7, index)))
   const found = await Promise.all(Array.from({ length: 10 }, () => inTransaction(`0x${'70'.repeat(32)}`, 7)))
   expect(found.map(({ length }) => length)).toEqual(Array.from({ length: 10 }, () => 30))

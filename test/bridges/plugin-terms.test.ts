@@ -80,7 +80,7 @@ describe('Coins of the call of a plug-in', () => {
     expect(() => planOf(plugin, message)).toThrow(failure('stages.deliver.call returned a value, and its rule has no coins'))
   })
 
-  test('a value may be that of the second route with the same call', async () => {
+  test('if two routes have the same call, the call may carry the coins of the second route', async () => {
     const [first, second] = [paying(`{ atMost: '1', delivered: ${delivered} }`), paying(`{ atMost: '7', delivered: ${delivered} }`)]
     const both = `${first.slice(0, -1)}, ${second.slice(1).replace(`0: '01'`, `0: '02'`)}`
     const { plugin, message } = await setting({ ...call('7n'), routes: both })

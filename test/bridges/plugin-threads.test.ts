@@ -108,7 +108,7 @@ describe('A plug-in cannot hold up the process:', () => {
     expect(planOf(plugin, message)).toMatchObject({ function: 'take(bytes)' })
   })
 
-  test('after a rest the thread is started again, and delivers messages on which the plug-in does not hang', async () => {
+  test('after a pause, the thread restarts, and delivers messages on which the plug-in does not hang', async () => {
     const plugin = await made({ decode: `({ payload }) => { while (payload[1] === 4); return {} }` })
     expect(() => read(plugin, '0x0104')).toThrow(failure(`decode ${late}`))
     await expect.poll(() => sequenceOf(plugin)).toBe('7')
@@ -157,7 +157,7 @@ describe('A plug-in cannot hold up the process:', () => {
     }
     const [one, other, runs] = ['0x0104', '0x0105', `decode ${late}`]
     const again = (count: number) => `it hung on this message, and gets it again after ${count} h`
-    test('each retry by an operator passes once by the memory of a hang, and makes no later wait shorter', async () => {
+    test('each retry by an operator runs a paused message once, and does not shorten its later pauses', async () => {
       const { hears, retry } = await hanging()
       await hears(one, runs)
       retry(one, Date.now() - 60_000) // older than the hang
@@ -173,7 +173,7 @@ describe('A plug-in cannot hold up the process:', () => {
       await hears(one, again(168))
     })
 
-    test('orders end the pauses of messages on which a plug-in hangs at most once an hour', async () => {
+    test('for messages on which a plug-in hangs, orders end at most one pause an hour', async () => {
       const { hears, retry } = await hanging()
       for (const payload of [one, other]) await hears(payload, runs)
       for (const payload of [one, other]) retry(payload, Date.now() + 1)
@@ -184,7 +184,7 @@ describe('A plug-in cannot hold up the process:', () => {
     })
   })
 
-  test('a thread that ends while it starts again is not used, however busy the process is', async () => {
+  test('a thread that ends during its restart is not used, even if the process is busy', async () => {
     const end = Date.now() + 3_000
     const parties = `(Date.now() < ${end} && setTimeout(() => process.exit(0)), () => ({ recipient: contract, token: 'mine' }))`
     const plugin = await made({ parties }, { restMs: 20 })
@@ -204,7 +204,7 @@ describe('A plug-in cannot hold up the process:', () => {
     expect(await until(reads, { timeoutMs: 10_000, everyMs: 20, what: 'the plug-in to be back' })).toMatchObject({ sequence: '7' })
   })
 
-  test('a message whose next loops is remembered too, and other messages that waited meanwhile are not', async () => {
+  test('a message on which `next` loops is paused, and messages that waited meanwhile are not', async () => {
     const next = `async ({ payload }, { read }) => { await read({}); while (payload[1] === 4); return { stage: 'deliver' } }`
     const plugin = await made({ next })
     const [good, bad] = [read(plugin), read(plugin, '0x0104')]
@@ -215,7 +215,7 @@ describe('A plug-in cannot hold up the process:', () => {
     expect(await plugin.next?.(good, target)).toEqual({ stage: 'deliver' })
   })
 
-  test('slow functions take at most a second, and then a share of the time, without an end of their thread', async () => {
+  test('slow functions of a plug-in block for a second, then only for a share of the time', async () => {
     const decode = `(() => { let runs = 0; return ({ payload }) => {
       const end = Date.now() + payload[1] * 100
       while (Date.now() < end);
@@ -238,7 +238,7 @@ describe('A plug-in cannot hold up the process:', () => {
     await expect.poll(shown).toMatchObject([{ is: [true] }])
   })
 
-  test('a next that computes for seconds is not ended by another message, which waits', async () => {
+  test('if `next` computes for seconds, other messages wait, and do not stop it', async () => {
     const next = `async () => { const end = Date.now() + 2_500; while (Date.now() < end); return { stage: 'deliver' } }`
     const plugin = await made({ next }, { nextMs: 20_000 })
     const message = read(plugin)

@@ -50,15 +50,12 @@ const bytesOf = (payload: string, signers?: readonly number[]) =>
 const [unsigned, signed] = [bytesOf('0x0102', []), bytesOf('0x0102')]
 
 describe('A message that nobody signed', () => {
-  test.each(['mine', 'wormhole-token-bridge'])(
-    'an unsigned message that is submitted to %s reaches no function of a plug-in',
-    async (name) => {
-      const { asked, submit } = setting()
-      expect(await codeOfAsync(() => submit(name, unsigned))).toBe('VAA_NO_QUORUM')
-      expect(await codeOfAsync(() => submit(name, unsigned, { repeats: 'skip' }))).toBe('VAA_NO_QUORUM')
-      expect(asked).toEqual([])
-    },
-  )
+  test.each(['mine', 'wormhole-token-bridge'])('an unsigned message that is submitted to %s is not passed to a plug-in', async (name) => {
+    const { asked, submit } = setting()
+    expect(await codeOfAsync(() => submit(name, unsigned))).toBe('VAA_NO_QUORUM')
+    expect(await codeOfAsync(() => submit(name, unsigned, { repeats: 'skip' }))).toBe('VAA_NO_QUORUM')
+    expect(asked).toEqual([])
+  })
 
   const { bridge, endpoint, asked } = setting()
   const transfer = { ...bridge.decode(signed), message: Buffer.from(unsigned).toString('base64') }
@@ -72,7 +69,7 @@ describe('A message that nobody signed', () => {
     ['delivery', (one) => codeOf(() => endpoint.delivery(one)), 'PLUGIN_FAILED'],
     ['plan', (one) => codeOf(() => endpoint.plan?.(one)), 'PLUGIN_FAILED'],
     ['content', (one) => bridge.content(Buffer.from(one.message, 'base64')), {}],
-  ])('an unsigned message in a step that somebody scheduled reaches no function of a plug-in: %s', async (_, step, answer) => {
+  ])('an unsigned message in a step of a foreign workflow is not passed to a plug-in: %s', async (_, step, answer) => {
     const found = await step(transfer)
     if (typeof answer === 'object') expect(found).toMatchObject(answer as object)
     else expect(found).toBe(answer)

@@ -163,7 +163,7 @@ describe('The check of a transfer', () => {
     expect(await endpointWith().validate(transfer)).toMatchObject({ kind: 'valid' })
   })
 
-  test('a transfer of a product that was started under another name of its source is valid', async () => {
+  test('a transfer stays valid if its source chain had another name when the transfer started', async () => {
     expect(await endpointWith().validate({ ...transfer, sourceChain: 'former-name' })).toMatchObject({ kind: 'valid' })
   })
 
@@ -178,13 +178,13 @@ describe('The check of a transfer', () => {
     expect(verdict).not.toHaveProperty('ofConfig')
   })
 
-  test('the config, and not the message, is the reason to refuse a message that has a route to another chain', async () => {
+  test('if the config has a route to another chain for a message, the refusal blames the config', async () => {
     const elsewhere = decode(signed('0x03'))
     const verdict = await endpointWith().validate({ ...elsewhere, targetChain: 'bsc' })
     expect(verdict).toMatchObject({ kind: 'rejected', code: 'MESSAGE_MISMATCH', ofConfig: true })
   })
 
-  test('a message without a route, under the id of another message, is rejected', async () => {
+  test("a message without a route is rejected if its run has another message's id", async () => {
     const message = encodeBase64(signed('0x04', { from: universal(tokenBridge) }))
     expect(await endpointWith().validate({ ...transfer, message })).toMatchObject({ kind: 'rejected', code: 'MESSAGE_MISMATCH' })
   })

@@ -34,7 +34,7 @@ test('one node cannot name the token bridge of a chain; most nodes are asked for
   await expect(endpoint.accept?.(from(forged))).rejects.toMatchObject({ code: 'EMITTER_UNKNOWN' })
 })
 
-test('the config, which names the contract, is the reason to refuse an emitter that the contract refuses', async () => {
+test('if the contract in the config refuses an emitter, the refusal blames the config', async () => {
   const { decode, endpoint } = endpointWithLiar()
   const verdict = await endpoint.validate(decode(from(forged)))
   expect(verdict).toMatchObject({ kind: 'rejected', code: 'EMITTER_UNKNOWN', ofConfig: true })

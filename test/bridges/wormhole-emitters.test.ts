@@ -78,7 +78,7 @@ describe('the sources of a config', () => {
     expect(spySources(config({ everySource: 'mainnet' }))[0]!.filters[0]).toEqual({ chain: 2, emitter: 'b0'.repeat(20).padStart(64, '0') })
   })
 
-  test('the emitters of a config are sources, and outrank the known ones', () => {
+  test('emitters in the config are sources, and take precedence over known emitters', () => {
     expect(filters({ emitters: { 1: named, 34: named } })).toEqual([2, 1, 34])
     const sui = { ...chains.ethereum, wormholeChainId: 21 }
     const heard = sourcesWithoutNode({ ...config({ everySource: 'testnet', emitters: { 1: named } }), chains: { sui } })

@@ -80,7 +80,7 @@ describe('the token bridge on a real chain', () => {
       expect(await endpoint.findDelivery(transfer)).toMatchObject({ by: network.signer.address, txHash: receipt.hash })
     })
 
-    test('a contract that rejects the coin gets the wrapped coin, by a call that runs no code of it', async () => {
+    test('a contract that rejects the coin gets the wrapped coin, by a call that does not run its code', async () => {
       const { weth, tokenBridge } = network.ethereum
       // A contract that accepts coins only at gas price 0: GASPRICE ISZERO PUSH1 8 JUMPI PUSH0 PUSH0 REVERT JUMPDEST
       // STOP.
@@ -197,11 +197,14 @@ describe('the token bridge on a real chain', () => {
     test.each([
       ['reason', 'transfer already completed', 'delivered'],
       ['data', '0xa792dfa3', 'unknown'],
-    ] as const)('a recipient whose %s is an error of the bridge, %s, says nothing about the bridge', async (part, says, kind) => {
-      const { address } = await deployReverting(network.ethereum.anvil, says)
-      const coin = { to: toUniversal(address), token: toUniversal(network.ethereum.weth), tokenChain: 2, amount: 7n }
-      expect(await meaning(network.message(coin), ({ revert }) => expect(revert[part]).toBe(says))).toMatchObject({ kind })
-    })
+    ] as const)(
+      'a recipient whose revert %s imitates an error of the bridge (%s) proves nothing about the bridge',
+      async (part, says, kind) => {
+        const { address } = await deployReverting(network.ethereum.anvil, says)
+        const coin = { to: toUniversal(address), token: toUniversal(network.ethereum.weth), tokenChain: 2, amount: 7n }
+        expect(await meaning(network.message(coin), ({ revert }) => expect(revert[part]).toBe(says))).toMatchObject({ kind })
+      },
+    )
 
     test('a transfer of more native tokens than the bridge holds waits', async () => {
       const token = { token: toUniversal(network.ethereum.token), tokenChain: 2, amount: 10n ** 20n }

@@ -67,7 +67,7 @@ describe('the token bridge message', () => {
     expect(transferId(transfer)).toBe(`wormhole-token-bridge:1:${vector.emitterAddress}:110277:c90519b2bdfacac4`)
   })
 
-  test('a message has one id, whether the config has its source or not, and whatever the source is called', () => {
+  test('a message has the same id if its source is renamed, or missing in the config', () => {
     const bytes = bytesOf(mainnetVaa('transfer, payload 1, chain 1 to 2'))
     const names = [[], [[1, 'solana']], [[1, 'another-name']]] as const
     const ids = names.map((more) => transferId(tokenBridgeMessages(new Map<number, string>([[2, 'ethereum'], ...more])).decode(bytes)))

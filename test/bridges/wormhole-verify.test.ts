@@ -124,7 +124,7 @@ describe('the verifier', () => {
     recover.mockRestore()
   })
 
-  test('the verifier does not believe an earlier verdict under other keys, whatever the index of the set', async () => {
+  test('an earlier verdict does not count for other guardian keys, even under the same set index', async () => {
     let set = devnetSet(1)
     const verify = createVerifier({ get: async () => set }, () => now)
     const { bytes } = signVaa()

@@ -294,7 +294,7 @@ describe('classify', () => {
     expect(inOrder.map(([errorClass]) => errorClass).sort()).toEqual(Object.keys(said).sort())
   })
 
-  test('a text that a contract chose for its revert is of no class, also where the config names it', () => {
+  test("the text of a contract's revert has no error class, even if the config lists this text", () => {
     const own = createClassifier({ 'already-known': ['my own words'] })
     for (const [, text] of [...inOrder, ['', 'my own words'] as const]) {
       expect(classify(`execution reverted: ${text}`), text).toBe('fatal')

@@ -44,7 +44,7 @@ describe('the memory of a parsed answer', { timeout: 120_000 }, () => {
     expect(kept).toBeLessThan(10 * megabyte)
   })
 
-  test('an answer for which other answers leave no room is no failure of the node', async () => {
+  test('a node has not failed if its answer is refused because other answers fill the memory', async () => {
     const held: (() => void)[] = []
     const url = await startHostileServer((body, response) => {
       const { id } = JSON.parse(body) as { id: number }

@@ -30,7 +30,7 @@ function block(height: number, fits: boolean) {
 }
 
 describe('headers', () => {
-  test('a block whose time no Date can hold is refused', () => {
+  test('a block is refused if a JavaScript Date cannot represent its time', () => {
     const latest = 8_640_000_000_000
     expect(new Date(readBlock({ ...genesis, timestamp: `0x${latest.toString(16)}` }).timestamp * 1_000).toISOString()).toMatch(/^\+275760/)
     for (const seconds of [latest + 1, 2 ** 53 - 1]) {

@@ -75,7 +75,7 @@ describe('one node of three is hostile, and is asked first', () => {
     })
   })
 
-  test('a call that reverts with the word "batch" makes no batch smaller', async () => {
+  test('a call that reverts with the word batch does not make batches smaller', async () => {
     const { chain, first } = await connectBehind(1)
     chain.heads.stop()
     const { address: contract } = await deployReverting(anvil, 'batch too large')
@@ -88,7 +88,7 @@ describe('one node of three is hostile, and is asked first', () => {
   })
 
   test.each(['rate limit exceeded', 'too many requests'])(
-    'a call that reverts with %s makes no node fail, and its bytes are kept',
+    "if a call reverts with %s, no node counts as failed, and the revert's bytes are kept",
     async (reason) => {
       const { chain } = await connectBehind(3)
       chain.heads.stop()
@@ -227,7 +227,7 @@ describe('one node of three is hostile, and is asked first', () => {
       expect(await chain.quote()).toEqual(honest)
     })
 
-    test('a single node gets at most 50 gwei and twenty times the usual fee where nothing is configured', async () => {
+    test('without configured limits, one node gets at most 50 gwei plus twenty times the usual fee', async () => {
       const { chain, first } = await connectBehind(1)
       const { cap } = await chain.quote()
       expect(BigInt(cap ?? 0)).toBeGreaterThanOrEqual(50n * gwei)
@@ -254,7 +254,7 @@ describe('one node of three is hostile, and is asked first', () => {
     })
   })
 
-  test('a node that was added to a running process is in no majority, and is never believed alone', async () => {
+  test('a node that was added at run time does not count in a majority, and is never believed alone', async () => {
     const { chain, behind } = await connectBehind(2)
     const [first, second] = behind as [RpcProxy, RpcProxy]
     const identity = `0x${'4'.padStart(40, '0')}`
@@ -279,7 +279,7 @@ describe('one node of three is hostile, and is asked first', () => {
     await expect(chain.quote()).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
   })
 
-  test('disabling nodes moves no majority: all nodes of the config count, and disabled ones are silent', async () => {
+  test('disabling nodes does not change the majority: a disabled node counts as a silent node', async () => {
     const { chain, behind } = await connectBehind(3)
     const [first, second, liar] = behind as [RpcProxy, RpcProxy, RpcProxy]
     const identity = `0x${'4'.padStart(40, '0')}`

@@ -100,7 +100,7 @@ describe('a block whose logs are longer than any answer may be', { timeout: 120_
     expect(warnings()).toMatchObject([{ code: 'RECEIPT_TOO_LONG', height: heights.long, txHash: sent[0] }])
   })
 
-  test('so it is if only its own logs are read, even if no node can send its receipt', async () => {
+  test("if no node can send a transaction's receipt, a read of its logs finds none, and the log names it", async () => {
     const { chain, behind, warnings } = await connected(3)
     for (const one of behind) one.alter = longReceipt
     const range = { address: contract, topics: [topic], fromBlock: heights.long, toBlock: heights.long, transaction: sent[0] }

@@ -14,7 +14,7 @@ async function contractThat(how: 'reverts' | 'returns'): Promise<string> {
   return contract
 }
 
-test.each([1, 3])('a call that reverts with more bytes than an answer may have is a revert, and no failure of %i nodes', async (count) => {
+test.each([1, 3])('a revert that is too long for an answer counts as a revert, not as a failure of %i nodes', async (count) => {
   const { chain } = await connectBehind(count)
   chain.heads.stop()
   const [reverts, returns] = [await contractThat('reverts'), await contractThat('returns')]
@@ -27,7 +27,7 @@ test.each([1, 3])('a call that reverts with more bytes than an answer may have i
   for (const node of chain.nodes()) expect(node).toMatchObject({ state: 'up', failures: 0 })
 })
 
-test('an estimate reads no more than 64 KiB of a revert, so that other answers have room', async () => {
+test('an estimate reads at most 64 KiB of a revert, which leaves memory for other answers', async () => {
   const { chain } = await connectBehind(1)
   chain.heads.stop()
   const contract = hexlify(randomBytes(20))

@@ -20,7 +20,7 @@ describe('circuit breaker', () => {
     }
   }
 
-  test('a circuit breaker opens at a failure, lets a probe go after the pause, and closes if it succeeds', async () => {
+  test('a circuit breaker opens at a failure, allows a probe after the pause, and closes at a success', async () => {
     const { clock, health, probe } = at()
     await probe()
     expect(health.state).toBe('up')
@@ -89,7 +89,7 @@ describe('circuit breaker', () => {
     expect(health).toMatchObject({ held: false, due: true })
   })
 
-  test('the answer to a probe from before a Retry-After does not end its pause', async () => {
+  test('the answer to an earlier probe does not end the pause of a later Retry-After', async () => {
     const { clock, health, probe } = at()
     await probe()
     await probe(() => health.failed(4_000))
@@ -112,7 +112,7 @@ describe('rate limit', () => {
     ['a text is one in a call', true, 'eth_call', { code: -32_000, message: gateway }],
     ['a text is one where no contract is quoted', true, 'eth_getLogs', { code: -32_000, message: reverted }],
     ['a code is one, whatever the text is', true, 'eth_call', { code: 429, message: reverted }],
-  ])('of answers: %s', (_, limited, method, error) => {
+  ])('whether an answer is a rate limit: %s', (_, limited, method, error) => {
     expect(new RpcError('http://node', method, error).limited).toBe(limited)
   })
 

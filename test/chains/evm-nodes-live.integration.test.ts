@@ -136,7 +136,7 @@ describe('nodes while everything runs', () => {
     for (const count of served) expect(count).toBeLessThanOrEqual(20 + (20 * (took + 200)) / 1000)
   })
 
-  test('an added node serves no read while a node of the config only has to wait for its rate', async () => {
+  test('while a node of the config only waits for its rate limit, an added node gets no read', async () => {
     const [own, spare] = [await proxy(), await proxy()]
     const chain = await connected([{ url: own.url, requestsPerSecond: 20 }], { blockTimeMs: 60_000 })
     chain.adjustNodes([{ chain: 'test', name: 'spare', url: spare.url, disabled: false }])

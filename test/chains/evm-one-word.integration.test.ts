@@ -61,7 +61,7 @@ describe('one node of three lies, and is asked first', () => {
     await expect(chain.simulate(intent, address)).rejects.toMatchObject({ code: 'TRANSACTION_REFUSED' })
   })
 
-  test.each([1, 3])('a contract that reverts with the words for an empty account only reverts, with %i nodes', async (count) => {
+  test.each([1, 3])('a revert with the words for an empty account counts only as a revert, with %i nodes', async (count) => {
     const { chain, behind } = await connectBehind(count)
     for (const reason of ['insufficient balance', 'insufficient funds']) {
       const { address: to } = await deployReverting(anvil, reason)

@@ -116,7 +116,7 @@ describe('answers of anvil to a send', () => {
       },
     )
 
-    test('a refusal is by most nodes only if most nodes of the config answer, however few of them are up', async () => {
+    test('a majority refuses only if most nodes in the config answer, even if most of them are down', async () => {
       const nodes = await Promise.all([0, 1, 2].map(() => startRpcProxy(anvil.url)))
       const three = testChain(nodes.map(({ url }) => url))
       await three.connect()

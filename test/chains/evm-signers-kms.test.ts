@@ -73,7 +73,7 @@ describe('a key in AWS KMS', () => {
       'a signature of another key',
       () => signWithRandom(Buffer.from(Transaction.from({ chainId: 1 }).unsignedHash.slice(2), 'hex'), other.privateKey),
     ],
-  ])('%s is caught', async (_, alter) => {
+  ])('an answer of the KMS with %s is refused', async (_, alter) => {
     const signer = await open()
     kms.faults.alter = alter
     expect(await failure(signer.sign(unsigned))).toMatchObject({

@@ -76,7 +76,7 @@ describe('limits of a transaction', () => {
     ...{ maxPaymentWei: String(ether), maxSpendingPerHourWei: String(2n * ether), maxSpendingPerDayWei: String(3n * ether) },
   }
 
-  test('payments add up to the limits of an hour and a day, and use up nothing of what deliveries may cost', async () => {
+  test('payments count against their own hourly and daily limits, not against those of deliveries', async () => {
     let now = start
     const { signer, signed } = keyWith(paymentLimits, { clock: () => now })
     for (const nonce of [0, 1]) await signer.sign(paying(nonce))
@@ -117,7 +117,7 @@ describe('limits of a transaction', () => {
     for (const nonce of [1, 2]) await signer.sign(paying(nonce))
   })
 
-  test('a config without limits still bounds each payment', async () => {
+  test('without limits in the config, each payment still has a limit', async () => {
     const { signer } = keyWith({ maxCostPerTransactionWei: String(ether) })
     const much = noop({ to: treasury, value: String(10n * ether + 1n), maxFee: '1', tip: '0' })
     await expect(signer.check!(much)).rejects.toMatchObject({ code: 'SIGNING_REFUSED', facts: { limit: 'maxPaymentWei' } })

@@ -33,7 +33,7 @@ const policy = testPolicy({
 })
 const send = (to: string) => erc20.encodeFunctionData('transfer', [to, 9n])
 
-test('coins to another lane are signed only where top-ups are on', () => {
+test('a key signs a payment to another lane only if top-ups are on', () => {
   const coins = { to: lane, data: '0x', value: '1' }
   expect(judge(coins, self, policy)).toBe('own')
   expect(judge(coins, self, { ...policy, topUps: false })).toEqual({ reason: 'Coins to other lanes are off.', by: 'topUps' })
@@ -139,7 +139,7 @@ describe('signing policy', () => {
     ['data to the treasury', unsigned(treasury, complete), 'contract is not allowed', 'calls'],
     ['a call to __proto__', unsigned('__proto__', complete), 'contract is not allowed', 'calls'],
     ['a call to constructor', unsigned('constructor', complete), 'contract is not allowed', 'calls'],
-  ])('%s is refused, the key is not asked, and the field that decides is named', async (_, transaction, text, by) => {
+  ])('the signer refuses %s without asking the key, and names the field that forbids it', async (_, transaction, text, by) => {
     let asked = 0
     const signer = withPolicy({ address: self, sign: () => Promise.resolve({ raw: String(asked++) } as SignedTransaction) }, policy)
     await expect(signer.sign(transaction)).rejects.toMatchObject({
@@ -180,7 +180,7 @@ describe('a delivery is proved before the key is asked', () => {
     expect(seen).toEqual({ signed: 6, asked: [`${complete}00ff`, `${complete}00fe`] })
   })
 
-  test('a call is proved again after ten minutes, unless its nonce was signed: a raise must not wait', async () => {
+  test('after ten minutes, a call needs a new proof, except for a fee raise of a nonce that was signed', async () => {
     let [now, isGenuine] = [0, true]
     const answer = () => (isGenuine ? Promise.resolve([]) : Promise.reject(new RelayerError('CALL_UNJUSTIFIED')))
     const { seen, signer } = setting(answer, () => now)
@@ -197,7 +197,7 @@ describe('a delivery is proved before the key is asked', () => {
     expect(seen).toMatchObject({ signed: 4, asked: { length: 4 } })
   })
 
-  test('a nonce that was refused or not signed is proved again after ten minutes', async () => {
+  test('after ten minutes, a nonce that was refused or not signed needs a new proof', async () => {
     let [now, isGenuine, isAway] = [0, true, false]
     const key = {
       address: self,

@@ -47,7 +47,7 @@ describe('the spending of a key', () => {
     ])
   })
 
-  test('spending is shared by processes with one folder, outlives them, and is recorded before signing', async () => {
+  test('processes with one folder share their spending, which is recorded before signing and outlives them', async () => {
     let now = start
     const open = () => keyWith(hourly, { spendingFolder: join(folder, 'lane'), clock: () => now })
     const [one, other] = [open(), open()]
@@ -73,7 +73,7 @@ describe('the spending of a key', () => {
     ['a line whose cost is damaged', (line: string) => line.replace(/\d{3}\n$/, 'x00\n')],
     ['a line whose time is damaged', (line: string) => line.replace(/^\n/, '\nx')],
     ['a line with more after its cost', (line: string) => line.replace(/\n$/, '-\n')],
-  ])('after %s nothing is signed, in this process or another', async (_, damage) => {
+  ])('after %s in a spending file, no process signs anything', async (_, damage) => {
     const open = () => keyWith(hourly, { spendingFolder: folder, clock: () => start })
     const one = open()
     await one.signer.sign(costing(ether, 0))
@@ -116,7 +116,7 @@ describe('the spending of a key', () => {
     await expect.poll(() => spent(one), { timeout: 10_000 }).toBe(await spent(other))
   })
 
-  test.each([0, Date.UTC(2318, 0)])('a process whose clock says %i counts what it and others signed', async (now) => {
+  test.each([0, Date.UTC(2318, 0)])('a process whose clock shows %i ms still counts what all processes signed', async (now) => {
     const open = () => keyWith(hourly, { spendingFolder: folder, clock: () => now })
     for (const nonce of [0, 1]) await open().signer.sign(costing(ether, nonce))
     expect(await codeOfAsync(() => open().signer.sign(costing(ether, 2)))).toBe('SIGNING_REFUSED')
@@ -248,7 +248,7 @@ describe('the spending of a key', () => {
     expect(await codeOfAsync(() => again.signer.sign(costing(ether / 2n, 3)))).toBe('SIGNING_REFUSED')
   })
 
-  test('where spending cannot be recorded nothing is signed, and it is tried again', async () => {
+  test('if spending cannot be recorded, the key signs nothing, and the next request tries again', async () => {
     const spendingFolder = join(folder, 'a file')
     await writeFile(spendingFolder, '')
     const { signer, signed } = keyWith(hourly, { spendingFolder, clock: () => start })

@@ -16,7 +16,7 @@ async function contractWith(code: string): Promise<string> {
   return contract
 }
 
-test('nodes execute no more gas of a call than its fee policy allows', async () => {
+test('the fee policy limits the gas that nodes execute for a call', async () => {
   const { chain, behind } = await connectBehind(3)
   const asked: unknown[] = []
   for (const node of behind)
@@ -31,7 +31,7 @@ test('nodes execute no more gas of a call than its fee policy allows', async () 
   for (const node of chain.nodes()) expect(node).toMatchObject({ state: 'up', failures: 0 })
 })
 
-test('a call that nodes execute slowly delays no other read, and is no failure of the nodes', async () => {
+test('a call that nodes execute slowly delays no other read, and no node counts as failed', async () => {
   const { chain, behind } = await connectBehind(3, { timeoutMs: 1_000 })
   for (const node of behind) node.delayMs = (methods) => (methods.includes('eth_estimateGas') ? 3_000 : 0)
   const read = async (): Promise<number> => {
@@ -53,7 +53,7 @@ test('a node that answers nothing counts as failed, even if a call to a contract
   await until(async () => chain.nodes()[0]?.state === 'failing', { timeoutMs: 10_000, what: 'the node to fail' })
 })
 
-test.each(['failing', 'disabled'] as const)('a late answer to a call is no reason to ask a node that is %s since', async (state) => {
+test.each(['failing', 'disabled'] as const)('after a late answer to a call, a node that is %s by then is not asked', async (state) => {
   const { chain, first } = await connectBehind(3, { timeoutMs: 1_000 })
   first.delayMs = (methods) => (methods.includes('eth_estimateGas') ? 5_000 : 0)
   const simulation = chain.simulate({ ...intent, value: '7' }, address)
@@ -74,7 +74,7 @@ test.each([
   'intrinsic gas too low',
   'Cannot estimate gas, gas spent exceeded transaction and block gas limit',
   'OutOfGas',
-])('a call needs more gas than allowed if most nodes say so, and not if one does: %s', async (message) => {
+])('a call needs more gas than allowed only if most nodes say so: %s', async (message) => {
   const { chain, behind } = await connectBehind(3)
   const says = (method: string) => (method === 'eth_estimateGas' ? { code: -32_000, message } : undefined)
   const call = { ...intent, value: '1' }
@@ -109,11 +109,11 @@ test.each([
   'max call depth exceeded',
   'BadInstruction',
   'Transaction execution fails',
-])('these words of a node say that the call halts: %s', (message) => {
+])('an error of a node means that the call halts: %s', (message) => {
   expect(revertOf(new RpcError('node', 'eth_estimateGas', { code: -32_000, message }))).toMatchObject({ data: '0x' })
 })
 
-test('an internal error of most nodes is a verdict about the call, and of one node is not', async () => {
+test('an internal error is a verdict about the call only if most nodes report it', async () => {
   const { chain, behind } = await connectBehind(3)
   const fails = (method: string) => (method === 'eth_estimateGas' ? { code: -32_603, message: 'Internal error' } : undefined)
   behind[0]!.refuse = fails

@@ -109,7 +109,7 @@ test.runIf(hasShell('fish'))('fish says what a command is for', async () => {
 
 const hostile = ['$(echo hidden >&2)', '`echo hidden >&2`', ']', '*', '(e:echo hidden:)']
 
-test.runIf(hasShell('bash'))('bash runs nothing of what is being typed, and loads the script twice', async () => {
+test.runIf(hasShell('bash'))('bash does not run the text that is being typed, and can load the script twice', async () => {
   const script = await scriptFor('bash')
   const words = ['portage', 'transfer', 'show', ...hostile, '']
   const press = `COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))\n_portage\necho "\${#COMPREPLY[@]}"`

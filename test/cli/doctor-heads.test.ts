@@ -16,7 +16,7 @@ test('doctor warns of a node whose head is in the future or old', async () => {
   expect(await nodeCheck(0)).toMatchObject({ status: 'warn', detail: expect.stringContaining('the head is old') as string })
 })
 
-test('a single node that reads is a warning, which says what it decides for a native source', () => {
+test('doctor warns of a single node for reads, and says what this node decides for a native source', () => {
   const node = (use: string) => ({ url: 'http://127.0.0.1:9', use })
   const chains = {
     ethereum: { nodes: [node('all'), node('send')] },
@@ -31,7 +31,7 @@ test('a single node that reads is a warning, which says what it decides for a na
   ])
 })
 
-test('a node without a name among several is a warning, because an order would name its place', () => {
+test('doctor warns of an unnamed node among several, because an order would name its place in the list', () => {
   const url = 'http://127.0.0.1:9'
   const chains = {
     ethereum: { nodes: [{ url }] },

@@ -25,7 +25,7 @@ test('every other code keeps the remedy of the catalogue', () => {
     expect(remedyOf(new RelayerError(code))).toBe(errorCatalogue[code].remedy)
 })
 
-test('an error for people has its remedy once, also one that looks like a secret', async () => {
+test('doctor prints the remedy of an error once, even if the remedy looks like a secret', async () => {
   const dir = temporaryFolder()
   await runCli(['init', '--chain', 'bsc'], { cwd: dir })
   const file = join(dir, 'portage.yaml')

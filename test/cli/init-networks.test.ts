@@ -36,7 +36,7 @@ test('a chain is read with its times, and without those that the SDK does not ha
   expect(Object.keys(find('testnet', 'linea')!)).not.toContain('blockTimeMs')
 })
 
-test('a test network that was shut down is said to be, with what has taken its place, which is there', () => {
+test('each test network that was shut down names its successor, which exists', () => {
   const named = (networkId: number) => knownChains('testnet').find((chain) => chain.networkId === networkId)?.name
   const ended = knownChains('testnet').filter((chain) => successors.has(chain.networkId))
   expect(ended.map(({ name }) => name)).toEqual(['ethereum', 'polygon', 'celo', 'arbitrum', 'optimism', 'base', 'holesky'])

@@ -14,7 +14,7 @@ const text = (file: string) => readFile(join(cwd, file), 'utf8')
 const filledIn = (config: string) => config.replaceAll("'0x…'", `'0x${'1'.repeat(40)}'`)
 
 describe('portage init', () => {
-  test('portage init writes a config that is valid once variables and marks are filled in', async () => {
+  test('portage init writes a config that is valid once its variables and placeholders are filled in', async () => {
     const made = await init('--network mainnet --chain ethereum --chain BSC --chain 23 --out mine.yaml --json')
     expect(made).toMatchObject({ code: 0, err: '' })
     expect(made.json()).toMatchObject({

@@ -18,7 +18,7 @@ const text = fc.string({ unit: fc.constantFrom('a', 'word ', ' ', '水', '\u001b
 const cell = fc.oneof(text, fc.nat(), fc.constant(undefined), fc.constant(hash), fc.constant(lane))
 
 describe('no line is wider than it may be', () => {
-  test('an error is wrapped on a terminal, and is one line with its remedy below it elsewhere', () => {
+  test('an error is wrapped on a terminal; elsewhere, it is one line with its remedy below', () => {
     const linesOn = (stderr: Partial<CliContext['stderr']>) => {
       let written = ''
       const write = (some: string) => (written += some)
@@ -100,13 +100,13 @@ test('the further lines of a fact begin below its first', () => {
 describe('texts of strangers cannot steer the terminal', () => {
   const hostile = 'ok\u001b[2J\u009b31m\u202eevil\u2028\u0007'
 
-  test('a stranger cannot steer the terminal in any part of a text', () => {
+  test("no part of a stranger's text can control the terminal", () => {
     const shown = render([hostile, verbatim(hostile), facts({ note: hostile }), table([{ note: hostile }])], at80)
     expect(shown).not.toMatch(/[^\P{C}\n]/u)
     expect(shown).toContain('ok<U+1B>[2J<U+9B>31m<U+202E>evil')
   })
 
-  test('a stranger cannot steer the terminal by JSON or an error either', () => {
+  test("a stranger's text cannot control the terminal in JSON or an error", () => {
     const written: string[] = []
     const write = (text: string) => written.push(text)
     const context = { stdout: { write }, stderr: { write } } as unknown as CliContext
@@ -118,7 +118,7 @@ describe('texts of strangers cannot steer the terminal', () => {
     expect(written.filter((text) => text.includes('evil')).length).toBeGreaterThan(2)
   })
 
-  test('a stranger cannot steer the terminal in a list that is redrawn in place', () => {
+  test("a stranger's text cannot control the terminal in a list that is redrawn in place", () => {
     let written = ''
     const live = createLiveText({ isTTY: true, columns: 80, rows: 24, write: (text: string) => (written += text) })
     for (const state of ['waiting', hostile, 'parked']) live?.show(render(table([{ state }]), at80))
@@ -127,7 +127,7 @@ describe('texts of strangers cannot steer the terminal', () => {
     for (const one of ['\u001b[2J', '\u009b', '\u202e', '\u2028', '\u0007']) expect(written).not.toContain(one)
   })
 
-  test('a stranger cannot add a row to a table', () => {
+  test("a stranger's text cannot add a row to a table", () => {
     expect(render(table([{ note: 'one\nlane  paused' }]), at80)).toBe('note\none lane paused')
   })
 

@@ -87,7 +87,7 @@ describe('config check', () => {
     expect([people.code, scripts.code]).toEqual([0, 0])
   })
 
-  test('config check warns of a native route that delivers any amount, unless the config says so', async () => {
+  test('config check warns of a native route that delivers any amount, unless the config allows this', async () => {
     const contract = `0x${'cd'.repeat(20)}`
     const check = async (amount: object) => {
       const file = await writeDeadConfig()
@@ -126,7 +126,7 @@ describe('config check', () => {
     expect(out).not.toContain('requests on ethereum')
   })
 
-  test('config check prints code, problems and remedy; with --json on stdout; a stack only when asked', async () => {
+  test('config check prints code, problems and remedy, with --json on stdout, and a stack only on request', async () => {
     await writeFile(join(cwd, 'portage.yaml'), 'bridges: {}\n')
     const people = await runCli(['config', 'check'], { cwd })
     expect(people.err.replace(cwd, '.')).toMatchInlineSnapshot(`

@@ -55,7 +55,7 @@ describe('in 80 columns', () => {
   })
 })
 
-test('the amount of a transfer is that of its token, in lists and reports', () => {
+test('lists and reports show the amount of a transfer in units of its token', () => {
   const [tokenAmount, startedAt] = ['1.5', new Date().toISOString()]
   const row = { id: 'x', state: 'waiting', execution: 'RUNNING', amount: '1500000', tokenAmount, startedAt } as const
   expect(render(rowsText([row]), undefined)).toMatch(/ 1\.5 /)
@@ -77,7 +77,7 @@ test('a wide list shows the payments and profits of paid requests', () => {
   expect(render(rowsText([row]), 80)).not.toContain('profit')
 })
 
-test('a transfer that waits shows its code, in lists too, and what to do about it', () => {
+test('lists show the code of a waiting transfer, and its report also shows what to do', () => {
   const row = { id: 'x', state: 'waiting', execution: 'RUNNING', code: 'LANE_FUNDS', startedAt: new Date().toISOString() } as const
   expect(render(rowsText([row]), undefined)).toContain(' LANE_FUNDS ')
   const text = render(reportText({ ...row, transfer: {}, timeline: [] } as unknown as TransferReport, { chains: {} }), undefined)

@@ -61,7 +61,7 @@ test('portage stuck says that nothing is stuck, and when that was read', () => {
   expect(shown({ asOf, stuck: false, causes: [] })).toBe('Nothing is stuck (read 2026-11-22T11:59:59Z).')
 })
 
-test('one cause as an operator sees it', () => {
+test('portage stuck prints a cause with the commands that end it', () => {
   const one = cause({
     count: 2,
     since: '2026-11-22T11:57:00.000Z',

@@ -84,7 +84,7 @@ test('a list of transfers from a chain of Wormhole that the config does not have
   expect((await cli('transfer', 'list', '--source', 'wormhole-1', '--json')).json()).toEqual({ transfers: [] })
 })
 
-test('a transfer whose number is in a gap of a stream is no unknown transfer', async () => {
+test('a transfer whose number is in a gap of a stream is not reported as unknown', async () => {
   const config = { stream: 'native-bridge:ethereum:bsc', origin: `1337/0x${'c3'.repeat(20)}`, first: '1', maxOpen: 10 }
   const seen = { kind: 'seen', numbers: [['9']] } as const
   const { idOf } = streamNames(await loadConfig(file, {}))

@@ -273,7 +273,7 @@ describe('a wrong command line ends with 2, a reason on stderr and an empty stdo
     expect(code).toBe(2)
   })
 
-  test('a script that wants JSON gets one object for it, too', async () => {
+  test('with --json, an incomplete or invalid command prints its error as one JSON object', async () => {
     const { code, out, err } = await runCli(['stream', 'skip', 's', '-1', '--reason', 'x', '--json'])
     expect([code, JSON.parse(out)]).toMatchObject([2, { error: { code: 'INPUT_INVALID', message: expect.stringContaining('below 2^64') } }])
     expect(err).toContain('It must be a whole number below 2^64')

@@ -60,7 +60,7 @@ test.each([
   expect(issue?.path).toEqual(['chains', 'bsc', ...(field ? [field] : [])])
 })
 
-test('the refusal of a highest gas limit names the least one, with which a chain is served', () => {
+test('if maxGasLimit is too low, the error names the lowest value, which is accepted', () => {
   expect(ofChain({ maxGasLimit: '99999' }).error?.issues[0]?.message).toMatch(/^must be at least 100000,/)
   expect(ofChain({ maxGasLimit: '100000' }).success).toBe(true)
 })

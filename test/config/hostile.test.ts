@@ -26,7 +26,7 @@ describe('errors of the YAML', () => {
     ['an unknown tag', 'a: !HUNTER2secret x\n'],
     ['an unclosed quote', 'a: "HUNTER2secret\n'],
     ['an alias without anchor', 'a: *HUNTER2secret\n'],
-  ])('errors of the YAML quote nothing of the file: %s', (_, text) => {
+  ])('YAML errors do not quote the file: %s', (_, text) => {
     const message = refusal(text)
     expect(message).not.toMatch(/HUNTER2|dXNlcjpIVU5URVIy/)
     expect(message).toContain('YAML')
@@ -38,7 +38,7 @@ describe('errors of the YAML', () => {
     ['among the chains', `chains:\n  "https://user:hunter2secret@node.example": {}\nbridges: {}\n`],
     ['among the emitters', good.replace('bridge: {}', 'bridge: { emitters: { HUNTER2SECRET: x } }')],
     ['among the streams', good.replace('bridge: {}', 'bridge: { streams: { "hunter2 secret": {} } }')],
-  ])('a secret that a wrong colon made a name is not quoted: %s', (_, text) => {
+  ])('a secret that a stray colon turned into a field name is not quoted: %s', (_, text) => {
     expect(refusal(text)).not.toMatch(/hunter2/i)
     expect(refusal(text)).toContain('(a name that is not shown)')
   })
@@ -67,7 +67,7 @@ describe('errors of the YAML', () => {
       'nodes[0].url must be an http or https URL',
       good.replace('https://node.example', url),
     ]),
-  ])('a value that would have no effect, or another one, is refused: %s', (problem, text) => {
+  ])('a value without effect, or with an unintended effect, is refused: %s', (problem, text) => {
     expect(refusal(text)).toContain(problem)
   })
 

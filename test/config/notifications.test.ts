@@ -58,7 +58,7 @@ describe('receivers of notifications in the config', () => {
     'https://0.0.0.0/s3cret',
     'https:pager.example/s3cret',
     'https://pager.exa\nmple/s3cret',
-  ])('a receiver may not be at %s, which no error quotes', (url) => {
+  ])('a receiver at %s is refused, and the error does not quote the URL', (url) => {
     const problems = problemsOf({ ...receiver, url })
     expect(problems).toContain('notifications[0].url must')
     expect(redactText(problems)).not.toContain('s3cret')
@@ -72,7 +72,9 @@ describe('receivers of notifications in the config', () => {
     ['an unknown chain', { chains: ['bsc'] }, 'notifications[0].chains[0] is not one of the chains of this config'],
     ['an unknown bridge', { bridges: ['x'] }, 'notifications[0].bridges[0] is not one of the bridges of this config'],
     ['a lane that is none', { lanes: ['0xaa'] }, 'notifications[0].lanes[0]'],
-  ])('%s is named with its field', (_, change, problem) => expect(problemsOf({ ...receiver, ...change })).toContain(problem))
+  ])('an error about a receiver with %s names the field', (_, change, problem) =>
+    expect(problemsOf({ ...receiver, ...change })).toContain(problem),
+  )
 
   test('each receiver of notifications needs a name of its own', () => {
     expect(problemsOf(receiver, receiver)).toContain('notifications[1].name is that of notifications[0], too')

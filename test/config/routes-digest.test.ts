@@ -21,7 +21,7 @@ test('the digest of the routes does not change with the order of the keys in the
   expect(digest({ freeRoutes: freeRoutes.toReversed() })).not.toBe(digest({ freeRoutes }))
 })
 
-test("the digest of the routes changes with a plug-in's settings, and not with the place of its file", () => {
+test("the digest of the routes depends on a plug-in's settings, but not on the path of its file", () => {
   const plugin = {
     module: '/srv/a.mjs',
     sha256: '0'.repeat(64),

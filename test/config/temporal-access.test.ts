@@ -70,7 +70,7 @@ describe('which setting counts', () => {
     expect(resolveTemporal(config({ profile: 'bare' }), { ...env, TEMPORAL_PROFILE: 'default' }).address).toBe('toml.example:7233')
   })
 
-  test('useEnvironment: false keeps to the config', () => {
+  test('with useEnvironment: false, only the config counts', () => {
     const env = { TEMPORAL_CONFIG_FILE: toml, TEMPORAL_ADDRESS: 'variable.example:7233', TEMPORAL_TLS: 'yes' }
     const { address, tls, apiKey } = resolveTemporal(config({ useEnvironment: false }), env)
     expect([address, tls, apiKey]).toEqual(['config.example:7233', undefined, undefined])
@@ -119,7 +119,7 @@ describe('settings that cannot be meant', () => {
     expect(String(error)).not.toContain('secret')
   })
 
-  test('problems of temporal.toml are reported without its lines', async () => {
+  test('errors about temporal.toml do not quote its lines', async () => {
     const file = join(folder, 'broken.toml')
     const broken = [
       '[profile.default]\napi_key = "secret',
@@ -135,7 +135,7 @@ describe('settings that cannot be meant', () => {
     }
   })
 
-  test('a temporal.toml without a profile sets nothing, unless a profile is named', async () => {
+  test('a temporal.toml without a profile sets nothing, and is an error if a variable names a profile', async () => {
     const file = join(folder, 'empty.toml')
     for (const text of ['', '# only a comment\n']) {
       await writeFile(file, text)

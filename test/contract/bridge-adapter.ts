@@ -101,7 +101,7 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       }
     })
 
-    test('a transfer that was started under another name of its source is valid', async () => {
+    test('a transfer stays valid if its source chain had another name when the transfer started', async () => {
       expect(await endpoint.validate({ ...next(), sourceChain: 'former-name' })).toMatchObject({ kind: 'valid' })
     })
 
@@ -114,7 +114,7 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       expect(await endpoint.delivery(transfer).call()).toEqual(intent)
     })
 
-    test('a bridge adapter proves the calls that deliver, and no others: a key signs the calls that it proves', async () => {
+    test('a bridge adapter proves only calls that deliver, because a key signs each call that it proves', async () => {
       const transfer = next()
       const intent = await endpoint.delivery(transfer).call()
       const { recipient, token } = endpoint.delivery(transfer).parties
@@ -148,7 +148,7 @@ export function bridgeAdapterSuite(name: string, start: () => Promise<BridgeHarn
       }
     })
 
-    test('a bridge adapter names recipient and token as an order to deny them does', () => {
+    test('a bridge adapter writes recipient and token in the same form as an order that denies them', () => {
       const { parties } = endpoint.delivery(next())
       expect(codesOfDenials(parties)).toEqual(['RECIPIENT_DENIED', 'TOKEN_DENIED'])
     })

@@ -165,7 +165,7 @@ describe('the rules for the keys of payloads', () => {
     expect(problemsOf(bare(keys('/run/secrets/portage/payload-keys/a'), mounted))).toEqual([])
   })
 
-  test('a pod without the mounted payload keys is found, and so is a key file outside their folder', () => {
+  test('the rules find a pod without payload keys, and a key file outside the mounted folder', () => {
     expect(problemsOf(bare(keys('/run/secrets/portage/payload-keys/a')))).toEqual(['lane: not the keys of payloads, if there are any'])
     expect(problemsOf(bare(keys('/etc/a'), mounted))).toEqual(['lane: not the keys of payloads in /run/secrets/portage/payload-keys'])
   })

@@ -66,7 +66,7 @@ describe('bumpFees', () => {
 })
 
 describe('marketFor', () => {
-  test('a policy multiplies the tip, and the highest fee rises by the same', () => {
+  test('a fee policy multiplies the tip, and raises the highest fee by the same amount', () => {
     const quote = { baseFee: '100', maxFee: '210', tip: '10', cap: '1000' }
     expect(marketFor(quote, {})).toEqual(quote)
     expect(marketFor(quote, { tipFactor: 1.25 })).toEqual({ ...quote, maxFee: '213', tip: '13' })

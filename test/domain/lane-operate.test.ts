@@ -83,7 +83,7 @@ describe('funds', () => {
       ['900', 1],
       ['400', 2],
       ['2', 9],
-    ])('a lane with %s wei is tried %i minutes after it could not pay 1,000 wei, and shown as broke', (balance, minutes) => {
+    ])('a lane with %s wei that could not pay 1,000 wei is tried after %i minutes, and shown as broke', (balance, minutes) => {
       const lane = poor(balance)
       lane.now = minutes * minute - 1
       expect([isTried(lane), closed(lane)]).toEqual([false, 'funds'])
@@ -92,7 +92,7 @@ describe('funds', () => {
       expect([isTried(lane), closed(lane)]).toEqual([true, 'funds'])
     })
 
-    test('a lane whose trial fails is never shown as open, and waits as long again', () => {
+    test('a lane whose trial fails is not shown as open, and waits for the same time again', () => {
       const lane = poor('900')
       for (let trial = 1; trial <= 30; trial++) {
         lane.now = trial * minute
@@ -102,7 +102,7 @@ describe('funds', () => {
       }
     })
 
-    test('the first call that the lane can pay opens it, as once gas is cheaper', () => {
+    test('a broke lane opens at the first call that it can pay for, for example once gas is cheaper', () => {
       const lane = poor('900')
       lane.now = minute
       expect([grant(lane, 'cheaper', '5'), closed(lane)]).toEqual([5, undefined])

@@ -50,7 +50,7 @@ describe('a checkpoint of the settings', () => {
     expect(() => read(value)).toThrow(new RegExp(`^${field.replace(/[[\].]/g, '\\$&')}: `))
   })
 
-  test('a checkpoint holds the last change, also the end of a halt, unless nobody could have ordered it', () => {
+  test('a checkpoint keeps the last change, even the end of a halt, but not one that no order could make', () => {
     const order = { kind: 'unhalt', scope: { chain: 'bsc' } } as const
     const { audit } = applySettingsOrders(settings, { by: 'me', reason: 'over', orders: [order] }, 900)
     const changed = (...changes: object[]) => read(checkpoint({ settings: { ...settings, audit: changes } })).settings
@@ -84,7 +84,7 @@ describe('a checkpoint of the settings', () => {
     ])
   })
 
-  test('rows beyond a limit are refused, and do not refuse later orders', () => {
+  test('a checkpoint is restored up to its limits, so that later orders are still accepted', () => {
     const halts = Array.from({ length: 2_000 }, (_, index) => ({ scope: { chain: `c-${index}` }, by: 'me', reason: 'x', at: 1 }))
     const { settings: back, refused } = read(checkpoint({ settings: { ...noSettings, halts } }))
     expect([back.halts.length, refused]).toEqual([100, 1_900])

@@ -41,7 +41,7 @@ describe('settings whose names the config lacks', () => {
     [{ bridge: 'gone', sourceChain: 'base' }, 'the bridge gone', 'base', undefined],
     [{ bridge: 'cctp', sourceChain: 'former' }, '', undefined, undefined],
     [{ bridge: 'gone', targetChain: 'bsc' }, 'the bridge gone and the chain bsc', 'base', 'ethereum'],
-  ])('a halt of %o holds for more than was ordered, and says that the config lacks %s', (scope, lacking, ...sources) => {
+  ])('a halt of %o applies to more than was ordered, and shows that the config lacks %s', (scope, lacking, ...sources) => {
     for (const [index, source] of ['base', 'ethereum'].entries()) {
       const reason = halted(scope, [source, 'bnb'])
       expect(reason === undefined).toBe(sources[index] === undefined)
@@ -91,7 +91,7 @@ describe('orders in force with names that the config lacks', () => {
   ]
   const settings = given(...orders)
 
-  test('each order with such a name is listed, with the name', () => {
+  test('each order with a name that the config lacks is listed, with the name', () => {
     expect(unfitting(settings, known)).toEqual([
       { order: orders[0], why: 'there is no chain former' },
       { order: orders[1], why: "Wormhole's chain 30 is called base in the config" },
@@ -115,7 +115,7 @@ describe('orders in force with names that the config lacks', () => {
     { kind: 'setFees', scope: { kind: 'lane', lane }, policy: {} },
     { kind: 'setTariff', scope: { kind: 'route', source: 'former', target: 'bnb' }, tariff: {} },
     { kind: 'clearNode', chain: 'bnb', name: 'node-3' },
-  ])('an order with such a name can be ended: $kind', (order) => {
+  ])('an order with a name that the config lacks can be ended: $kind', (order) => {
     expect(() => assertKnownNames([order], known, settings)).not.toThrow()
     expect(() => assertKnownNames([order], known, noSettings)).toThrow('there is no')
   })

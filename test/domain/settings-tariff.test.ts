@@ -126,13 +126,13 @@ describe('the token bridge under tariff of operators', () => {
   test.each([
     ['the price of the token is missing', { priceOf: (name: string) => feed(`${name}0`, 'source'), decimals: async () => 6 }],
     ['the decimals of the token are not known', { priceOf: feed, decimals: async () => undefined }],
-  ])('a transfer whose fee counts in dollars waits while %s', async (_, options) => {
+  ])('a transfer whose fee is compared in dollars waits while %s', async (_, options) => {
     const { validate, delivery } = inDollars(200n, options)
     expect(await validate()).toMatchObject({ kind: 'wait', code: 'PRICE_MISSING' })
     await expect(delivery.earned?.()).rejects.toMatchObject({ code: 'PRICE_MISSING', retriable: true })
   })
 
-  test('a fee that is too low at one of two current prices waits, and at both of them it is declined', async () => {
+  test('a fee that is too low at one of two prices makes a transfer wait; at both, it is declined', async () => {
     const halved = (name: string, end: string) => (name === token && end === 'source' ? Promise.resolve(25n * 10n ** 8n) : feed(name, end))
     const verdictOf = (fee: bigint) => inDollars(fee, { priceOf: halved, decimals: async () => 6 }).validate()
     expect(await verdictOf(400n)).toEqual({ kind: 'valid', delivery: expect.anything() })
@@ -155,7 +155,7 @@ describe('the token bridge under tariff of operators', () => {
     expect(asked).toEqual([0, 0, 2, 2])
   })
 
-  test('a fee of nothing is declined without a price', async () => {
+  test('a transfer without a fee is declined, even if its token has no price', async () => {
     const { validate } = inDollars(0n, { priceOf: (name) => feed(`${name}0`, 'source'), decimals: async () => 6 })
     expect(await validate()).toMatchObject({ ...decline, code: 'FEE_TOO_LOW', reason: expect.stringContaining('0.0001 dollars') })
   })

@@ -134,7 +134,7 @@ describe('Burns of CCTP, delivered by a Portage process', () => {
     expect(ended.map(({ state, delivery }) => [state, delivery?.by])).toEqual(lanes.map(({ address }) => ['delivered', address]))
   })
 
-  test('a burn for a stranger ends declined, and stops no later burn', async () => {
+  test('a burn for another relayer ends declined, and does not stop later burns', async () => {
     const { address: caller } = stage.devnet.outsiders.bsc
     const foreign = await Promise.all(([1, 2] as const).map((version) => burn({ version, caller, amount: 1n })))
     const later = await burn()

@@ -215,7 +215,7 @@ describe('Every kind of transfer, both ways', () => {
       await expectDelivered(stage, sent)
     })
 
-    test('messages are not delivered from an emitter that the target does not know', async () => {
+    test('messages from an emitter that the target does not know are not delivered', async () => {
       const { guardian } = stage.devnet
       const strangers = [
         { emitterChain: 22, emitter: sui.emitter },

@@ -86,7 +86,7 @@ describe('Temporal forgets', { timeout: 400_000 }, () => {
     await expectAllProved(stage, sent)
   })
 
-  test('after the loss of all data, policy declines no transfer before its pooled call is mined', async () => {
+  test('after the loss of all data, policy does not decline a transfer before its call in a pool is mined', async () => {
     await stopMining(bsc())
     const refused = await sendNatives(stage, 'ethereum', 2)
     await inPool(bsc(), lane(), 2)
@@ -101,7 +101,7 @@ describe('Temporal forgets', { timeout: 400_000 }, () => {
     await untilDelivered(stage, [...sent, ...refused])
   })
 
-  test('after a restore from a copy, a waiting payment that was signed after the copy is not made again', async () => {
+  test('after a restore, a payment that was signed after the backup is not repeated', async () => {
     const { temporal } = stage.devnet
     const treasury = freshAddress()
     const configure: PortageOptions['configure'] = (config) => {

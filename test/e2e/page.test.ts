@@ -36,7 +36,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
   afterEach(() => on?.closePages())
   afterAll(() => on?.close())
 
-  test('the page asks for a token, and says what is wrong with a malformed or a refused one', async () => {
+  test('the page asks for a token, and says what is wrong with a malformed or refused token', async () => {
     const page = await open()
     const field = page.getByRole('textbox', { name: 'Token' })
     await field.fill('not a token')

@@ -174,7 +174,7 @@ describe('Keys, passwords and what is secret in URLs', { timeout: 600_000 }, () 
     return read
   }
 
-  test('secrets are in no history, log, metric, answer or error, in good times and in bad', async () => {
+  test('secrets are in no history, log, metric, answer or error, with and without failures', async () => {
     const coin = { kind: 'coin' as const, amount: 10n ** 16n }
     const [early, back] = await Promise.all([
       stage.send('ethereum', [coin, coin, { kind: 'token', amount: 10n ** 18n }]),

@@ -143,7 +143,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
     await until(listed, { timeoutMs: 60_000, everyMs: 250, what: 'the list to have four delivered transfers' })
   })
 
-  test('a key that may read shows, and orders nothing; one that may write orders', async () => {
+  test('a key that may only read can show but not order, and a key that may write can order', async () => {
     const lane = devnet.lanes[0]!.address
     const pause = ['lane', 'pause', lane, '--reason', 'a test']
     const env = { TEMPORAL_API_KEY: tokens.reads }
@@ -210,7 +210,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
     })
   })
 
-  test('a worker with a foreign key or with read access only gets no work, waits and reports why', async () => {
+  test('a worker with a foreign key, or without write access, gets no work, waits, and reports why', async () => {
     const refused = async (name: string, token: string) => {
       const config = join(dir, `${name}.yaml`)
       const logFile = join(dir, `${name}.log`)
@@ -233,7 +233,7 @@ describe.skipIf(!runs)('Temporal with mTLS and authorization', { timeout: 300_00
     await Promise.all([refused('elsewhere', tokens.elsewhere), refused('reads', tokens.reads)])
   })
 
-  test('no API key and no private key was said or logged', async () => {
+  test('no output or log contains an API key or a private key', async () => {
     const texts = await Promise.all([portage!.logFile, ...logs].map((file) => readFile(file, 'utf8')))
     const everything = [...texts, ...said].join('\n')
     const key = (await readFile(client.key, 'utf8')).split('\n')[1]!

@@ -91,7 +91,7 @@ describe('Automatic top-ups and watched tokens', () => {
     expect([await balance(poor!), await count(payer!), (await ordered()).length]).toEqual([low, before, 2])
   })
 
-  test('the key refuses forged orders: beyond the payment, beyond the day, and of a lane that may not pay', async () => {
+  test("the key refuses forged top-ups above a payment's or day's limit, or from a lane that may not pay", async () => {
     const forge = async (from: string, to: string, value: bigint) => {
       const order = { by: 'automatic', reason: 'forged' }
       const given = { lane: id(from), intent: { to, data: '0x', value: String(value) } }

@@ -210,7 +210,7 @@ describe('Wormhole messages that the spy does not send', { timeout: 300_000 }, (
     expect(await runsOfAll(sent)).toEqual([1, 1])
   })
 
-  test('of two spies, either may go away: the other sends every message, which starts one transfer each', async () => {
+  test('if either of two spies stops, the other sends every message, and each message starts one transfer', async () => {
     const { spy } = stage.devnet.guardian
     await stage.end(portage)
     const proxy = await startTcpProxy({ host: '127.0.0.1', port: Number(spy.address.split(':')[1]) })

@@ -30,7 +30,7 @@ test('a run is clean only if all honest transfers were delivered and nothing els
   expect(isClean({ ...clean, honest: 0, delivered: 0 })).toBe(false)
 })
 
-test('a missing defence is noticed only by its own count, in a run that carried out every attack', () => {
+test('a missing defence is noticed by its own count, and only in a run that carried out every attack', () => {
   const noticed = (summary: Partial<AttackSummary>, name: DefenceName = 'cost-limit') => isNoticed(name, { ...clean, ...summary })
   expect(noticed({ overCap: 1 })).toBe(true)
   expect(noticed({ overCap: 1, stuck: 3 })).toBe(true)
@@ -48,7 +48,7 @@ test('a believed message counts once, also if Temporal has been wiped since', as
   for (const count of [1, 2, 2]) expect((await findBelieved(scene)).size).toBe(count)
 })
 
-test.each(Object.entries(defences))('the defence %s is where an attack run would remove it', async (_, defence) => {
+test.each(Object.entries(defences))('the defence %s is in the code where an attack run removes it', async (_, defence) => {
   const text = await readFile(defence.file, 'utf8')
   expect(edited(text, defence)).not.toBe(text)
 })

@@ -55,7 +55,7 @@ describe('Readers of outside input', () => {
     expect(reached.filter(([, isReached]) => !isReached)).toEqual([])
   })
 
-  test('files, tokens, command lines, receivers, and answers of signers and nodes all have a target', () => {
+  test('files, tokens, command lines, receivers, and answers of signers and nodes each have a fuzz target', () => {
     const names = new Set([...targets.map(({ name }) => name), ...networkTargets])
     const files = ['archive-day', 'archive-progress', 'spending-file', 'key-file', 'config', 'temporal-toml', 'settings-checkpoint']
     const others = [

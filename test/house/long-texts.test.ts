@@ -45,7 +45,7 @@ test.each([
   ['commas and spaces', long(', ')],
   ['data:', long('data: ')],
   ['execution reverted', long('execution reverted ')],
-])('the reason of a revert in 1 MiB of %s takes linear time', (_, message) => {
+])('the reason of a revert is found in 1 MiB of %s in linear time', (_, message) => {
   const error = (text: string) => new RpcError('a', 'eth_call', { code: 3, message: text, data: '0x' })
   expect(timed(() => revertOf(error(`execution reverted${message}x`)))).toBeLessThan(mostMs)
   expect(timed(() => revertOf(error(`${message}x execution reverted`)))).toBeLessThan(mostMs)

@@ -40,7 +40,7 @@ test('each alert rule has a case, and each case a rule', () => {
   expect(Object.keys(cases)).toEqual(rules.map(({ alert }) => alert))
 })
 
-test.runIf(found)('each alert fires on what it is for, with the text that a person then reads, and not before', async () => {
+test.runIf(found)('each alert fires at its fault, not earlier, and with the text that a person reads', async () => {
   const both = rules.flatMap((rule) => [cases, moreCases].flatMap((all) => all[rule.alert] ?? []).map((one) => [rule, one] as const))
   const tests = both.map(
     ([

@@ -166,7 +166,7 @@ describe('the images of a release', () => {
     }
   }
 
-  test('a version is refused while an image has a tag and no digest', async () => {
+  test('a release is refused while an image has a tag but no digest', async () => {
     copy()
     const before = texts()
     expect(images).toEqual(expect.arrayContaining([expect.stringContaining('library/node:'), expect.stringContaining('postgres:')]))

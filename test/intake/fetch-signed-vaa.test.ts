@@ -57,7 +57,7 @@ describe('fetchSignedVaa', () => {
       expect(said).toContain(reason)
   })
 
-  test('fetchSignedVaa gives the copy of the next API if one is refused, and throws the first refusal', async () => {
+  test('fetchSignedVaa asks the next API if a copy is refused; without a valid copy, it throws', async () => {
     const [bad, good] = await Promise.all([guardian(unsigned), guardian()])
     const lookup = (guardianApis: readonly string[]) => createVaaLookup({ guardianApis, wormholescanApis: [] })
     const take = async (vaa: Uint8Array) => {

@@ -123,7 +123,7 @@ describe("Circle's attestation API", () => {
     ['is too long', (response: ServerResponse) => void response.writeHead(200, { 'content-length': 99_000_000 }).write('{')],
     ['does not end in time', (response: ServerResponse) => void response.writeHead(200).write('{')],
     ['refuses the question', (response: ServerResponse) => void response.writeHead(422).end()],
-  ])("an answer of Circle's API that %s concerns one transaction, and the API counts as up", async (_, act) => {
+  ])("if an answer of Circle's API %s, only its transaction waits, and the API counts as up", async (_, act) => {
     const { api, see } = await irisWithoutChains()
     see({ bytes })
     const url = await listenHttp((request, response) => {
@@ -158,7 +158,7 @@ const hashes = (most: number) => Array.from({ length: most }, (_, index) => zero
 describe('Many questions at once', () => {
   const long = JSON.stringify({ messages: [{ status: 'complete', message: `0x${'7b'.repeat(10_000)}`, attestation: '0x01' }] })
 
-  test("questions about one transaction share one request to Circle's API while it is under way", async () => {
+  test("parallel reads of one transaction share one request to Circle's API", async () => {
     const { api, see } = await irisWithoutChains()
     see({ bytes })
     const options = { urls: [api.url], perSecond: 20, timeoutMs: 3_000 }
@@ -170,7 +170,7 @@ describe('Many questions at once', () => {
     expect(api.requests.length).toBe(2)
   })
 
-  test('questions that find no room for their answers wait for their turns, and are answered', async () => {
+  test('reads without free memory for their answers wait for their turns, and then succeed', async () => {
     const url = await listenHttp((_, response) => {
       response.write(long.slice(0, 10_000))
       setTimeout(() => response.end(long.slice(10_000)), 50)
@@ -180,7 +180,7 @@ describe('Many questions at once', () => {
     expect(asked.map(({ kind }) => kind)).toEqual(asked.map(() => 'found'))
   })
 
-  test('a question whose turn comes too late concerns its transaction, and the API counts as up', async () => {
+  test('if the turn of a read comes too late, only its transaction waits, and the API counts as up', async () => {
     const url = await listenHttp((_, response) => void setTimeout(() => response.end(long), 300))
     const iris = createIris({ urls: [url], perSecond: 1_000, timeoutMs: 1_000, mostBytesAtOnce: 1_000 })
     const asked = await Promise.all(hashes(8).map((txHash) => iris.ofTransaction({ domain: 0, txHash }, all)))

@@ -194,7 +194,7 @@ describe('the spy intake', () => {
     expect(waits[0]).toBeGreaterThanOrEqual(160)
   })
 
-  test.runIf(withOpenssl)('the spy intake reads over TLS, and from no server whose certificate its CA did not sign', async () => {
+  test.runIf(withOpenssl)('the spy intake uses TLS, and refuses a server whose certificate its CA did not sign', async () => {
     const dir = temporaryFolder()
     const [ca, other] = [await createTestCa(join(dir, 'ca'), 'ca'), await createTestCa(join(dir, 'other'), 'other')]
     const files = await ca.issue('spy')

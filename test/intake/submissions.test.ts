@@ -107,7 +107,7 @@ describe('submissions', () => {
 
   const long = (name: number, bytes: number) => Buffer.alloc(bytes, name)
 
-  test('a burst of long messages of an unknown guardian set stops the reading only briefly', async () => {
+  test('a burst of long messages of an unknown guardian set delays the intake only briefly', async () => {
     const { submissions, fullness, answerWith, outcomes, add } = network({
       limit: 1_000,
       limitBytes: 2_000_000,

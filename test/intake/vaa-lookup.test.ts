@@ -44,7 +44,7 @@ describe('where a missing VAA is looked for', () => {
     expect(await lookup.find(place(1))).toMatchObject({ kind: 'found', origin: good.url })
   }, 60_000)
 
-  test('a VAA that is too long is absent, because its sender chose its length, and delays no other', async () => {
+  test('a VAA that is too long counts as absent, and delays no other VAA', async () => {
     const url = await listenHttp((_, response) => void response.end(JSON.stringify({ vaaBytes: 'A'.repeat(2_000_000) })))
     const lookup = createVaaLookup({ guardianApis: [url], wormholescanApis: [], timeoutMs: 60_000 })
     const why = `${url}: an answer that is too long`

@@ -34,7 +34,7 @@ test('demo --json prints one object with the figures of the run, and nothing els
   expect(stderr).toMatch(/Temporal Web UI: http:.*\(until the demo ends; --keep/)
 })
 
-test('for people it prints a table, and with --keep the page, token and Web UI, which end with Ctrl-C', async () => {
+test('the demo prints a table, and with --keep the page, token and Web UI, which run until Ctrl-C', async () => {
   const child = spawn(process.execPath, command('--transfers', '2', '--keep'), { stdio: ['ignore', 'pipe', 'pipe'] })
   let [stdout, stderr] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))

@@ -216,7 +216,7 @@ describe('The agent of a lane', () => {
     await setting.mineUntil(async () => (await ledger()).observed?.latest === 1, 'it to be mined')
   })
 
-  test('external use of the key among nonces in flight is logged and leaves no gap', async () => {
+  test('if the key is used outside Portage among pending nonces, a log line says so, and no gap remains', async () => {
     const agent = await fresh()
     const dear = { maxFee: '90000000000', tip: '90000000000' }
     expect(await setting.sendOutside({ nonce: 0, ...dear })).toMatchObject({ kind: 'accepted' })

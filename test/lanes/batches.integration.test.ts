@@ -186,7 +186,7 @@ describe('Batches of a lane', () => {
     await until(over, { ...waitLimit, everyMs: 200, what: 'the transfer to be delivered' })
   })
 
-  test('a nonce of any round holds a transfer and is filled; a transfer never sent may end', async () => {
+  test('a nonce of any round holds its transfer and is filled; a transfer that was never sent may end', async () => {
     const [transfer, other] = (await setting.network.transfers(1n, 2n)) as [Transfer, Transfer]
     expect(await confirmEnd(other)).toEqual({ kind: 'free' })
     const round = `${transferId(transfer)}/3`

@@ -20,7 +20,7 @@ function cacheOf(...states: readonly LaneState[]) {
   return createLaneStatusCache({ workflow: { getHandle } } as unknown as TemporalClient, [lane, other].slice(0, states.length))
 }
 
-test('a lane that could not pay a call takes work on trial a minute later', async () => {
+test('a minute after a lane could not pay for a call, it gets work on trial', async () => {
   const early = cacheOf(poor(55))
   expect([await early.status(lane), await early.open(), await early.onTrial()]).toEqual([
     { lane, open: false, why: 'funds', detail: 'balance 900 wei, needed 1000 wei' },

@@ -134,7 +134,7 @@ async function startPayment(signer: Signer, name: string, to: string) {
 const gasLimit = (limit: number) => anvil.rpc('evm_setBlockGasLimit', [`0x${limit.toString(16)}`])
 const balance = async (address: string) => BigInt(await anvil.rpc<string>('eth_getBalance', [address, 'latest']))
 
-test('one node that counts one nonce too many at every height causes no second payment', async () => {
+test('if one node counts one nonce too many at every height, no payment is made twice', async () => {
   const signer = await devnetSigner(21)
   const to = freshAddress()
   const { payment, status, stop } = await startPayment(signer, 'counted', to)
@@ -165,7 +165,7 @@ test('one node that counts one nonce too many at every height causes no second p
   }
 })
 
-test('one node that calls its latest block final ends no payment', async () => {
+test('a payment does not end because one node reports its latest block as final', async () => {
   const signer = await devnetSigner(23)
   const to = freshAddress()
   const { chain, payment, status, stop } = await startPayment(signer, 'early', to)
@@ -196,7 +196,7 @@ test('one node that calls its latest block final ends no payment', async () => {
   }
 })
 
-test('a payment is lost, and not repeated, if its nonce was used and the nodes pruned the transaction', async () => {
+test("if a payment's nonce was used and nodes pruned the transaction, the payment ends lost, unrepeated", async () => {
   const signer = await devnetSigner(22)
   const to = freshAddress()
   const { payment, stop } = await startPayment(signer, 'untold', to)

@@ -192,7 +192,7 @@ describe('An operator transaction', () => {
 
   const balance = async (to: string) => BigInt(await setting.anvil.rpc<string>('eth_getBalance', [to, 'latest']))
 
-  test('a payment is made once even if its process dies until finality and the key never signs alike', async () => {
+  test('a payment is made once, even if its process is down until finality and each signature is different', async () => {
     await end()
     end = await serve(await inKms())
     const to = freshAddress()

@@ -67,7 +67,7 @@ describe('A pending transaction under a policy', () => {
     expect(times).toEqual(times.toSorted((early = 0, late = 0) => early - late))
   })
 
-  test('an attempt is signed until a node accepts it, and reverted, not mined, if its call reverts', async () => {
+  test('an attempt has the status signed until a node accepts it, and reverted if its call reverts', async () => {
     policy = {}
     const agent = await fresh({ bumpAfterBlocks: 1_000 })
     const { address } = await deployReverting(setting.anvil, 'closed')
@@ -202,7 +202,7 @@ describe('A pending transaction under a policy', () => {
     await setting.mine()
   })
 
-  test("every process says why nodes refused a call, in the nodes' words, also once the no-op is final", async () => {
+  test("each process quotes the nodes' reason for refusing a call, even after the no-op is final", async () => {
     const one = request('refused by every node')
     const agent = await fresh({ bumpAfterBlocks: 1_000 })
     const pending = await signedAndSent(agent, { ...one, first: { ...one.first, gasLimit: '20999' } })
@@ -223,7 +223,7 @@ describe('A pending transaction under a policy', () => {
     }
   })
 
-  test('a call that too few nodes refused is no refused call, and its process says what they said', async () => {
+  test('if too few nodes refuse a call, it does not count as refused, and its process quotes the nodes', async () => {
     const one = request('refused by a lone node')
     const send = setting.chain.send.bind(setting.chain)
     const lone = vi.spyOn(setting.chain, 'send').mockImplementation(async (...of) => {

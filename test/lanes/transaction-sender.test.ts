@@ -14,7 +14,7 @@ test.each<[string, readonly (SendOutcome | undefined)[], boolean, boolean]>([
   ['such blocks with others between them', [agreed, lone, lone, agreed], true, true],
   ['such blocks with an acceptance between them', [agreed, { kind: 'accepted' }, agreed], false, false],
 ])(
-  'a call that nodes refuse for good is given up or not, and counts as a loss or not: after %s',
+  'whether a call that nodes refuse for good is given up, and whether it is a loss: after %s',
   async (_, outcomes, isHopeless, isAgreed) => {
     const answers = outcomes.values()
     const chain = { raises: true, blockTimeMs: 1_000, send: async () => answers.next().value }

@@ -65,7 +65,7 @@ test('a line says which trace it belongs to, and has no field of a line before',
   expect(Object.keys(inside!)).not.toContain('first')
 })
 
-test('a log line repeats no name: its fields replace those of its logger, never the fixed ones', () => {
+test("no field occurs twice: a line's fields replace those of its logger, but never the fixed fields", () => {
   const { lines, destination } = memory()
   const logger = createLogger({ destination }).child({ lane: 'a', chain: 'bsc' }).child({ chain: 'ethereum' })
   logger.info('said', { lane: 'b', message: 'other', level: 1, time: 2 })
@@ -104,7 +104,7 @@ test('joined: repeated warnings are counted, and information is not', () => {
   expect(lines.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual(['refused', 'seen', 'seen', 'seen'])
 })
 
-test("a stranger's text steers no terminal", () => {
+test("a stranger's text cannot control the terminal", () => {
   const { lines, destination } = memory()
   createLogger({ pretty: true, destination }).warn('refused\u001b]0;mine\u0007', { code: 'INTERNAL', reason: '\u009b2J\u001b[31m' })
   // Only the colours of the level may be control characters.

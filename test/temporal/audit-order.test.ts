@@ -15,7 +15,7 @@ test('an ordered audit keeps its author and reason, without markup', async () =>
   expect(said[1]?.staticSummary).toBe('deliveries on bsc in the last 2 hours, asked by night-shift')
 })
 
-test('an audit that no worker would take is refused instead of waited for', async () => {
+test('an audit that no worker can run is refused at once', async () => {
   const start = vi.fn()
   const workflowService = { describeTaskQueue: async () => ({ pollers: [] }) }
   const client = {
@@ -30,7 +30,7 @@ test('an audit that no worker would take is refused instead of waited for', asyn
   expect(start).not.toHaveBeenCalled()
 })
 
-test('an audit with a result that nobody can read hides no other audit', async () => {
+test('an audit with an unreadable result does not hide other audits', async () => {
   const run = (runId: string) => ({ workflowId: `audit:${runId}`, runId, status: { name: 'COMPLETED' }, startTime: new Date(0) })
   const results: Readonly<Record<string, () => unknown>> = {
     junk: () => {

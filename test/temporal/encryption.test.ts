@@ -56,7 +56,7 @@ describe('a payload', () => {
     )
   })
 
-  test('a payload with any changed bit is refused: of ciphertext, key id or workflow id', async () => {
+  test('a payload is refused if any bit of its ciphertext, key id or workflow id has changed', async () => {
     const [sealed] = (await codec.encode([json({ amount: '1' })], ofTransfer)) as [Payload]
     const parts = ['data', 'encryption-key-id', 'encryption-workflow-id'] as const
     for (const part of parts) {
@@ -83,7 +83,7 @@ describe('a payload', () => {
     expect(await refusal(both.decode([renamed]))).toBe('ENCRYPTION_BROKEN')
   })
 
-  test('a payload of one workflow is refused as that of another', async () => {
+  test('a payload of one workflow is refused in another workflow', async () => {
     const [sealed] = (await codec.encode([json({ gate: true })], ofTransfer)) as [Payload]
     expect(await refusal(codec.decode([sealed], workflow('wormhole-token-bridge:2:00:2:bb')))).toBe('ENCRYPTION_BROKEN')
     const { 'encryption-workflow-id': _, ...unbound } = sealed.metadata ?? {}
@@ -104,7 +104,7 @@ describe('a payload', () => {
     'wormhole-token-bridge:2:00:1:aa',
     'settings',
     'my-audit:bsc',
-  ])("a payload of %s opens under no other id, also if that ends as a schedule's run", async (id) => {
+  ])("a payload of %s cannot be opened under another id, even one that ends like a schedule's run", async (id) => {
     const dated = `${id}-2026-01-01T00:00:00Z`
     const [sealed] = (await codec.encode([json({ value: '1' })], workflow(id))) as [Payload]
     expect(await refusal(codec.decode([sealed], workflow(dated)))).toBe('ENCRYPTION_BROKEN')

@@ -9,7 +9,7 @@ fakeTime(Date.parse('2026-11-21T12:00:00Z'))
 
 const halt = { scope: {}, by: 'night-shift', reason: 'a test', at: 5 }
 
-test('after a set-back of Temporal, a process learns an order whose version number it knows already', async () => {
+test('after a restore of Temporal, a process learns new settings with a version number that it knows', async () => {
   let answer: Settings = { ...noSettings, version: 10 }
   const client = {
     withDeadline: (_: number, work: () => unknown) => work(),

@@ -61,7 +61,7 @@ const rules: readonly (readonly ['recipient' | 'token', string, boolean])[] = [
   ['token', `2/${'dd'.repeat(32)}`, false],
 ]
 
-test.each(rules)('a key does not sign a forged plan past the denied %s %s: %s', async (what, value, isDenied) => {
+test.each(rules)('a key does not sign a forged plan that hides the denied %s %s: %s', async (what, value, isDenied) => {
   const { now, sign } = keyOf(endpoint)
   expect(await sign(1)).toBe('signed')
   now.settings = denied(what, value)
@@ -70,7 +70,7 @@ test.each(rules)('a key does not sign a forged plan past the denied %s %s: %s', 
   expect(await sign(1)).toBe('signed')
 })
 
-test.each(rules)('a step with a forged plan ends a transfer of the denied %s %s: %s', (what, value, isDenied) => {
+test.each(rules)('the parties of a call end a transfer of the denied %s %s: %s', (what, value, isDenied) => {
   const denial = denialOf(denied(what, value), delivery.parties)
   expect(denial?.kind).toBe(isDenied ? 'declined' : undefined)
 })

@@ -60,7 +60,7 @@ test('a version that becomes drained ends its process; each change is logged onc
   ])
 })
 
-test('the first version of a fleet is promoted at once: without a current version no token could order it', async () => {
+test('the first version of a fleet is promoted at once, because nobody could order its promotion', async () => {
   const { said, promoted } = await watch(['unknown', 'inactive', 'inactive', 'current'], { current: '' })
   expect(promoted[0]).toBe('v2')
   expect(said).toEqual(['this version of the deployment is the current one'])

@@ -7,7 +7,7 @@ import { silentLogger } from '../../observability/logger.ts'
 import { openProvider } from '../../workers/roles/executor.ts'
 import { key, quoter } from '../helpers/executor.ts'
 
-test('a quote asks what the target charges for the data of a usual delivery, which cannot be compressed', async () => {
+test("a quote includes the target's fee for the data of a usual delivery, as data without compression", async () => {
   const asked: Intent[] = []
   const chainOf = (dataFee: string) => ({
     quote: async () => ({ maxFee: '3', tip: '1', baseFee: '1' }),

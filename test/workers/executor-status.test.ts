@@ -91,7 +91,7 @@ test.each([
   ['waiting', { code: 'NODE_UNAVAILABLE', reason: 'https://10.0.0.7: HTTP 401' }],
   ['waiting', { code: 'VAA_NOT_FOUND', reason: 'https://10.0.0.8: HTTP 404' }],
   ['waiting', { code: 'LANE_FUNDS', reason: 'balance 7 wei' }],
-] as const)('the row of a request that is %s has the title of the code, and no words of operators or nodes: %j', async (state, why) => {
+] as const)("the row of a request that is %s shows the code's title, and no text of operators or nodes: %j", async (state, why) => {
   const { requestsOf } = setting([logOf(1)], { state, transfer: { bridge: 'executor' }, ...why })
   expect(await requestsOf(hash, 2)).toMatchObject([{ failureCause: errorCatalogue[why.code].title }])
 })
@@ -103,7 +103,7 @@ test('the row of a cancelled request does not say why an operator cancelled it',
   expect(row).not.toHaveProperty('failureCause')
 })
 
-test('a request for less than the least gas is unsupported, unless its transfer has started', async () => {
+test('a request below the minimum gas limit is unsupported, unless its transfer has started', async () => {
   const logs = [logOf(1, { instructions: concat(['0x01', toBeHex(99_999, 16), toBeHex(0, 16)]) })]
   const started = setting(logs, { state: 'pending', transfer: { bridge: 'executor' } })
   expect(await started.requestsOf(hash, 2)).toMatchObject([{ status: 'submitted' }])
@@ -112,7 +112,7 @@ test('a request for less than the least gas is unsupported, unless its transfer 
   ])
 })
 
-test('a chain that is away hides no request of another chain, and the answer says if it is needed', async () => {
+test('an unreachable chain hides no request of another chain, and is an error only if it is needed', async () => {
   const found = setting([logOf(1)], undefined, { away: ['bsc'] })
   expect(await found.requestsOf(hash, undefined)).toHaveLength(1)
   const unknown = setting([logOf(1)], undefined, { away: ['ethereum'] })

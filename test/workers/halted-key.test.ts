@@ -81,7 +81,7 @@ test.each<[HaltScope, ...string[]]>([
   [{ bridge: 'cctp', sourceChain: 'matic' }, 'signed', 'signed', 'HALTED'],
   [{ bridge: 'former-plugin', targetChain: 'bsc' }, 'HALTED', 'HALTED', 'HALTED'],
   [{ bridge: 'former-plugin', targetChain: 'base' }, 'signed', 'signed', 'signed'],
-])('a key judges the halt %o by the call that it signs', async (scope, ...wanted) => {
+])('a key applies the halt %o to the call that it signs', async (scope, ...wanted) => {
   const { sign, halt } = setting()
   halt(scope)
   const got = []
@@ -114,7 +114,7 @@ test.each([
   ['recipient', `bnb/${alice}`, 'DENIAL_UNCLEAR'],
   ['recipient', `bnb/${contract}`, 'passed'],
   ['recipient', contract, 'passed'],
-] as const)('a key judges the denied %s %s by the parties that the proof of the call names: %s', async (kind, value, wanted) => {
+] as const)('a key compares the denied %s %s with the parties in the proof of the call: %s', async (kind, value, wanted) => {
   const { sign, check, deny } = setting()
   expect(await check(toAlice)).toBe('passed')
   deny({ kind, value })

@@ -64,7 +64,7 @@ describe('the network of a process that serves one end of a native bridge', () =
     expect(codeOf(() => demandSources({ config, network: alone }, 'target'))).toBe('CONFIG_INVALID')
   })
 
-  test('a chain that is only read for its oracle keeps no process from starting, and is not enough to start', async () => {
+  test('a chain that is only read for its oracle neither prevents nor allows the start of a process', async () => {
     const { anvil } = anvils.source
     const chain = (networkId: number, url: string) => ({ family: 'evm', networkId, nodes: [{ url }], blockTimeMs: 200 })
     const sources = [{ kind: 'oracle', chain: 'oracle', feeds: { served: `0x${'11'.repeat(20)}` } }]
@@ -80,7 +80,7 @@ describe('the network of a process that serves one end of a native bridge', () =
     await expect(start('http://127.0.0.1:1', anvil.chainId)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
   })
 
-  test('an audit, for which all chains of its route must answer, connects without the chain of an oracle', async () => {
+  test('an audit needs all chains of its route, but not the chain of an oracle', async () => {
     const { anvil } = anvils.source
     const chain = (url: string) => ({ family: 'evm', networkId: anvil.chainId, nodes: [{ url }], blockTimeMs: 200 })
     const sources = [{ kind: 'oracle', chain: 'oracle', feeds: { served: `0x${'11'.repeat(20)}` } }]

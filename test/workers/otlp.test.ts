@@ -27,7 +27,7 @@ test('without an endpoint, or where OpenTelemetry is switched off, nothing is tr
   expect(await inTrace('submit', {}, async () => traceFields())).toEqual({})
 })
 
-test('calls in a trace are part of it, others are not recorded, errors carry no secret', async () => {
+test('only calls in a trace are recorded, as parts of the trace, and errors carry no secret', async () => {
   const tracing = createTracing(options())
   useTracing(tracing)
   await inSpan('rpc eth_call', {}, async () => undefined)

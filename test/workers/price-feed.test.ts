@@ -92,7 +92,7 @@ test('most sources must have a price, and the median counts', async () => {
 test.each([
   ['lower', '2100'],
   ['higher', '4400'],
-])('of two prices the one that is worse for the payer counts, if a source answers with a %s price', async (_, wrong) => {
+])('of two prices, the price that is worse for the payer counts, if one source has a %s price', async (_, wrong) => {
   clock.seconds = at
   const answers = ['3000', wrong].map((one) => prices(one))
   const urls = await Promise.all(['absent', ...answers].map((answer) => serve(() => answer)))
@@ -130,7 +130,7 @@ test('a limit of 100 % or more still refuses a price that fell by a larger facto
   expect(await atMost(101)).toBe(1_499n * unit)
 })
 
-test('the limit of a change is one factor up and down, whatever its percentage', async () => {
+test('the limit of a change is the same factor up and down, for every percentage', async () => {
   clock.seconds = at
   let text = ''
   const url = await serve(() => text)
@@ -158,7 +158,7 @@ test('the limit of a change is one factor up and down, whatever its percentage',
       expect([percent, dollars, await isAccepted(percent, dollars)]).toEqual([percent, dollars, accepted])
 })
 
-test('a price of the future does not hold back later prices', async () => {
+test('a price with a time in the future does not block later prices', async () => {
   clock.seconds = at
   const answers = [prices('3000', at * 1_000), prices('3100', at)]
   const url = await serve(() => answers.shift() ?? '')
@@ -167,7 +167,7 @@ test('a price of the future does not hold back later prices', async () => {
   expect(await price('ethereum', 'source')).toBe(3_100n * unit)
 })
 
-test('an entry of another form takes away no other price, and new names push out old ones', async () => {
+test('a malformed entry removes no other price, and new names displace old names', async () => {
   clock.seconds = at
   const namesFrom = (first: number) => Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`n${first + index}`, '1']))
   const answers = [{ ethereum: '3000', bsc: '0', base: '0.00000000001' }, namesFrom(0), namesFrom(5_000)]
@@ -182,7 +182,7 @@ test('an entry of another form takes away no other price, and new names push out
   await expect(price('ethereum', 'source')).rejects.toThrow('it has no price')
 })
 
-test('the first one of the most names that an answer can have keeps its price', async () => {
+test('if an answer has the maximum number of names, the first name keeps its price', async () => {
   clock.seconds = at
   const letters = Array.from({ length: 93 }, (_, index) => String.fromCodePoint(33 + index)).filter((one) => one !== '"' && one !== '\\')
   const names = letters.flatMap((one) => letters.map((other) => `${one}${other}`)).slice(0, 7_200)
@@ -200,7 +200,7 @@ test.each([
   ['of the future', prices('3000', at + 61), 'ahead of the clock'],
   ['below zero', prices('-3000'), 'prices in another form: ethereum'],
   ['of another form', '{"ethereum":3000}', 'expected form'],
-])('a price %s makes no quote', async (_, text, why) => {
+])('a source with prices %s does not lead to a quote', async (_, text, why) => {
   clock.seconds = at
   const url = await serve(() => text)
   await expect(feedOf({ kind: 'http', url })('ethereum', 'source')).rejects.toThrow(why)

@@ -27,7 +27,7 @@ function setting() {
   return { settings, order, warnings }
 }
 
-test('a process applies the settings with the names of its config, and logs each order whose name it lacks', () => {
+test('a process applies settings by the names in its config, and logs each order whose name is missing', () => {
   const { settings, order, warnings } = setting()
   order(
     { kind: 'halt', scope: { targetChain: 'bsc' } },

@@ -126,7 +126,7 @@ describe('Settings that are kept outside Temporal', () => {
     expect(new Set((await readSettings(client())).halts.map(({ scope }) => scope.chain))).toEqual(new Set(['bsc', 'ethereum']))
   })
 
-  test('a kept halt is ordered again if Temporal has other settings with the same version number', async () => {
+  test('a process repeats the halt in its copy if Temporal has other settings of the same version', async () => {
     const before = await start('k')
     await before.change(halt('bsc'))
     await until(async () => (await kept('k')).settings?.version === 1, { timeoutMs, what: 'the file' })
@@ -140,7 +140,7 @@ describe('Settings that are kept outside Temporal', () => {
     await expect.poll(async () => (await kept('k')).settings?.halts).toHaveLength(2)
   })
 
-  describe('after a set-back of Temporal, from which on other orders get the known version numbers', () => {
+  describe('after a restore of Temporal, when other orders get version numbers that are known already', () => {
     const scopes = [{ chain: 'ethereum' }, { sourceChain: 'bsc' }]
 
     /** Keeps two older changes in one file, and a later one, with a lower version number, in another file. */
@@ -156,13 +156,13 @@ describe('Settings that are kept outside Temporal', () => {
       await second.stop()
     }
 
-    test('a process that repeats no orders keeps the later settings, although their version number is lower', async () => {
+    test('a process that may not repeat orders keeps the later settings, even if their version is lower', async () => {
       await setBack('m', 'n')
       await start('m', 'lane')
       await expect.poll(async () => (await kept('m')).settings).toMatchObject({ version: 1, halts: [{ scope: { chain: 'bsc' } }] })
     })
 
-    test('a later halt is ordered again if older settings with a higher version number were restored', async () => {
+    test('a halt is ordered again if older settings with a higher version number were restored', async () => {
       await setBack('o', 'p')
       await wipe()
       await start('o', 'lane')

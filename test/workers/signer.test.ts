@@ -53,7 +53,7 @@ describe("The policy of a lane's key", () => {
       spendingFolder: '/none',
     })
 
-  test('by default a key signs calls of its bridges and no coins to other lanes', () => {
+  test('by default, a key signs calls of its bridges, but no payment to another lane', () => {
     expect(policyOf()).toMatchObject({
       calls: { [bridge]: complete, [redeemer]: [selector('redeem(bytes)')] },
       payees: [],

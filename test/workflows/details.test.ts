@@ -53,7 +53,7 @@ test('a waiting transfer shows state, code, remedy, next try, commands and lane,
   ])
 })
 
-test('nonce, send, raise, block and reorganisation show with their own times', () => {
+test('a timeline shows nonce, send, fee raise, block and reorganisation with their own times', () => {
   const hash = (digit: string) => `0x${digit.repeat(64)}`
   const made = { lane: 'evm-56:0xab', nonce: 7, round: 1, kind: 'call', tip: '1000000000' } as const
   const transactions = [
@@ -110,7 +110,7 @@ test('an ended transfer shows no commands', () => {
   expect(detailsOf(transfer, given, undefined, here)).not.toMatch(/portage transfer|What to do/)
 })
 
-test('dropped entries in between do not split a repetition', () => {
+test('repeated entries stay one line, even if entries between them were dropped', () => {
   const waits = [entry(1, 'waiting', 'a'), entry(2, 'waiting', 'a'), entry(3, 'admitting', 'round 1'), entry(3, 'waiting', 'a')]
   expect(joined([...waits, entry(4, 'admitting', 'round 1'), entry(4, 'waiting', 'b')])).toEqual([
     { ...entry(3, 'waiting', 'a'), since: at(1), times: 3 },

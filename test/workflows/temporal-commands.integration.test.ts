@@ -237,7 +237,7 @@ describe("Temporal's own commands", () => {
     await until(async () => (await count(byCode)) + (await count(lane)) === 0, { ...waiting, what: 'both to be gone' })
   })
 
-  test("timers show reason and code, and a stranger's text makes no markup and fails no task", async () => {
+  test("timers show reason and code, and a stranger's text cannot add markup or fail a task", async () => {
     const evil = `reverted: [claim](https://evil.test)\n- **delivered** ${'x'.repeat(5_000)}`
     on.script.admit = () => ({ kind: 'waiting', code: 'LANE_NONE', reason: evil, retryInMs: 60_000 })
     const deadline = Date.now() + 3_600_000
@@ -256,7 +256,7 @@ describe("Temporal's own commands", () => {
     await handle.terminate()
   })
 
-  test('a transfer that tries again and again shows one line for it', async () => {
+  test('a transfer that retries many times shows one line for all tries', async () => {
     const handle = await waits()
     const looks = async () => (await on.status(handle)).timeline.filter(({ state }) => state === 'waiting').length
     for (let wanted = 2; wanted <= 3; wanted++) {

@@ -28,7 +28,7 @@ describe('A transfer whose preparation fails again and again while its chain mak
     return inItsRun(prepare, () => info)({ ...input, transfer: { ...transfer, bridge: 'native-bridge' } })
   }
 
-  test('waits with the code of the failure, so that a cancel ends it', async () => {
+  test("a transfer whose step keeps failing waits with the failure's code, and a cancel ends it", async () => {
     Object.assign(on.script, { admit: fails, prepare: failing })
     const handle = await on.start()
     await on.reaches(handle, ({ state, code }) => state === 'waiting' && code === 'NODE_REFUSED', 'the transfer to wait')

@@ -100,7 +100,7 @@ describe('A transfer whose rounds fail', () => {
     await handle.terminate()
   })
 
-  test('five calls that too few nodes refused park a transfer, and are no reverts of it', async () => {
+  test('five calls that too few nodes refused park a transfer, and do not count as reverts', async () => {
     const { handle, afterADay } = await started(() => ({ ...(spent() as object), refused: 'fatal: no' }) as BroadcastResult)
     const reason = 'too few nodes answered, and refused the call: fatal: no'
     expect(await afterADay()).toMatchObject({ state: 'parked', code: 'DELIVERY_REVERTED', reason })
@@ -114,7 +114,7 @@ describe('A transfer whose rounds fail', () => {
     ['NODE_UNAVAILABLE', 60, 'an outage of its chain is over'],
     ['CONFIG_DIFFERS', 60, 'the configs are equal'],
     ['INTERNAL', 1_800, 'an unexpected error is gone'],
-  ])('a transfer that waits with %s for long continues within %i s once %s', async (code, seconds) => {
+  ])('a transfer that has waited long with %s continues within %i s once %s', async (code, seconds) => {
     const { handle } = await started(() => ({ kind: 'no-slot', code, reason: 'a reason', retryInMs: 1_000 }))
     await environment.sleep(3 * 60 * 60_000)
     expect(secondsBetweenRounds(await handle.query<TransferStatus>('status')).at(-1)).toBe(seconds)
@@ -143,7 +143,7 @@ describe('A transfer whose rounds fail', () => {
     await handle.terminate()
   })
 
-  test('an admission learns the gas of the reverted calls: a gate keeps it, a retry by a person clears it', async () => {
+  test("an admission gets the gas of reverted calls; a gate keeps this sum, an operator's retry clears it", async () => {
     parkAfter = { reverts: 2, spentNonces: 20 }
     const { handle, afterADay } = await started(reverted)
     await until(async () => (await handle.query<TransferStatus>('status')).state === 'waiting', { what: 'the first wait', ...soon })
@@ -164,7 +164,7 @@ describe('A transfer whose rounds fail', () => {
     await handle.terminate()
   })
 
-  test('a transfer leaves a lane that does not work after the configured time, which is longer than a run', async () => {
+  test('a transfer leaves a lane that does not work after the configured time, even if runs are shorter', async () => {
     const minute = 60_000
     laneStatus = () => ({ lane: { lane: lanes[0], open: false, why: 'unserved' }, others: 1, abandonAfterMs: 150 * minute })
     const handle = (

@@ -164,7 +164,7 @@ test('every fate of a transaction has a tone, and a lane whose chain does not an
   expect(toneOf('chain away')).toBe('bad')
 })
 
-test('a stream is green only while it follows a source that has new blocks, and an intake reports', () => {
+test('a stream is green only if its source has new blocks, it follows them, and an intake reports', () => {
   const now = Date.UTC(2026, 0, 1)
   const at = (ageMs: number) => new Date(now - ageMs).toISOString()
   const shown = (row: object) => {

@@ -59,7 +59,7 @@ describe('the agent of a placed source', () => {
     await agent.stop()
   })
 
-  test('a block whose logs most nodes refuse is read by its receipts, and later blocks follow', async () => {
+  test('if most nodes refuse the logs of a block, its receipts are read, and later blocks follow', async () => {
     const stream = await stage.stream()
     const refusal = { kind: 'log-range', blocks: 0, code: -32_005, message: 'more than 10000 results' } as const
     const rules = stage.nodes.slice(1).map((node) => node.add({ fault: refusal }))
@@ -77,7 +77,7 @@ describe('the agent of a placed source', () => {
     await agent.stop()
   })
 
-  test('messages refused for good stop no later block, fill no window, and start once they are accepted', async () => {
+  test('messages refused for good do not stop a stream or fill its window, and start once accepted', async () => {
     const stream = await stage.stream({ maxOpen: 3, refused: (text) => text.includes('foreign') })
     const agent = stream.agent()
     await stream.shows(({ nextHeight }) => nextHeight !== undefined, 'the scan to have begun')
@@ -195,7 +195,7 @@ describe('the agent of a placed source', () => {
     await other.stop()
   })
 
-  test('a block with many more messages than the stream has room is passed, although all end undelivered', async () => {
+  test('the cursor passes a block with more messages than the window, although all end undelivered', async () => {
     const stream = await stage.stream({ maxOpen: 12 })
     const agent = stream.agent()
     await stream.shows(({ nextHeight }) => nextHeight !== undefined, 'the scan to have begun')

@@ -83,7 +83,7 @@ const inOneBlock = (count: number) => Array.from({ length: count }, (_, index) =
 const numbersOf = (placed: readonly PlacedTransfer[]) => placed.map(({ transfer }) => transfer.sequence)
 
 describe('reading a range of blocks of a placed stream', () => {
-  test('transfers that end while later ones wait for room are started once, and the range ends', async () => {
+  test('transfers that end while others wait for free places are started once, and the range ends', async () => {
     const placed = inOneBlock(400)
     const { scan, submitted } = network(placed, 'decline')
     const state = await scan(1, 5)
@@ -92,7 +92,7 @@ describe('reading a range of blocks of a placed stream', () => {
     expect(state?.open.length).toBe(50)
   })
 
-  test('a process that reads the range anew closes the ended transfers, and they take no room', async () => {
+  test('a process that reads a range again closes the ended transfers, which then take no place', async () => {
     const placed = inOneBlock(400)
     const { scan, ended } = network(placed)
     for (const number of numbersOf(placed).slice(0, 350)) ended.set(number, { state: 'declined', reason: 'for another caller' })
@@ -101,7 +101,7 @@ describe('reading a range of blocks of a placed stream', () => {
     expect(state).toMatchObject({ cursor: { height: 5 }, counts: { declined: 350 } })
   })
 
-  test('a process that reads the range anew counts no cancelled number twice, so that audits know all orders', async () => {
+  test('a range that is read again counts each cancelled number once, so that audits know all orders', async () => {
     const placed = inOneBlock(400)
     const first = network(placed)
     const end = ({ ended }: typeof first) => {
@@ -118,7 +118,7 @@ describe('reading a range of blocks of a placed stream', () => {
     expect(listsAllOrders(state!)).toBe(true)
   })
 
-  test('numbers that Temporal forgets while later ones wait for room are started again', async () => {
+  test('numbers that Temporal forgets while others wait for free places are started again', async () => {
     const placed = inOneBlock(120)
     const { scan, runs } = network(placed, 'restore')
     const state = await scan(1, 5)
@@ -139,7 +139,7 @@ describe('reading a range of blocks of a placed stream', () => {
     expect(second.requests.flat().filter(({ kind }) => kind === 'closed').length).toBe(2_000)
   })
 
-  test('a block with more transfers than one reading takes is passed', async () => {
+  test('the cursor passes a block with more transfers than one read records', async () => {
     const placed = inOneBlock(2_500)
     const { scan, submitted } = network(placed, 'park')
     const state = await scan(3, 3)
@@ -147,7 +147,7 @@ describe('reading a range of blocks of a placed stream', () => {
     expect(state?.cursor?.height).toBe(3)
   })
 
-  test('a process that reads such a block anew passes it too, although all its transfers were started', async () => {
+  test('the cursor also passes such a block if it is read again after all its transfers were started', async () => {
     const placed = inOneBlock(2_500)
     const first = network(placed, 'park')
     await first.scan(3, 3)
@@ -157,7 +157,7 @@ describe('reading a range of blocks of a placed stream', () => {
     expect((await second.scan(3, 3))?.cursor?.height).toBe(3)
   })
 
-  test('a range with more delivered transfers than a thousand is recorded', async () => {
+  test('a range with more than a thousand delivered transfers is recorded', async () => {
     const placed = Array.from({ length: 1_500 }, (_, index) => transferAt(1 + (index % 10), 2 * index))
     const { scan, submitted } = network(placed, 'stay', true)
     const state = await scan(1, 10, false)

@@ -113,7 +113,7 @@ describe('a copy whose transfer the target shows as delivered', () => {
     expect(found).toEqual({ kind: 'started', id: 'it', status: 'started', publishedAt: 7_000 })
   })
 
-  test('a copy counts as delivered if its signatures are good, also if their guardians were replaced later', async () => {
+  test('a copy with good signatures counts as delivered, even if its guardians were replaced later', async () => {
     const expired = { kind: 'rejected', code: 'GUARDIAN_SET_EXPIRED', reason: 'expired', awaitNewSignatures: true } as const
     expect(await fetched(() => ({ kind: 'valid' }))).toEqual({ kind: 'delivered' })
     expect(await fetched(() => expired)).toEqual({ kind: 'delivered' })
@@ -139,7 +139,7 @@ describe('a copy of a guardian set that no chain knows', () => {
     return (await fetchMessages(depsFor(urls, submitter), ['42'])).get('42')
   }
 
-  test('a copy of an unknown guardian set keeps no other server from being asked', async () => {
+  test('if a copy has an unknown guardian set, the next server is asked', async () => {
     expect(await fetchedOf([8, 7])).toMatchObject({ kind: 'started' })
   })
 

@@ -53,7 +53,7 @@ describe('the transfers of a range', () => {
     expect([taken(), cache.transfer('1')]).toEqual([['2'], transfers[0]])
   })
 
-  test('a message that is too large holds up no other, and is named in the log', async () => {
+  test('a message that is too large delays no other message, and the log names it', async () => {
     const { start, failing, taken, lines } = network()
     failing.set('2', new RelayerError('MESSAGE_TOO_LARGE'))
     await start()
@@ -77,7 +77,7 @@ describe('the transfers of a range', () => {
     expect(await start()).toMatchObject([{ kind: 'closed', number: '1' }])
   })
 
-  test('a message that differs from a second read of its block is not started, and the range is read again', async () => {
+  test('if a second read of a block shows another message, the range is read again, and none is started', async () => {
     const { start, failing, taken } = network()
     failing.set('2', new RelayerError('PLACE_MISMATCH'))
     expect(await codeOfAsync(start)).toBe('PLACE_MISMATCH')
@@ -86,7 +86,7 @@ describe('the transfers of a range', () => {
   })
 
   test.each(['CCTP_CALLER', 'PAYLOAD_KIND', 'TARGET_CHAIN_UNSUPPORTED'] as const)(
-    'a message that is refused for good with %s holds up no other, and leaves the window',
+    'a message that is refused for good with %s leaves the window, and delays no other message',
     async (code) => {
       const { start, again, failing, taken, lines } = network()
       failing.set('2', new RelayerError(code))
@@ -160,7 +160,7 @@ describe('the transfers of a range', () => {
     return { own, started }
   }
 
-  test("a run that ended delivered with another message is started again with the stream's own", async () => {
+  test('if a run ended delivered with another message, the stream starts it again with its own message', async () => {
     const { own, started } = await startedAgain({ message: Buffer.from('forged').toString('base64') })
     expect(started).toEqual([
       ['reversal', expect.anything()],

@@ -57,7 +57,7 @@ test('a transfer that the visibility store shows a minute late is recorded by a 
   expect(recorded).toContain('1')
 })
 
-test('a closed run with a result that nobody can read keeps no other transfer from being recorded', async () => {
+test('a closed run with an unreadable result does not prevent the record of other transfers', async () => {
   const results: Readonly<Record<string, () => unknown>> = {
     honest: () => ({ state: 'rejected', reason: 'no quorum', code: 'VAA_NO_QUORUM' }),
     encrypted: () => {
@@ -224,7 +224,7 @@ describe('transfers that are queried a limited count at a time', () => {
     expect(ids.size).toBe(120)
   })
 
-  test('a look lists one page, however many wait outside of the window, and looks in turn reach every page', async () => {
+  test('each check lists one page of the waiting transfers, and successive checks reach every page', async () => {
     const { client, queried } = listingClient([])
     const begun = Date.parse('2026-11-20')
     let listed = 0

@@ -17,6 +17,6 @@ function undeliveredOf(numbers: readonly number[]) {
   )
 }
 
-test("a stream's audit starts no delivered burn again while nothing names the nonce of the burn", async () => {
+test("a stream's audit does not restart a delivered burn while no answer shows the burn's nonce", async () => {
   expect((await undeliveredOf([1, 2, 3, 4])).map(({ sequence }) => sequence)).toEqual(['2', '4'])
 })

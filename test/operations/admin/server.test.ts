@@ -52,7 +52,7 @@ test('metrics are Prometheus text, rendered once for requests at the same time',
 })
 
 test.each(['evil.example', 'evil.example:9464', 'localhost.evil.example', '127.0.0.1.evil.example', 'portage-lane.evil.example', '%00'])(
-  'a web page that points its own name here (%j) reads nothing',
+  'a web page whose own host name leads to the admin port (%j) reads nothing',
   async (host) => {
     const { ask } = await opened()
     for (const path of ['/healthz', '/readyz', '/metrics']) {

@@ -88,7 +88,7 @@ describe('the log of orders', () => {
   })
 
   test.each(['null', '5', '"x"', '[]', '{}', '{"previous":5}'])(
-    'a line that is no order, %s, is named as a damaged archive',
+    'a line that is not an order (%s) is reported as a damaged archive',
     async (line) => {
       await exportOrders(store, [lane], now)
       await writeFile(file('22'), `${line}\n`)
@@ -98,7 +98,7 @@ describe('the log of orders', () => {
   )
 
   test.each(['null', '5', '[]', '{"through":5}', '{"through":"5"}', '{"through":"+275760-09-13T00:00:00.000Z"}'])(
-    'progress that is no time, %s, is named as a damaged archive',
+    'progress that is not a time (%s) is reported as a damaged archive',
     async (text) => {
       await exportOrders(store, [lane], now)
       await writeFile(join(dir, 'orders', 'progress.json'), text)
@@ -106,7 +106,7 @@ describe('the log of orders', () => {
     },
   )
 
-  test('a removed last line shows by the head that was kept', async () => {
+  test('a kept last hash shows that the last line was removed', async () => {
     const { heads } = await exportOrders(store, [lane, settings], now)
     await writeFile(file('22'), `${(await linesOf('22'))[0]}\n`)
     expect((await verifyDay(store, '2026-11-22')).head).not.toBe(heads['2026-11-22'])

@@ -60,7 +60,7 @@ describe('the archive of transfers', () => {
     store = createArchiveStore({ kind: 'directory', path: dir })
   })
 
-  test('after a pass whose clock was ahead, the archive lacks no run and is not fresh', async () => {
+  test('after a pass whose clock was ahead, the archive has every run, and does not count as fresh', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now })
     try {
       await setProgress(now + 6 * hour)
@@ -93,7 +93,7 @@ describe('the archive of transfers', () => {
     '[]',
     '{}',
     ...['5', '"abc"', '[null]', '[{"at":5}]'].map((orders) => `{"id":"t","runId":"r","orders":${orders}}`),
-  ])('a line that is no record, %s, is named as a damaged archive', async (line) => {
+  ])('a line that is not a record (%s) is reported as a damaged archive', async (line) => {
     const name = 'transfers/2026/11/22/1130.jsonl'
     await store.put(name, `${line}\n`, undefined)
     const pass = archiveTransfers(clientWith([0.5]), store, { ordersThrough: 0, oldest, now })

@@ -143,7 +143,7 @@ const shown: Readonly<Record<CauseCode, Partial<Facts>>> = {
   },
 }
 
-test.each(Object.entries(shown))('%s is shown with its commands, and its facts show no other cause', (code, changes) => {
+test.each(Object.entries(shown))('portage stuck shows the cause %s with its commands, and no other cause', (code, changes) => {
   const rows = explain(facts(changes), config)
   const own = rows.filter((row) => row.code === code)
   expect(own, JSON.stringify(rows)).toHaveLength(1)

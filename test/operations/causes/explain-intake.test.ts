@@ -15,7 +15,7 @@ function streamOf(changes: Partial<StreamState>, stream = followedName): Pick<Fa
   return { streams: [{ stream, state: read(state) }] }
 }
 
-test('a dead or hung intake of a fleet without native routes is named once two audits have not come', () => {
+test('without native routes, a dead or hung intake is a cause once two audits are missing', () => {
   expect(codes(streamOf({ updatedAt: at - 2 * periodMs }))).toEqual([])
   const rows = explain(facts(streamOf({ updatedAt: at - 3 * periodMs })), config)
   expect(rows).toMatchObject([{ code: 'INTAKE_SILENT', where: { id: 'intake' }, since: '2026-11-22T11:45:00.000Z' }])
@@ -37,7 +37,7 @@ test('gaps and messages missed by the spy are no rows of their own while the int
   expect(explain(facts(changes), config)).toMatchObject([{ code: 'INTAKE_SILENT', count: 1, examples: ['3'] }])
 })
 
-test('a native stream that lags and has no report for a minute is a silent intake, not a lag', () => {
+test('if a native stream lags without a report for a minute, the cause is a silent intake, not a lag', () => {
   const chains = { chains: [chain({ chain: 'ethereum' }), chain()] }
   const of = (changes: Partial<StreamState>) =>
     codes({ ...chains, ...streamOf({ cursor: { height: 100, hash: '0x' }, ...changes }, native) })

@@ -23,7 +23,7 @@ test('a spy is silent if two messages came without it: one may be lost, or the s
   expect(of({ missedBySpy }, { spies: [{ ...spies[0]!, problem: 'ECONNREFUSED' }] })).toMatchObject([{ code: 'SPY_UNAVAILABLE' }])
 })
 
-test('a spy that sends messages of an unknown guardian set is not silent', () => {
+test('a spy that sends messages of an unknown guardian set does not count as silent', () => {
   const spies = [{ address: 'spy:1', bridge, asOf: at, kept: 2, unknownSets: 2 }]
   const missedBySpy = { from: '3', to: '7', since: at - 60_000 }
   expect(of({ missedBySpy }, { spies }).map(({ code }) => code)).toEqual(['GUARDIAN_SET_UNKNOWN'])

@@ -163,7 +163,7 @@ describe('lanes', () => {
 })
 
 describe('workers and Temporal', () => {
-  test('an unreachable Temporal is one row, and the nodes of chains are still shown', () => {
+  test('portage stuck shows one row for an unreachable Temporal, and still shows the nodes of chains', () => {
     const away = unread('TEMPORAL_UNAVAILABLE')
     const dead = { temporal: away, settings: away, ledger: { queue: away, asked: 0, answered: 0 }, chainWorkers: new Map(), lanes: [] }
     const spies = [{ address: 'spy:1', bridge, asOf: at, kept: 7, unknownSets: 0 }]

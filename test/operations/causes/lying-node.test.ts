@@ -34,7 +34,7 @@ test.each([
   [{ baseFee: '900000000000' }, []],
   [{ height: 2 ** 53 - 1, at: latest, finalized: 2 ** 53 - 1 }, ['NODE_LAGS', 'NODE_LAGS']],
   [{ height: 2 ** 53 - 1, at: 0, baseFee: '900000000000' }, ['NODE_LAGS', 'NODE_LAGS']],
-] as const)('one lying node of three shows no cause but that it is not with the others: %j', (liar, codes) => {
+] as const)('one lying node of three causes no row except that it disagrees with the others: %j', (liar, codes) => {
   expect(codesWith(liar)).toEqual(codes)
 })
 

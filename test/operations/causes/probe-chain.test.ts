@@ -31,7 +31,7 @@ test.each([
   ['the first second', 0],
   ['the year 2318', 11_000_000_000],
   ['the year 285428751', 2 ** 53 - 1],
-])('one of three nodes cannot hide or make up a stalled chain with a higher block of %s', async (_, timestamp) => {
+])('one of three nodes cannot hide or fake a stalled chain with a higher block of %s', async (_, timestamp) => {
   const now = Date.now()
   const honest = { height: 100, timestamp: Math.floor(now / 1_000) }
   const liar = { height: 103, timestamp }

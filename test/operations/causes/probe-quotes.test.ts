@@ -45,7 +45,7 @@ test('a config without a quoter’s key gives no quotes, so none are missing', a
   expect(await probeQuotes({ config: configWith(undefined, ['bsc']), environment: {} })).toBeUndefined()
 })
 
-test('the signing service of the quoter is asked for its keys, and an outage is shown', async () => {
+test("the probe asks the quoter's signing service for its keys, and shows an outage", async () => {
   const key = new SigningKey(`0x${'17'.repeat(32)}`)
   let keys: readonly string[] | undefined = [key.publicKey]
   const server = createServer((_, answer) => void answer.writeHead(keys ? 200 : 503).end(JSON.stringify(keys)))

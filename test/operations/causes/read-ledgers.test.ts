@@ -62,7 +62,7 @@ test('portage stuck asks every stream, and every workflow whose tasks could fail
   expect(most()).toBe(50)
 })
 
-test('of 50,000 streams, portage stuck asks those of the config first and 1,000 others, and says so', async () => {
+test("of 50,000 streams, portage stuck asks the config's streams first, then 1,000 others, and says so", async () => {
   const { client, asked } = setting(50_000)
   const streams = await readStreams(client)
   expect(streams).toMatchObject({ found: { length: 1_001 }, isCut: true })
@@ -79,7 +79,7 @@ test('of 50,000 streams, portage stuck asks those of the config first and 1,000 
   )
 })
 
-test('streams that the config lacks and that do not answer hide no stream of the config', async () => {
+test('silent streams that the config lacks do not hide the streams of the config', async () => {
   vi.useFakeTimers()
   const { client } = setting(900, { answer: async (id) => (id === 'stream:s-899' ? {} : new Promise(() => {})) })
   const reading = readStreams(client)

@@ -33,14 +33,14 @@ const client = {
   options: { namespace: 'default' },
 } as unknown as TemporalClient
 
-test('an open transfer that no process can run is read as silent, with its chain, which the config lacks', async () => {
+test('a transfer that no process can run is read as silent, with a chain that the config lacks', async () => {
   const config = { chains: {}, bridges: {}, notifications: [], worker: {} } as unknown as Parameters<typeof readTemporal>[1]
   const { transfers, chainWorkers } = await readTemporal(client, config, Promise.resolve({ asOf: 0, value: noSettings }))
   expect(transfers).toMatchObject([{ workflowId: 'a', state: 'pending', targetChain: 'former', isSilent: true, version: 'v1' }])
   expect([...chainWorkers]).toMatchObject([['former', { asked: 1, answered: 0 }]])
 })
 
-test('a transfer without an answer is slow by its age, although others of its chain answer', () => {
+test('an old transfer that does not answer counts as slow, even if others of its chain answer', () => {
   const states = ['admitting', 'broadcasting', 'pending', 'included'] as const
   const silent = { startedAt: at - 6 * 3_600_000, isSilent: true } as const
   const old = states.map((state) => transfer(state, { state, ...silent, version: 'v1' }))

@@ -47,7 +47,7 @@ describe('a top-up is printed only from a lane that can pay', () => {
   })
 })
 
-test('a stuck nonce of a lane that cannot pay, or whose chain is away, is no row of its own', () => {
+test('a stuck nonce has no row of its own if its lane cannot pay or its chain is unreachable', () => {
   const attempt = { kind: 'call', gasLimit: '21000', maxFee: '2000000000', tip: '1' } as const
   const entry = { nonce: 5, grantedTo: 'a', maybeSent: true, sinceBlock: 900, claimedBlock: 990, attempts: [attempt] }
   const lanes = [laneFacts({ ledger: read(ledger({ next: 6, entries: { 5: entry } })) })]
@@ -68,7 +68,7 @@ test('`node disable` is printed only if a majority answers, `node enable` only o
   expect(commandsOf('CHAIN_WITHOUT_MAJORITY', back)).toContain('portage node enable bsc node-2')
 })
 
-test('a chain whose nodes all serve another network is not called away', () => {
+test('a chain whose nodes all serve another network is not reported as unreachable', () => {
   const [one] = nodes(undefined)
   const { chains } = { chains: [chain({ nodes: [{ ...one!, head: unread('CHAIN_ID_MISMATCH') }] })] }
   expect(rowOf('CHAIN_ID_MISMATCH', { chains }).remedy).toContain('networkId')
@@ -103,7 +103,7 @@ test('a lane without the role of the bridge is not resumed by hand: Portage paus
   expect(commandsOf('LANE_PAUSED', { lanes })).not.toContain('resume')
 })
 
-test('paid requests that the config refuses are a note, with the command that tries one again', () => {
+test('a note shows the paid requests that the config refuses, and the command that retries a request', () => {
   const rows = explain(facts({ declined: [transfer('a', { state: 'declined', code: 'EXECUTOR_UNSUPPORTED' })] }), config)
   const next = ['portage transfer retry a --reason "<text>"']
   expect(rows).toMatchObject([{ code: 'DENIED', where: { id: 'executor' }, count: 1, examples: ['a'], next }])

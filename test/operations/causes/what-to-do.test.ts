@@ -51,7 +51,7 @@ describe('lanes', () => {
     expect(row).toMatchObject({ since: '2026-11-22T11:58:40.000Z', what: expect.stringContaining('Last sign of one: 80 s ago.') })
   })
 
-  test("the age of a nonce counts from the ledger's next report: an idle ledger grants it at an old height", () => {
+  test('the age of a nonce counts from the next report, because an idle ledger knows only an old height', () => {
     const attempt = { kind: 'call', gasLimit: '21000', maxFee: '2000000000', tip: '1' } as const
     const entry = { nonce: 5, grantedTo: 'a', maybeSent: true, sinceBlock: 900, claimedBlock: 1_000, attempts: [attempt] }
     const codes = (state: Parameters<typeof ledger>[0]) =>
@@ -120,7 +120,7 @@ test('a step that fails because of the nodes is shown at its third try, although
   ])
 })
 
-test('a queue that only an inactive version polls is served by a promotion, not by another process', () => {
+test('if only an inactive version polls a queue, the remedy is a promotion, not another process', () => {
   const unserved = { queue: unpolled, asked: 0, answered: 0 }
   const served = { ledger: unserved, chainWorkers: new Map([['bsc', unserved]]) }
   const commands = (changes: Partial<Facts>) =>

@@ -100,7 +100,7 @@ describe('Receivers of notifications', () => {
     for (const { data } of about) expect(data).toMatchObject(testShown)
   })
 
-  test('neither receivers nor event streams of the API get runs that a stranger made', async () =>
+  test("receivers and event streams of the API get no events of a stranger's runs", async () =>
     expectForgedUntold(on, ends, { receiver: await startReceiver(), name: named('forged'), next }))
 
   test('receivers are notified once of each condition: parked, paused, funds, gap, halt, spending', async () => {
@@ -143,7 +143,7 @@ describe('Receivers of notifications', () => {
     await changeSettings(client(), known, { ...order, orders: [{ kind: 'unhalt', scope: { chain: 'bsc' } }] })
   })
 
-  test('a receiver that hangs or is gone holds up no other, and gets the rest once it is enabled', async () => {
+  test('a receiver that hangs or is gone delays no other, and gets the rest once it is enabled', async () => {
     const [good, hanging, gone] = [await startReceiver(), await startReceiver(), await startReceiver()]
     hanging.answer = () => {}
     gone.answer = answering(410)
@@ -179,7 +179,7 @@ describe('Receivers of notifications', () => {
     await until(() => [...ids, later].every((id) => idsOf(gone.received, id).length > 0), { timeoutMs, what: 'the rest to be notified' })
   })
 
-  test('a replay notifies again under the same ids, and of nothing from before', async () => {
+  test('a replay sends events again under the same ids, and none from before its start', async () => {
     const books = await startReceiver()
     const name = named('replayed')
     await serve([receiverAt(name, books.url, deliveries)])

@@ -168,7 +168,7 @@ describe('A filter', () => {
 })
 
 describe('Orders', () => {
-  test('malformed orders raise nothing, and a repeated order raises once', () => {
+  test('malformed orders cause no notification, and a repeated order causes one', () => {
     const raise = (state: NotifierState, notification: unknown) =>
       obeyNotifierOrder(state, { kind: 'raise', notification: notification as never }, 1)
     const good = { id: 'evt_a', type: 'lane.spending_high', at: 1, data: { lane: 'x' } }
@@ -236,7 +236,7 @@ test('the id of a delivery follows from its run and transaction, and its reversa
   for (const id of ids) expect(id).toMatch(/^evt_[\w-]{27}$/)
 })
 
-test('a notification raised by a signal uses up no id of another notification', () => {
+test('a notification from a signal does not use the id of another notification', () => {
   const delivery = transferNotification({ kind: 'delivered', id: 'x:1:2:3:4', runId: 'r', closedAt: 7, at: 7 }, 'temporal')
   const sent = (one: Notification) => (JSON.parse(bodyOf(one)) as { id: string }).id
   expect([wireId(delivery), sent(delivery)]).toEqual([delivery.id, delivery.id])

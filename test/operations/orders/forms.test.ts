@@ -61,7 +61,7 @@ const kinds: Readonly<Record<string, readonly [doors: Doors, good: readonly stri
   path: [{ form: forms.path, config: fields.path }, ['./keys/a b.json'], ['', 'a\0b']],
 }
 
-test.each(Object.keys(kinds))('every input takes and refuses the same texts as %s', (kind) => {
+test.each(Object.keys(kinds))('config, API and command line accept and refuse the same texts as %s', (kind) => {
   const [{ form, config, order, command }, good, bad] = kinds[kind]!
   const verdicts = (text: string) => [
     passes(() => ofForm(form)(text, 'field')),

@@ -22,18 +22,18 @@ test.each([
   ['lane send', `evm-1338:${address}`],
   ['lane sweep', `evm-1338:${address}`],
   ['lane top-up', `evm-56:${address}`],
-] as const)('%s starts no workflow for a lane outside the config, which would wait for ever', async (name, lane) => {
+] as const)('%s for a lane outside the config starts no workflow, which would wait forever', async (name, lane) => {
   const { result, started } = order(name, lane)
   await expect(result).rejects.toMatchObject({ code: 'LANE_NOT_FOUND' })
   expect(started).toEqual([])
 })
 
-test('a lane id with a chain must be a lane of this chain', async () => {
+test("an order that names a lane's id and a chain must name the lane's own chain", async () => {
   await expect(order('lane resync', `evm-56:${address}`, 'ethereum').result).rejects.toMatchObject({ code: 'LANE_NOT_FOUND' })
   await expect(order('lane resync', `evm-56:${address}`, 'toString').result).rejects.toMatchObject({ code: 'INPUT_INVALID' })
 })
 
-test.each([null, false, '', [], ' ', '0x1', -1, 1.5, '99999999999999999999'])('the nonce %j of a filter is refused', (nonce) => {
+test.each([null, false, '', [], ' ', '0x1', -1, 1.5, '99999999999999999999'])('a filter with the nonce %j is refused', (nonce) => {
   expect(filterFields.nonce.schema.safeParse(nonce).success).toBe(false)
 })
 

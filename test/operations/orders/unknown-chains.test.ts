@@ -5,7 +5,7 @@ import { noSettings } from '../../../domain/settings/settings.ts'
 import { orderOf } from '../../../operations/orders/orders.ts'
 
 test.each(['__proto__', 'constructor', 'toString', 'valueOf'])(
-  'a node of the chain %s, a name of JavaScript, is not found',
+  'a node of the chain %s, which is a property of JavaScript objects, is not found',
   async (chain) => {
     const client = { withDeadline: async () => noSettings }
     const context = { config: { bridges: {}, chains: {} }, client, allow: () => ({ by: 'dora', reason: 'a test' }) }
@@ -15,7 +15,7 @@ test.each(['__proto__', 'constructor', 'toString', 'valueOf'])(
   },
 )
 
-test('a node that was added to a chain which the config no longer has can be removed', async () => {
+test('an added node can be removed after its chain has left the config', async () => {
   const added = { ...noSettings, version: 1, nodes: [{ chain: 'former', name: 'spare', disabled: false, url: 'http://127.0.0.1:9' }] }
   const client = { withDeadline: async () => added }
   const context = { config: { bridges: {}, chains: {} }, client, allow: () => ({ by: 'dora', reason: 'a test' }) }

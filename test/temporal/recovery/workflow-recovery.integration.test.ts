@@ -180,7 +180,7 @@ describe('A stuck workflow is reset', () => {
     expect(await client().workflow.getHandle(batch.workflowId).result()).toMatchObject({ state: 'unsent' })
   })
 
-  test('a run that has completed no task, and so cannot be reset, keeps no other run from being reset', async () => {
+  test('a run that has completed no task cannot be reset, and does not prevent the reset of other runs', async () => {
     const foreign = 'queue-of-a-stranger'
     const silent = takeAndNeverAnswer(client(), foreign)
     const config = { stream: 'native-bridge:bsc:polygon', origin: '1/0xaa', first: '1', start: 10, maxOpen: 5 }
