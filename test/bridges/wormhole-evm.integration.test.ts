@@ -152,7 +152,7 @@ describe('the token bridge on a real chain', () => {
       expect(await validate(network.message({ fee: 9n }), settings)).toMatchObject({ reason: expect.stringContaining('minimum=10') })
     })
 
-    test('tokens without a configured fee are refused, whatever they offer, unless the route is free', async () => {
+    test('a token without a configured fee is refused at any offered fee, unless the route is free', async () => {
       const elsewhere = { minimumFees: { bsc: { [`4/${toUniversal(network.bsc.token)}`]: '10' } } }
       const otherRoutes = { freeRoutes: [{ target: 'bsc' }, { source: 'avalanche', target: 'ethereum' }] }
       for (const settings of [{}, elsewhere, otherRoutes]) {

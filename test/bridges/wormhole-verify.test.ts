@@ -106,7 +106,7 @@ describe('the signatures of a message', () => {
 })
 
 describe('the verifier', () => {
-  test('signatures of the same bytes are recovered once per guardian set; expiry is checked every time', async () => {
+  test('signatures of the same bytes are checked once per guardian set, and its expiry each time', async () => {
     let set = devnetSet(1)
     const verify = createVerifier({ get: async () => set }, () => now)
     const recover = vi.spyOn(secp256k1(), 'recover')

@@ -107,7 +107,7 @@ test('a token is read from a file; one of a lower level, another scope or a remo
   expect((await settings()).version).toBe(version)
 })
 
-test('a revocation names its author; an unlisted token is revoked by the token itself, not by its id', async () => {
+test('a revocation names its author, and an unlisted token is revoked by the token, not by its id', async () => {
   const dave = await create(undefined, '--name', 'dave', '--level', 'admin')
   expect((await cli(undefined, 'token', 'revoke', dave.jti, '--reason', 'stolen')).code).toBe(0)
   expect((await cli(dave.token, ...halt)).refused).toBe('ACCESS_TOKEN_REVOKED')

@@ -177,7 +177,7 @@ describe.skipIf(chromium === undefined)('The page', { timeout: 240_000 }, () => 
     }
   })
 
-  test('the page retries all parked transfers of a code, once a person has seen their number and said why', async () => {
+  test('the page retries all parked transfers of a code after a person confirms their number and a reason', async () => {
     await ledger().signal(pauseSignal, { order: { by: 'night-shift', reason: 'once more' } })
     const many = [await handIn(0.001), await handIn(0.001)]
     for (const { id } of many) await stage.reaches(id, 'parked')

@@ -115,7 +115,7 @@ describe('the spy intake', () => {
     )
   })
 
-  test('10,000 junk messages of unknown guardian sets do not stop two valid ones', async () => {
+  test('10,000 junk messages of unknown guardian sets do not stop two valid messages', async () => {
     const { spy, intake, messages, answerWith } = await network()
     const core = createGuardianSets(junkChain, `0x${'ab'.repeat(20)}`)
     const verify = createVerifier(core, () => 0)

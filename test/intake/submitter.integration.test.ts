@@ -121,7 +121,7 @@ describe('the submitter', () => {
     expect((await describeIt(id)).status.name).toBe('COMPLETED')
   }
 
-  test('a valid copy replaces a rejected run of another message with its id', async () => {
+  test('a valid message replaces a rejected run of another message under its id', async () => {
     const { bytes } = network.message()
     const transfer = network.bridge().decode(bytes)
     const id = transferId(transfer)
@@ -194,7 +194,7 @@ describe('the submitter', () => {
     )
   })
 
-  test('a signed message of another emitter, or one that is too large, takes no id', async () => {
+  test('a signed message that is too large, or of another emitter, takes no workflow id', async () => {
     const forged = network.message({}, { emitter: 'ee'.repeat(32) })
     const large = network.message({ kind: 3, rest: `0x${'00'.repeat(200_000)}` })
     for (const [{ bytes }, code] of [

@@ -168,7 +168,7 @@ describe('Batches of a lane', () => {
     expect(new Set(await delivered(transfers))).toEqual(new Set([true]))
   })
 
-  test('a batch holds its transfers, for later runs too, until most nodes show its nonce as final', async () => {
+  test('a batch holds its transfers, also in later runs, until most nodes show its nonce as final', async () => {
     const transfers = await setting.network.transfers(...amounts(3))
     const [batch] = batchesOf(await one.enqueueAll(transfers))
     const held = { kind: 'held', nonces: [{ lane: setting.config.lane, nonce: batch!.pending.nonce }] }

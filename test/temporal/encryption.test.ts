@@ -133,7 +133,7 @@ describe('keys', () => {
     expect(await refusal(createEncryptionCodec(undefined).decode(before))).toBe('ENCRYPTION_KEY_UNKNOWN')
   })
 
-  test('payloads from before encryption are read, unless encryption is required', async () => {
+  test('payloads from before encryption are readable, unless encryption is required', async () => {
     const plain = [json({ old: true })]
     expect(await codec.decode(plain)).toEqual(plain)
     const strict = createEncryptionCodec(encryption(['one'], true))

@@ -62,7 +62,7 @@ describe('runs with ids that no transfer of the stream can have', () => {
     ['that are parked', async () => (await parkedPage(client, of, 100)).listed],
     ['that ended undelivered', () => undeliveredSince(client, of, 0)],
     ['that ended', () => endedSince(client, of, 0)],
-  ])('runs with impossible ids are no transfers of a stream: %s', async (_, list) => {
+  ])("a stream's list of the transfers %s leaves out runs with impossible ids", async (_, list) => {
     expect((await list()).map(({ number, id }) => [number, id])).toEqual([
       ['7', good],
       ['18446744073709551615', highest],

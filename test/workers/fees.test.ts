@@ -45,7 +45,7 @@ test('the limits of a config at each level, and the changes of operators on top 
   expect(resolve(about)).toMatchObject({ maxFeePerGas: '10' })
 })
 
-test('gas is limited by default: per delivery, and ten times that if gas includes the data fee', () => {
+test('the default gas limit per delivery is ten times as high if gas includes the data fee', () => {
   const chains = { alpha: chain, arbitrum: { ...chain, networkId: 6, wormholeChainId: 23, feeModel: 'arbitrum' } }
   const limited = configSchema.parse({ chains, transfers: { maxGas: 200_000 }, bridges: {} })
   const resolve = createFeePolicyResolver(feeDefaults(limited), () => noSettings)

@@ -200,7 +200,7 @@ describe('The settings', () => {
   })
 
   // Keep this test last, because it leaves payloads that the other tests cannot read.
-  test('the settings survive every change of keys; a process without the key fails only tasks', async () => {
+  test('the settings survive every change of keys, and without the key only tasks fail', async () => {
     const keys = { one: randomBytes(32), two: randomBytes(32) }
     const encryption = (ids: readonly (keyof typeof keys)[], required = false): PayloadEncryption => ({
       keys: ids.map((id) => ({ id, source: { from: 'a test', read: () => keys[id].toString('hex') } })),

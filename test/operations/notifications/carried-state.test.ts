@@ -53,7 +53,7 @@ async function told(requiresEncryption: boolean) {
   return data
 }
 
-test('a carried notification never claims to be encrypted if strangers can write the state', async () => {
+test("if strangers can write a notifier's state, a kept notification never has the proof encrypted", async () => {
   expect(await told(false)).toMatchObject({ transfer: 'a transfer', proof: 'temporal' })
   expect(await told(true)).toMatchObject({ transfer: 'a transfer', proof: 'encrypted' })
 })

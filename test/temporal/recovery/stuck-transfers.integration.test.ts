@@ -51,7 +51,7 @@ beforeAll(async () => {
   })
 })
 
-test('of all running transfers, the one that waits for nothing is found and reset', async () => {
+test('a running transfer that waits for nothing is found and reset', async () => {
   const { TargetChain, TransferState } = searchAttributes
   const kinds = ['nothing', 'timer', 'step', 'parked'] as const
   const handles = await Promise.all(
