@@ -32,16 +32,16 @@ const keptSchema = orderSchema.omit({ subject: true, id: true }).extend({ at: z.
 const schema = {
   summary: 'Orders with name and reason, newest first',
   description:
-    'The route lists the orders that lanes, streams, settings, receivers of notifications and operators’ transactions still keep. Transfers are queried one by one, and only if `subject` names them. The archive has the whole log, also of closed workflows.',
+    'The route lists the orders that lanes, streams, settings, receivers of notifications and operators’ transactions still keep. Transfers are queried one by one, and only if `subject` names them. The archive has the whole log, including the orders that closed workflows kept.',
   querystring: z.strictObject({
     subject: z
       .union([z.enum(orderSubjects), z.array(z.enum(orderSubjects)).min(1)])
       .optional()
       .describe('Kinds of subjects. Absent: all kinds except transfers.'),
-    by: textSchema(100).optional(),
+    by: textSchema(100).optional().describe('The name with which the orders were given.'),
     id: textSchema(1_000).optional().describe('The id of the subject.'),
     since: z.iso.datetime({ offset: true }).optional().describe(`Absent: the last ${usualDays} days.`),
-    limit: limitSchema(1_000, 200),
+    limit: limitSchema(1_000, 200).describe('Maximum number of orders.'),
   }),
   response: {
     200: z.object({

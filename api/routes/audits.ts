@@ -40,8 +40,13 @@ export function auditsRoutes(app: Api, { client, config }: ApiDeps): void {
 
   const run = {
     summary: orderOf('audit run').summary,
-    description: 'GET /v1/audits has the result. Each chain has one ordered audit at a time: while it runs, further requests get its id.',
-    body: z.strictObject({ chain: fields.chain.schema, hours: fields.hours.schema, reason: reasonSchema.optional() }),
+    description:
+      'GET /v1/audits has the result. Each chain has at most one ordered audit at a time. While this audit runs, further requests get its id.',
+    body: z.strictObject({
+      chain: fields.chain.schema.describe('Only this target chain.'),
+      hours: fields.hours.schema.describe('Audit the deliveries of the last N hours. Absent: `audit.hours` in the config.'),
+      reason: reasonSchema.optional(),
+    }),
     response: { 202: z.object({ audits: z.array(startedSchema) }) },
   }
   app.post('/v1/audits', { config: { access: 'audit run' }, schema: run }, async (request, reply) => {

@@ -42,7 +42,7 @@ const quoteBody = z.object({
     .max(2 + 2 * mostInstructions)
     .regex(/^(0x)?([0-9a-fA-F]{2})*$/, 'must be whole bytes in hex')
     .optional()
-    .describe('Hex. With them, the answer has the price.'),
+    .describe('Hex. If this field is given, the answer contains the price.'),
 })
 const quoteAnswer = z.object({
   signedQuote: hexBytes('A quote EQ01 with its signature'),

@@ -61,7 +61,7 @@ export function settingsRoutes(app: Api, { client }: ApiDeps): void {
 
   const audit = {
     summary: 'The latest 200 changes of the settings, newest first',
-    querystring: z.strictObject({ limit: limitSchema(200, 50) }),
+    querystring: z.strictObject({ limit: limitSchema(200, 50).describe('Maximum number of changes.') }),
     response: { 200: settingsAuditSchema },
   }
   app.get('/v1/settings/audit', { ...access, schema: audit }, async (request) => {
@@ -97,7 +97,7 @@ export function notificationRoutes(app: Api, { client, config }: ApiDeps): void 
 export function flowRoute(app: Api, { client }: ApiDeps): void {
   const reader = createTrafficReader(client)
   const schema = {
-    summary: 'Transfers between the chains: open ones by state, deliveries and their times over a window',
+    summary: 'Transfers between the chains: the open transfers by state, and the deliveries and their times in a window',
     querystring: z.strictObject({
       minutes: z
         .enum(trafficMinutes.map(String) as [string, ...string[]])

@@ -65,7 +65,7 @@ export function streamRoutes(app: Api, deps: ApiDeps): void {
 
   const gate = createReadGate({ atOnce: 2, waiting: 8 })
   const checkpoint = {
-    summary: 'The checkpoint of a stream, which is kept outside Temporal, as this process reads it',
+    summary: 'The checkpoint of a stream in the store that this process uses, outside Temporal',
     params,
     response: { 200: z.object({ stream: z.string(), kept: checkpointSchema.optional().describe('Absent: none yet.') }), 404: errorSchema },
   }

@@ -35,7 +35,9 @@ const chainIdSchema = z
   .describe('Wormhole chain id, or the name of a configured chain.')
 
 const how = {
-  priority: within(1, 5).schema.optional().describe('Rank if a lane has no room for all transfers: 1 (first) … 5. Absent: as configured.'),
+  priority: within(1, 5)
+    .schema.optional()
+    .describe('Rank if a lane has no room for all transfers: 1 (first) to 5 (last). Absent: the rank in the config.'),
   deadline: z
     .union([z.iso.datetime({ offset: true }), z.number().positive().max(5_256_000)])
     .optional()
@@ -53,7 +55,12 @@ const how = {
 const bodySchema = z
   .union([
     z.strictObject({ vaa: z.string().min(1).describe('The signed VAA, base64 or hex.'), ...how }),
-    z.strictObject({ chain: chainIdSchema, emitter: emitterSchema, sequence: sequenceSchema, ...how }),
+    z.strictObject({
+      chain: chainIdSchema,
+      emitter: emitterSchema.describe('The emitter of the VAA, 64 hex digits.'),
+      sequence: sequenceSchema.describe('The sequence of the VAA, decimal.'),
+      ...how,
+    }),
     z.strictObject({
       bridge: textSchema(64).describe('A bridge whose source contract records its transfers: native-bridge.'),
       source: textSchema(64).describe('The chain that the transfer starts on.'),
@@ -104,7 +111,9 @@ const bulkResultsSchema = z.object({
 /** 202: the transfer was started. 200: the transfer existed, and keeps its priority, deadline and terms. */
 export function submitTransferRoute(app: Api, deps: ApiDeps): void {
   const config = { access: 'transfer submit' } as const
-  const querystring = z.strictObject({ bridge: textSchema(64).optional() })
+  const querystring = z.strictObject({
+    bridge: textSchema(64).optional().describe('Name of the bridge of a VAA. Absent: the first bridge in the config.'),
+  })
   const schema = {
     ...orderTexts('transfer submit'),
     headers: idempotencyHeaders,

@@ -65,7 +65,7 @@ const reportSchema = z
 /** Lists need no worker. A report queries the workflow of an open transfer, or reads the result of a closed one. */
 export function transferRoutes(app: Api, deps: ApiDeps): void {
   const list = {
-    summary: 'Transfers: open ones first, then closed ones, each newest first',
+    summary: 'Transfers: all open transfers, newest first, and then all closed transfers, newest first',
     querystring: z.strictObject({
       ...filterSchemas,
       limit: limitSchema(1_000, 50).describe('Maximum number of transfers on a page. A page may have fewer, even if more pages follow.'),

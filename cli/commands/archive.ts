@@ -45,7 +45,7 @@ old end.`,
     },
     show: {
       description:
-        'The end of the archive, and how much of the retention time of Temporal has passed since. The exit code is 1 if half of the retention time has passed.',
+        'The end of the archive, and how much of the retention time of Temporal has passed since the end. The exit code is 1 if half of the retention time has passed.',
       examples: ['portage archive show --json'],
       run: ({ withTemporal }: Call) =>
         withTemporal(async (client, config) => {

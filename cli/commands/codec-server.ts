@@ -22,13 +22,13 @@ export const codecServerCommand: CommandSpec = {
     command
       .option(
         '--port <port>',
-        'port of the codec server, instead of codecServer.port in the config; 0: any free port, which the log names',
+        'port of the codec server (default: codecServer.port in the config); with 0, the server takes a free port, and the log names it',
         portOf,
       )
       .addOption(new Option('--log-level <level>', 'lowest level that is logged').choices(logLevels).default('info'))
       .option('--pretty', 'readable log lines'),
-  notes: `The codec server needs the keys of temporal.encryption and of access tokens, and no key of a lane. Every request needs an access token of any level. The server speaks plain HTTP:
-on an address other than loopback put a proxy with TLS in front. docs/operate/temporal/encryption.md has the set-up of the Web UI.`,
+  notes: `The codec server needs the keys of temporal.encryption and of access tokens, and no key of a lane. Every request needs an access token of any level. The server speaks plain HTTP.
+If its address is not loopback, put a proxy with TLS in front of the server. docs/operate/temporal/encryption.md has the set-up of the Web UI.`,
   examples: [
     'portage codec-server --pretty',
     'temporal workflow show -w <id> --codec-endpoint http://127.0.0.1:8098 --codec-auth "Bearer $PORTAGE_TOKEN"',

@@ -35,16 +35,16 @@ const checkers = [
 export const doctorCommand: CommandSpec = {
   description: 'Check every dependency of Portage against the config. The command changes nothing.',
   notes: `The command checks Temporal: the server, the settings and security of the connection, the namespace, its permissions and its search
-attributes. For each node it checks the network, the head and finality; for each chain, whether only one node reads. For each lane it
-checks the balance, the nonces that wait for finality, and the key, which signs a no-op that is not sent. For Wormhole it checks the
-contracts, the guardian set, the guardian spy, the guardian APIs, the fees of tokens, and the token bridges of sources without a node. For
-native bridges it checks the contracts, pause, budget and roles; for plug-ins the files and the contracts; for NTT the contracts, peers, threshold and
-pause; for the Executor the contracts and the quoter's key; for CCTP the contracts, domains, pause, attesters and Circle's APIs. The command also
-checks whether the streams run with the values in the config, whether the config has the names in the orders in force, the keys of access tokens
-and whether a valid token exists, the delay of the archive, and the
-permissions of the config, the data folder and key files. For each receiver of notifications it checks whether the host can be reached,
-the form of the secrets, and whether the receiver accepts notifications. Only --send-test sends each receiver a signed
-notification.test. The exit code is 1 if a check failed.`,
+attributes. For each chain, the command checks whether only one node serves reads. For each node, it checks the network, the head and
+finality. For each lane, it checks the balance, the nonces that wait for finality, and the key. The key signs a no-op that is not sent.
+For Wormhole, the command checks the contracts, the guardian set, the guardian spy, the guardian APIs, the fees of tokens, and the token
+bridges of sources without a node. For native bridges, it checks the contracts, pause, budget and roles. For plug-ins, it checks the files
+and the contracts. For NTT, it checks the contracts, peers, threshold and pause. For the Executor, it checks the contracts and the
+quoter's key. For CCTP, it checks the contracts, domains, pause, attesters and Circle's APIs. The command checks whether the streams run
+with the values in the config, and whether the config has the names in the orders in force. It checks the keys of access tokens, and
+whether a valid token exists. It checks the delay of the archive, and the permissions of the config, the data folder and key files. For
+each receiver of notifications, it checks whether the host can be reached, the form of the secrets, and whether the receiver accepts
+notifications. Only --send-test sends each receiver a signed notification.test. The exit code is 1 if a check failed.`,
   options: (command) => command.option('--send-test', 'send each receiver of notifications a signed notification.test from this machine'),
   examples: ['portage doctor --json', 'portage doctor --send-test'],
   run: async (call: Call<{ readonly sendTest?: true }>) => {

@@ -29,14 +29,14 @@ export const runCommand: CommandSpec = {
       .option('--lane <lane>', 'serve only this lane, by id or address (may be repeated)', collect)
       .option(
         '--admin-port <port>',
-        'port of /healthz, /readyz and /metrics, instead of admin.port in the config; 0 (default): any free port, which the log names',
+        'port of /healthz, /readyz and /metrics (default: admin.port in the config, else 0); with 0, Portage takes a free port, and the log names it',
         portOf,
       )
       .addOption(new Option('--log-level <level>', 'lowest level that is logged').choices(logLevels).default('info'))
       .option('--pretty', 'readable log lines'),
   notes: `Roles:
   all      everything below in one process
-  keyless  everything but lane in one process: it may run plug-ins
+  keyless  everything except lane in one process, which may run plug-ins
   chain    transfer workflows and the steps of a chain that need no key
   lane     steps that need the keys of this process
   ledger   nonce ledgers, streams, batches, operator transactions, settings

@@ -17,9 +17,9 @@ const limitFields = {
     'maximum cost of a transaction, including the data fee',
   ),
   baseFeeCeiling: option('--base-fee-ceiling <amount>', values.amount, 'highest base fee at which new transfers are sent'),
-  tipFactor: option('--tip-factor <number>', values.tipFactor, "factor of the market's tip in the first offer"),
+  tipFactor: option('--tip-factor <number>', values.tipFactor, "the tip of the first offer is the market's tip times this factor"),
   bumpPercent: option('--bump-percent <number>', values.bumpPercent, 'how much each new attempt raises both fees, percent'),
-  gasFactor: option('--gas-factor <number>', values.gasFactor, 'factor of the gas estimate that gives the gas limit'),
+  gasFactor: option('--gas-factor <number>', values.gasFactor, 'the gas limit is the gas estimate times this factor'),
   gasLimit: option('--gas-limit <gas>', values.gas, 'maximum gas limit of a transaction'),
 }
 const feeFields = { scope, ...limitFields }

@@ -62,7 +62,7 @@ function ledgerOrder<Of extends Fields>(name: string, { ask, ...text }: AskedOrd
 
 export const laneOrders = {
   'lane pause': modeOrder('pause', {
-    summary: 'Make the lane grant no more nonces',
+    summary: 'Make the lane stop granting nonces',
     details: 'The lane still follows and replaces nonces in flight. Transfers without a nonce go to another lane.',
     why: 'key rotation',
   }),
@@ -86,7 +86,7 @@ export const laneOrders = {
   }),
   'lane fill': ledgerOrder('fill', {
     summary: 'Mine a no-op now for a nonce that no intent owns',
-    details: 'The nonce was given back, or is left from an earlier ledger.',
+    details: 'Such a nonce was given back, or is left from an earlier ledger.',
     examples: [`portage lane fill ${lane} 118 --reason "of an earlier ledger"`],
     fields: { nonce },
     ask: (given) => ({ kind: 'fill', nonce: given.nonce, reason: 'operator' }),
@@ -127,9 +127,9 @@ export const laneOrders = {
     level: 'sign',
     reason: 'required',
     route: '/v1/lanes/set-windows',
-    summary: 'Change how many nonces may be in flight for every lane in the config, or of one chain',
+    summary: 'Change how many nonces of each lane may be in flight, for all lanes in the config or of one chain',
     details:
-      'The order is the same as set-window for each lane. The answer names the lanes whose ledger cannot be reached: they keep their window.',
+      'The order is the same as set-window for each lane. A lane whose ledger cannot be reached keeps its window, and the answer names the lane.',
     examples: ['portage lane set-windows 16 --chain ethereum --reason "the pools are full"'],
     fields: { window, chain: option('--chain <name>', values.text, 'only lanes of this chain') },
     answer: z
@@ -155,7 +155,7 @@ export const laneOrders = {
   },
   'lane reset': ledgerOrder('reset', {
     summary:
-      'Make the lane forget every nonce and begin again from its account, after another chain replaced this one (LANE_CHAIN_REPLACED)',
+      'After another chain has replaced the chain of a lane (LANE_CHAIN_REPLACED), make the lane forget every nonce and start from its account',
     examples: [`portage lane reset ${lane} --chain-replaced --reason "the test network began anew"`],
     fields: {
       chainReplaced: field(

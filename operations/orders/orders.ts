@@ -32,7 +32,7 @@ export const orders = {
   'transfer submit': {
     level: 'write',
     route: '/v1/transfers',
-    summary: 'Submit a signed VAA, the place of a VAA that the guardian APIs have, or the place of a native transfer',
+    summary: 'Submit a transfer: a signed VAA, the chain, emitter and sequence of a VAA, or the number of a native transfer',
     notes: 'The command needs a running API.',
     examples: [
       'portage transfer submit AQAAAAABAA…',

@@ -32,7 +32,7 @@ const sendFields = {
   data: field('--data <hex>', usually(values.bytes, '0x'), 'call data'),
 }
 const sweepFields = {
-  keep: option('--keep <amount>', values.amount, "coins that stay: 0.5ETH; default: the lane's minimumBalance"),
+  keep: option('--keep <amount>', values.amount, "coins that the lane keeps: 0.5ETH (default: the lane's minimumBalance)"),
   token: {
     ...option('--token <address>', values.address, 'the whole balance of this ERC-20 token, instead of coins'),
     onlyCommand: true as const,
@@ -40,7 +40,7 @@ const sweepFields = {
 }
 const topUpFields = {
   from: field('--from <lane>', values.text, 'the lane that pays'),
-  amount: field('--amount <amount>', values.amount, 'how much: 0.05ETH'),
+  amount: field('--amount <amount>', values.amount, 'amount to send: 0.05ETH'),
 }
 
 export const paymentOrders = {
@@ -61,7 +61,7 @@ export const paymentOrders = {
     ...payment,
     route: '/v1/lanes/:lane/sweep',
     summary: 'Send the spare coins of a lane to the treasury of its chain (chains.<name>.treasury)',
-    details: 'In addition to the coins that stay, the lane keeps the highest cost of this payment.',
+    details: 'The lane keeps its minimumBalance or the given amount, and enough coins for the maximum cost of this payment.',
     examples: [`portage lane sweep ${lane} --keep 0.5ETH --wait`],
     fields: sweepFields,
     reason: { usual: 'sweep to the treasury' },

@@ -168,8 +168,8 @@ export const settingsCommands = {
     same: (given) => `there is no halt of ${haltScopeText(scopeOf(given))}; portage settings shows all`,
   }),
   deny: settingsOrder({
-    summary: 'Deliver nothing to a recipient, or nothing of a token: such transfers are declined',
-    details: 'A denial does not hold back transactions that are already signed.',
+    summary: 'Decline all transfers to a recipient, or all transfers of a token',
+    details: 'A denial does not stop transactions that are already signed.',
     notes: `A recipient is <address> (on every chain) or <target chain>/<address>.
 A token is <wormhole chain id>/<64 hex digits>: the chain where the token is native, and its address on that chain.`,
     examples: ['portage deny recipient bsc/0x52908400098527886e0f7030069857d2e4169ee7 --reason "sanctions list"'],
@@ -237,7 +237,7 @@ not answer, and does not count in any majority.`,
   'node disable': settingsOrder({
     summary: 'Disable a node: Portage neither reads from it nor sends to it until it is enabled again',
     details:
-      'A disabled node still counts in majorities, as a node that does not answer: the command warns if no majority is left. Every process obeys within about two seconds.',
+      'A disabled node counts as a node that does not answer. The command warns if the other nodes are not a majority. Every process obeys within about two seconds.',
     examples: ['portage node disable bsc node-2 --reason "it lies about receipts"'],
     fields: nodeFields('of the node'),
     orders: async ({ chain, name: node }, read) => {

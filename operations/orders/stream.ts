@@ -98,11 +98,12 @@ export const streamOrders = {
   'stream backfill': streamOrder('backfill', {
     level: 'write',
     summary: 'Read blocks of the source again, in addition to the live scan',
-    details: 'Portage starts the transfers in these blocks that are not resolved. A delivered transfer costs only a batched read.',
+    details:
+      'Portage starts the transfers in these blocks that are not resolved. For a delivered transfer, Portage only makes a batched read.',
     examples: [`portage stream backfill ${example} --from 18000000 --to 18050000 --reason "a node was wrong" --wait`],
     fields: {
       from: field('--from <block>', values.number, 'first block'),
-      to: field('--to <block>', values.number, 'last block; the live scan reads the blocks above the cursor'),
+      to: field('--to <block>', values.number, 'last block; only the live scan reads blocks above the cursor'),
     },
     conflict: ({ from, to }) => (from > to ? { path: 'to', message: 'must not be below from' } : undefined),
     ask: ({ from, to }) => ({ kind: 'backfill', from, to }),
@@ -118,8 +119,8 @@ export const streamOrders = {
     level: 'write',
     subject: 'stream',
     route: '/v1/streams/:stream/audit',
-    summary: "Compare a stream with its source's count and table, and its open transfers with their workflows, now",
-    details: 'Portage starts the transfers that are missing.',
+    summary: "Compare a stream with its source's count and table now",
+    details: 'The audit also compares the open transfers of the stream with their workflows. Portage starts missing transfers.',
     notes: `A process of the role intake audits each stream by itself every streams.auditMinutes. The command needs the nodes of the stream's chains, and no keys.
 The exit code is 1 if a delivery was undone.`,
     examples: [`portage stream audit ${example}`],
@@ -193,22 +194,22 @@ The exit code is 1 if a delivery was undone.`,
       maxOpen: field(
         '<transfers>',
         { ...optional(within(1, limits.open)), usual: 'configured' },
-        `maximum number of transfers under way, not counting parked transfers: 1 to ${limits.open}, or the word configured (in the API: no field) for the number in the config`,
+        `maximum number of transfers under way, not counting parked transfers: 1 to ${limits.open}. The word "configured" (in the API: leave out the field) means the number in the config`,
       ),
     },
     ask: ({ maxOpen }) => ({ kind: 'setMaxOpen', maxOpen }),
     done: ({ maxOpen }) => ({ done: maxOpen === undefined ? 'as many open as the config says' : `at most ${maxOpen} open` }),
   }),
   'stream trust': streamOrder('trust', {
-    summary: 'Set the watermark of a stream, for example to an on-chain checkpoint: all numbers up to the watermark are resolved',
-    details: 'The watermark can only rise.',
+    summary: 'Set the watermark of a stream, for example to an on-chain checkpoint',
+    details: 'All numbers up to the watermark then count as resolved. The watermark can only rise.',
     notes: `Make sure that all numbers up to the watermark are delivered, because Portage never examines these numbers again. Portage refuses a number
 above the highest known number, which portage stream audit reads from the source. To undo the order, run portage stream reread with a
 block below the block of the number.`,
     examples: [`portage stream trust ${example} --number 118000 --height 19000000 --reason "the on-chain checkpoint"`],
     fields: {
-      number: field('--number <number>', values.u64, 'all numbers up to this number are resolved'),
-      height: option('--height <block>', values.number, 'the stream need not read blocks of the source up to this block'),
+      number: field('--number <number>', values.u64, 'the new watermark'),
+      height: option('--height <block>', values.number, 'the stream does not need to read blocks of the source up to this block'),
     },
     ask: ({ number: upTo, height }) => ({ kind: 'trust', number: upTo, ...(height !== undefined && { height }) }),
     done: (given) => ({ done: `trusted up to ${given.number}` }),

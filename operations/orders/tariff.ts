@@ -32,7 +32,7 @@ const assetFields = { token, answer: field('<answer>', oneOf(['deliver', 'declin
 const feeFields = {
   chain: field('<chain>', values.chainName, 'the target'),
   token,
-  minimumFee: option('--minimum-fee <units>', values.u64, 'decline lower fees; in units of the message (at most 8 decimals)'),
+  minimumFee: option('--minimum-fee <units>', values.u64, 'decline lower fees than this; in units of the message (at most 8 decimals)'),
   price: option(
     '--price <amount>',
     values.wei,
@@ -46,7 +46,7 @@ const routeFields = {
   source: option(
     '--source <chain>',
     values.chainName,
-    'only routes from this chain; absent: from all chains without an order of their own',
+    'only the route from this chain (default: the routes from all chains that no other order names)',
   ),
 }
 

@@ -45,7 +45,7 @@ export const filterFields = {
   nonce: option(
     '--nonce <number>',
     { kind: 'number', schema: countSchema(0, Number.MAX_SAFE_INTEGER) },
-    'only transfers with this nonce; needs the lane',
+    'only transfers with this nonce of the given lane',
   ),
   txHash: option(
     '--tx <hash>',

@@ -12,7 +12,8 @@ export const nodeCommand: CommandSpec = {
   description: 'The nodes of the chains: their state, and nodes added or disabled at runtime.',
   commands: {
     list: {
-      description: 'All configured and added nodes, as this machine reaches them. The command connects to each node and changes nothing.',
+      description:
+        'All configured and added nodes, and whether this machine reaches them. The command connects to each node and changes nothing.',
       options: (command) => command.option('--chain <name>', 'only nodes of this chain'),
       examples: ['portage node list --chain bsc --json'],
       run: async ({ withTemporal, context, options }: Call<{ chain?: string }>) => {

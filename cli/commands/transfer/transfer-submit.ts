@@ -35,10 +35,10 @@ export const submit: CommandSpec = {
       .option('--sequence <number>', 'sequence, decimal')
       .option(
         '--native <source:target:nonce>',
-        "a transfer in the table of a native bridge's source: chains by name, and its nonce",
+        'a transfer of a native bridge: the names of its source and target, and its nonce in the table of the source',
         nativePlace,
       )
-      .option('--bridge <name>', 'bridge protocol (default: the first that is configured)')
+      .option('--bridge <name>', 'name of the bridge (default: the first bridge in the config)')
       .option(
         '--priority <1-5>',
         'rank of the transfer while a lane has no room for all transfers: 1 first, 5 last (default: from the config)',

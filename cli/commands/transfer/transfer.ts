@@ -44,7 +44,7 @@ export const transferCommand: CommandSpec = {
         'portage transfer list --lane 0x5290…9ee7 --nonce 118 --chain ethereum',
         'portage transfer list --code LANE_NONE --limit 200 --json',
       ],
-      notes: 'With --wide, the list also has the amounts, the payments and, of delivered paid requests, the profits.',
+      notes: 'With --wide, the list also shows the amounts, the payments, and the profits of delivered paid requests.',
       run: async ({ withTemporal, options, globals }: Call<ListOptions>) => {
         const transfers = await withTemporal(async (client, config) => {
           const rows = await select(client, config, options)
