@@ -45,7 +45,7 @@ test.each([
   expect(operationIdOf(method, path)).toBe(id)
 })
 
-test('an object that occurs more than once is a component, unless it is small', () => {
+test('an object that occurs more than once is a component of the document, unless it is small', () => {
   const repeated = [...objectsIn(document.paths)].filter(([json, count]) => count > 1 && json.length > 400)
   expect(repeated).toEqual([])
   expect(text.length).toBeLessThan(250_000)

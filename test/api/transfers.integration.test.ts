@@ -93,7 +93,7 @@ describe('transfers over HTTP', () => {
     expect([...found, ...page.ids].toSorted()).toEqual(ids.toSorted())
   })
 
-  test('a row and a report have amount, token and recipient, also after the transfer was started again', async () => {
+  test('a row and a report have amount, token and recipient, even after a restart of the transfer', async () => {
     const shown = async () => [
       ((await get('/v1/transfers?sourceChain=bsc')).body['transfers'] as object[])[0],
       (await get(`/v1/transfers/${back}`)).body,

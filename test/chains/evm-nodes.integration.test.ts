@@ -37,7 +37,7 @@ describe('nodes', () => {
     expect(node.requests).toHaveLength(2)
   })
 
-  test('receipts and logs, whose length strangers choose, have HTTP requests of their own', async () => {
+  test('receipts and logs, whose length strangers choose, have their own HTTP requests', async () => {
     const node = await proxy()
     const nodes = testNodes(node.url)
     await nodes.verify()

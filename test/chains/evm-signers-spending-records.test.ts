@@ -88,7 +88,7 @@ describe('the records of spending, while the clock of the process does not move'
     expect(await spentBy(one)).toBe(21_000n)
   })
 
-  test('nonces that a key signed in the last day are known to every process with the folder', async () => {
+  test('each process with the folder knows the nonces that the key signed in the last day', async () => {
     let now = start
     const { signer } = keyWith({ maxSpendingPerHourWei: String(ether) }, { spendingFolder: folder, clock: () => now })
     const signedBelow = createSignedNonces(folder, () => now)

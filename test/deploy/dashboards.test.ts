@@ -127,7 +127,7 @@ describe.each(all)('deploy/grafana/%s', (file, dashboard) => {
     }
   })
 
-  test('a line ends where its series has no values', () => {
+  test('a line of a dashboard ends where its series has no values', () => {
     const lines = panelsOf(dashboard).filter(({ type }) => type === 'timeseries')
     expect(lines.length).toBeGreaterThan(0)
     for (const { fieldConfig } of lines) expect(fieldConfig?.defaults.custom?.spanNulls).toBe(false)

@@ -50,7 +50,7 @@ describe('a checkpoint of the settings', () => {
     expect(() => read(value)).toThrow(new RegExp(`^${field.replace(/[[\].]/g, '\\$&')}: `))
   })
 
-  test('a checkpoint keeps the last change, even the end of a halt, but not one that no order could make', () => {
+  test('a checkpoint keeps the last change of the settings, unless no order could have made this change', () => {
     const order = { kind: 'unhalt', scope: { chain: 'bsc' } } as const
     const { audit } = applySettingsOrders(settings, { by: 'me', reason: 'over', orders: [order] }, 900)
     const changed = (...changes: object[]) => read(checkpoint({ settings: { ...settings, audit: changes } })).settings

@@ -15,7 +15,7 @@ const chooseAtOnce = `for (const [name, label] of [['State', 'delivered'], ['Age
 }`
 
 test.skipIf(chromium === undefined)(
-  'every count of transfers leads to their list, whose filter is in the address',
+  'each count of transfers links to their list, and the filter is in the address',
   { timeout: 240_000 },
   async () => {
     const on = await startPageStage(chromium ?? '')

@@ -55,7 +55,7 @@ describe('Automatic top-ups and watched tokens', () => {
   })
   afterAll(() => stage?.close())
 
-  test('a drained lane is topped up once, to the level, by an order of `automatic` that says why', async () => {
+  test('a drained lane gets one top-up to the configured level, by an order of automatic with a reason', async () => {
     const before = await count(payer!)
     await drain()
     await full()

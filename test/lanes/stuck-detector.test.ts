@@ -17,7 +17,7 @@ test('only the lowest nonce is raised, some blocks after it became the lowest or
   expect(detector.check({ height: 28, ...calm, lowest: true })).toBeUndefined()
 })
 
-test('a process that takes over continues the count of blocks, but first gives the attempt one block', () => {
+test('a process that takes over continues the count of blocks, but first waits for one block', () => {
   const detector = createStuckDetector(3, true, 2)
   detector.attempted(30)
   expect(detector.check({ height: 30, ...calm, lowest: true })).toBeUndefined()

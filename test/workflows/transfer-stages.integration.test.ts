@@ -40,7 +40,7 @@ describe('Deliveries of several calls', () => {
     ])
   })
 
-  test('the first call is confirmed as its stage, and its reverts do not count for the next stage', async () => {
+  test('the first stage of a transfer is confirmed, and its reverts do not count in the second stage', async () => {
     const calls: string[] = []
     on.script.admit = (input) => stageOf(calls.includes('passed') ? 'complete' : 'receive')(input)
     on.script.broadcast = ({ stage }) => {

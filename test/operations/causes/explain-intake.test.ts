@@ -15,7 +15,7 @@ function streamOf(changes: Partial<StreamState>, stream = followedName): Pick<Fa
   return { streams: [{ stream, state: read(state) }] }
 }
 
-test('without native routes, a dead or hung intake is a cause once two audits are missing', () => {
+test('without native routes, a dead or hung intake is reported once two audits are missing', () => {
   expect(codes(streamOf({ updatedAt: at - 2 * periodMs }))).toEqual([])
   const rows = explain(facts(streamOf({ updatedAt: at - 3 * periodMs })), config)
   expect(rows).toMatchObject([{ code: 'INTAKE_SILENT', where: { id: 'intake' }, since: '2026-11-22T11:45:00.000Z' }])

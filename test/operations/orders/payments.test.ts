@@ -22,7 +22,7 @@ test.each([
   ['lane send', `evm-1338:${address}`],
   ['lane sweep', `evm-1338:${address}`],
   ['lane top-up', `evm-56:${address}`],
-] as const)('%s for a lane outside the config starts no workflow, which would wait forever', async (name, lane) => {
+] as const)('%s for a lane outside the config starts no workflow, because it would never end', async (name, lane) => {
   const { result, started } = order(name, lane)
   await expect(result).rejects.toMatchObject({ code: 'LANE_NOT_FOUND' })
   expect(started).toEqual([])
