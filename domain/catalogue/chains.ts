@@ -57,7 +57,7 @@ export const chainRows = {
   NODE_DOWN: {
     title: 'A node does not answer, but other nodes of its chain do.',
     remedy:
-      'Repair the node. If the repair takes a long time, disable the node, and enable it afterwards. A disabled node still counts in the majority. If an operator added the node, remove it.',
+      'Repair the node. If the repair takes a long time, disable the node, and enable it afterwards. A disabled node still counts when Portage computes how many nodes are a majority. If an operator added the node, remove it.',
     ...cause('node', 'Portage uses the other nodes.', [nodes, disable, remove]),
   },
   NODE_LAGS: {

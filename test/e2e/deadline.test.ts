@@ -121,7 +121,7 @@ describe('Transfers that do not wait for ever', () => {
     await expectDelivered(stage)
   })
 
-  test('if its process died, a cancelled transfer ends only once its call is mined, and it is then delivered', async () => {
+  test('a cancelled transfer whose process died ends only once its call is mined, and ends as delivered', async () => {
     const stuck = await stuckInPool(anvil())
     const sent = await submit()
     const { index, call } = await carrier()

@@ -117,7 +117,7 @@ const strangers: readonly (readonly [string, Run])[] = [
 ]
 
 describe.each(strangers)('a stranger’s run under a number, with %s,', (_, run) => {
-  test("a stranger's run does not keep a missing message from being fetched", async () => {
+  test("a stranger's run does not prevent the fetch of a missing message", async () => {
     const { fetched, submitted } = await auditWith([run], 'gap')
     expect([fetched, submitted]).toEqual([['1'], ['1']])
   })
