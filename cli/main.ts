@@ -105,7 +105,7 @@ export function createProgram(context: CliContext, ended: (code: ExitCode) => vo
     .description('Portage carries cross-chain transfers to their destination and loses none.')
     .option('--config <file>', 'config file (default: $PORTAGE_CONFIG, else portage.yaml)')
     .option('--json', 'one JSON object on stdout, for scripts')
-    .option('--wide', 'show whole ids, and each row on one line, however wide (default: the table fits the terminal, or 80 columns)')
+    .option('--wide', 'show whole ids, and each row on one line (default: fit the terminal, or 80 columns)')
     .option('--token-file <file>', 'file with the access token for orders (default: $PORTAGE_TOKEN)')
     .option('--verbose', 'if there is an error, print its stack and causes')
     .configureHelp({ showGlobalOptions: true, minWidthToWrap: 24, helpWidth, subcommandTerm })
