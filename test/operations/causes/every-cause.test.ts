@@ -171,7 +171,7 @@ const besides: Partial<Record<CauseCode, readonly CauseCode[]>> = {
 /** Causes that no case of lab/stuck reproduces. The list may only become shorter. */
 const neverMade: readonly CauseCode[] = [
   ...(['INTAKE_SILENT', 'LANE_CHAIN_REPLACED', 'FEE_LIMIT_REACHED', 'NONCE_STUCK', 'LANE_UNREACHABLE', 'LANE_UNSYNCED'] as const),
-  ...(['LANE_NONE', 'LANE_FULL', 'SIGNING_REFUSED', 'CALL_UNJUSTIFIED', 'SIGNER_OFFLINE'] as const),
+  ...(['LANE_NONE', 'LANE_FULL', 'SIGNING_REFUSED', 'CALL_UNJUSTIFIED'] as const),
   ...(['BRIDGE_POOL_EMPTY', 'BRIDGE_BUDGET', 'NATIVE_NOT_FINAL', 'WRAPPER_MISSING', 'FEE_LIMIT'] as const),
   ...(['FEE_BELOW_COST', 'QUARANTINED', 'STREAM_UNREACHABLE', 'STREAM_FORKED', 'STREAM_COUNT'] as const),
   ...(['STREAM_FULL', 'STREAM_LAGS', 'STREAM_WITHOUT_SOURCE', 'GAP_UNSTARTED', 'GAP_HIDDEN'] as const),
