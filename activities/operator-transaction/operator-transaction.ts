@@ -21,7 +21,7 @@ import { priceCall } from '../checks/price-call.ts'
 /** Maximum wait for a nonce, ms. The workflow acts on a cancel only after this wait. */
 const waitForSlotMs = 30_000
 const waitForFinalMs = 10_000
-/** Operator transactions come after urgent deliveries and before all others. */
+/** Operator transactions come after deliveries with priority 1, and before deliveries with the default priority (3). */
 const priority = 2
 
 export interface SendOperatorTransactionDeps {

@@ -65,7 +65,7 @@ function oneRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
 
 function manyRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
   const schema = {
-    summary: `${orderOf(`transfer ${kind}`).summary} (several transfers, by ids or by a filter)`,
+    summary: `For several transfers, by ids or by a filter: ${orderOf(`transfer ${kind}`).summary.toLowerCase()}`,
     body: manySchema,
     response: { 200: bulkOrderSchema, 404: errorSchema, 409: errorSchema, 422: errorSchema },
   }

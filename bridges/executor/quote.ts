@@ -4,7 +4,7 @@ import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
 import { toHex } from '../../domain/vaa.ts'
 import type { RelayInstructions } from './requests.ts'
 
-/** A quote of the form EQ01 (example-messaging-executor, README). Prices are USD per coin. */
+/** A quote of the form EQ01 (example-messaging-executor, README). */
 export interface Quote {
   /** 0x, lower case. Names the provider. */
   readonly quoter: string

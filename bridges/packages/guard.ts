@@ -4,7 +4,9 @@ import { argumentBeyond, encodeCall } from '../kit/calls.ts'
 import { encodeView } from '../kit/views.ts'
 import type { Call, CallRule, Message, Next, Plugin, Policy, Shown, Stage, Target } from '../kit/plugin.ts'
 
-/** Ten years, and the end of the year 9999, in seconds. A later `opensAt` is a mistake, such as a time in ms. */
+/**
+ * An `opensAt` (seconds) that is more than ten years ahead, or after the year 9999, is a mistake, such as a time in ms.
+ */
 const [longestSeconds, lastSecond] = [10 * 365 * 86_400, 253_402_300_799]
 /** Maximum bytes of a list of views with their answers. A plan has two lists, and becomes part of histories. */
 export const mostViewBytes = 8_192

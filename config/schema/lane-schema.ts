@@ -40,7 +40,7 @@ export const signerSchema = z.discriminatedUnion('kind', [
     .strictObject({
       kind: z.literal('keystore').describe('An encrypted Ethereum keystore file (version 3).'),
       file: path.describe('Path of the file, relative to the config file.'),
-      passwordFile: optional(path).describe('A file whose first line is the password, relative to the config file.'),
+      passwordFile: optional(path).describe('Path of a file whose first line is the password, relative to the config file.'),
       passwordVariable: optional(variable).describe('Environment variable with the password.'),
     })
     .refine(...oneOf('passwordFile', 'passwordVariable')),

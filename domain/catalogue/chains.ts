@@ -26,7 +26,7 @@ export const chainRows = {
     meaning: 'Finality, streams and audits wait, because they need the answers of more than half of the nodes.',
   },
   CHAIN_STALLED: {
-    title: 'The chain makes no blocks, or all its configured nodes have stopped.',
+    title: 'The chain makes no blocks, or all its configured nodes answer but no longer follow the chain.',
     remedy:
       'Compare the heads of the nodes in `portage doctor` with a block explorer. If the explorer shows new blocks, the nodes have stopped: restart the nodes, or name other nodes in the config and restart the processes. A node that was added with `portage node add` is used only while no node in the config answers. Halt a chain whose blocks you do not trust.',
     severity: 'chain',

@@ -93,7 +93,7 @@ export const laneRows = {
     remedy: 'Wait for a block. If the lane stays full, add a key to the chain, or raise the window.',
     retriable: true,
     severity: 'transfers',
-    does: 'Waiting calls are ranked by class and age. As soon as a transaction of the lane is mined, the first waiting call gets a nonce.',
+    does: 'Waiting calls are ranked by priority, which rises while they wait. As soon as a transaction of the lane is mined, the first waiting call gets a nonce.',
     next: [listLanes],
   },
   LANE_CONFLICT: fatal('The ledger holds another call for this intent.', 'This is a bug: report it with the transfer id.'),

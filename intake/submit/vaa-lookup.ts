@@ -106,8 +106,9 @@ export function createFindVaa(lookup: Pick<VaaLookup, 'find'>) {
 }
 
 /**
- * Fetches a VAA and resolves to the answer of `take`, which gets the copy of the next API if it refuses one. Throws
- * VAA_NOT_FOUND with the answer of each API, the first refusal, and other errors of `take`.
+ * Fetches a VAA and resolves to the answer of `take`. If `take` refuses a copy, it gets the copy of the next API. If
+ * `take` refuses every copy, throws the first refusal. If no API has a copy, throws VAA_NOT_FOUND with each API's
+ * answer. Throws other errors of `take` immediately.
  */
 export async function fetchSignedVaa<T>(
   lookup: Pick<VaaLookup, 'find'>,

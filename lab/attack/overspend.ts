@@ -15,9 +15,7 @@ const gwei = 10n ** 9n
  */
 const [steep, spike] = [6_000n * gwei, 1_500n * gwei]
 const [pricedWithinMs, decidedWithinMs] = [30_000, 120_000]
-/**
- * Number of payments from each lane. At `spike`, all of them together cost up to about twice the lower limit of a key.
- */
+/** Payments from each lane. At `spike`, they cost up to about twice the lower one of the key's two spending limits. */
 const payments = 25
 /**
  * Amount in wei of the first payment. No two payments have the same amount, so the chain shows how often each was made.

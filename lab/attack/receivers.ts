@@ -93,9 +93,7 @@ export interface ReceiverVerdict {
   readonly honest: number
   readonly delivered: number
   readonly lost: number
-  /**
-   * Number of messages that a contract has received with coins, or although no route lists them. No route allows coins.
-   */
+  /** Number of received messages that no route lists, or that carried coins, which no route allows. */
   readonly foreign: number
 }
 

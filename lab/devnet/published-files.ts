@@ -16,7 +16,7 @@ export interface DevnetFiles {
   readonly config: string
   /** Shell assignments: PORTAGE_CONFIG, PORTAGE_DEVNET (the folder) and the lanes' DEVNET keys. */
   readonly env: string
-  /** Chains and their contracts, for `lab/devnet/send.ts` and `lab/devnet/native/native-owner.ts`. */
+  /** Chains and their contracts, for other processes that use the devnet (`readDevnetChains`). */
   readonly chains: string
 }
 

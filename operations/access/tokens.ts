@@ -10,7 +10,7 @@ const issuer = 'portage'
 const clockSkewMs = 60_000
 const longestToken = 4_096
 
-/** Names under which Portage itself gives orders. */
+/** Authors of orders without a token: Portage itself, the holder of the key file, and people without a name. */
 const reserved = new Set(['portage', 'key-file', 'unnamed', 'automatic', 'checkpoint'])
 
 export const principalName = z

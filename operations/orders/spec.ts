@@ -39,7 +39,7 @@ export interface OrderContext {
 
 export interface OrderResult {
   readonly json: object
-  /** Output for people. A record begins with `done`, `unchanged` or `asked`, and then names the order's subject. */
+  /** Output for people. Most records begin with `done`, `unchanged` or `asked`. */
   readonly text: string | Readonly<Record<string, string | number | undefined>>
   readonly failed?: boolean
 }

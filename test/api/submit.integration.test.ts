@@ -273,7 +273,7 @@ describe('API and command line on a devnet', () => {
     const lane = laneOfBsc()
     const lines = readingCommands({ id: known, lane, chain: 'bsc' })
     expect(lines.length).toBeGreaterThan(20)
-    // The README says to run the commands in the folder of the config.
+    // Commands read portage.yaml of the current folder, unless an option names another file.
     const setting = { cwd: devnet.dir, env: { ...process.env, PORTAGE_TOKEN: token } }
     for (const argv of lines) {
       const { code, out, err } = await runCli(argv, setting)

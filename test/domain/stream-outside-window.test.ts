@@ -118,7 +118,7 @@ describe('numbers outside the window', () => {
     ]
     expect(parked.every((number) => outsideReason(state, String(number)))).toBe(true)
     expect([...open.map(({ number }) => number), gap.from].every((number) => !outsideReason(state, number))).toBe(true)
-    // A proof of single numbers also resolves numbers inside an interval.
+    // Completions also resolve numbers inside a condensed interval, here its beginning.
     const ended = tell(state, { kind: 'completed', numbers: [['4', '9000']], from: 0, to: 1 })
     expect([outsideReason(ended, '8'), viewStream(ended).completedNumber]).toEqual([undefined, '9000'])
     expect(tell(state, { kind: 'undone', numbers: [['7', '7']] }).gaps).toMatchObject([{ from: '7', to: '7', state: 'undone' }, gap])

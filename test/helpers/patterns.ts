@@ -70,7 +70,10 @@ const noiseMs = 25
 /** Number of further slow measurements that prove a pattern slow, because a busy machine lengthens measurements. */
 const agreeing = 3
 
-/** Why a pattern is slow. Undefined if it is not. The static analysis finds only repeated characters. */
+/**
+ * Why a pattern is slow. Undefined if it is not. The analysis knows only repeated characters, so other texts are
+ * measured.
+ */
 export function whySlow({ source, flags }: Pick<Pattern, 'source' | 'flags'>): string | undefined {
   const pattern = new RegExp(source, flags)
   const { parsed, reports } = analyse(pattern)

@@ -212,7 +212,8 @@ const quote = 'execution reverted'
 
 /**
  * Returns a function that finds the class of an error by its text, without revert data and without the reason of a
- * revert. It compares `overrides` first, and returns `ambiguous` if nothing matches.
+ * revert. It compares `overrides` first. If no text matches, the code -32005 means `pool-limit`, and any other error is
+ * `ambiguous`.
  */
 export function createClassifier(overrides: ErrorTexts = {}) {
   const order = new Set(classes.map(([errorClass]) => errorClass))

@@ -34,7 +34,7 @@ export interface TemporalOnPostgres {
    * Dumps a consistent snapshot of each database while the server is running. Throws Error with the output of pg_dump.
    */
   dump(folder: string): Promise<TemporalDump>
-  /** Ends the Temporal server and starts it again on the same databases. The address changes unless `port` is given. */
+  /** Starts the Temporal server again on the same databases. Without the option `port`, its address changes. */
   restart(): Promise<void>
   stop(): Promise<void>
 }

@@ -1,7 +1,7 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
 import type { StreamNames } from '../../../domain/stream/stream.ts'
 
-/** Functions whose docstrings name no error codes throw the errors of Temporal's SDK. */
+/** In temporal/client, functions whose docstrings name no error codes throw the errors of Temporal's SDK. */
 export type TemporalClient = Client & { readonly streamNames?: StreamNames | undefined }
 
 /** Limits the time of the calls in `work`. Calls outside of `within` have no time limit. */

@@ -20,8 +20,9 @@ describe('rules with shorter times', () => {
     ['max(a offset 10m) > 3', 'max(a offset 10000ms) > 3'],
     ['max by (stream) (a_seconds) > 3600', 'max by (stream) (a_seconds) > 60'],
     ['min(a_seconds) > 3600 and max(changes(b[1h])) > 0', 'min(a_seconds) > 60 and max(changes(b[60000ms])) > 0'],
-    // A range is never shorter than six seconds, because it would then lack samples.
+    // `a_blocks` is a count, not a time.
     ['max(a_blocks) > 3600', 'max(a_blocks) > 3600'],
+    // A range is never shorter than six seconds, because it would then lack samples.
     ['changes(a[2m]) == 0', 'changes(a[6000ms]) == 0'],
     [
       'increase(a_seconds_bucket{le=~"300(\\\\.0)?"}[1h]) / increase(a_seconds_count[1h]) < 0.99',
