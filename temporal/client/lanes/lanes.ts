@@ -38,6 +38,12 @@ export function queryPagedLane(client: TemporalClient, lane: LaneId): Promise<La
   return queryOrWake(client, laneWorkflowId(lane), laneStatusQuery)
 }
 
+/** Start of the ledger's current run, ms since the epoch. */
+export async function laneStartedAt(client: TemporalClient, lane: LaneId): Promise<number> {
+  const { startTime } = await client.workflow.getHandle(laneWorkflowId(lane)).describe()
+  return startTime.getTime()
+}
+
 /** Throws LANE_NOT_FOUND, LANE_UNREACHABLE and TEMPORAL_UNAVAILABLE. */
 export function readLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return within(client, queryTimeoutMs, () => queryLane(client, lane)).catch((error: unknown) => {
