@@ -19,7 +19,7 @@ import {
 import { checkedOrder, queryOrWake, startUnlessTaken } from '../calls/workflow-calls.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
 import { ifGone, rethrowAs } from '../connection/errors.ts'
-import { runningNames } from '../visibility/runs.ts'
+import { type RunningNames, runningNames } from '../visibility/runs.ts'
 
 const queryTimeoutMs = 5_000
 const codes = { gone: 'RECEIVER_NOT_FOUND', unserved: 'NOTIFIER_UNREACHABLE' } as const
@@ -55,9 +55,9 @@ export async function readNotifier(client: TemporalClient, receiver: string): Pr
   }
 }
 
-export async function listNotifiers(client: TemporalClient): Promise<readonly string[]> {
-  const { names } = await within(client, queryTimeoutMs, () => runningNames(client, 'notifier', notifierWorkflowId('')))
-  return names
+/** See `runningNames`. */
+export function findNotifiers(client: TemporalClient, configured: readonly string[]): Promise<RunningNames> {
+  return within(client, queryTimeoutMs, () => runningNames(client, 'notifier', notifierWorkflowId(''), configured))
 }
 
 export function countNotifierOrders(client: TemporalClient, receiver: string): Promise<number> {
