@@ -137,8 +137,8 @@ export interface Endpoint {
    * Throws VAA_*, GUARDIAN_SET_* and read errors.
    */
   demandSigned?(transfer: Transfer): Promise<void>
-  /** Called, once or more often, with the time (ms since the epoch) of an operator's last order to retry. */
-  retry?(transfer: Transfer, orderedAt: number): void
+  /** Called before each admission with the time (ms since the epoch) of an operator's last order to retry, if any. */
+  retry?(transfer: Transfer, orderedAt: number | undefined): void
   /** Checks all conditions of a delivery, including `verify`. */
   validate(transfer: Transfer): Promise<Verdict>
   delivered(transfer: Transfer, at: At): Promise<boolean>

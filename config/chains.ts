@@ -36,6 +36,11 @@ export function lanesOf(config: Pick<Config, 'chains'>) {
   )
 }
 
+/** The lanes and receivers in the config, whose workflows keep orders. */
+export function orderedNames({ chains, notifications }: Pick<Config, 'chains' | 'notifications'>) {
+  return { lanes: lanesOf({ chains }).map(({ id }) => id), receivers: notifications.map(({ name }) => name) }
+}
+
 export function chainsOfLanes(config: Pick<Config, 'chains'>): ReadonlyMap<LaneId, ChainName> {
   return new Map(lanesOf(config).map(({ id, chain }) => [id, chain]))
 }

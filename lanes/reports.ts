@@ -19,7 +19,7 @@ export interface LaneReport extends Partial<Pick<LaneView, 'next' | 'latest' | '
 }
 
 export async function listLanes(client: TemporalClient, chains: ReadonlyMap<LaneId, ChainName>): Promise<LaneReport[]> {
-  const running = await runningLanes(client)
+  const running = await runningLanes(client, [...chains.keys()])
   const lanes = [...new Set([...chains.keys(), ...running])]
   const statuses = createLaneStatusCache(client, lanes)
   return Promise.all(

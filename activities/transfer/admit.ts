@@ -57,7 +57,7 @@ async function admissionStep<T extends Admission | Passed>(
   const other = isServed ? undefined : underOtherConfig(deps, transfer, `the bridge ${bridge} to ${targetChain} is not in the config`)
   if (other) return other
   const target = { endpoint: endpointOf(deps, transfer), chain: chainOf(deps, transfer), lanes: lanesOf(deps, transfer) }
-  if (retriedAt !== undefined) target.endpoint.retry?.(transfer, retriedAt)
+  target.endpoint.retry?.(transfer, retriedAt)
   const result = haltedBy(deps, transfer) ?? (await step(target))
   if (!goingOn.has(result.kind)) target.endpoint.release?.(transfer)
   return result

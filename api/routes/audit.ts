@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { orderedNames } from '../../config/chains.ts'
 import { type KeptOrders, orderSubjects, readKeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import { limitSchema, textSchema } from '../../operations/orders/values.ts'
 import type { Api, ApiDeps } from '../deps.ts'
@@ -53,10 +54,12 @@ const schema = {
   },
 }
 
-export function auditRoute(app: Api, { client }: ApiDeps): void {
+export function auditRoute(app: Api, { client, config }: ApiDeps): void {
   const shared = createSharedReads<KeptOrders[]>(keepMs, createReadGate({ atOnce: 1, waiting: 8 }))
   const read = (subjects: readonly (typeof orderSubjects)[number][], since: number) =>
-    shared(`${[...new Set(subjects)].toSorted().join(',')} ${Math.floor(since / 60_000)}`, () => readKeptOrders(client, since, subjects))
+    shared(`${[...new Set(subjects)].toSorted().join(',')} ${Math.floor(since / 60_000)}`, () =>
+      readKeptOrders(client, orderedNames(config), since, subjects),
+    )
   app.get('/v1/audit', { config: { access: 'read' }, schema }, async ({ query: { subject, by, id, since, limit: most } }) => {
     const from = since === undefined ? Date.now() - usualDays * 86_400_000 : Date.parse(since)
     const subjects = subject === undefined ? orderSubjects.filter((one) => one !== 'transfer') : [subject].flat()

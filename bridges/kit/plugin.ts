@@ -151,8 +151,8 @@ export interface Plugin<C> {
    * more than the fee is worth. Absent: the config must say `free: true`.
    */
   earned?(message: Message<C>): bigint
-  /** Called with the time (ms since the epoch) of an operator's order to retry a message. */
-  retry?(digest: string, orderedAt: number): void
+  /** Called before each admission with the time (ms since the epoch) of an operator's last order to retry, if any. */
+  retry?(digest: string, orderedAt: number | undefined): void
   /** Size of a content in memory, bytes. Absent: contents are small. */
   bytesOf?(content: C): number
 }

@@ -28,7 +28,7 @@ export function createPackageEndpoint<C>(plugin: Plugin<C>, messages: PluginMess
   return {
     ...endpoint,
     plan,
-    ...(retry && { retry: ({ digest }: Transfer, orderedAt: number) => retry(digest, orderedAt) }),
+    ...(retry && { retry: ({ digest }: Transfer, orderedAt: number | undefined) => retry(digest, orderedAt) }),
     // If the plug-in fails, the transfer starts anyway, and waits for the plug-in.
     accept: async (message) => void (await unless(Promise.resolve(endpoint.accept?.(message)), isPluginFailure)),
     // `product` is absent, so that no code of the plug-in runs.

@@ -53,10 +53,11 @@ export interface PluginThread {
   /** Throws Error, and the errors of `target.read`. */
   next(message: SignedMessage, route: number, target: Target): Promise<unknown>
   /**
-   * Ends the pause of a message on which the plug-in hung before the order (ms since the epoch). An order that comes
-   * within an hour of another one, also for another message, has its effect at a later call.
+   * Takes the last order to retry a message (ms since the epoch, undefined if there is none). A new order ends the
+   * pause of a message on which the plug-in hung. An order that comes within an hour of another one, also for another
+   * message, has its effect at a later call.
    */
-  retry(digest: string, orderedAt: number): void
+  retry(digest: string, orderedAt: number | undefined): void
   close(): void
 }
 
@@ -131,6 +132,8 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
 /** Remembers the messages, by digest, on which the plug-in hung. */
 function createHangs() {
   const hung = new LRUCache<string, Hang>({ max: mostHung })
+  /** Last order of each message, without orders that still wait for their effect. 0: none. */
+  const orders = new LRUCache<string, number>({ max: mostHung })
   let lastOrder = -Infinity
   const hoursOf = ({ before }: Hang) => hungHours[before] ?? hungHours[2]
   /** Undefined if the plug-in gets the message. */
@@ -149,9 +152,14 @@ function createHangs() {
       if (hang) throw new Error(`it hung on this message, and gets it again after ${hoursOf(hang)} h: ${hang.reason}`)
     },
     /** See `PluginThread.retry`. */
-    retry(digest: string, orderedAt: number): void {
+    retry(digest: string, orderedAt = 0): void {
       const hang = pausedBy(digest)
-      if (!hang || orderedAt <= hang.time || performance.now() - lastOrder < orderEveryMs) return
+      const known = orders.get(digest)
+      // The two times are of different clocks: an order has its time by the clock of Temporal.
+      const isNew = hang && orderedAt > 0 && (known === undefined ? orderedAt > hang.time : orderedAt !== known)
+      if (isNew && performance.now() - lastOrder < orderEveryMs) return
+      orders.set(digest, orderedAt)
+      if (!isNew) return
       lastOrder = performance.now()
       hung.set(digest, { ...hang, at: -Infinity })
     },

@@ -3,10 +3,11 @@ import { archiveTransfers, freshnessOf, readProgress } from '../../operations/ar
 import { exportOrders, lastExport, verifyDay } from '../../operations/archive/orders.ts'
 import { createArchiveStore } from '../../operations/archive/create-store.ts'
 import type { ArchiveStore } from '../../operations/archive/store.ts'
+import { orderedNames } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { retentionHours } from '../../temporal/client/transfers/closed-runs.ts'
-import { readKeptOrders } from '../../temporal/client/settings/kept-orders.ts'
+import { type OrderedNames, readKeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { withInterrupt } from '../context.ts'
 import { invalid, numberWithin, parse, utcDay } from '../arguments/options.ts'
@@ -76,11 +77,12 @@ function storeOf({ archive }: Config): ArchiveStore {
 
 async function run({ context, globals, options: { since, every } }: Call<RunOptions>, client: TemporalClient, config: Config) {
   const store = storeOf(config)
-  if (every === undefined) return outcome(await pass(client, store, since))
+  const names = orderedNames(config)
+  if (every === undefined) return outcome(await pass(client, store, names, since))
   return withInterrupt(context, async (interrupted) => {
     let from = since
     const round = async () => {
-      const done = outcome(await pass(client, store, from))
+      const done = outcome(await pass(client, store, names, from))
       from = undefined
       if (globals.json) print(context, globals, done)
       else context.stderr.write(`${render(done.text, widthOf(context, globals))}\n`)
@@ -92,13 +94,13 @@ async function run({ context, globals, options: { since, every } }: Call<RunOpti
   })
 }
 
-async function pass(client: TemporalClient, store: ArchiveStore, since: number | undefined) {
+async function pass(client: TemporalClient, store: ArchiveStore, names: OrderedNames, since: number | undefined) {
   const now = Date.now()
   const oldest = now - (await retentionHours(client)) * hourMs
   const ordersThrough = await lastExport(store)
   const transfers = await archiveTransfers(client, store, { since, ordersThrough, oldest, now })
   const from = Date.parse(transfers.from)
-  const kept = await readKeptOrders(client, from)
+  const kept = await readKeptOrders(client, names, from)
   // The log is complete only if `from` is not after the last export, or not after Temporal's oldest record.
   const through = from > Math.max(oldest, ordersThrough) ? undefined : now
   return { transfers, orders: await exportOrders(store, [...kept, ...transfers.orders], through) }

@@ -1,4 +1,4 @@
-import { fields, oneOf, pattern, whole } from '../field-checks.ts'
+import { type Check, fields, listOf, oneOf, optional, pattern, rule, whole } from '../field-checks.ts'
 import { type Order, withOrder, type GivenOrder } from '../order.ts'
 import type { ConditionSource } from './condition.ts'
 import type { Notification } from './notification.ts'
@@ -71,6 +71,28 @@ export function newNotifier(from: number): NotifierState {
     counts: { sent: 0, failed: 0, givenUp: 0 },
   }
 }
+
+const maybe = (checks: Readonly<Record<string, Check>>) => optional(fields(checks))
+/** Unlike `time`, allows fractions: a signal of an operator may have them. */
+const moment = rule((value) => typeof value === 'number' && value >= 0 && value <= 8_640_000_000_000_000, 'a time in ms')
+const counter = rule((value) => typeof value === 'number', 'a number')
+
+/**
+ * Checks the fields that reports read, because anyone with access to Temporal can start another workflow under a
+ * notifier's id. Throws an Error that names the field.
+ */
+export const checkNotifierState: (state: unknown) => void = (state) =>
+  fields({
+    cursor: fields({ from: moment, seen: moment }),
+    pending: listOf(fields({ at: moment })),
+    unsent: listOf(fields({ notification: fields({ at: moment }), tries: counter })),
+    failure: maybe({ since: moment, nextAt: moment }),
+    disabled: maybe({ at: moment }),
+    replay: maybe({ from: moment, to: moment }),
+    lastSentAt: optional(moment),
+    recordedAt: optional(moment),
+    orders: optional(listOf(fields({ at: moment }))),
+  } satisfies Partial<Record<keyof NotifierState, Check>>)(state, '')
 
 export function oldestUnsent({ pending, unsent }: Pick<NotifierState, 'pending' | 'unsent'>): number | undefined {
   const times = [...pending, ...unsent.map(({ notification }) => notification)].map(({ at }) => at)

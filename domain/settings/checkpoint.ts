@@ -70,12 +70,21 @@ function isChange({ by, reason, at, order }: SettingsChange): boolean {
 }
 
 /**
- * Positive if `one` was changed later than `other`. Negative if it was changed earlier. After a set-back of Temporal,
- * the later settings may have the lower version number.
+ * Positive if `one` was changed later than `other`. Negative if it was changed earlier. The version numbers decide if
+ * the audit of one contains the other's last change, because Temporal's clock may have been wrong. Otherwise the times
+ * decide first: after a set-back of Temporal, the later settings may have the lower version number.
  */
 export function compareAge(one: Settings, other: Settings): number {
   const changedAt = ({ audit }: Settings) => audit.at(-1)?.at ?? 0
-  return changedAt(one) - changedAt(other) || one.version - other.version
+  const byTime = follows(one, other) || follows(other, one) ? 0 : changedAt(one) - changedAt(other)
+  return byTime || one.version - other.version
+}
+
+function follows({ version, audit }: Settings, other: Settings): boolean {
+  const last = other.audit.at(-1)
+  const isLast = (one: SettingsChange) =>
+    one.version === last?.version && one.at === last.at && one.by === last.by && one.reason === last.reason
+  return version >= other.version && audit.some(isLast)
 }
 
 /** @param at time for rows that record no time */

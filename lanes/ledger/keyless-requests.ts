@@ -6,7 +6,7 @@ import { portageItself } from '../../domain/order.ts'
 import { sharedRead } from '../../runtime/shared-read.ts'
 import { type TemporalClient, within } from '../../temporal/client/connection/client.ts'
 import { ifGone, isGone } from '../../temporal/client/connection/errors.ts'
-import { applyToLane, queryLane } from '../../temporal/client/lanes/lanes.ts'
+import { applyToLane, laneStartedAt, queryLane } from '../../temporal/client/lanes/lanes.ts'
 import { carriedByBatches, nonceOfBatchWith } from '../../temporal/client/transfers/batches.ts'
 import type { KeylessSteps } from '../../temporal/contracts/transfer-steps.ts'
 import { randomUUID } from 'node:crypto'
@@ -16,6 +16,8 @@ const withdrawalMs = 20_000
 const pauseMs = 10_000
 const answerMs = 10_000
 const sharedEveryMs = 200
+/** Time (ms) after which no pool is expected to hold a transaction that was signed before. */
+const poolMs = 24 * 60 * 60_000
 
 export type Withdraw = KeylessSteps['withdraw']
 
@@ -29,7 +31,10 @@ export interface LedgerNonces {
   readonly finalized: number
   /** Highest nonce of an earlier ledger that is not final. Undefined if there is none. */
   readonly inherited?: number | undefined
-  /** Whether the ledger waits for the first report of the account. */
+  /**
+   * Whether the ledger waits for the first report of the account. Without a report for a day, the ledger of a lane that
+   * the config lacks is no longer new.
+   */
   readonly isNew: boolean
   /** False if the ledger is missing or unsynced, has no recent report, or lacks the grants of an earlier ledger. */
   readonly knowsAll: boolean
@@ -40,13 +45,14 @@ export type HeldNonces = (workflowId: string, more?: readonly LaneId[]) => Promi
 export function createKeylessRequests(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>, batched: boolean) {
   const readings = [...lanes.keys()].map((lane) => {
     const known = new Map<string, ReadonlySet<string>>()
-    return [lane, sharedRead(() => readLedger(client, lane, batched, known), sharedEveryMs)] as const
+    return [lane, sharedRead(() => readLedger(client, lane, { batched, known }), sharedEveryMs)] as const
   })
   return {
     withdraw: createWithdrawals(client, lanes, batched),
     heldNonces: (workflowId: string, more: readonly LaneId[] = []) => {
       const asked = [...new Set([...lanes.keys(), ...more])]
-      return Promise.all(asked.map(async (lane) => noncesOf(lane, await readLedger(client, lane, batched), workflowId)))
+      const read = (lane: LaneId) => readLedger(client, lane, { batched, isRemoved: !lanes.has(lane) })
+      return Promise.all(asked.map(async (lane) => noncesOf(lane, await read(lane), workflowId)))
     },
     /** Shares reads between workflows: at most one per ledger in 200 ms. */
     sharedHeldNonces: (workflowId: string) => Promise.all(readings.map(async ([lane, read]) => noncesOf(lane, await read(), workflowId))),
@@ -95,27 +101,35 @@ async function apply(client: TemporalClient, lane: LaneId, config: LaneConfig | 
 
 interface LedgerReading {
   readonly state: LaneState
+  readonly isNew: boolean
   readonly batches: Awaited<ReturnType<typeof carriedByBatches>>
 }
 
 async function readLedger(
   client: TemporalClient,
   lane: LaneId,
-  batched: boolean,
-  known?: Map<string, ReadonlySet<string>>,
+  { batched, known, isRemoved = false }: { batched: boolean; known?: Map<string, ReadonlySet<string>>; isRemoved?: boolean },
 ): Promise<LedgerReading | undefined> {
   try {
     const state = await within(client, answerMs, () => queryLane(client, lane)).catch(ifGone(undefined))
     if (!state) return undefined
-    return { state, batches: batched ? await within(client, answerMs, () => carriedByBatches(client, lane, known)) : [] }
+    const isNew = !state.synced && !(isRemoved && (await isAbandoned(client, lane, state)))
+    return { state, isNew, batches: batched ? await within(client, answerMs, () => carriedByBatches(client, lane, known)) : [] }
   } catch (error) {
     throw new RelayerError('LANE_UNREACHABLE', { facts: { lane }, cause: error })
   }
 }
 
+/** Whether the ledger has had neither a report nor an order for a day. An order may have reset the ledger. */
+async function isAbandoned(client: TemporalClient, lane: LaneId, { observed, orders = [] }: LaneState): Promise<boolean> {
+  const reportedAt = observed?.at ?? (await within(client, answerMs, () => laneStartedAt(client, lane)))
+  const since = Math.max(reportedAt, orders.at(-1)?.at ?? 0)
+  return Date.now() - since > poolMs
+}
+
 function noncesOf(lane: LaneId, reading: LedgerReading | undefined, workflowId: string): LedgerNonces {
   if (!reading) return { lane, nonces: [], owners: [], finalized: 0, isNew: false, knowsAll: false }
-  const { state, batches } = reading
+  const { state, isNew, batches } = reading
   const entries = Object.values(state.entries)
   const own = entries.filter((entry) => {
     const intentId = intentOf(entry)
@@ -128,7 +142,7 @@ function noncesOf(lane: LaneId, reading: LedgerReading | undefined, workflowId: 
     owners: own.flatMap(({ owner, fill }) => (owner && !fill ? [owner.intentId] : [])),
     finalized: state.observed?.finalized ?? 0,
     inherited: entries.findLast(isInherited)?.nonce,
-    isNew: !state.synced,
+    isNew,
     knowsAll: knowsAllNonces(state, Date.now()),
   }
 }

@@ -15,7 +15,8 @@ import type { OrderContext } from './spec.ts'
  */
 export async function findLane(client: TemporalClient, config: Pick<Config, 'chains'>, name: string, chain?: string): Promise<LaneId> {
   if (!isShort(name) || !name.includes(':')) return resolveLane(config, name, chain)
-  const known = [...lanesOf(config).map(({ id }) => id), ...(await runningLanes(client))]
+  const configured = lanesOf(config).map(({ id }) => id)
+  const known = [...configured, ...(await runningLanes(client, configured))]
   return theOnlyLane(
     known.filter((id) => isShortFor(name, id)),
     { lane: name, chain },

@@ -84,7 +84,7 @@ test.each(steps)("%s passes an operator's last retry to the bridge before it ask
     await expect(own({ transfer: nativeTransfer(), ...(retriedAt !== undefined && { retriedAt }) })).rejects.toMatchObject({
       code: 'NODE_UNAVAILABLE',
     })
-  expect(heard).toEqual([['1', 5], 'asked', 'asked'])
+  expect(heard).toEqual([['1', 5], 'asked', ['1', undefined], 'asked'])
 })
 
 test('a recipient whose denial names a chain that the config lacks waits, and is not declined', async () => {

@@ -2,6 +2,7 @@ import { afterAll, expect } from 'vitest'
 import { type ConfiguredPlugin, createPlugin, loadPlugins, readPlugin } from '../../bridges/packages/load.ts'
 import { createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
 import type { Plugin } from '../../bridges/kit/plugin.ts'
+import type { ThreadLimits } from '../../bridges/packages/thread.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { signVaa } from '../helpers/vaa.ts'
 import { context, emitter, names, settings, source, write } from './plugin-source.ts'
@@ -11,10 +12,10 @@ export function pluginSetting() {
   const folder = temporaryFolder()
   const ends: (() => void)[] = []
   afterAll(() => ends.forEach((end) => end()))
-  async function loaded(plugins: Record<string, ConfiguredPlugin>) {
+  async function loaded(plugins: Record<string, ConfiguredPlugin>, limits?: ThreadLimits) {
     const closing = new AbortController()
     ends.push(() => closing.abort())
-    return loadPlugins(plugins, context, { closing: closing.signal })
+    return loadPlugins(plugins, context, { closing: closing.signal, ...(limits && { limits }) })
   }
   async function readFile(text: string) {
     const file = await readPlugin((await write(folder, text)).module)

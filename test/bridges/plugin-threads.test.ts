@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { createBridges } from '../../bridges/registry.ts'
 import { createPluginMessages } from '../../bridges/kit/plugin-bridge.ts'
 import type { Plugin } from '../../bridges/kit/plugin.ts'
@@ -134,54 +134,6 @@ describe('A plug-in cannot hold up the process:', () => {
     }
     now.mockRestore()
     expect(hangs).toEqual([0, 1.1, 25.2, 193.3, 361.4])
-  })
-
-  describe('an operator orders a retry of a message on which the plug-in hangs:', () => {
-    let hours: number
-    beforeEach(() => {
-      hours = 0
-      const now = vi.spyOn(performance, 'now').mockImplementation(() => process.uptime() * 1_000 + hours * 3_600_000)
-      return () => now.mockRestore()
-    })
-    async function hanging() {
-      const text = source({ decode: `({ payload }) => { while (payload[1] > 3); return {} }` })
-      const loaded = await loadAll(text, limits)
-      const config = options({ mine: entry(await write(folder, text)) })
-      const bridge = createBridges(config, new Map([['bsc', coreChain('bsc') as never]]), ['bsc'], { loaded }).get('mine')!
-      const hears = async (payload: string, reason: string) => {
-        const plugin = loaded.get('mine') as Plugin<unknown>
-        await expect.poll(() => sequenceOf(plugin)).toBe('7')
-        expect(() => read(plugin, payload)).toThrow(failure(reason))
-      }
-      return { hears, retry: (payload: string, at: number) => bridge.endpoints.get('bsc')!.retry?.(bridge.decode(bytesOf(payload)), at) }
-    }
-    const [one, other, runs] = ['0x0104', '0x0105', `decode ${late}`]
-    const again = (count: number) => `it hung on this message, and gets it again after ${count} h`
-    test('each retry by an operator runs a paused message once, and does not shorten its later pauses', async () => {
-      const { hears, retry } = await hanging()
-      await hears(one, runs)
-      retry(one, Date.now() - 60_000) // older than the hang
-      await hears(one, again(1))
-      const order = Date.now() + 1
-      retry(one, order)
-      await hears(one, runs)
-      hours = 1.1
-      retry(one, order)
-      await hears(one, again(24))
-      retry(one, Date.now() + 1)
-      await hears(one, runs)
-      await hears(one, again(168))
-    })
-
-    test('for messages on which a plug-in hangs, orders end at most one pause an hour', async () => {
-      const { hears, retry } = await hanging()
-      for (const payload of [one, other]) await hears(payload, runs)
-      for (const payload of [one, other]) retry(payload, Date.now() + 1)
-      await hears(one, runs)
-      await hears(other, again(1))
-      retry(one, Date.now() + 1)
-      await hears(one, again(24))
-    })
   })
 
   test('a thread that ends during its restart is not used, even if the process is busy', async () => {

@@ -1,4 +1,4 @@
-import { appendFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, rm, writeFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -102,6 +102,35 @@ describe('the records of spending, while the clock of the process does not move'
     expect(await signedBelow(100)).toBe(7)
     now += 5 * 60_000 + 1
     expect(await signedBelow(100)).toBeUndefined()
+  })
+
+  test('a nonce that is far ahead hides no other nonce that was signed in the same minutes', async () => {
+    const { signer } = keyWith({ maxSpendingPerHourWei: String(ether) }, { spendingFolder: folder, clock: () => start })
+    const signedBelow = createSignedNonces(folder, () => start)
+    for (const nonce of [8, 7, 500, 5]) await signer.sign(costing(21_000n, nonce))
+    expect(await signedBelow(500)).toBe(8)
+    for (let index = 1; index <= 40; index++) await signer.sign(costing(21_000n, index * 1_000))
+    passed += 2_000
+    const [below, atMost] = [await signedBelow(136), await signedBelow(40_001)]
+    expect(below).toBeGreaterThanOrEqual(8)
+    expect(atMost).toBe(40_000)
+  })
+
+  test('an attempt that is signed again an hour later counts for another day, and adds one line an hour', async () => {
+    let now = start
+    const { signer } = keyWith({ maxSpendingPerHourWei: String(ether) }, { spendingFolder: folder, clock: () => now })
+    const signedBelow = createSignedNonces(folder, () => now)
+    await signer.sign(costing(21_000n, 7))
+    now += 2 * 60 * 60_000
+    for (let times = 0; times < 3; times++) {
+      passed += 2_000
+      await signer.sign(costing(21_000n, 7))
+    }
+    expect(await readFile(join(folder, `${now}.log`), 'utf8')).toBe(`\n${now} 7 21000\n`)
+    expect(signer.spending?.()[1]?.spent).toBe(21_000n)
+    now = start + 25 * 60 * 60_000
+    passed += 2_000
+    expect(await signedBelow(100)).toBe(7)
   })
 
   test.each([

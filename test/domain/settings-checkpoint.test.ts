@@ -63,6 +63,18 @@ describe('a checkpoint of the settings', () => {
     expect(compareAge({ ...later, version: 4 }, later)).toBe(1)
   })
 
+  test('settings that contain the last change of others are later, whatever their clocks were', () => {
+    const then = (now: Settings, kind: 'halt' | 'unhalt', at: number, by = 'me') =>
+      applySettingsOrders(now, { by, reason: 'x', orders: [{ kind, scope: { chain: 'bsc' } }] }, at)
+    const halted = then(noSettings, 'halt', 5_000)
+    const ended = then(halted, 'unhalt', 1_000)
+    const kept = read(checkpoint({}, halted)).settings
+    expect(compareAge(ended, kept)).toBeGreaterThan(0)
+    expect(compareAge(kept, ended)).toBeLessThan(0)
+    for (const other of [then(noSettings, 'halt', 5_000, 'another'), then(noSettings, 'halt', 5_001)])
+      expect(compareAge(ended, other), 'an order of another history').toBeLessThan(0)
+  })
+
   test('a tampered checkpoint holds nothing that nobody could have ordered', () => {
     const given = { by: 'me', reason: 'x', at: 1 }
     const hostile = {

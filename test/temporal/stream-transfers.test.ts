@@ -85,5 +85,5 @@ describe('runs with ids that no transfer of the stream can have', () => {
 test('runs of the types `stream` and `lane` under other ids are neither', async () => {
   const client = clientWith(['junk', 'stream:a:b:c', 'lane:evm:1:0xaa', 'str'])
   expect(await listStreamNames(client)).toEqual(['a:b:c'])
-  expect([...(await runningLanes(client))]).toEqual(['evm:1:0xaa'])
+  expect([...(await runningLanes(client, []))]).toEqual(['evm:1:0xaa'])
 })

@@ -4,6 +4,7 @@ import { executorAbi, requestTopic } from '../../bridges/executor/event.ts'
 import { createDecode } from '../../bridges/executor/message.ts'
 import type { Receipt } from '../../chains/port.ts'
 import { errorCatalogue } from '../../domain/catalogue/errors.ts'
+import { failedCall } from '../../domain/transfer/failed-calls.ts'
 import { executorSchema } from '../../config/schema/executor-schema.ts'
 import { createRequestsOf } from '../../workers/roles/executor.ts'
 import { quoter, signed } from '../helpers/executor.ts'
@@ -94,6 +95,17 @@ test.each([
 ] as const)("the row of a request that is %s shows the code's title, and no text of operators or nodes: %j", async (state, why) => {
   const { requestsOf } = setting([logOf(1)], { state, transfer: { bridge: 'executor' }, ...why })
   expect(await requestsOf(hash, 2)).toMatchObject([{ failureCause: errorCatalogue[why.code].title }])
+})
+
+test.each([
+  failedCall.refused('fatal: https://10.0.0.7 says no'),
+  failedCall.refusedByFew('fatal: no'),
+  failedCall.spent(7, 'noop'),
+  failedCall.withdrawn(7),
+  failedCall.disputed('execution reverted'),
+])('the row of a request whose call did not revert has the title of the code, and no words of nodes: %s', async (reason) => {
+  const { requestsOf } = setting([logOf(1)], { state: 'parked', transfer: { bridge: 'executor' }, code: 'DELIVERY_REVERTED', reason })
+  expect(await requestsOf(hash, 2)).toMatchObject([{ failureCause: errorCatalogue.DELIVERY_REVERTED.title }])
 })
 
 test('the row of a cancelled request does not say why an operator cancelled it', async () => {

@@ -6,11 +6,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { namesOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import type { SettingsCheckpoint } from '../../domain/settings/checkpoint.ts'
-import { type SettingsOrder, noSettings } from '../../domain/settings/settings.ts'
+import { applySettingsOrders, type SettingsOrder, noSettings } from '../../domain/settings/settings.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { isGone } from '../../temporal/client/connection/errors.ts'
-import { changeSettings, readSettings } from '../../temporal/client/settings/settings.ts'
+import { changeSettings, readSettings, restoreSettings } from '../../temporal/client/settings/settings.ts'
 import { watchSettings } from '../../temporal/client/settings/settings-watch.ts'
 import { settingsWorkflowId } from '../../temporal/contracts/names.ts'
 import type { Role } from '../../workers/roles/roles.ts'
@@ -170,6 +170,17 @@ describe('Settings that are kept outside Temporal', () => {
       await start('p', 'ledger')
       await expect.poll(async () => (await readSettings(client())).halts.map(({ scope }) => scope)).toEqual([...scopes, { chain: 'bsc' }])
     })
+  })
+
+  test('a halt that was ended is not ordered again, although the clock was ahead when it was ordered', async () => {
+    const inAnHour = Date.now() + 3_600_000
+    const halted = applySettingsOrders(noSettings, { by: 'night-shift', reason: 'x', orders: [halt('bsc')] }, inAnHour)
+    await restoreSettings(client(), halted)
+    const first = await start('q')
+    await until(async () => (await kept('q')).settings?.version === 1, { timeoutMs, what: 'the file' })
+    const { after } = await first.change({ kind: 'unhalt', scope: { chain: 'bsc' } })
+    await until(async () => (await kept('q')).settings?.version === 2, { timeoutMs, what: 'the later file' })
+    expect([after.version, await readSettings(client())]).toEqual([2, after])
   })
 
   test('settings begin anew if the operator removed the file, or keeps none', async () => {

@@ -7,6 +7,7 @@ import { executorOf } from '../../config/executor.ts'
 import { errorCatalogue, isErrorCode, RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { costNow } from '../../domain/fees/fees.ts'
 import { haltOf } from '../../domain/settings/settings.ts'
+import { isFailedCall } from '../../domain/transfer/failed-calls.ts'
 import { type ChainName, ofChain, type TransferState } from '../../domain/transfer/transfer.ts'
 import { readRequest, requestTopics } from '../../bridges/executor/event.ts'
 import { judge } from '../../bridges/executor/judge.ts'
@@ -83,7 +84,8 @@ const aboutRequest = /^(?:DELIVERY|EXECUTOR|PLACE)_/
  */
 function publicCause(code: string | undefined, reason: string | undefined): string | undefined {
   if (!isErrorCode(code)) return undefined
-  return aboutRequest.test(code) ? (reason ?? code) : errorCatalogue[code].title
+  if (!aboutRequest.test(code) || isFailedCall(reason ?? '')) return errorCatalogue[code].title
+  return reason ?? code
 }
 
 /** Reads requests from the source chain, and their states from the transfers. Undefined without an Executor. */

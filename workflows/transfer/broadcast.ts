@@ -4,6 +4,7 @@ import { ActivityCancellationType, CancellationScope, condition, isCancellation,
 import { backoffMs } from '../../domain/backoff.ts'
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import { laneAddress } from '../../domain/lane/lane.ts'
+import { failedCall } from '../../domain/transfer/failed-calls.ts'
 import { defaultParkAfter, type Delivery } from '../../domain/transfer/transfer.ts'
 import { summaryText } from '../../domain/text/web-ui-text.ts'
 import { laneQueue } from '../../temporal/contracts/names.ts'
@@ -75,9 +76,8 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
         return failRound(run, 'reverted', result.reason)
       case 'spent':
         underway.nonce = result.nonce
-        if (result.refused !== undefined)
-          return failRound(run, 'refused', `too few nodes answered, and refused the call: ${result.refused}`)
-        return failRound(run, 'spent', `nonce ${result.nonce} was used by a ${result.by} transaction`)
+        if (result.refused !== undefined) return failRound(run, 'refused', failedCall.refusedByFew(result.refused))
+        return failRound(run, 'spent', failedCall.spent(result.nonce, result.by))
     }
   }
 }
@@ -110,7 +110,7 @@ export async function failRound(run: TransferRun, how: 'reverted' | 'spent' | 'r
 }
 
 async function afterWithdrawal(run: TransferRun, lane: LaneIntent, nonce: number | undefined): Promise<undefined> {
-  if (!run.ending && nonce !== undefined) return failRound(run, 'spent', `nonce ${nonce} was used without the effect`)
+  if (!run.ending && nonce !== undefined) return failRound(run, 'spent', failedCall.withdrawn(nonce))
   await lane.freeIfEnding()
   run.nextRound()
 }

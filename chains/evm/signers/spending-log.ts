@@ -27,8 +27,8 @@ export function firstExceeded(limits: SigningLimits, values: readonly (readonly 
 
 /** Each nonce counts once, with its most expensive attempt. */
 export class SpendingCounter {
-  /** By start of the bucket, ms since the epoch. `nonce`: the highest one in the bucket. */
-  readonly #buckets = new Map<number, { readonly wei: bigint; readonly nonce: number }>()
+  /** By start of the bucket, ms since the epoch. */
+  readonly #buckets = new Map<number, { readonly wei: bigint; readonly nonces: readonly Span[] }>()
   readonly #dearest = new LRUCache<number, bigint>({ max: mostNonces })
 
   added(cost: bigint, nonce: number | undefined): bigint {
@@ -38,11 +38,12 @@ export class SpendingCounter {
 
   charge(cost: bigint, nonce: number, nowMs: number): void {
     const added = this.added(cost, nonce)
-    if (added === 0n) return
-    this.#dearest.set(nonce, cost)
     const bucket = nowMs - (nowMs % bucketMs)
-    const before = this.#buckets.get(bucket) ?? { wei: 0n, nonce }
-    this.#buckets.set(bucket, { wei: before.wei + added, nonce: Math.max(before.nonce, nonce) })
+    const before = this.#buckets.get(bucket) ?? { wei: 0n, nonces: [] }
+    const nonces = withNonce(before.nonces, nonce)
+    if (added === 0n && nonces === before.nonces) return
+    if (added > 0n) this.#dearest.set(nonce, cost)
+    this.#buckets.set(bucket, { wei: before.wei + added, nonces })
     if (this.#buckets.size > mostBuckets) this.#buckets.delete(Math.min(...this.#buckets.keys()))
   }
 
@@ -52,11 +53,18 @@ export class SpendingCounter {
     return sum
   }
 
-  /** The highest nonce of a bucket of the last day, of those below `limit`. */
+  /** The highest nonce of the last day, of those below `limit`. It may be too high if nonces are scattered. */
   nonceBelow(limit: number, nowMs: number): number | undefined {
-    const isRecent = (start: number) => start > nowMs - windows.day - bucketMs
-    const nonces = [...this.#buckets].flatMap(([start, { nonce }]) => (isRecent(start) && nonce < limit ? [nonce] : []))
-    return nonces.length === 0 ? undefined : Math.max(...nonces)
+    const below = this.#noncesOf('day', nowMs).flatMap(([from, to]) => (from < limit ? [Math.min(to, limit - 1)] : []))
+    return below.length === 0 ? undefined : below.reduce((a, b) => Math.max(a, b))
+  }
+
+  isOfLastHour(nonce: number, nowMs: number): boolean {
+    return this.#noncesOf('hour', nowMs).some(([from, to]) => from <= nonce && nonce <= to)
+  }
+
+  #noncesOf(window: Window, nowMs: number): Span[] {
+    return [...this.#buckets].flatMap(([start, { nonces }]) => (start > nowMs - windows[window] - bucketMs ? nonces : []))
   }
 
   /** Also checks an attempt that adds nothing: refused attempts stay counted, so the sum may exceed the limit. */
@@ -67,6 +75,26 @@ export class SpendingCounter {
       ['maxSpendingPerDayWei', this.spent('day', nowMs) + added],
     ])
   }
+}
+
+type Span = readonly [from: number, to: number]
+
+/** Maximum number of spans in a bucket. Above it, spans are joined: a nonce too many only costs a no-op. */
+const mostSpans = 16
+
+/** Returns the spans themselves if one of them has the nonce. */
+function withNonce(spans: readonly Span[], nonce: number): readonly Span[] {
+  if (spans.some(([from, to]) => from <= nonce && nonce <= to)) return spans
+  const joined: Span[] = []
+  for (const span of [...spans, [nonce, nonce] as const].toSorted(([a], [b]) => a - b)) {
+    const [from, to] = joined.at(-1) ?? [0, -Infinity]
+    if (span[0] > to + 1) joined.push(span)
+    else joined.splice(-1, 1, [from, span[1]])
+  }
+  if (joined.length <= mostSpans) return joined
+  const gaps = joined.slice(1).map(([from], index) => from - (joined[index]?.[1] ?? 0))
+  const at = gaps.indexOf(Math.min(...gaps))
+  return joined.toSpliced(at, 2, [joined[at]?.[0] ?? 0, joined[at + 1]?.[1] ?? 0])
 }
 
 const hourMs = windows.hour
@@ -105,7 +133,8 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
     if (exceeded) return exceeded
     // Begins with a line break, because a crash may have cut off the previous line.
     const line = `\n${now} ${nonce} ${cost}\n`
-    if (files.spending().added(cost, nonce) > 0n)
+    // Adds a line each hour, because pools may have got the attempt again.
+    if (files.spending().added(cost, nonce) > 0n || !files.spending().isOfLastHour(nonce, now))
       await recorded(folder, () => appendFile(fileOf(folder, hourOf(now)), line, { mode: 0o600 }))
     await recorded(folder, files.catchUp)
     return files.spending().exceeded(limits, cost, nonce, now)

@@ -4,6 +4,7 @@ import { fingerprint } from '../../crypto/fingerprint.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Intent } from '../../../domain/lane/lane.ts'
 import { printable } from '../../../domain/text/printable.ts'
+import { failedCall } from '../../../domain/transfer/failed-calls.ts'
 import { medianOf } from '../../heads.ts'
 import type { GasOptions, Revert, Simulation } from '../../port.ts'
 import { toNumber, toQuantity } from '../hex.ts'
@@ -127,7 +128,7 @@ async function agreedEstimate(nodes: Nodes, params: readonly unknown[], readFail
   if (same) return { said: same, byMost: true }
   if (typeof first !== 'number' && first.halted) throw first.halted
   if (typeof first === 'number' || first.unpaid) return { said: first, byMost: false }
-  return { said: { data: '0x', reason: `${first.reason} (the nodes do not agree on that)`, unsure: true as const }, byMost: false }
+  return { said: { data: '0x', reason: failedCall.disputed(first.reason), unsure: true as const }, byMost: false }
 }
 
 const readEstimate = (value: unknown) => toNumber(value, 'gas estimate')

@@ -10,7 +10,7 @@ import { listWorkflows, newestFirst, type TemporalClient, within } from '../conn
 import { fromTemporal, isGone, rethrowAs } from '../connection/errors.ts'
 import { checkedOrder, orderTimeoutMs, queryOrWake, updateOrStart } from '../calls/workflow-calls.ts'
 import { running } from '../transfers/transfer-queries.ts'
-import { runningNames } from '../visibility/runs.ts'
+import { type RunningNames, runningNames } from '../visibility/runs.ts'
 
 const queryTimeoutMs = 5_000
 
@@ -38,6 +38,12 @@ export function queryPagedLane(client: TemporalClient, lane: LaneId): Promise<La
   return queryOrWake(client, laneWorkflowId(lane), laneStatusQuery)
 }
 
+/** Start of the ledger's current run, ms since the epoch. */
+export async function laneStartedAt(client: TemporalClient, lane: LaneId): Promise<number> {
+  const { startTime } = await client.workflow.getHandle(laneWorkflowId(lane)).describe()
+  return startTime.getTime()
+}
+
 /** Throws LANE_NOT_FOUND, LANE_UNREACHABLE and TEMPORAL_UNAVAILABLE. */
 export function readLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
   return within(client, queryTimeoutMs, () => queryLane(client, lane)).catch((error: unknown) => {
@@ -47,9 +53,14 @@ export function readLane(client: TemporalClient, lane: LaneId): Promise<LaneStat
   })
 }
 
-export async function runningLanes(client: TemporalClient): Promise<Set<LaneId>> {
-  const { names } = await runningNames(client, 'lane', laneWorkflowId('')).catch(rethrowAs({}))
-  return new Set(names)
+/** See `runningNames`. */
+export function findLanes(client: TemporalClient, configured: readonly LaneId[]): Promise<RunningNames> {
+  return runningNames(client, 'lane', laneWorkflowId(''), configured).catch(rethrowAs({}))
+}
+
+export async function runningLanes(client: TemporalClient, configured: readonly LaneId[]): Promise<Set<LaneId>> {
+  const { own, others } = await findLanes(client, configured)
+  return new Set([...own, ...others])
 }
 
 export async function lanesOfFilter(
@@ -59,7 +70,7 @@ export async function lanesOfFilter(
 ): Promise<readonly LaneId[] | undefined> {
   const named = lane === undefined ? undefined : [lane]
   if (sender === undefined) return named
-  const known = named ?? [...new Set([...configured, ...(await runningLanes(client))])]
+  const known = named ?? [...new Set([...configured, ...(await runningLanes(client, configured))])]
   return known.filter((one) => laneAddress(one) === sender)
 }
 

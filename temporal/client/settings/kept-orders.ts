@@ -1,3 +1,4 @@
+import type { LaneId } from '../../../domain/lane/lane.ts'
 import { type GivenOrder, orderFacts, ordersKept } from '../../../domain/order.ts'
 import { auditLength, type SettingsChange } from '../../../domain/settings/settings.ts'
 import { mapLimited } from '../../../runtime/map-limited.ts'
@@ -5,10 +6,11 @@ import { operatorTransactionStatusQuery, type OperatorTransactionStatus } from '
 import { statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, isForAll, isGone, rethrowAs } from '../connection/errors.ts'
-import { readLane, runningLanes } from '../lanes/lanes.ts'
-import { listNotifiers, readNotifier } from './notifiers.ts'
+import { findLanes, readLane } from '../lanes/lanes.ts'
+import { findNotifiers, readNotifier } from './notifiers.ts'
 import { readSettings } from './settings.ts'
-import { listStreamNames, queryStream } from '../streams/streams.ts'
+import { findStreams, queryStream } from '../streams/streams.ts'
+import type { RunningNames } from '../visibility/runs.ts'
 import { running, transfersWith } from '../transfers/transfer-queries.ts'
 
 export const orderSubjects = ['settings', 'lane', 'stream', 'receiver', 'transfer', 'operator transaction'] as const
@@ -24,18 +26,29 @@ export interface KeptOrders {
 
 const timeoutMs = 10_000
 const atOnce = 8
-/** Maximum time to read all runs, ms. Strangers may start any number of transfers or operator transactions. */
+/** Maximum time (ms) to read runs outside the config. Anyone with access to Temporal can start any number of them. */
 const askedMs = 60_000
 
 type Kept = { readonly orders?: KeptOrders['orders'] | undefined } | undefined
 
+/** Names in the config. */
+export interface OrderedNames {
+  readonly lanes: readonly LaneId[]
+  readonly receivers: readonly string[]
+}
+
 /** `since`: ms since the epoch. Operator transactions that closed earlier are left out. Throws TEMPORAL_UNAVAILABLE. */
-export async function readKeptOrders(client: TemporalClient, since: number, of: readonly Subject[] = orderSubjects): Promise<KeptOrders[]> {
+export async function readKeptOrders(
+  client: TemporalClient,
+  { lanes, receivers }: OrderedNames,
+  since: number,
+  of: readonly Subject[] = orderSubjects,
+): Promise<KeptOrders[]> {
   const readers: Record<Subject, () => Promise<KeptOrders[]>> = {
-    settings: () => ofEach('settings', ['settings'], () => ofSettings(client)),
-    lane: async () => ofEach('lane', await runningLanes(client), (lane) => readLane(client, lane)),
-    stream: async () => ofEach('stream', await listStreamNames(client), (stream) => queryStream(client, stream)),
-    receiver: async () => ofEach('receiver', await listNotifiers(client), (receiver) => readNotifier(client, receiver)),
+    settings: () => ofEach('settings', { own: ['settings'], others: [], isCut: false }, () => ofSettings(client)),
+    lane: async () => ofEach('lane', await findLanes(client, lanes), (lane) => readLane(client, lane)),
+    stream: async () => ofEach('stream', await findStreams(client), (stream) => queryStream(client, stream)),
+    receiver: async () => ofEach('receiver', await findNotifiers(client, receivers), (receiver) => readNotifier(client, receiver)),
     transfer: () => ofTransfers(client),
     'operator transaction': () => ofOperators(client, since),
   }
@@ -44,13 +57,16 @@ export async function readKeptOrders(client: TemporalClient, since: number, of: 
   return found
 }
 
-function ofEach(subject: Subject, ids: Iterable<string>, read: (id: string) => Promise<Kept>): Promise<KeptOrders[]> {
-  return mapLimited([...ids], 1, (id) =>
+async function ofEach(subject: Subject, { own, others, isCut }: RunningNames, read: (id: string) => Promise<Kept>): Promise<KeptOrders[]> {
+  const readOne = (id: string) =>
     // Anyone with access to Temporal can start a workflow with this id, so a forged state may throw here.
     read(id)
       .then((state) => keptBy(subject, id, state))
-      .catch((error: unknown) => unreadOf(subject, id, error)),
-  )
+      .catch((error: unknown) => unreadOf(subject, id, error))
+  const found = await mapLimited(own, 1, readOne)
+  const end = Date.now() + askedMs
+  const ofOthers = await mapLimited(others, 1, async (id) => (Date.now() < end ? readOne(id) : unreadOf(subject, id)))
+  return [...found, ...ofOthers, ...(isCut ? [unreadOf(subject, `other ${subject}s`)] : [])]
 }
 
 function unreadOf(subject: Subject, id: string, error?: unknown): KeptOrders {

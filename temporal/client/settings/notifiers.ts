@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Notification } from '../../../domain/notification/notification.ts'
-import type { NotificationTestResult, NotifierState, NotifierOrder } from '../../../domain/notification/notifier.ts'
+import {
+  checkNotifierState,
+  type NotificationTestResult,
+  type NotifierState,
+  type NotifierOrder,
+} from '../../../domain/notification/notifier.ts'
 import type { Order } from '../../../domain/order.ts'
 import { poll } from '../../../runtime/wait.ts'
 import {
@@ -14,7 +19,7 @@ import {
 import { checkedOrder, queryOrWake, startUnlessTaken } from '../calls/workflow-calls.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
 import { ifGone, rethrowAs } from '../connection/errors.ts'
-import { runningNames } from '../visibility/runs.ts'
+import { type RunningNames, runningNames } from '../visibility/runs.ts'
 
 const queryTimeoutMs = 5_000
 const codes = { gone: 'RECEIVER_NOT_FOUND', unserved: 'NOTIFIER_UNREACHABLE' } as const
@@ -37,14 +42,22 @@ export async function startNotifier(client: TemporalClient, receiver: string): P
 }
 
 /** Returns undefined if the receiver never had a notifier. Throws NOTIFIER_UNREACHABLE and TEMPORAL_UNAVAILABLE. */
-export function readNotifier(client: TemporalClient, receiver: string): Promise<NotifierState | undefined> {
+export async function readNotifier(client: TemporalClient, receiver: string): Promise<NotifierState | undefined> {
   const ask = () => queryOrWake(client, notifierWorkflowId(receiver), notifierStateQuery).catch(ifGone(undefined))
-  return within(client, queryTimeoutMs, ask).catch(rethrowAs(codes, { receiver }))
+  const state = await within(client, queryTimeoutMs, ask).catch(rethrowAs(codes, { receiver }))
+  if (state === undefined) return undefined
+  try {
+    checkNotifierState(state)
+    return state
+  } catch (cause) {
+    const detail = `It is not the answer of a notifier: ${(cause as Error).message}.`
+    throw new RelayerError('NOTIFIER_UNREACHABLE', { detail, facts: { receiver }, cause })
+  }
 }
 
-export async function listNotifiers(client: TemporalClient): Promise<readonly string[]> {
-  const { names } = await within(client, queryTimeoutMs, () => runningNames(client, 'notifier', notifierWorkflowId('')))
-  return names
+/** See `runningNames`. */
+export function findNotifiers(client: TemporalClient, configured: readonly string[]): Promise<RunningNames> {
+  return within(client, queryTimeoutMs, () => runningNames(client, 'notifier', notifierWorkflowId(''), configured))
 }
 
 export function countNotifierOrders(client: TemporalClient, receiver: string): Promise<number> {

@@ -3,7 +3,7 @@ import { applyStreamUpdate, type StreamInput, streamStatusQuery, streamWorkflowI
 import { type TemporalClient, within } from '../connection/client.ts'
 import { ifGone, rethrowAs } from '../connection/errors.ts'
 import { orderTimeoutMs, queryOrWake, sendOrder, updateOrStart } from '../calls/workflow-calls.ts'
-import { runningNames } from '../visibility/runs.ts'
+import { type RunningNames, runningNames } from '../visibility/runs.ts'
 
 /** Covers the sticky time-out of a worker that has just ended, and one workflow task. */
 const queryTimeoutMs = 12_000
@@ -38,25 +38,18 @@ export function sendStreamOrder(client: TemporalClient, stream: string, update: 
   return sendOrder(client, () => applyToStream(client, stream, update), codes, { stream })
 }
 
-/** Anyone with access to Temporal can start any number of streams. */
-const mostListed = 1_000
-
 export async function listStreamNames(client: TemporalClient): Promise<readonly string[]> {
   const { own, others } = await findStreams(client)
   return [...own, ...others]
 }
 
-/**
- * The running streams. If there are more than 1,000 (`isCut`): those of the config, even if they do not run, and the
- * newest 1,000.
- */
-export async function findStreams(client: TemporalClient) {
-  const { names, isCut } = await within(client, orderTimeoutMs, () => runningNames(client, 'stream', streamWorkflowId(''), mostListed))
-  const listed = new Set(names.map((name) => nameOf(client, name)))
-  const configured = client.streamNames?.all ?? []
-  const own = configured.filter((name) => isCut || listed.has(name))
-  for (const name of own) listed.delete(name)
-  return { own, others: [...listed], isCut }
+/** See `runningNames`. */
+export async function findStreams(client: TemporalClient): Promise<RunningNames> {
+  const configured = (client.streamNames?.all ?? []).map((name) => client.streamNames?.idOf(name) ?? name)
+  const list = () => runningNames(client, 'stream', streamWorkflowId(''), configured)
+  const { own, others, isCut } = await within(client, orderTimeoutMs, list)
+  const named = (ids: readonly string[]) => ids.map((id) => nameOf(client, id))
+  return { own: named(own), others: named(others), isCut }
 }
 
 /** Undefined for an unknown stream. Throws STREAM_UNREACHABLE and TEMPORAL_UNAVAILABLE. */

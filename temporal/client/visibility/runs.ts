@@ -14,16 +14,34 @@ export interface RunId {
 
 export type OpenRun = NonNullable<Awaited<ReturnType<typeof describeOpenRun>>>
 
-/** Names of the open workflows of a type, newest first. Leaves out ids without the prefix: they are not Portage's. */
+/** Anyone with access to Temporal can start any number of workflows. */
+const mostOthers = 1_000
+
+export interface RunningNames {
+  readonly own: readonly string[]
+  /** Newest first. */
+  readonly others: readonly string[]
+  readonly isCut: boolean
+}
+
+/**
+ * Names of the running workflows of a type. `own`: those in the config. `others`: at most 1,000. If there may be more
+ * (`isCut`), `own` has all names of the config, even if their workflows do not run. Leaves out ids without the prefix:
+ * they are not Portage's.
+ */
 export async function runningNames(
   client: TemporalClient,
   type: 'lane' | 'stream' | 'notifier',
   prefix: string,
-  most?: number,
-): Promise<{ readonly names: readonly string[]; readonly isCut: boolean }> {
+  configured: readonly string[],
+): Promise<RunningNames> {
+  const most = mostOthers + configured.length
   const runs = await listWorkflows(client, `WorkflowType = '${type}' AND ExecutionStatus = 'Running'`, { most })
-  const names = runs.flatMap(({ workflowId }) => (workflowId.startsWith(prefix) ? [workflowId.slice(prefix.length)] : []))
-  return { names, isCut: runs.length === most }
+  const isCut = runs.length === most
+  const listed = new Set(runs.flatMap(({ workflowId }) => (workflowId.startsWith(prefix) ? [workflowId.slice(prefix.length)] : [])))
+  const own = configured.filter((name) => isCut || listed.has(name))
+  for (const name of own) listed.delete(name)
+  return { own, others: [...listed].slice(0, mostOthers), isCut }
 }
 
 /** Asks the server, because the visibility store lags. Returns undefined if the run is closed or gone. */

@@ -1,8 +1,11 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import type { Config } from '../../../config/schema/schema.ts'
+import { newNotifier } from '../../../domain/notification/notifier.ts'
 import { noSettings } from '../../../domain/settings/settings.ts'
-import { readFailing, readLanes, readStreams } from '../../../operations/causes/read-ledgers.ts'
+import { explainReceivers } from '../../../operations/causes/explain-receivers.ts'
+import { readFailing, readLanes, readReceivers, readStreams } from '../../../operations/causes/read-ledgers.ts'
 import { readTemporal } from '../../../operations/causes/read-temporal.ts'
+import { listReceivers } from '../../../operations/notifications/receiver-report.ts'
 import type { TemporalClient } from '../../../temporal/client/connection/client.ts'
 import { listStreamNames } from '../../../temporal/client/streams/streams.ts'
 import { unpolled } from './facts.ts'
@@ -87,4 +90,28 @@ test('silent streams that the config lacks do not hide the streams of the config
   const { found, isCut } = await Promise.race([reading, Promise.reject(new Error('it takes longer than the answer may'))])
   expect(isCut).toBe(true)
   expect(found.find(({ stream }) => stream === 's-899')?.state).toMatchObject({ value: {} })
+})
+
+test.each<[string, object | null]>([
+  ['nothing', {}],
+  ['null', null],
+  ['no cursor', { ...newNotifier(5), cursor: undefined }],
+  ['a time that no date can represent', { ...newNotifier(5), recordedAt: 9e15 }],
+  ['an unsent notification without a time', { ...newNotifier(5), unsent: [{ tries: 1, nextAt: 1, why: 'x', notification: {} }] }],
+])('a workflow under the id of a notifier that answers %s is unreachable, and fails no report', async (_, answer) => {
+  const { client } = setting(0, { answer: async () => answer as object })
+  const receivers = [{ name: 'books', url: 'https://example.org', events: ['transfer.delivered'] }] as never
+  const [found, ...more] = await readReceivers(client, receivers, async () => unpolled)
+  expect(found?.notifier).toMatchObject({ error: { code: 'NOTIFIER_UNREACHABLE' } })
+  expect(more).toEqual([])
+  expect(explainReceivers({ at: Date.now(), receivers: [found!], ledger: { asked: 1, answered: 1 } as never })).toMatchObject([
+    { row: 'RECEIVER_UNSERVED' },
+  ])
+  expect(await listReceivers(client, receivers)).toMatchObject([{ name: 'books', state: 'unknown' }])
+})
+
+test('the answer of a notifier is taken', async () => {
+  const { client } = setting(0, { answer: async () => newNotifier(5) })
+  const receivers = [{ name: 'books', url: 'https://example.org', events: [] }] as never
+  expect(await listReceivers(client, receivers)).toMatchObject([{ state: 'active', notifiedUpTo: '1970-01-01T00:00:00.005Z' }])
 })

@@ -297,7 +297,7 @@ describe('Receivers of notifications', () => {
       expect((await post('test', {})).json()).toMatchObject({ code: 'INPUT_INVALID' })
       expect((await post('enable', { reason: 'a test' })).json()).toEqual({ asked: true })
       expect((await post('test', {})).json()).toEqual({ taken: true })
-      const kept = await readKeptOrders(client(), 0, ['receiver'])
+      const kept = await readKeptOrders(client(), { lanes: [], receivers: [name] }, 0, ['receiver'])
       const kinds = kept.find(({ id }) => id === name)?.orders.map(({ kind }) => kind)
       expect(kinds).toEqual(['test', 'disable', 'enable', 'test'])
       const reader = await api.token({ level: 'write' })
