@@ -30,7 +30,7 @@ export class StepSlots<Kept = unknown> {
    * a promise already, or for a time after too many unused promises.
    */
   async promise(transferId: string, kept?: Kept): Promise<boolean> {
-    if (Date.now() < this.#restsUntil || this.#promised.has(transferId)) return false
+    if (performance.now() < this.#restsUntil || this.#promised.has(transferId)) return false
     if (!(await this.#take(this.#admissions, { timeoutMs: longestWaitMs }))) return false
     this.#promised.set(transferId, { timer: setTimeout(() => this.#missed(transferId), promisedMs).unref(), kept })
     return true
@@ -88,7 +88,7 @@ export class StepSlots<Kept = unknown> {
     this.#misses += 1
     if (this.#misses >= missesInARow) {
       this.#misses = 0
-      this.#restsUntil = Date.now() + restMs
+      this.#restsUntil = performance.now() + restMs
     }
     this.#free()
   }

@@ -1,3 +1,4 @@
+import { longestRestMs } from '../domain/notification/attempts.ts'
 import { byKind, type Check, fields, pattern, rule } from '../domain/field-checks.ts'
 import { oldestUnsent, newNotifier, type NotifierState, type NotifierOrder, obeyNotifierOrder } from '../domain/notification/notifier.ts'
 import { orderLines, orderOf } from '../domain/order.ts'
@@ -28,6 +29,7 @@ export async function notifier(input: contract.NotifierInput): Promise<void> {
   })
   const isOrdered = () => orders.length > 0
   const most = input.stepsPerRun ?? stepsPerRun
+  let hasRested = false
   for (let [steps, unknown] = [0, 0]; unknown < checksForReceiver;) {
     for (const order of orders.splice(0)) state = obeyNotifierOrder(state, order, Date.now())
     setCurrentDetails(details(state))
@@ -35,8 +37,12 @@ export async function notifier(input: contract.NotifierInput): Promise<void> {
     if (steps >= most || continueAsNewSuggested) await makeContinueAsNewFunc<typeof notifier>({ memo })({ ...input, state })
     const restMs = (state.failure?.nextAt ?? 0) - Date.now()
     if (state.disabled) await condition(isOrdered)
-    else if (restMs > 0) await condition(isOrdered, restMs)
-    else {
+    else if (restMs > 0 && !hasRested) {
+      // The process's clock may have been ahead of Temporal's.
+      const mostMs = Math.min(restMs, longestRestMs)
+      hasRested = !(await condition(isOrdered, mostMs)) && mostMs < restMs
+    } else {
+      hasRested = false
       steps += 1
       const result = await notify({ receiver, state })
       unknown = result.kind === 'unknown' ? unknown + 1 : 0

@@ -49,7 +49,7 @@ type NoSlotReason = Pick<NoSlot, 'code' | 'reason'>
 export function createBatchBuilder(deps: BatchBuilderDeps) {
   return async function flush(candidates: readonly BatchCandidate[], isHalf: boolean): Promise<Flushed<BatchCandidate, BatchAnswer>> {
     const answers: Answers = new Map()
-    const lastRead = { at: Date.now(), block: latestBlock(deps) }
+    const lastRead = { at: performance.now(), block: latestBlock(deps) }
     const ready = fitting(deps, await check(deps, candidates, answers), answers)
     const [first] = ready
     if (!first) return { together: true, answers }
@@ -104,7 +104,7 @@ async function send(
     async unfit() {
       // If an earlier try may have sent a call, a newer block may contain it.
       const passed = ready.some(({ maybeSent }) => maybeSent) && latestBlock(deps) !== lastRead.block
-      const late = passed || ready.some(({ trustedMs }) => Date.now() - lastRead.at > trustedMs)
+      const late = passed || ready.some(({ trustedMs }) => performance.now() - lastRead.at > trustedMs)
       const fit = new Set(await check(deps, ready, answers, late))
       return ready.filter((candidate) => !fit.has(candidate)).map(({ intentId }) => intentId)
     },

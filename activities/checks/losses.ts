@@ -27,7 +27,7 @@ export const othersFirstMs = 60_000
 
 /**
  * A transaction that reverted although its simulation succeeded, or the no-op for a call that every node refused.
- * `paid` is in wei, `now` in ms since the epoch.
+ * `paid` is in wei, `now` in ms, as `performance.now`.
  */
 export interface Loss {
   readonly txHash: string
@@ -35,7 +35,7 @@ export interface Loss {
   readonly now: number
 }
 
-/** `until`: ms since the epoch. */
+/** `until`: ms, as `performance.now`. */
 interface Wait {
   readonly until: number
   readonly reason: string
@@ -48,11 +48,11 @@ type LossKind = 'reverted' | 'outrun'
 
 interface Subject {
   readonly isContract?: boolean | undefined
-  /** Time of an operator's retry, ms since the epoch. Earlier losses do not count. */
+  /** Time of an operator's retry, ms, as `performance.now`. Earlier losses do not count. */
   readonly retriedAt?: number | undefined
 }
 
-/** Wei by minute since the epoch. */
+/** Wei by minute since the process started. */
 type HourlyCosts = ReadonlyMap<number, bigint>
 
 interface BatchLoss {
@@ -162,7 +162,7 @@ export class Losses {
     this.#batches.set(txHash, 'explained')
   }
 
-  goesAlone(parties: Parties, now = Date.now()): boolean {
+  goesAlone(parties: Parties, now = performance.now()): boolean {
     const batches = this.#recentBatches(parties, now)
     const recipient = recipientKey(parties)
     return batches.some(({ recipients }) => recipients.has(recipient)) || costOf(batches) > this.#budget
@@ -176,20 +176,20 @@ export class Losses {
   }
 
   /** The quarantine that holds a transfer back. Undefined if the transfer may be sent now. */
-  quarantineOf(parties: Parties, { isContract, retriedAt }: Subject, now = Date.now()): Waiting | undefined {
+  quarantineOf(parties: Parties, { isContract, retriedAt }: Subject, now = performance.now()): Waiting | undefined {
     const classes = isContract ? [false, true] : [false]
     const ofToken = classes.map((one) => this.#waitOfToken(parties, one, now, retriedAt))
     const waits = [this.#waitOfRecipient(parties, retriedAt), ...ofToken]
     const [longest] = waits.filter((wait) => wait !== undefined).toSorted((a, b) => b.until - a.until)
     if (!longest || longest.until <= now) return undefined
-    const reason = `${longest.reason}; tried again at ${new Date(longest.until).toISOString()}`
-    return { kind: 'waiting', code: 'QUARANTINED', reason, retryInMs: longest.until - now }
+    const reason = `${longest.reason}; tried again at ${wallTime(longest.until, now)}`
+    return { kind: 'waiting', code: 'QUARANTINED', reason, retryInMs: Math.ceil(longest.until - now) }
   }
 
-  /** Delays young transfers while other relayers make Portage's calls revert. `seenAt` is ms since the epoch. */
-  waitForOthers(parties: Parties, seenAt: number, now = Date.now()): Waiting | undefined {
+  /** Delays young transfers while other relayers make Portage's calls revert. `ageMs`: time since Portage saw it. */
+  waitForOthers(parties: Parties, ageMs: number, now = performance.now()): Waiting | undefined {
     const above = aboveBudget(this.#tokens.get(outrunKey(parties))?.costs, this.#budget, now)
-    const retryInMs = seenAt + othersFirstMs - now
+    const retryInMs = Math.ceil(othersFirstMs - ageMs)
     if (!above || retryInMs <= 0) return undefined
     const reason = `other relayers delivered ${parties.token} first, which has cost ${above.sum} wei within an hour: Portage lets them go first`
     return { kind: 'waiting', code: 'OUTRUN', reason, retryInMs }
@@ -225,12 +225,14 @@ export class Losses {
   }
 }
 
+/** `retriedAt`: ms since the epoch. */
 export async function quarantineOf(
   { losses, chain }: { readonly losses?: Losses | undefined; readonly chain: Pick<Chain, 'hasCode'> },
   { parties, retriedAt }: { readonly parties: Parties; readonly retriedAt?: number | undefined },
 ): Promise<Waiting | undefined> {
-  const wait = losses?.quarantineOf(parties, { retriedAt })
-  const ofContracts = wait ? undefined : losses?.quarantineOf(parties, { retriedAt, isContract: true })
+  const subject = retriedAt === undefined ? {} : { retriedAt: performance.now() - (Date.now() - retriedAt) }
+  const wait = losses?.quarantineOf(parties, subject)
+  const ofContracts = wait ? undefined : losses?.quarantineOf(parties, { ...subject, isContract: true })
   return wait ?? (ofContracts && (await chain.hasCode(parties.recipient)) ? ofContracts : undefined)
 }
 
@@ -255,7 +257,7 @@ function costOf(batches: readonly BatchLoss[]): bigint {
 
 /**
  * The last hour's costs if they are above the budget, otherwise undefined. `sum` is in wei. `until`: time when the
- * costs are within the budget again, ms since the epoch.
+ * costs are within the budget again, ms, as `performance.now`.
  */
 function aboveBudget(costs: HourlyCosts | undefined, budget: bigint, now: number) {
   const minutes = lastHour(costs, now)
@@ -277,6 +279,8 @@ function countsUntil(minute: number): number {
   return (minute + 1) * minuteMs + hourMs
 }
 
+const wallTime = (at: number, now = performance.now()) => new Date(Date.now() + at - now).toISOString()
+
 type LossReports = ReturnType<typeof createLossReports>
 
 const messages: Readonly<Record<Quarantine['kind'], string>> = {
@@ -292,7 +296,7 @@ export function createLossReports({ logger, metrics }: { readonly logger: Logger
     },
     quarantined(transfer: Transfer, txHash: string, { kind, until, reason }: Quarantine): void {
       metrics.portage_quarantines_total.inc({ chain: transfer.targetChain, kind })
-      const facts = { transfer: transferId(transfer), txHash, reason, until: new Date(until).toISOString() }
+      const facts = { transfer: transferId(transfer), txHash, reason, until: wallTime(until) }
       logger.warn(messages[kind], { code: 'QUARANTINED', ...facts })
     },
     uncounted(transfer: Transfer, txHash: string, error: unknown): void {

@@ -23,7 +23,7 @@ export async function recordLoss(
   try {
     const endpoint = endpointOf(deps, transfer, call)
     const { parties } = endpoint.delivery(transfer)
-    const loss = { txHash: receipt.hash, paid: BigInt(gasPaid(receipt)), now: Date.now() }
+    const loss = { txHash: receipt.hash, paid: BigInt(gasPaid(receipt)), now: performance.now() }
     const delivered = await agreed(endpoint, transfer, 'agreed-latest')
     if (delivered && shared) deps.losses.explainBatch(receipt.hash)
     if (delivered) deps.losses.addOutrun(parties, loss)

@@ -51,7 +51,11 @@ export async function acquire(
   const { endpoint, parties, intent, isWrapped } = isOfInput ? admitted : await recordedCall(deps, input)
   const trustedMs = (info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs) * trustedShare
   const maybeSent = mode !== 'new' || info.attempt > 1
-  const isSeen = effectReader(deps.chain, endpoint, transfer, { readAt: info.currentAttemptScheduledTimestampMs, trustedMs, maybeSent })
+  const isSeen = effectReader(deps.chain, endpoint, transfer, {
+    readAt: sinceStart(info.currentAttemptScheduledTimestampMs),
+    trustedMs,
+    maybeSent,
+  })
   const request = requestOf(input, intent)
   const known = maybeSent && (await findHeld(deps, input, request, endpoint, signal))
   if (known) return known
@@ -136,6 +140,11 @@ function requestOf(input: BroadcastInput, intent: Intent): NonceRequest {
   }
 }
 
+/** A time of Temporal's clock, as `performance.now`. If the two clocks differ by hours, the time is hours ago. */
+function sinceStart(at: number): number {
+  return performance.now() - Math.abs(Date.now() - at)
+}
+
 /** Returns a reader of the effect. It trusts a read for `trustedMs`, or for one block if a call may have been sent. */
 function effectReader(
   chain: Chain,
@@ -146,8 +155,8 @@ function effectReader(
   let block: string | undefined = 'none'
   return async (): Promise<boolean> => {
     const latest = chain.heads.current?.latest.hash
-    if (Date.now() - readAt <= trustedMs && !(maybeSent && latest !== block)) return false
-    readAt = Date.now()
+    if (performance.now() - readAt <= trustedMs && !(maybeSent && latest !== block)) return false
+    readAt = performance.now()
     block = latest
     return isDelivered(chain, endpoint, transfer)
   }

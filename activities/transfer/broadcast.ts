@@ -137,7 +137,7 @@ async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Fol
   const { transfer, seenAt } = input
   const { pending, batch, context, reached } = following
   const signal = context.cancellationSignal
-  const until = Date.now() + (deps.followMs ?? 30_000)
+  const until = performance.now() + (deps.followMs ?? 30_000)
   for (;;) {
     await untilIncluded(following, deps.agent, until)
     if (signal.aborted) await context.cancelled
@@ -149,10 +149,10 @@ async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Fol
     else await recordLoss(deps, transfer, state.receipt, { shared: batch !== undefined, call: input })
     // The batch had no effect, so its members are admitted again without a wait for finality.
     if (batch && (state.noop || endpointOf(deps, transfer).hasEffect(state.receipt, transfer) === false)) return { kind: 'seen' }
-    if (!state.final && (state.noop || Date.now() + deps.chain.msToFinality(state.receipt.block.height) <= until))
-      await pending.until((now) => now.kind !== 'included' || now.final, until - Date.now(), signal)
+    if (!state.final && (state.noop || performance.now() + deps.chain.msToFinality(state.receipt.block.height) <= until))
+      await pending.until((now) => now.kind !== 'included' || now.final, until - performance.now(), signal)
     const now = pending.state
-    if (now.kind === 'pending' && Date.now() < until) continue
+    if (now.kind === 'pending' && performance.now() < until) continue
     if (now.kind !== 'included') return unincluded(deps, input, following, now)
     // `confirm` would count the no-op as a call that reverted. Once the no-op is final, the nonce is spent.
     if (now.noop && !now.final) return stillPending(pending, `a no-op is in block ${now.receipt.block.height}, which is not final yet`)
@@ -173,9 +173,9 @@ async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Fol
 /** Waits until a block has the transaction. Ends early if the lane is forbidden: another lane may then deliver. */
 async function untilIncluded({ pending, enter, context }: Following, agent: LaneAgent, until: number): Promise<void> {
   const signal = context.cancellationSignal
-  while (Date.now() < until && !signal.aborted && agent.view?.closed?.why !== 'forbidden') {
+  while (performance.now() < until && !signal.aborted && agent.view?.closed?.why !== 'forbidden') {
     enter(`following nonce ${pending.nonce}, ${pending.attempts} attempts`)
-    if (await pending.until(({ kind }) => kind !== 'pending', Math.min(laneCheckMs, until - Date.now()), signal)) return
+    if (await pending.until(({ kind }) => kind !== 'pending', Math.min(laneCheckMs, until - performance.now()), signal)) return
   }
 }
 

@@ -62,7 +62,7 @@ export class EventFeed {
     this.#loop ??= this.#run().finally(() => (this.#loop = undefined))
     return () => {
       this.#listeners.delete(listener)
-      this.#leftAt = Date.now()
+      this.#leftAt = performance.now()
     }
   }
 
@@ -74,7 +74,7 @@ export class EventFeed {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop
-    while (!signal.aborted && (this.#listeners.size > 0 || Date.now() - this.#leftAt < this.#options.lingerMs)) {
+    while (!signal.aborted && (this.#listeners.size > 0 || performance.now() - this.#leftAt < this.#options.lingerMs)) {
       for (const event of await this.#poll()) this.#emit(event)
       await delay(this.#options.everyMs, undefined, { signal, ref: false }).catch(() => {})
     }

@@ -89,7 +89,7 @@ function msToFinality(heads: EvmHeads, { finality, blockTimeMs }: EvmChainOption
   const { current } = heads
   if (finality.kind === 'instant' || (current && height <= current.finalized)) return 0
   const lag = finality.kind === 'depth' ? finality.blocks : heads.finalityLag()
-  const elapsed = current ? Date.now() - heads.latestSeenAt : 0
+  const elapsed = current ? performance.now() - heads.latestSeenAt : 0
   const remaining = Math.max(0, height + lag - (current?.latest.height ?? height)) * blockTimeMs - elapsed
-  return Math.max(remaining, Math.ceil(blockTimeMs / 2))
+  return Math.ceil(Math.max(remaining, blockTimeMs / 2))
 }

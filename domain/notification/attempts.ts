@@ -14,7 +14,9 @@ export const attemptSchedule: AttemptSchedule = {
   triesMs: [5 * secondMs, 5 * minuteMs, ...[0.5, 2, 5, 10, 14, 20, 24].map((hours) => hours * hourMs)],
   restsMs: [5 * secondMs, minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs],
 }
-const longestRestMs = hourMs
+export const longestRestMs = hourMs
+/** Longest wait for the next try of a notification, ms. */
+const longestTryMs = withJitter(Math.max(...attemptSchedule.triesMs), 1)
 /**
  * A notification with this number of tries may itself cause the failures, so it waits even after the receiver has taken
  * another notification.
@@ -70,7 +72,7 @@ function receiverAfter({ failure }: NotifierState, answer: SendAnswer, facts: At
   if (answer.kind === 'gone') return { disabled: { why: 'gone', at: now } }
   if (answer.kind !== 'failed') return {}
   // Parallel tries fail together, so only the first failure counts.
-  if (failure && now < failure.nextAt) return {}
+  if (failure && !isDue(failure.nextAt, now, longestRestMs)) return {}
   const tries = (failure?.tries ?? 0) + 1
   const restMs = withJitter(restsMs[Math.min(tries, restsMs.length) - 1] ?? 0, jitter)
   const waitMs = Math.min(longestRestMs, Math.max(restMs, answer.retryAfterMs ?? 0))
@@ -82,7 +84,12 @@ function withJitter(ms: number, jitter: number): number {
 }
 
 export function dueUnsent({ unsent }: NotifierState, now: number): readonly UnsentNotification[] {
-  return unsent.filter(({ nextAt }) => nextAt <= now).toSorted((a, b) => a.nextAt - b.nextAt)
+  return unsent.filter(({ nextAt }) => isDue(nextAt, now, longestTryMs)).toSorted((a, b) => a.nextAt - b.nextAt)
+}
+
+/** Whether `at` is over, or more than `mostMs` in the future: then the clock has been set back since. */
+function isDue(at: number, now: number, mostMs: number): boolean {
+  return at <= now || at > now + mostMs
 }
 
 export function hasRoom({ unsent, pending }: NotifierState, most: number = notifierLimits.unsent): boolean {

@@ -144,13 +144,13 @@ export function createSpyClient({ address, tls }: SpyTarget): Client {
 /** Waits until the client is connected. It does not wait for a message, because a spy may send none for a long time. */
 function whenConnected(client: Client, closed: () => boolean, done: (client: Client) => void, fail: (why: string) => void): void {
   const channel = client.getChannel()
-  const deadline = Date.now() + connectTimeoutMs
+  const until = performance.now() + connectTimeoutMs
   const check = () => {
     if (closed()) return
     const state = channel.getConnectivityState(true)
     if (state === connectivityState.READY) return done(client)
     if (state === connectivityState.TRANSIENT_FAILURE) return fail('refused, or its certificate is not trusted')
-    channel.watchConnectivityState(state, deadline, (late) => (late ? fail('no answer in time') : check()))
+    channel.watchConnectivityState(state, Date.now() + until - performance.now(), (late) => (late ? fail('no answer in time') : check()))
   }
   check()
 }

@@ -176,9 +176,10 @@ export function createCheckpointKeeper(
       } catch (error) {
         return complain(error, 'the checkpoint of a stream could not be written')
       }
-      written = { key, at: Date.now() }
+      written = { key, at: performance.now() }
       alarms.delete('checkpoint')
     },
+    /** ms, as `performance.now`. */
     get writtenAt(): number | undefined {
       return written?.at
     },

@@ -10,6 +10,7 @@ export type AgentAlarm = 'checkpoint' | 'mismatch' | 'refused'
 interface StreamFacts {
   readonly finalized?: number | undefined
   readonly alarms?: Iterable<AgentAlarm>
+  /** ms, as `performance.now`. */
   readonly checkpointAt?: number | undefined
 }
 
@@ -35,5 +36,5 @@ export function reportStream(metrics: Metrics, stream: string, view: StreamView 
   if (completedHeight !== undefined) metrics.portage_stream_completed_block_height.set({ stream }, completedHeight)
   metrics.portage_stream_backfill_left_blocks.set({ stream }, view.backfill.left)
   metrics.portage_stream_paused.set({ stream }, view.paused ? 1 : 0)
-  if (checkpointAt !== undefined) metrics.portage_stream_checkpoint_age_seconds.set({ stream }, secondsSince(checkpointAt))
+  if (checkpointAt !== undefined) metrics.portage_stream_checkpoint_age_seconds.set({ stream }, (performance.now() - checkpointAt) / 1_000)
 }

@@ -88,18 +88,30 @@ export function createOutcomeReporter(
   }
 }
 
-function createReportWindow() {
-  let [since, longSince] = [Date.now() - firstReportMs, Date.now() - firstReportMs]
-  let longAt = 0
+interface Moment {
+  /** ms since the epoch. */
+  readonly wall: number
+  /** ms, as `performance.now`. */
+  readonly passed: number
+}
+
+export function createReportWindow() {
+  const present = (): Moment => ({ wall: Date.now(), passed: performance.now() })
+  const earlier = ({ wall, passed }: Moment, ms: number): Moment => ({ wall: wall - ms, passed: passed - ms })
+  const first = earlier(present(), firstReportMs)
+  let [since, longSince] = [first, first]
+  let longAt = -Infinity
   return {
     now(): { readonly since: number; done(): void } {
-      const now = Date.now()
-      const isLong = now >= longAt
+      const now = present()
+      const isLong = now.passed >= longAt
+      const from = isLong ? longSince : since
       return {
-        since: isLong ? longSince : since,
+        // After the wall clock is set back, `from.wall` is in the future.
+        since: Math.min(from.wall, now.wall - (now.passed - from.passed)),
         done() {
-          since = now - usualLagMs
-          if (isLong) [longSince, longAt] = [now - lagMs, now + lagMs]
+          since = earlier(now, usualLagMs)
+          if (isLong) [longSince, longAt] = [earlier(now, lagMs), now.passed + lagMs]
         },
       }
     },

@@ -49,12 +49,12 @@ export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'l
   return {
     async of(parked: readonly ListedTransfer[]): Promise<ReadonlyMap<string, string>> {
       for (const known of [codes, silentUntil]) forgetOthers(known, parked)
-      const now = Date.now()
+      const now = performance.now()
       const dueAt = ({ runId }: ListedTransfer) => silentUntil.get(runId) ?? 0
       const unknown = parked.filter((one) => !codes.has(one.runId) && dueAt(one) <= now).toSorted((a, b) => dueAt(a) - dueAt(b))
       await mapLimited(unknown.slice(0, limits.queries), limits.atOnce, async (one) => {
         const status = await askStatus(deps, one)
-        silentUntil.set(one.runId, Date.now() + (status ? 0 : limits.againMs))
+        silentUntil.set(one.runId, performance.now() + (status ? 0 : limits.againMs))
         if (status?.state === 'parked') codes.set(one.runId, { number: one.number, code: knownCode(status.code) })
       })
       return new Map([...codes.values()].map(({ number, code }) => [number, code]))
@@ -78,17 +78,17 @@ export function createWaitingTransfers(deps: WaitingTransfersDeps) {
   let isOlderNext = false
 
   return async function findWaiting(state: StreamState): Promise<readonly StreamRequest[]> {
-    const now = Date.now()
+    const now = performance.now()
     if (room(state) > state.maxOpen / 2 || now - searchedAt < Math.min(limits.everyMs, outsideAfterMs)) return []
     searchedAt = now
     const afterMs = room(state) > state.maxOpen / 10 ? outsideAfterMs : Math.min(outsideAfterMs, outsideIfFullMs)
     const open = new Set(state.open.map(({ number }) => number))
     const from = isOlderNext ? older : undefined
-    const page = await waitingPage(client, source, limits.listed, Math.min(from ?? Infinity, now - afterMs))
+    const page = await waitingPage(client, source, limits.listed, Math.min(from ?? Infinity, Date.now() - afterMs))
     isOlderNext = from === undefined
     if (from !== undefined || older === undefined) older = page.before
     const listed = page.listed.filter(({ number }) => open.has(number))
-    const lastAt = ({ runId }: ListedTransfer) => askedAt.get(runId) ?? 0
+    const lastAt = ({ runId }: ListedTransfer) => askedAt.get(runId) ?? -Infinity
     const due = listed.filter((one) => now - lastAt(one) >= limits.againMs).toSorted((a, b) => lastAt(a) - lastAt(b))
     const requests = await mapLimited(due.slice(0, limits.queries), limits.atOnce, async (one): Promise<StreamRequest[]> => {
       askedAt.set(one.runId, now)

@@ -55,16 +55,16 @@ export function createHttpHost(options: HttpHostOptions) {
   let line: Promise<void> = Promise.resolve()
 
   function rest(asked: string | null | undefined, leastMs = 0): number {
-    const now = Date.now()
-    const forMs = Math.max(leastMs, retryAfterMs(asked ?? null, now) ?? backoffMs(failures, pause.firstMs, pause.mostMs))
+    const now = performance.now()
+    const forMs = Math.max(leastMs, retryAfterMs(asked ?? null, Date.now()) ?? backoffMs(failures, pause.firstMs, pause.mostMs))
     failures++
     restUntil = Math.max(restUntil, now + forMs)
     return restUntil - now
   }
 
   async function request(path: string, method: 'GET' | 'POST', room = budget): Promise<HostAnswer> {
-    if (perSecond !== undefined && restUntil <= Date.now()) await (line = line.then(() => untilFree(perSecond)))
-    const restMs = restUntil - Date.now()
+    if (perSecond !== undefined && restUntil <= performance.now()) await (line = line.then(() => untilFree(perSecond)))
+    const restMs = restUntil - performance.now()
     if (restMs > 0) return resting(restMs)
     const answer = await httpJson(new URL(path, base), { method, timeoutMs, mostBytes, budget: room })
     if (answer.kind !== 'failed') {
@@ -111,5 +111,5 @@ export function createHttpHost(options: HttpHostOptions) {
 }
 
 function resting(againInMs: number): HostAnswer {
-  return { kind: 'failed', why: 'asked to wait', againInMs }
+  return { kind: 'failed', why: 'asked to wait', againInMs: Math.ceil(againInMs) }
 }

@@ -35,7 +35,10 @@ export interface Retry {
 
 interface Entry {
   readonly message: Uint8Array
+  /** ms since the epoch. */
   readonly since: number
+  /** ms, as `performance.now`. */
+  readonly addedAt: number
   tries: number
   isOver?: true
 }
@@ -73,7 +76,7 @@ export class Submissions {
 
   add(message: Uint8Array): void {
     this.#bytes += message.length
-    this.#enqueue({ message, since: Date.now(), tries: 0 })
+    this.#enqueue({ message, since: Date.now(), addedAt: performance.now(), tries: 0 })
   }
 
   /** Submits for at most `graceMs`. Returns the number of messages that are left. */
@@ -122,7 +125,7 @@ export class Submissions {
     } catch (thrown) {
       const error = toRelayerError(thrown)
       const isUnknown = error.code === 'GUARDIAN_SET_UNKNOWN'
-      const isTooOld = isUnknown && Date.now() - entry.since > unknownSetForMs
+      const isTooOld = isUnknown && performance.now() - entry.addedAt > unknownSetForMs
       if (!error.retriable || isTooOld) return this.#end(entry, { kind: 'refused', error })
       if (entry.isOver) return
       this.#reportTrouble(error)

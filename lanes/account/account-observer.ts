@@ -33,8 +33,8 @@ export class AccountObserver {
   #readAt = 0
   #reading = false
   #introduced = false
-  #queriedAt = 0
-  #reportedAt = 0
+  #queriedAt = -Infinity
+  #reportedAt = -Infinity
   #unsubscribe: (() => void) | undefined
 
   constructor(deps: LaneDeps, transactions: PendingTransactions, requests: NonceRequests) {
@@ -94,8 +94,8 @@ export class AccountObserver {
     // The ledger's last final block must be known first, because it shows whether the chain is still the same.
     if (!this.#introduced || ledger.view?.closed?.why === 'replaced') await ledger.introduce()
     this.#introduced = true
-    if (!this.#hasWork && ledger.view?.synced && this.#reported && Date.now() - this.#queriedAt >= idleQueryMs) {
-      this.#queriedAt = Date.now()
+    if (!this.#hasWork && ledger.view?.synced && this.#reported && performance.now() - this.#queriedAt >= idleQueryMs) {
+      this.#queriedAt = performance.now()
       await ledger.query()
     }
     // A restored ledger may lack transactions in the pool, so it counts as unsynced until it has this process's report.
@@ -132,7 +132,7 @@ export class AccountObserver {
     }
     if (!this.#isWorthReporting(observation)) return
     this.#reported = observation
-    this.#reportedAt = Date.now()
+    this.#reportedAt = performance.now()
     if (final) this.#finalBlocks.reported(final)
     this.#deps.ledger.observe(observation)
     this.#requests.onReported()
@@ -150,7 +150,7 @@ export class AccountObserver {
     if (busy && (stale || hasOrders)) return true
     const forFunds = waiting > 0 || view?.closed?.why === 'funds'
     // The ledger forgets an old refused call only at a report.
-    return forFunds && (seen.balance !== reported.balance || Date.now() - this.#reportedAt >= untriedMs)
+    return forFunds && (seen.balance !== reported.balance || performance.now() - this.#reportedAt >= untriedMs)
   }
 }
 

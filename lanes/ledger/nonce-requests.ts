@@ -58,7 +58,7 @@ export class NonceRequests {
   acquire(request: NonceRequest, limit: WaitLimit): Promise<Acquired> {
     const { priority, source, deadline } = request
     const waiter: Waiter = {
-      ...{ request, priority, source, deadline, since: Date.now(), isAsked: false, isLate: false },
+      ...{ request, priority, source, deadline, since: performance.now(), isAsked: false, isLate: false },
       refusal: { why: 'window', detail: 'no slot came free' },
       wait: new Wait(limit, () => this.#onLimit(waiter, limit)),
       until: performance.now() + (limit.timeoutMs ?? Infinity),
@@ -124,7 +124,7 @@ export class NonceRequests {
     if (!view?.synced || !this.#reported || (this.#refusedAt !== undefined && this.#refusedAt === this.#block)) return
     for (const waiter of this.#queue.all.filter(isPast)) this.#refuse(waiter)
     const slots = view.window - (view.next - Math.max(view.latest, this.#latestNonce)) - this.#asked
-    for (const waiter of this.#queue.take(slots, Date.now())) void this.#ask(waiter)
+    for (const waiter of this.#queue.take(slots, performance.now())) void this.#ask(waiter)
   }
 
   async #ask(waiter: Waiter): Promise<void> {

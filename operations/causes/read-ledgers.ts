@@ -52,11 +52,11 @@ async function readEach<Facts>(
   { own, others, isCut }: { readonly own: readonly string[]; readonly others: readonly string[]; readonly isCut: boolean },
   ask: (one: string) => Promise<readonly Facts[]>,
 ): Promise<Found<Facts>> {
-  const until = Date.now() + othersMs
+  const until = performance.now() + othersMs
   const all = [...own, ...others]
   let isLate = false
   const found = await mapLimited([...all.entries()], mostAtOnce, async ([place, one]) => {
-    if (place < own.length || Date.now() < until) return ask(one)
+    if (place < own.length || performance.now() < until) return ask(one)
     isLate = true
     return []
   })

@@ -50,8 +50,8 @@ export class NotifyRound {
   #attempts = 0
   readonly #owed: boolean
   #until = Infinity
-  #fullReadAt = 0
-  #conditionsAt = 0
+  #fullReadAt = -Infinity
+  #conditionsAt = -Infinity
   readonly #taken = new Set<string>()
 
   constructor(
@@ -71,9 +71,9 @@ export class NotifyRound {
   /** Ends when the notifier must record `state`. Never throws. */
   async run(): Promise<void> {
     const { times, logger } = this.#deps
-    this.#until = Date.now() + times.roundMs
+    this.#until = performance.now() + times.roundMs
     let isLogged = false
-    while (!this.#isEnding && Date.now() < this.#until) {
+    while (!this.#isEnding && performance.now() < this.#until) {
       try {
         if (await this.#pass()) return
       } catch (error) {
@@ -86,7 +86,7 @@ export class NotifyRound {
 
   async #pass(): Promise<boolean> {
     const { client, times } = this.#deps
-    const now = Date.now()
+    const now = performance.now()
     if (this.state.failure && this.state.unsent.length >= probeFrom) await this.#probe()
     const { tests } = this.state
     await this.#notifyAll(this.state.pending)
@@ -94,7 +94,7 @@ export class NotifyRound {
     await this.#readTransfers(isFull)
     if (isFull) this.#fullReadAt = now
     if (this.#attempts === 0) await this.#probe()
-    await this.#notifyAll(dueUnsent(this.state, now).map(({ notification }) => notification))
+    await this.#notifyAll(dueUnsent(this.state, Date.now()).map(({ notification }) => notification))
     await this.#replay()
     if (this.#isEnding || this.state.tests !== tests || (this.#owed && !owes(this.state))) return true
     if (now - this.#conditionsAt >= times.conditionsMs && hasRoom(this.state)) {
@@ -232,7 +232,7 @@ export class NotifyRound {
       if (seen === undefined) return
       partMs = seen === 0 ? 2 * partMs : replayMs
       this.state = { ...this.state, replay: period.to < to ? { from: period.to, to } : undefined }
-    } while (Date.now() < this.#until)
+    } while (performance.now() < this.#until)
   }
 
   async #isEmpty(period: NotifiedPeriod): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { SharedCalls } from '../../bridges/port.ts'
 import { scriptedChain } from './scripted-chain.ts'
 import { acquire, type AcquireDeps } from '../../activities/transfer/acquire-nonce.ts'
@@ -92,6 +92,30 @@ describe('A nonce from a ledger that has forgotten what it gave', () => {
     expect(await got()).toMatchObject({ kind: 'acquired' })
     expect(seen).toMatchObject({ looks, givenBack: 0 })
   })
+})
+
+/** From now on, the process has run for `passedMs` longer, and its wall clock is a day behind. */
+function setClockBack(passedMs: number): void {
+  const [passed, wall] = [performance.now() + passedMs, Date.now() - 86_400_000]
+  vi.spyOn(performance, 'now').mockReturnValue(passed)
+  vi.spyOn(Date, 'now').mockReturnValue(wall)
+  onTestFinished(() => void vi.restoreAllMocks())
+}
+
+test.each([
+  [7_000, 0],
+  [9_000, 1],
+])('after a clock is set back, an old read of the effect is as old as before: %i ms, %i reads', async (ms, looks) => {
+  const { got, seen } = setting(1, () => setClockBack(ms))
+  expect(await got()).toMatchObject({ kind: 'acquired' })
+  expect(seen).toMatchObject({ looks })
+})
+
+test('a process whose clock is hours behind does not trust the read of the admission', async () => {
+  const { got, seen } = setting(1, () => {})
+  setClockBack(0)
+  expect(await got()).toMatchObject({ kind: 'acquired' })
+  expect(seen).toMatchObject({ looks: 1 })
 })
 
 test.each<[Terms | undefined, number]>([

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { scriptedChain } from './scripted-chain.ts'
 import { type BatchCandidate, createBatchBuilder } from '../../activities/batch/build-batch.ts'
 import type { At } from '../../chains/port.ts'
@@ -113,6 +113,20 @@ describe('The candidates of a batch', () => {
     expect([signed, [...answers.values()].map(({ kind }) => kind)]).toEqual([[], ['seen']])
   })
 
+  test('a batch is read again if its last read is old, although the clock was set back', async () => {
+    let granted = false
+    const onGrant = () => {
+      granted = true
+      const [passed, wall] = [performance.now() + 12_001, Date.now() - 86_400_000]
+      vi.spyOn(performance, 'now').mockReturnValue(passed)
+      vi.spyOn(Date, 'now').mockReturnValue(wall)
+    }
+    onTestFinished(() => void vi.restoreAllMocks())
+    const { flush, signed } = setting((number) => granted && number === 2, { nodes: 1, onGrant })
+    await flush(candidates, false)
+    expect(signed).toEqual([])
+  })
+
   test('a batch includes a transfer that only one of several nodes shows as delivered', async () => {
     const { flush, signed } = setting((number, at) => number === 2 && at === 'latest')
     const { answers } = await flush(candidates, false)
@@ -163,15 +177,14 @@ describe('The candidates of a batch', () => {
   })
 
   test.each([
-    ['after its losses', 1, [[all[0], all[1], all[2]]], 'member'],
-    ['before its losses', -1, [[all[0], all[2]]], 'no-slot'],
+    ['after its losses', 1_000, [[all[0], all[1], all[2]]], 'member'],
+    ['before its losses', -1_000, [[all[0], all[2]]], 'no-slot'],
   ])('a batch and a quarantined recipient whose retry was ordered %s', async (_, after, calls, kind) => {
-    const now = Date.now()
     const losses = new Losses(60_000, 10_000n)
-    losses.add({ ...fakeParties, recipient: '0x2', token: '' }, { txHash: '0xff', paid: 1n, now })
+    losses.add({ ...fakeParties, recipient: '0x2', token: '' }, { txHash: '0xff', paid: 1n, now: performance.now() })
     const { flush, signed } = setting(() => false, { losses })
     const [first, second, third] = candidates
-    const retried: BatchCandidate = { ...second!, retriedAt: now + after }
+    const retried: BatchCandidate = { ...second!, retriedAt: Date.now() + after }
     const { answers } = await flush([first!, retried, third!], false)
     expect(signed).toEqual(calls)
     expect(answers.get(retried)).toMatchObject({ kind, ...(kind === 'no-slot' && { code: 'QUARANTINED' }) })

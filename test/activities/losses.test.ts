@@ -132,11 +132,11 @@ describe('Contracts', () => {
 test('while others deliver first, a young transfer waits for a minute, and nobody is quarantined', () => {
   const kept = losses(10n)
   kept.addOutrun(parties('eve'), loss(start, 10n))
-  expect(kept.waitForOthers(parties('bob'), start, start)).toBeUndefined()
+  expect(kept.waitForOthers(parties('bob'), 0, start)).toBeUndefined()
   kept.addOutrun(parties('eve'), loss(start, 1n))
-  expect(kept.waitForOthers(parties('bob'), start, start + 1)).toMatchObject({ code: 'OUTRUN', retryInMs: minute - 1 })
-  expect(kept.waitForOthers(parties('bob'), start - minute, start)).toBeUndefined()
-  expect(kept.waitForOthers(parties('bob', 'usdc'), start, start)).toBeUndefined()
+  expect(kept.waitForOthers(parties('bob'), 1, start + 1)).toMatchObject({ code: 'OUTRUN', retryInMs: minute - 1 })
+  expect(kept.waitForOthers(parties('bob'), minute, start)).toBeUndefined()
+  expect(kept.waitForOthers(parties('bob', 'usdc'), 0, start)).toBeUndefined()
   expect(waitOf(kept, parties('eve'), start, undefined, true)).toBeUndefined()
 })
 

@@ -1,5 +1,5 @@
 import { MockActivityEnvironment } from '@temporalio/testing'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { withHeartbeats } from '../../activities/run-step.ts'
 import { createBroadcast } from '../../activities/transfer/broadcast.ts'
 import { createPrepare } from '../../activities/transfer/admit.ts'
@@ -149,6 +149,21 @@ describe('A delivery that was simulated well and reverted in a block, final or n
     expect(waiting).toMatchObject({ kind: 'waiting', code: 'QUARANTINED', retryInMs: expect.any(Number) })
     if (waiting.kind === 'waiting') expect(Math.ceil(waiting.retryInMs / 60_000)).toBe(1)
     expect([await prepare(10), await broadcast(10)]).toMatchObject([{ kind: 'ready' }, { kind: 'included' }])
+  })
+
+  test('a clock that is set back makes no quarantine longer, and an ordered retry still ends it', async () => {
+    const { broadcast, prepare } = setting()
+    await broadcast(1)
+    const wall = Date.now() - 86_400_000
+    vi.spyOn(Date, 'now').mockImplementation(() => wall)
+    onTestFinished(() => void vi.restoreAllMocks())
+    const waiting = await prepare(2)
+    expect(waiting).toMatchObject({ kind: 'waiting', code: 'QUARANTINED' })
+    if (waiting.kind === 'waiting') expect(waiting.retryInMs).toBeLessThanOrEqual(60_000)
+    expect(await prepare(2, wall - 1_000)).toMatchObject({ kind: 'waiting' })
+    expect(await prepare(2, wall + 1_000)).toMatchObject({ kind: 'ready' })
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000)
+    expect(await prepare(2)).toMatchObject({ kind: 'ready' })
   })
 
   test('a final call that succeeded without an effect is a loss, if only the state shows effects', async () => {

@@ -42,7 +42,7 @@ function setting(view: Partial<LaneView>, signed?: number | Error, limits: numbe
   }
 }
 
-const minutes = (count: number) => vi.setSystemTime(Date.now() + count * 60_000)
+const minutes = (count: number) => vi.advanceTimersByTime(count * 60_000)
 
 test('an idle lane without funds reports every ten minutes: only then its ledger forgets a call', async () => {
   const after = setting({ closed: { why: 'funds', detail: 'balance 900 wei, needed 1000 wei' } })
@@ -51,6 +51,14 @@ test('an idle lane without funds reports every ten minutes: only then its ledger
   expect(await after()).toHaveLength(first)
   minutes(0.1)
   expect(await after()).toHaveLength(first + 1)
+  expect(await after()).toHaveLength(first + 1)
+})
+
+test('a clock that is set back does not delay the report of a lane without funds', async () => {
+  const after = setting({ closed: { why: 'funds', detail: 'balance 900 wei, needed 1000 wei' } })
+  const first = (await after()).length
+  vi.setSystemTime(Date.now() - 86_400_000)
+  minutes(10)
   expect(await after()).toHaveLength(first + 1)
 })
 

@@ -85,6 +85,17 @@ describe('The slots of a key', () => {
     expect(await slots.promise('g')).toBe(true)
   })
 
+  test('a clock that is set back does not make the time without promises longer', async () => {
+    const slots = new StepSlots(1)
+    for (const id of ['a', 'b', 'c', 'd', 'e']) {
+      expect(await slots.promise(id)).toBe(true)
+      await vi.advanceTimersByTimeAsync(10_000)
+    }
+    vi.setSystemTime(Date.now() - 86_400_000)
+    await vi.advanceTimersByTimeAsync(15_000)
+    expect(await slots.promise('f')).toBe(true)
+  })
+
   test('a step of the queue that is cancelled while it waits meets that itself, and its slot is not lost', async () => {
     const slots = new StepSlots(1)
     const [first, cancelled] = [step(), step()]

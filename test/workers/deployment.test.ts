@@ -90,7 +90,7 @@ test.each(['current', 'ramping', 'draining'] as const)(
 )
 
 test('a process that ended as drained ends for good once its polls are old, if its status is known', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] })
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] })
   const began = Date.now()
   const answers = (status: Status | undefined) => async () => {
     vi.advanceTimersByTime(10_000)

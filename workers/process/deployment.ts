@@ -100,11 +100,11 @@ export async function mustStartAgain(
   read: () => Promise<VersionStatus>,
   { stopping, everyMs = pollEveryMs }: { readonly stopping: AbortSignal; readonly everyMs?: number },
 ): Promise<boolean> {
-  const until = Date.now() + pollerGoneMs + 2 * everyMs
+  const until = performance.now() + pollerGoneMs + 2 * everyMs
   while (!stopping.aborted) {
     const status = await read().catch(() => undefined)
     if (status === 'current' || status === 'ramping' || status === 'draining') return true
-    if (Date.now() >= until) return status === undefined
+    if (performance.now() >= until) return status === undefined
     await pause(everyMs, stopping)
   }
   return false

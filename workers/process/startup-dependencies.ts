@@ -99,7 +99,7 @@ export async function retryUntilAvailable<Value>(
   attempt: () => Promise<Value>,
   { logger, stopping, onWaiting }: RetryOptions,
 ): Promise<Value> {
-  const since = Date.now()
+  const since = performance.now()
   let logged: { code: string; at: number } | undefined
   for (let tries = 0; ; tries++) {
     let refused = false
@@ -112,9 +112,9 @@ export async function retryUntilAvailable<Value>(
       if (!(error instanceof RelayerError) || !error.retriable || error.code === 'INTERNAL') throw error
       const { code, message: reason } = error
       refused = refusals.has(code)
-      if (logged?.code !== code || Date.now() - logged.at >= logAgainMs) {
+      if (logged?.code !== code || performance.now() - logged.at >= logAgainMs) {
         logger.warn(`waiting for ${dependency}; trying again`, { code, reason, waitedSeconds: secondsSince(since) })
-        logged = { code, at: Date.now() }
+        logged = { code, at: performance.now() }
       } else logger.debug(`still waiting for ${dependency}`, { code, reason, tries })
       await onWaiting?.(dependency, error)
     }
@@ -125,5 +125,5 @@ export async function retryUntilAvailable<Value>(
 }
 
 function secondsSince(at: number): number {
-  return Math.round((Date.now() - at) / 1_000)
+  return Math.round((performance.now() - at) / 1_000)
 }

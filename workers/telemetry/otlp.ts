@@ -110,8 +110,8 @@ function createSampler(ratio: number): Sampler {
 function redacting(exporter: SpanExporter, logger: Logger): SpanExporter {
   let loggedAt = -Infinity
   const log = ({ code, error }: ExportResult) => {
-    if (code === ExportResultCode.SUCCESS || Date.now() - loggedAt < logAgainMs) return
-    loggedAt = Date.now()
+    if (code === ExportResultCode.SUCCESS || performance.now() - loggedAt < logAgainMs) return
+    loggedAt = performance.now()
     logger.warn('traces could not be sent, and are lost; transfers go on', {
       code: 'TRACES_LOST',
       reason: error?.message ?? 'no reason was given',

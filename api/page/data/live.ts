@@ -13,7 +13,7 @@ export async function followEvents(): Promise<never> {
   let lastId = ''
   for (;;) {
     await signedIn()
-    const began = Date.now()
+    const began = performance.now()
     const abort = new AbortController()
     const unsubscribe = session.subscribe(() => abort.abort())
     lastId = await readStream(lastId, abort).catch(() => lastId)
@@ -21,7 +21,7 @@ export async function followEvents(): Promise<never> {
     setStreaming(false)
     // Refreshing shows whether the server is unreachable, or only the event stream has ended.
     refreshAll()
-    pauseMs = Date.now() - began > longestPauseMs ? firstPauseMs : Math.min(longestPauseMs, pauseMs * 2)
+    pauseMs = performance.now() - began > longestPauseMs ? firstPauseMs : Math.min(longestPauseMs, pauseMs * 2)
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
 }

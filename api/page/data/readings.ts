@@ -18,7 +18,7 @@ type Entry = ReturnType<typeof createEntry>
 
 function createEntry(everyMs: number) {
   const timer = undefined as ReturnType<typeof setTimeout> | undefined
-  return { store: createStore<Reading<unknown>>({}), everyMs, users: 0, readAt: 0, timer, isReading: false, isStale: false }
+  return { store: createStore<Reading<unknown>>({}), everyMs, users: 0, readAt: -Infinity, timer, isReading: false, isStale: false }
 }
 
 const entries = new Map<string, Entry>()
@@ -42,7 +42,7 @@ export function useReading<T>(path: string, everyMs: number): Reading<T> {
 }
 
 export function refreshAll(): void {
-  for (const [path, entry] of entries) readAgainIn(path, entry, Math.max(settleMs, entry.readAt + leastMs - Date.now()))
+  for (const [path, entry] of entries) readAgainIn(path, entry, Math.max(settleMs, entry.readAt + leastMs - performance.now()))
 }
 
 session.subscribe(() => {
@@ -68,7 +68,7 @@ async function read(path: string, entry: Entry): Promise<void> {
   if (entry.isReading) return
   entry.isReading = true
   entry.isStale = false
-  entry.readAt = Date.now()
+  entry.readAt = performance.now()
   try {
     if (session.get()) entry.store.set({ data: await ask(path), at: serverNow() })
   } catch (error) {

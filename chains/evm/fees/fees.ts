@@ -210,8 +210,8 @@ function createUsualFees() {
       samples = baseFees.slice(-mostSamples)
     },
     note(wei: bigint): void {
-      if (Date.now() - sampledAt < sampleEveryMs) return
-      sampledAt = Date.now()
+      if (performance.now() - sampledAt < sampleEveryMs) return
+      sampledAt = performance.now()
       samples = [...samples, wei].slice(-mostSamples)
     },
     cap: () => absolute + factor * (medianOf(samples) ?? 0n),

@@ -14,7 +14,7 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
     current: undefined as HeadEvent | undefined,
     /** Counts skipped blocks, and rollbacks that go further back than the cached blocks. */
     breaks: 0,
-    /** ms since the epoch. */
+    /** ms, as `performance.now`. */
     latestSeenAt: 0,
     finalityLag: () => Math.max(0, ...lags),
     publish({ applied, rolledBack, replaced, broken }: Step, tagged: number | undefined, { reached, time }: Shared): void {
@@ -27,7 +27,7 @@ export function createHeadEvents(kept: BlockCache, finality: FinalityPolicy) {
       const finalized = Math.min(latest.height, replaced ? computed : Math.max(before, computed))
       const isTimed = current?.time !== undefined || time === undefined
       if (current && applied.length === 0 && rolledBack.length === 0 && finalized === before && isTimed) return
-      if (latest !== current?.latest) events.latestSeenAt = Date.now()
+      if (latest !== current?.latest) events.latestSeenAt = performance.now()
       lags.push(latest.height - finalized)
       if (lags.length > lagsKept) lags.shift()
       kept.prune(finalized)

@@ -38,11 +38,11 @@ export function createHeads(
   const graceMs = Math.max(leastGraceMs, intervalMs)
   const pollOnce = createPoll({ chain, nodes, kept, finality, events, check, onLate, blockTimeMs, graceMs })
   let stopping: AbortController | undefined
-  let rankedAt = 0
+  let rankedAt = -Infinity
 
   function rank(everyMs: number): void {
-    if (Date.now() - rankedAt < everyMs) return
-    rankedAt = Date.now()
+    if (performance.now() - rankedAt < everyMs) return
+    rankedAt = performance.now()
     void nodes.rank(kept.latest?.height)
   }
 
@@ -87,11 +87,11 @@ export function createHeads(
 }
 
 async function firstBlock(chain: string, pollOnce: () => Promise<boolean>, intervalMs: number, signal: AbortSignal): Promise<void> {
-  const deadline = Date.now() + connectTimeoutMs
+  const deadline = performance.now() + connectTimeoutMs
   let failure: unknown
   const round = async () => {
     const found = await pollOnce().catch((error: unknown) => void (failure = error))
-    if (found || Date.now() < deadline) return found
+    if (found || performance.now() < deadline) return found
     throw failure instanceof RelayerError ? failure : new RelayerError('NODE_UNAVAILABLE', { facts: { chain }, cause: failure })
   }
   await poll(round, { everyMs: Math.min(intervalMs, 500), signal })

@@ -97,8 +97,8 @@ async function count(context: ScannedContext, audit: StreamAudit): Promise<void>
 async function scannedUpTo({ streamClient, sourceChain, stopping }: ScannedContext): Promise<number> {
   await nextHead(sourceChain, stopping)
   const height = finalizedOf(sourceChain)
-  const until = Date.now() + scanMs
-  while (!stopping.aborted && (streamClient.view?.nextHeight ?? 0) <= height && Date.now() < until) await streamClient.changed(1_000)
+  const until = performance.now() + scanMs
+  while (!stopping.aborted && (streamClient.view?.nextHeight ?? 0) <= height && performance.now() < until) await streamClient.changed(1_000)
   return height
 }
 

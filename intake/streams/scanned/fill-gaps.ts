@@ -29,8 +29,8 @@ export function createGapFiller(context: ScannedContext): Step {
     if (view.paused || Object.keys(view.gaps).length === 0 || view.room === 0) return false
     const gaps = JSON.stringify([view.gaps, view.oldestGapAt, view.backfill.left > 0])
     if (gaps !== last.gaps) last = { gaps, tries: 0, dueAt: 0 }
-    if (Date.now() < last.dueAt) return false
-    last = { gaps, tries: last.tries + 1, dueAt: Date.now() + backoffMs(last.tries, again.firstMs, again.mostMs) }
+    if (performance.now() < last.dueAt) return false
+    last = { gaps, tries: last.tries + 1, dueAt: performance.now() + backoffMs(last.tries, again.firstMs, again.mostMs) }
     const era = streamClient.era
     const state = await streamClient.state()
     if (!state || streamClient.era !== era) return false

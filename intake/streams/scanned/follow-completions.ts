@@ -18,7 +18,7 @@ export function createCompletionFollower(context: ScannedContext, route: Route):
   const { stream } = source.config
   let followed = -1
   let recorded = -1
-  let recordedAt = 0
+  let recordedAt = -Infinity
 
   async function record(found: readonly Completion[], targetHeight: number, to: number, era: number): Promise<boolean> {
     const numbers = setOf(found.map(({ number }) => number))
@@ -30,7 +30,7 @@ export function createCompletionFollower(context: ScannedContext, route: Route):
     for (const { number } of found) cache.completed(number)
     followed = to
     recorded = response.view.targetHeight ?? -1
-    recordedAt = Date.now()
+    recordedAt = performance.now()
     return to < finalizedOf(target)
   }
 
@@ -49,7 +49,7 @@ export function createCompletionFollower(context: ScannedContext, route: Route):
       if (found.length > 0) return record(found, targetHeight, to, era)
       followed = to
     }
-    if (followed > targetHeight && Date.now() - recordedAt > emptyMs) return record([], targetHeight, followed, era)
+    if (followed > targetHeight && performance.now() - recordedAt > emptyMs) return record([], targetHeight, followed, era)
     return followed < finalized
   }
 }
@@ -117,8 +117,8 @@ export function createCompletionVerifier(context: Pick<ScannedContext, 'streamCl
       tries = dueAt = 0
       return false
     }
-    if (Date.now() < dueAt) return false
-    dueAt = Date.now() + backoffMs(tries++, again.firstMs, again.mostMs)
+    if (performance.now() < dueAt) return false
+    dueAt = performance.now() + backoffMs(tries++, again.firstMs, again.mostMs)
     const { open = [] } = (await streamClient.state()) ?? {}
     const early = open.flatMap((one) => (one.early ? [one.number] : []))
     const { delivered } = await splitByDelivery(context, await transfersUnder(context, early))

@@ -22,14 +22,14 @@ interface Blocks {
 export function createBlockScanner(context: ReadingContext, onBegun: () => Promise<void>): Step {
   const { streamClient, sourceChain, cache } = context
   let empty: Blocks | undefined
-  let recordedAt = 0
+  let recordedAt = -Infinity
   let isLive = false
 
   async function record(blocks: Blocks, reading: Reading, era: number, view: StreamView): Promise<boolean> {
     const { to, hash } = blocks
     const response = await streamClient.apply([{ kind: 'scanned', ...blocks, ...reading }], era)
     empty = undefined
-    recordedAt = Date.now()
+    recordedAt = performance.now()
     if (!response) return true
     const [answer] = response.answers
     if (answer?.kind === 'forked') {
@@ -45,7 +45,7 @@ export function createBlockScanner(context: ReadingContext, onBegun: () => Promi
 
   async function scan(view: StreamView, era: number): Promise<boolean> {
     const finalized = finalizedOf(sourceChain)
-    const isDue = Date.now() - recordedAt >= emptyMs
+    const isDue = performance.now() - recordedAt >= emptyMs
     const from = empty ? empty.to + 1 : (view.nextHeight ?? finalized)
     if (from > finalized) return empty && isDue ? record(empty, { numbers: [], passed: [] }, era, view) : false
     const blocks = await nextBlocks(context, view, from)
@@ -91,7 +91,7 @@ const logMs = 10_000
  */
 export function createBackfill(context: ReadingContext): Step {
   const { streamClient, source, sourceChain, ranges, logger } = context
-  let loggedAt = 0
+  let loggedAt = -Infinity
   return async function backfill() {
     const view = await viewOf(context)
     if (view.paused || view.backfill.left === 0) return false
@@ -105,8 +105,8 @@ export function createBackfill(context: ReadingContext): Step {
     if (reading === 'too-long') return true
     if (reading === 'gone') return false
     const response = await streamClient.apply([{ kind: 'backfilled', from, to, ...reading }], era)
-    if (response && Date.now() - loggedAt > logMs) {
-      loggedAt = Date.now()
+    if (response && performance.now() - loggedAt > logMs) {
+      loggedAt = performance.now()
       const { left, ordered } = response.view.backfill
       logger.info('backfill', { stream: source.config.stream, upTo: to, left, ordered })
     }

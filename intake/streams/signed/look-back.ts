@@ -93,17 +93,17 @@ export function createManyMissing(deps: SignedDeps) {
     /** @param started counts running transfers; called only if many numbers are missing */
     async resolve(state: StreamState, started: () => Promise<number>): Promise<{ state: StreamState; counts: Readonly<NumberCounts> }> {
       const all = missingIn(viewStream(state))
-      if (all <= few || Date.now() < nextAt || source.withoutNode) return { state, counts: noNumbers }
+      if (all <= few || performance.now() < nextAt || source.withoutNode) return { state, counts: noNumbers }
       const missing = all - (await started())
       if (missing <= few) return { state, counts: noNumbers }
       const about = { stream: source.config.stream, missing }
       try {
-        nextAt = Date.now() + betweenMs
+        nextAt = performance.now() + betweenMs
         const counts = await lookBack.resolve(state, streamClient)
         logger.info('many numbers were missing, so the blocks of the last days were read', { ...about, ...counts })
         return { state: (await streamClient.state()) ?? state, counts }
       } catch (error) {
-        nextAt = Date.now() + afterFailureMs
+        nextAt = performance.now() + afterFailureMs
         logger.warn('recent blocks cannot be read, so missing numbers are fetched one by one', { ...about, ...problemOf(error) })
         return { state, counts: noNumbers }
       }

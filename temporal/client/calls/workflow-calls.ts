@@ -98,14 +98,14 @@ export async function sendOrder<Result>(
   codes: TemporalErrorCodes,
   facts?: Facts,
 ): Promise<Result> {
-  const until = Date.now() + orderTimeoutMs
+  const until = performance.now() + orderTimeoutMs
   for (;;) {
     try {
-      return await within(client, until - Date.now(), send)
+      return await within(client, until - performance.now(), send)
     } catch (error) {
       const refusal = updateRefusal(error)
       if (refusal?.kind === 'malformed') throw new RelayerError('INPUT_INVALID', { detail: refusal.detail, facts, cause: error })
-      if (refusal?.kind !== 'full' || Date.now() > until) throw fromTemporal(error, codes, facts)
+      if (refusal?.kind !== 'full' || performance.now() > until) throw fromTemporal(error, codes, facts)
       await pause(betweenRunsMs)
     }
   }

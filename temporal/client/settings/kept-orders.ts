@@ -117,10 +117,10 @@ async function ofRuns<Status extends object>(
   toKept: (status: Status, id: string, startedAt: number) => KeptOrders,
 ): Promise<KeptOrders[]> {
   const runs = await listWorkflows(client, query, { pageTimeoutMs: timeoutMs })
-  const end = Date.now() + askedMs
+  const end = performance.now() + askedMs
   const found = await mapLimited(runs, atOnce, async ({ workflowId: id, runId, status: { name }, startTime }) => {
     try {
-      const status: unknown = Date.now() < end && (await within(client, timeoutMs, () => ask(id, runId, name === 'COMPLETED')))
+      const status: unknown = performance.now() < end && (await within(client, timeoutMs, () => ask(id, runId, name === 'COMPLETED')))
       if (typeof status !== 'object' || status === null) return [unreadOf(subject, id)]
       return [toKept(status as Status, id, startTime.getTime())]
     } catch (error) {

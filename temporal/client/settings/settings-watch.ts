@@ -32,7 +32,7 @@ export function isSameSettings(one: Settings, other: Settings): boolean {
 }
 
 export async function watchSettings({ client, logger }: { client: TemporalClient; logger: Logger }) {
-  const startedAt = Date.now()
+  const startedAt = performance.now()
   let known: Settings | undefined
   let warned = false
   let stopped = false
@@ -65,7 +65,7 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
       const next = await readSettings(client, timeoutMs)
       if (!stopped) take(next)
     } catch (error) {
-      const isEarly = !known && Date.now() - startedAt < quietMs
+      const isEarly = !known && performance.now() - startedAt < quietMs
       if (!warned && !stopped && !isEarly)
         logger.warn(`the settings cannot be read; ${known ? 'using the last known ones' : 'nothing is signed until they are read'}`, {
           ...(known && { version: known.version }),

@@ -16,12 +16,12 @@ const everyMs = 4_000
 export function createTrafficReader(client: TemporalClient) {
   const ended = new EndedTransfers()
   const readLists = async () => {
-    const at = Date.now()
+    const [at, begun] = [Date.now(), performance.now()]
     const lists = await listOpenAndEnded(client, ended.neededSince(at))
     ended.add(lists.ended, at)
-    return { at, open: lists.open.map(toSample), isOpenCut: lists.open.length >= mostListed }
+    return { at, begun, open: lists.open.map(toSample), isOpenCut: lists.open.length >= mostListed }
   }
-  const reading = keptRead(readLists, { fromAnswer: (answer) => (answer ? answer.at + everyMs - Date.now() : 0) })
+  const reading = keptRead(readLists, { fromAnswer: (answer) => (answer ? answer.begun + everyMs - performance.now() : 0) })
 
   return {
     /** `asOf` and `endedSince` are ISO 8601. If `isOpenCut` is true, only the newest open transfers are counted. */

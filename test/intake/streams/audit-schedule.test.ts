@@ -48,6 +48,17 @@ test('a subscription causes an audit at once, and one when its first head is fin
   expect(audits()).toBe(3)
 })
 
+test('a clock that is set back delays no audit', async () => {
+  const { made, audits, seconds } = schedule()
+  await seconds(5)
+  vi.setSystemTime(Date.now() - 86_400_000)
+  await seconds(4_000)
+  expect(audits()).toBe(2)
+  made.subscribed()
+  await seconds(5)
+  expect(audits()).toBe(4)
+})
+
 test('a spy that ends its subscription every few seconds causes at most two audits a minute', async () => {
   const { made, audits, seconds } = schedule()
   await seconds(5)

@@ -1,7 +1,7 @@
 import { Client, type WorkflowClientInterceptor } from '@temporalio/client'
 import { Worker } from '@temporalio/worker'
 import { encodeBase64, toUtf8Bytes, toUtf8String } from 'ethers'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { until } from '../../../lab/devnet/until.ts'
 import { initialStream } from '../../../domain/stream/reducer.ts'
 import type { StreamRequest, StreamState } from '../../../domain/stream/stream.ts'
@@ -152,14 +152,15 @@ describe('how the transfers of an emitter end', () => {
     expect(lost.suspects).toBe(false)
     expect(await lost.find(state)).toEqual([])
     expect(lost.suspects).toBe(true)
-    const now = Date.now
+    const now = performance.now.bind(performance)
+    const clock = vi.spyOn(performance, 'now')
     try {
-      Date.now = () => now() + 20_000
+      clock.mockImplementation(() => now() + 20_000)
       expect([await lost.find(state), lost.suspects]).toEqual([['70'], true])
-      Date.now = () => now() + 10 * 60_000
+      clock.mockImplementation(() => now() + 10 * 60_000)
       expect([await lost.find(state), lost.suspects]).toEqual([['70'], false])
     } finally {
-      Date.now = now
+      clock.mockRestore()
     }
   })
 })

@@ -57,6 +57,17 @@ test('a transfer that the visibility store shows a minute late is recorded by a 
   expect(recorded).toContain('1')
 })
 
+test('a transfer that ends while the clock is set back is recorded by the next report', async () => {
+  const { recorded, look, ends } = reporter(0, '1')
+  vi.setSystemTime(Date.now() + 86_400_000)
+  await look()
+  vi.advanceTimersByTime(4 * secondMs)
+  vi.setSystemTime(Date.now() - 86_400_000)
+  ends('1', Date.now() - 2 * secondMs)
+  await look()
+  expect(recorded).toEqual(['1'])
+})
+
 test('a closed run with an unreadable result does not prevent the record of other transfers', async () => {
   const results: Readonly<Record<string, () => unknown>> = {
     honest: () => ({ state: 'rejected', reason: 'no quorum', code: 'VAA_NO_QUORUM' }),
@@ -196,31 +207,32 @@ describe('transfers that are queried a limited count at a time', () => {
   const idOf = (number: string) => `native-bridge:a:${'0'.repeat(64)}:${number}:${'0'.repeat(16)}`
 
   /** Returns the ids of the transfers that `step` queries in three calls, a minute apart. No transfer answers. */
-  async function queriedBy(make: (client: Client) => () => Promise<unknown>): Promise<ReadonlySet<string>> {
+  async function queriedBy(make: (client: Client) => () => Promise<unknown>, setBack = false): Promise<ReadonlySet<string>> {
     const { client, queried } = listingClient(many.map((number) => ({ id: idOf(number), state: 'waiting', input: () => undefined })))
     const step = make(client)
     for (let count = 0; count < 3; count++) {
       await step()
-      vi.setSystemTime(Date.now() + minuteMs)
+      if (setBack) vi.setSystemTime(Date.now() - 60 * minuteMs)
+      vi.advanceTimersByTime(minuteMs)
     }
     return new Set(queried)
   }
 
-  test('every parked transfer is queried, although others do not answer', async () => {
+  test.each([[false], [true]])('every parked transfer is queried, although others do not answer (clock set back: %s)', async (setBack) => {
     const listed = many.map((number) => ({ number, id: idOf(number), runId: number, state: 'parked' as const, running: true }))
     const ids = await queriedBy((client) => {
       const codes = createParkedCodes({ client, logger: silentLogger() })
       return () => codes.of(listed)
-    })
+    }, setBack)
     expect(ids.size).toBe(120)
   })
 
-  test('every transfer that waits long is queried, although others do not answer', async () => {
+  test.each([[false], [true]])('every transfer that waits long is queried (clock set back: %s)', async (setBack) => {
     const state = { ...initialStream(config), next: '200', open: many.map((number) => ({ number })) }
     const ids = await queriedBy((client) => {
       const find = createWaitingTransfers({ source: { bridge: 'native-bridge', sourceChain: 'a' }, client, logger: silentLogger() })
       return () => find(state)
-    })
+    }, setBack)
     expect(ids.size).toBe(120)
   })
 
@@ -249,7 +261,7 @@ describe('transfers that are queried a limited count at a time', () => {
       await find({ ...initialStream({ ...config, maxOpen: 20 }), next: '2501', open: window.map((number) => ({ number })) })
       looks.push(listed)
       listed = 0
-      vi.setSystemTime(Date.now() + minuteMs)
+      vi.advanceTimersByTime(minuteMs)
     }
     expect(looks).toEqual([1_000, 1_000, 1_000, 502])
     expect(new Set(queried)).toEqual(new Set(window.map(idOf)))

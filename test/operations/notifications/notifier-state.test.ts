@@ -48,6 +48,17 @@ describe('A receiver that does not answer', () => {
     expect(again(start, 'a', { ...failed, retryAfterMs: 86_400_000 }, 0).failure?.nextAt).toBe(3_600_000)
   })
 
+  test('a clock that was a day ahead keeps neither a receiver nor its notifications at rest', () => {
+    const day = 86_400_000
+    let state = start
+    for (let tries = 0; tries < 12; tries++) state = again(state, 'a', failed, 3 * day)
+    expect(state.unsent[0]?.nextAt).toBe(4 * day)
+    expect(dueUnsent(state, day).map(({ notification }) => notification.id)).toEqual(['a'])
+    expect(dueUnsent(state, 3 * day)).toEqual([])
+    const later = again(state, 'b', failed, day)
+    expect(later.failure).toMatchObject({ tries: 2, nextAt: day + 60_000 })
+  })
+
   test('a receiver that is back gets the waiting notifications at once, except those that failed three times', () => {
     let state = again(again(again(start, 'often', failed, 0), 'often', failed, 0), 'often', failed, 0)
     state = again(state, 'once', failed, 0)

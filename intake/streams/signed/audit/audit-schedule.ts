@@ -60,7 +60,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
 
   return {
     async step(): ReturnType<Step> {
-      const now = Date.now()
+      const now = performance.now()
       const known = streamClient.view
       if (known && hasGoneBack(known)) auditAt = 0
       const isFilled = await fillGaps(now, known ? missingIn(known) : 0)
@@ -73,7 +73,7 @@ export function createAuditSchedule({ auditor, recorder, chain, source, streamCl
     hurry,
     subscribed(): void {
       tail.begin()
-      const now = Date.now()
+      const now = performance.now()
       if (plannedAt > now) return
       plannedAt = Math.max(now, plannedAt + subscriptionAuditMs)
       if (plannedAt > now) auditAt = Math.min(auditAt, plannedAt)

@@ -35,7 +35,7 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
   let missed: readonly { readonly at: number; readonly numbers: Intervals }[] = []
 
   async function findLost(state: StreamState): Promise<Intervals> {
-    const now = Date.now()
+    const now = performance.now()
     const opened = new Set(state.open.map(({ number }) => number))
     const isStarted = ({ number }: { readonly number: string }) => opened.has(number) || outsideReason(state, number) !== undefined
     // A stranger's run may claim the same number.
@@ -51,7 +51,7 @@ export function createLostTransfers({ source, client, proved, lostAfterMs = grac
   return {
     /** Whether numbers may be lost, so that the caller must call `find` again after `graceMs`. */
     get suspects(): boolean {
-      return missed.some(({ at }) => at > Date.now() - suspectMs)
+      return missed.some(({ at }) => at > performance.now() - suspectMs)
     },
     /** Numbers whose messages must be fetched again. Open numbers come first, because they count against `maxOpen`. */
     async find(state: StreamState, awaiting: readonly string[] = []): Promise<readonly string[]> {

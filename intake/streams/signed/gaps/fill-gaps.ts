@@ -10,7 +10,7 @@ import { createManyMissing } from '../look-back.ts'
 
 export interface GapReport extends Readonly<NumberCounts> {
   readonly absent: number
-  /** ms since the epoch. Absent: no round is due until another number is missing. */
+  /** ms, as `performance.now`. Absent: no round is due until another number is missing. */
   readonly nextAt?: number
 }
 
@@ -51,7 +51,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
       const name = String(number)
       if (opened.has(name)) return false
       if (!isReceived(name)) return true
-      receivedAgainAt = Date.now() + receivedMs
+      receivedAgainAt = performance.now() + receivedMs
       return false
     }
     const { ends, middles } = partsOf(gaps.filter(({ at }) => !isFresh(at)))
@@ -62,8 +62,8 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   }
 
   function nextAt({ gaps }: StreamState, isUnfinished: boolean): Pick<GapReport, 'nextAt'> {
-    const freshUntil = gaps.some(({ at }) => isFresh(at)) ? Date.now() + freshMs : Infinity
-    const at = isUnfinished ? Date.now() + 1_000 : Math.min(freshUntil, receivedAgainAt, schedule.nextAt)
+    const freshUntil = gaps.some(({ at }) => isFresh(at)) ? performance.now() + freshMs : Infinity
+    const at = isUnfinished ? performance.now() + 1_000 : Math.min(freshUntil, receivedAgainAt, schedule.nextAt)
     return Number.isFinite(at) ? { nextAt: at } : {}
   }
 

@@ -124,12 +124,12 @@ export type RetrySchedule = ReturnType<typeof createRetrySchedule>
 export function createRetrySchedule(auditMs: number) {
   const tries = boundedMap<string, { readonly count: number; readonly triedAt: number; readonly dueAt: number }>(mostNumbers)
   return {
-    isDue: (number: string) => (tries.peek(number)?.dueAt ?? 0) <= Date.now(),
+    isDue: (number: string) => (tries.peek(number)?.dueAt ?? 0) <= performance.now(),
     later(number: string, gapClass: GapClass | undefined, againInMs: number | undefined): void {
       const count = tries.peek(number)?.count ?? 0
       const most = gapClass === 'unobserved' ? 12 * auditMs : auditMs
       const wait = Math.min(backoffMs(count, Math.min(firstWaitMs, auditMs), most), againInMs ?? Infinity)
-      const now = Date.now()
+      const now = performance.now()
       tries.set(number, { count: count + 1, triedAt: now, dueAt: now + wait })
     },
     forget: (number: string) => void tries.delete(number),
@@ -137,7 +137,7 @@ export function createRetrySchedule(auditMs: number) {
       for (const number of [...tries.keys()]) if (!overlaps(wanted, BigInt(number))) tries.delete(number)
     },
     hurry(): void {
-      const now = Date.now()
+      const now = performance.now()
       for (const [number, one] of [...tries.entries()]) if (one.triedAt < now - firstWaitMs) tries.set(number, { ...one, dueAt: now })
     },
     get nextAt(): number {

@@ -1,0 +1,48 @@
+import { Worker } from '@temporalio/worker'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { TestWorkflowEnvironment } from '@temporalio/testing'
+import { newNotifier } from '../../domain/notification/notifier.ts'
+import { silentLogger } from '../../observability/logger.ts'
+import { ledgerQueue } from '../../temporal/contracts/names.ts'
+import { type NotifierInput, notificationQueue } from '../../temporal/contracts/notifier.ts'
+import { workflowBundle } from '../../workers/process/bundle.ts'
+import { startTimeSkipping } from '../helpers/time-skipping.ts'
+
+const hour = 3_600_000
+
+/** Temporal's test server skips the rests. */
+let environment: TestWorkflowEnvironment
+const workers: Worker[] = []
+const triedAt: number[] = []
+let running: Promise<unknown>
+
+beforeAll(async () => {
+  environment = await startTimeSkipping()
+  const { nativeConnection: connection } = environment
+  const notify = async () => {
+    triedAt.push(await environment.currentTimeMs())
+    return { kind: 'unknown' }
+  }
+  const bundle = await workflowBundle(silentLogger())
+  workers.push(await Worker.create({ connection, taskQueue: ledgerQueue, workflowBundle: bundle }))
+  workers.push(await Worker.create({ connection, taskQueue: notificationQueue, activities: { notify } }))
+  running = Promise.all(workers.map((worker) => worker.run()))
+})
+afterAll(async () => {
+  for (const worker of workers) worker.shutdown()
+  await running
+})
+
+test.each([
+  ['an hour has passed', 24 * hour, hour],
+  ['its shorter rest is over', hour / 2, hour / 2],
+])('a receiver that failed while the clock was ahead is tried once %s', async (_, aheadMs, restMs) => {
+  triedAt.length = 0
+  const at = await environment.currentTimeMs()
+  const failure = { since: at, tries: 1, nextAt: at + aheadMs, why: 'no connection' }
+  const input: NotifierInput = { receiver: 'books', state: { ...newNotifier(at), failure } }
+  await environment.client.workflow.execute('notifier', { workflowId: `books-${aheadMs}`, taskQueue: ledgerQueue, args: [input] })
+  const [first = 0] = triedAt
+  expect(first - at).toBeGreaterThanOrEqual(restMs)
+  expect(first - at).toBeLessThan(restMs + hour / 4)
+})
