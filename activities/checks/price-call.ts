@@ -22,7 +22,7 @@ export type Priced =
   | { readonly kind: 'priced'; readonly first: Attempt; /** Wei at the current market. */ readonly cost: bigint }
   | { readonly kind: 'reverts'; readonly revert: Revert }
   | Exclude<Offer, { kind: 'offer' }>
-  | { readonly kind: 'wait'; readonly code: 'LANE_FUNDS' | 'CALL_TOO_DEAR'; readonly reason: string }
+  | { readonly kind: 'wait'; readonly code: 'LANE_FUNDS' | 'LANE_CHOSEN' | 'CALL_TOO_DEAR'; readonly reason: string }
   | { readonly kind: 'impossible'; readonly code: 'GAS_ABOVE_PAID' | 'MESSAGE_TOO_LARGE'; readonly reason: string }
 
 interface CallToPrice extends Pick<FeeSubject, 'deliveries' | 'terms'> {
@@ -50,8 +50,8 @@ const mostCallBytes = 94_000
 const dearPart = 6n
 
 /**
- * Prices a call. Returns `wait` if the lane cannot pay the value of the call (LANE_FUNDS), or the gas of a call that
- * needs a lot of gas (CALL_TOO_DEAR). Throws read errors.
+ * Prices a call. Returns `wait` if the lane cannot pay the value of the call (LANE_FUNDS, or LANE_CHOSEN for the lane
+ * of the terms), or the gas of a call that needs a lot of gas (CALL_TOO_DEAR). Throws read errors.
  */
 export async function priceCall(deps: PriceDeps, call: CallToPrice): Promise<Priced> {
   try {
@@ -59,7 +59,8 @@ export async function priceCall(deps: PriceDeps, call: CallToPrice): Promise<Pri
   } catch (error) {
     const { code, message } = toRelayerError(error)
     if (code !== 'TRANSACTION_REFUSED') throw error
-    return { kind: 'wait', code: 'LANE_FUNDS', reason: `${call.lane} cannot pay the ${call.intent.value} wei of the call: ${message}` }
+    const reason = `${call.lane} cannot pay the ${call.intent.value} wei of the call: ${message}`
+    return { kind: 'wait', code: call.terms?.lane === undefined ? 'LANE_FUNDS' : 'LANE_CHOSEN', reason }
   }
 }
 

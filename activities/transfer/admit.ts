@@ -188,7 +188,7 @@ async function waitsOrElse<T extends Prepared | Stopped>(
   const waiting = { ...priced, kind: 'waiting', retryInMs: dearMs } as const
   if (priced.code !== 'CALL_TOO_DEAR') return waiting
   const other = await on(avoid)
-  return other.kind === 'waiting' && other.code === 'LANE_NONE' ? waiting : other
+  return other.kind === 'waiting' && (other.code === 'LANE_NONE' || other.code === 'LANE_CHOSEN') ? waiting : other
 }
 
 /**

@@ -59,7 +59,11 @@ export async function chooseLane(
     unauthorized = gate
   }
   const left = open.find((lane) => avoid.includes(lane))
-  if (left === undefined) return unauthorizedGate(deps, target, unauthorized)
+  if (left === undefined) {
+    const choice = await unauthorizedGate(deps, target, unauthorized)
+    // The lane of the terms says nothing about the route.
+    return terms?.lane === undefined ? choice : { kind: 'none' }
+  }
   // Only avoided lanes are open. If they granted no nonce because of the bridge's gate, the transfer awaits the gate.
   const gate = await reserve(left)
   return gate.kind === 'open' || gate.kind === 'lane' ? { kind: 'none' } : { kind: 'closed', gate }
@@ -85,12 +89,14 @@ export async function noLane(deps: Deps, transfer: Transfer, lanes: Target['lane
   // immediately.
   if ((await lanes.open()).length === 0) deps.openLanes?.watchFor(transferId(transfer))
   const statuses = await lanes.statuses()
-  const closed = statuses.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))
-  const none = transfer.terms?.lane
-    ? `only ${transfer.terms.lane} may deliver it, and this lane takes no work now`
+  const chosen = transfer.terms?.lane
+  const asked = statuses.filter(({ lane }) => lane === (chosen ?? lane))
+  const closed = asked.flatMap(({ lane, why, detail }) => (why ? [`${lane} ${why}: ${detail ?? ''}`] : []))
+  const none = chosen
+    ? `only ${chosen} may deliver it, and this lane takes no work now`
     : `no other lane of ${transfer.targetChain} takes work now`
   const reason = [none, ...closed].join('; ')
-  return { kind: 'waiting', code: 'LANE_NONE', reason, retryInMs: laneWaitMs }
+  return { kind: 'waiting', code: chosen ? 'LANE_CHOSEN' : 'LANE_NONE', reason, retryInMs: laneWaitMs }
 }
 
 export function createGetLaneStatus(deps: Pick<StepDeps, 'lanes' | 'abandonAfterMs'>): KeylessSteps['getLaneStatus'] {

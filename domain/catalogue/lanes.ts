@@ -1,4 +1,4 @@
-import { cause, commands, does, fatal, outage, retry, type CatalogueRow, row } from './row.ts'
+import { cause, commands, does, fatal, outage, retry, retryAlone, type CatalogueRow, row } from './row.ts'
 
 const { activate, doctor, fees, listLanes, nodes, raiseFee, reason, show, showLane } = commands
 
@@ -88,6 +88,11 @@ export const laneRows = {
     ...retry('No lane of the target chain takes work.', 'Resume or activate a lane, or add a key for this chain.', { passesSoon: true }),
     ...cause('transfers', does.rechecks, [listLanes, activate]),
   },
+  LANE_CHOSEN: retryAlone(
+    'The lane that the submission chose for the transfer takes no work.',
+    'Resume or activate this lane. To let other lanes deliver the transfer, cancel it, then retry it.',
+    { passesSoon: true },
+  ),
   LANE_FULL: {
     title: 'The lane already has as many transactions in flight as its window allows.',
     remedy: 'Wait for a block. If the lane stays full, add a key to the chain, or raise the window.',

@@ -43,9 +43,10 @@ export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'led
 
 function holdsOf({ lane, chain }: LaneFacts, ...codes: readonly ErrorCode[]): (transfer: TransferFacts) => boolean {
   const waits: ReadonlySet<string | undefined> = new Set(['LANE_NONE', ...codes])
-  return ({ state, lane: chosen, targetChain, code }) =>
-    ((state === 'broadcasting' || state === 'pending') && chosen === lane) ||
-    (state === 'waiting' && targetChain === chain && waits.has(code))
+  const isHeld = ({ code, failure }: TransferFacts) => waits.has(code) || (code === 'LANE_CHOSEN' && failure?.includes(lane) === true)
+  return (one) =>
+    ((one.state === 'broadcasting' || one.state === 'pending') && one.lane === lane) ||
+    (one.state === 'waiting' && one.targetChain === chain && isHeld(one))
 }
 
 function explainMissingWorkers(one: LaneFacts, of: Of, at: number, silentMs: number): Finding[] {

@@ -6,6 +6,7 @@ import type { At, Simulation } from '../../chains/port.ts'
 import { type Config, configSchema } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
+import type { Terms } from '../../domain/transfer/transfer.ts'
 import { callHash } from '../../lanes/deps.ts'
 import type { AdmitInput } from '../../temporal/contracts/transfer-steps.ts'
 import { parkAfterOf } from '../../workers/roles/chain.ts'
@@ -30,6 +31,7 @@ interface Scene {
   /** Maximum gas limit of the policy. */
   readonly gasLimit?: string
   readonly balances?: Readonly<Record<string, string | undefined>>
+  readonly terms?: Terms
   readonly step?: typeof createAdmit | typeof createPrepare
 }
 
@@ -48,6 +50,7 @@ async function admit({
   dataFee = '0',
   gasLimit,
   balances = {},
+  terms,
   step: create = createAdmit,
 }: Scene) {
   const read: At[] = []
@@ -79,7 +82,8 @@ async function admit({
     parkAfter: parkAfterOf(configSchema.parse({ chains: {}, bridges: {}, transfers })),
   }
   const step = inItsRun(create(deps as never, undefined as never))
-  return { answer: await step({ transfer: nativeTransfer(), avoid: [], ...(reverted !== 'unknown' && { reverted }) }), read }
+  const transfer = { ...nativeTransfer(), ...(terms && { terms }) }
+  return { answer: await step({ transfer, avoid: [], ...(reverted !== 'unknown' && { reverted }) }), read }
 }
 
 test('a simulation that succeeds shows that the effect is missing: no other read is made', async () => {
@@ -126,6 +130,8 @@ test('if no node finds its coins in the lane, a call waits for funds, and may be
   const simulation = new RelayerError('TRANSACTION_REFUSED', { detail: 'insufficient funds for transfer' })
   const { answer } = await admit({ simulation })
   expect(answer).toMatchObject({ kind: 'waiting', code: 'LANE_FUNDS', reason: expect.stringContaining('evm-1:0xa cannot pay the 0 wei') })
+  const ofTerms = await admit({ simulation, terms: { lane: 'evm-1:0xa' } })
+  expect(ofTerms.answer).toMatchObject({ kind: 'waiting', code: 'LANE_CHOSEN', reason: expect.stringContaining('evm-1:0xa cannot pay') })
 })
 
 test.each([
@@ -143,6 +149,11 @@ describe('A call that needs much gas, and costs more than its lane holds,', () =
   test('a call that no lane can pay for waits before a ledger sees it, so no ledger closes a lane', async () => {
     const { answer } = await admit({ ...dear, balances: { '0xa': String(cost - 1), '0xb': '1' } })
     expect(answer).toMatchObject({ kind: 'waiting', code: 'CALL_TOO_DEAR', reason: expect.stringContaining(`may cost ${cost} wei`) })
+  })
+
+  test('a call too dear for the lane of its terms says so, and not that this lane takes no work', async () => {
+    const { answer } = await admit({ ...dear, balances: { '0xa': '1', '0xb': String(cost) }, terms: { lane: 'evm-1:0xa' } })
+    expect(answer).toMatchObject({ kind: 'waiting', code: 'CALL_TOO_DEAR' })
   })
 
   test.each([

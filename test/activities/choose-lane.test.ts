@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { chooseLane, noLane } from '../../activities/transfer/choose-lane.ts'
 import type { Gate } from '../../bridges/port.ts'
+import { waitsForItself } from '../../domain/catalogue/errors.ts'
 import type { PauseKind } from '../../domain/lane/lane.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import type { Terms } from '../../domain/transfer/transfer.ts'
@@ -8,7 +9,7 @@ import { transferId } from '../../temporal/contracts/names.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
 import { fakeEndpoint } from './fake-bridge.ts'
 
-const lanes = ['evm-1:0xa', 'evm-1:0xb', 'evm-1:0xc']
+const lanes = ['evm-1:0xa', 'evm-1:0xb', 'evm-1:0xc'] as const
 const transfer = nativeTransfer()
 const opened = { kind: 'open' } as const
 const unauthorized = { kind: 'lane', code: 'BRIDGE_ROLE_MISSING', reason: 'grant it' } as const
@@ -35,7 +36,7 @@ function setting(gates: Record<string, Gate>, closed: readonly LaneStatus[] = []
   const open = async () => statuses.filter((one) => one.open).map(({ lane }) => lane)
   const target = { endpoint, lanes: { statuses: async () => statuses, open } }
   return {
-    none: () => noLane(deps, transfer, target.lanes),
+    none: (terms?: Terms) => noLane(deps, { ...transfer, ...(terms && { terms }) }, target.lanes),
     noted,
     choose: (avoid: string[] = [], terms?: Terms) =>
       chooseLane(deps, { transfer: { ...transfer, ...(terms && { terms }) }, avoid }, target),
@@ -67,13 +68,34 @@ describe('The lane of a transfer', () => {
     expect(await setting({}).choose([], { lane: 'evm-1:0xd' })).toEqual({ kind: 'none' })
   })
 
+  test('a transfer whose terms name a lane without work waits for itself, so that it leaves the window', async () => {
+    const [lane] = lanes
+    for (const chosen of [lane, 'evm-1:0xd']) {
+      const none = await setting({}, [pausedLane(lane, 'by hand')]).none({ lane: chosen })
+      expect(none).toMatchObject({ kind: 'waiting', code: 'LANE_CHOSEN', reason: expect.stringContaining(`only ${chosen} may deliver it`) })
+      if (chosen !== lane) expect(none).not.toMatchObject({ reason: expect.stringContaining(lane) })
+      expect(none.kind === 'waiting' && waitsForItself(none.code)).toBe(true)
+    }
+    expect(waitsForItself('LANE_NONE')).toBe(false)
+  })
+
+  test.each([
+    ['lacks its role', false],
+    ['is paused for its role', true],
+  ])('a transfer does not wait for the route if only the lane of its terms %s', async (_, isPaused) => {
+    const [lane] = lanes
+    const all = setting({ [lane]: unauthorized }, isPaused ? [pausedLane(lane, 'grant it', 'unauthorized')] : [])
+    expect(await all.choose([], { lane })).toEqual({ kind: 'none' })
+    expect(all.passedOver).toEqual([lane])
+  })
+
   test('a transfer before a closed gate gets no lane: one answer is enough', async () => {
     const everywhere = Object.fromEntries(lanes.map((lane) => [lane, paused]))
     const { choose, asked } = setting(everywhere)
     expect(await choose()).toEqual({ kind: 'closed', gate: paused })
     expect(asked).toHaveLength(1)
-    expect(await setting(everywhere).choose(lanes)).toEqual({ kind: 'closed', gate: paused })
-    expect(await setting({}).choose(lanes)).toEqual({ kind: 'none' })
+    expect(await setting(everywhere).choose([...lanes])).toEqual({ kind: 'closed', gate: paused })
+    expect(await setting({}).choose([...lanes])).toEqual({ kind: 'none' })
   })
 
   test('a transfer waits for the grant if every lane lacks its role, or is paused for that', async () => {
@@ -88,7 +110,7 @@ describe('The lane of a transfer', () => {
   })
 
   test('a transfer does not wait for a grant if another lane may open at any time', async () => {
-    const [first, ...rest] = lanes as [string, ...string[]]
+    const [first, ...rest] = lanes
     const byHand = pausedLane(first, 'key ceremony')
     expect(await setting(Object.fromEntries(rest.map((lane) => [lane, unauthorized])), [byHand]).choose()).toEqual({ kind: 'none' })
   })
