@@ -206,6 +206,15 @@ describe('its Portage', () => {
     expect(option(spy!, '--nodeKey')[0]).toMatch(/^\/run\/spy\//)
   })
 
+  test('Grafana reaches Prometheus, and not Temporal, which asks for no credentials', () => {
+    const inNetwork = (name: string) => services.filter(([, { networks }]) => networks.includes(name)).map(([service]) => service)
+    expect(compose.services['grafana']?.networks).toEqual(['monitoring'])
+    expect(inNetwork('monitoring')).toEqual(['prometheus', 'grafana'])
+    // Only Portage, Temporal's own services, and Prometheus, which collects their metrics.
+    const ofTemporal = ['temporal', 'set-up', 'ui']
+    expect(inNetwork('fleet').toSorted()).toEqual([...ofTemporal, ...ofPortage.map(([name]) => name), 'prometheus'].toSorted())
+  })
+
   test('in the compose file each process has a volume of its own, and time to stop', () => {
     const folder = '/var/lib/portage'
     expect(config.dataFolder.startsWith(`${folder}/`)).toBe(true)
