@@ -159,10 +159,10 @@ async function submitOne(
   named?: string,
 ): Promise<SubmitResult & { readonly ignored?: string[] }> {
   const bridge = 'nonce' in body ? body.bridge : (named ?? defaultBridge(deps.network.bridges))
-  const deadline = deadlineOf(body.deadline)
-  const { priority, maxFeePerGas, maxFeePerTransaction, lane, reason } = body
+  const { priority, deadline, maxFeePerGas, maxFeePerTransaction, lane, reason } = body
   const given = defined({ priority, deadline, maxFeePerGas, maxFeePerTransaction, lane })
-  const answer = await withMessage(body, deps, (message) => submit(deps, request, { bridge, message, reason, ...given }))
+  const options = { ...given, ...deadlineOf(deadline) }
+  const answer = await withMessage(body, deps, (message) => submit(deps, request, { bridge, message, reason, ...options }))
   const ignored = answer.status === 'known' ? Object.keys(given) : []
   return ignored.length > 0 ? { ...answer, ignored } : answer
 }
@@ -190,11 +190,12 @@ async function recordedMessage(bridges: Bridges, { bridge, source, target, nonce
   return Buffer.from(transfer.message, 'base64')
 }
 
-/** Returns ms since the epoch. Throws INPUT_INVALID for a past deadline: the transfer would be parked at once. */
-function deadlineOf(given: string | number | undefined): number | undefined {
-  if (given === undefined) return undefined
-  const deadline = typeof given === 'number' ? Date.now() + given * 60_000 : Date.parse(given)
-  if (deadline > Date.now()) return Math.round(deadline)
+/** Throws INPUT_INVALID for a past deadline: the transfer would be parked at once. */
+function deadlineOf(given: string | number | undefined): { readonly deadline: number | undefined; readonly withinMs?: number } {
+  if (given === undefined) return { deadline: undefined }
+  if (typeof given === 'number') return { deadline: undefined, withinMs: Math.ceil(given * 60_000) }
+  const deadline = Date.parse(given)
+  if (deadline > Date.now()) return { deadline }
   throw new RelayerError('INPUT_INVALID', { detail: `deadline: ${given} has passed` })
 }
 
@@ -244,7 +245,7 @@ function defaultBridge(bridges: Bridges): string {
   return first
 }
 
-interface Submission extends Pick<SubmitOptions, 'priority' | 'deadline'>, Terms {
+interface Submission extends Pick<SubmitOptions, 'priority' | 'deadline' | 'withinMs'>, Terms {
   readonly bridge: string
   readonly message: Uint8Array
   readonly reason?: string | undefined
@@ -254,7 +255,7 @@ interface Submission extends Pick<SubmitOptions, 'priority' | 'deadline'>, Terms
 async function submit(
   { submitter, config, network: { bridges }, metrics }: ApiDeps,
   request: FastifyRequest,
-  { bridge, message, reason = 'handed in', priority, deadline, ...terms }: Submission,
+  { bridge, message, reason = 'handed in', priority, deadline, withinMs, ...terms }: Submission,
 ): Promise<SubmitResult> {
   const protocol = bridges.get(bridge)
   if (!protocol) {
@@ -266,7 +267,7 @@ async function submit(
     const lane = terms.lane === undefined ? undefined : laneOfTarget(config, terms.lane, targetChain)
     const by = orderedBy(request, { ...aboutTransfer(targetChain), lane })
     const chosen = defined({ ...terms, lane })
-    const options = { priority, deadline, ...(Object.keys(chosen).length > 0 && { terms: chosen }), order: { by, reason } }
+    const options = { priority, deadline, withinMs, ...(Object.keys(chosen).length > 0 && { terms: chosen }), order: { by, reason } }
     const answer = await submitter.submit(bridge, message, options)
     metrics.portage_intake_started_total.inc({ via: 'api', bridge, status: answer.status })
     return answer

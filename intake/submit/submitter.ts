@@ -25,8 +25,7 @@ export interface SubmitResult {
   readonly halted?: string
 }
 
-export interface TransferDefaults extends Pick<SubmitOptions, 'priority'> {
-  readonly withinMs?: number | undefined
+export interface TransferDefaults extends Pick<SubmitOptions, 'priority' | 'withinMs'> {
   /** `routesDigest` of this process's config. */
   readonly routes?: string
 }
@@ -36,6 +35,8 @@ export interface SubmitOptions {
   readonly priority?: number | undefined
   /** ms since the epoch. A transfer that is undelivered at this time is parked. Ignored for a known transfer. */
   readonly deadline?: number | undefined
+  /** The deadline as a time after the start, ms. */
+  readonly withinMs?: number | undefined
   readonly terms?: Terms | undefined
   readonly seenAt?: number | undefined
   readonly sourceTxHash?: string | undefined
@@ -172,15 +173,17 @@ interface Copy {
   readonly key: string
 }
 
-function inputOf(transfer: Transfer, options: SubmitOptions, { priority: usual, withinMs, routes }: TransferDefaults) {
+function inputOf(transfer: Transfer, options: SubmitOptions, { priority: usual, withinMs: usualMs, routes }: TransferDefaults) {
   const now = Date.now()
-  const { seenAt = now, order, priority = usual, deadline = withinMs === undefined ? undefined : now + withinMs, terms } = options
+  const { seenAt = now, order, priority = usual, terms, withinMs = options.deadline === undefined ? usualMs : undefined } = options
+  const deadline = withinMs === undefined ? options.deadline : now + withinMs
   return {
     transfer: { ...transfer, ...(terms && { terms }), ...(routes !== undefined && { startedUnder: { routes, at: now } }) },
     seenAt,
     ...(order && { orders: [{ kind: 'submit' as const, ...checkedOrder(order), at: now }] }),
     ...(priority !== undefined && { priority }),
     ...(deadline !== undefined && { deadline }),
+    ...(withinMs !== undefined && { withinMs }),
   }
 }
 

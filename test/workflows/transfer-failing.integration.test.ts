@@ -44,4 +44,18 @@ describe('A transfer whose preparation fails again and again while its chain mak
     expect(await on.status(handle)).toMatchObject({ code: 'DEADLINE_PASSED' })
     await handle.terminate()
   })
+
+  test.each([
+    ['ahead', 86_400_000],
+    ['behind', -86_400_000],
+  ])('is parked in time although the clock of the process that started it was a day %s', async (_, wrongMs) => {
+    Object.assign(on.script, { admit: fails, prepare: failing })
+    const begun = Date.now()
+    const handle = await on.start({ deadline: begun + wrongMs + 5_000, withinMs: 5_000 })
+    await on.reaches(handle, ({ state }) => state === 'parked', 'the transfer to be parked')
+    const { code, timeline } = await on.status(handle)
+    expect(code).toBe('DEADLINE_PASSED')
+    expect((timeline.at(-1)?.at ?? 0) - begun).toBeGreaterThanOrEqual(5_000)
+    await handle.terminate()
+  })
 })

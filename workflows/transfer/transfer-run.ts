@@ -28,6 +28,8 @@ interface StateFacts {
 
 /** Maximum number of entries in the timeline. The first entry is kept, and the oldest of the others are dropped. */
 const timelineLimit = 40
+/** Clocks that differ by less (ms) count as equal, so that runs of earlier releases replay. */
+const differentMs = 60_000
 
 /**
  * The state of a transfer, and how it changes. A round has one intent: one call on one lane, with at most one nonce.
@@ -43,16 +45,17 @@ export class TransferRun {
   #waitsFor: string | undefined
   readonly #startedAt = Date.now()
 
-  constructor({ transfer, priority = ordinaryPriority, deadline, seenAt, orders, progress, unacknowledged }: TransferInput) {
+  constructor(input: TransferInput) {
+    const { transfer, priority = ordinaryPriority, seenAt, orders, progress, unacknowledged } = input
     this.transfer = transfer
     this.progress = progress ?? { state: 'admitting', round: 1, failures: 0, spent: 0, waits: 0, timeline: [], ...(orders && { orders }) }
     this.signals = unacknowledged ?? { woken: false, priority }
-    this.deadline = deadline
+    this.deadline = deadlineOf(input)
     this.seenAt = seenAt ?? workflowInfo().startTime.getTime()
     this.#waitsFor = progress?.state === 'waiting' ? progress.code : undefined
     if (progress) this.#show()
     else log.info('transfer started', this.#logIds)
-    if (deadline !== undefined && !this.overdue) void this.#wakeAt(deadline)
+    if (this.deadline !== undefined && !this.overdue) void this.#wakeAt(this.deadline)
   }
 
   get state(): TransferState {
@@ -272,6 +275,16 @@ export class TransferRun {
       // Temporal has cancelled the workflow, and the cancel has woken the run already.
     }
   }
+}
+
+/**
+ * The deadline by the clock of the process that started the transfer or, if this clock differs a lot from Temporal's,
+ * by Temporal's.
+ */
+function deadlineOf({ deadline, withinMs }: TransferInput): number | undefined {
+  if (deadline === undefined || withinMs === undefined) return deadline
+  const own = workflowInfo().startTime.getTime() + withinMs
+  return Math.abs(own - deadline) > differentMs ? own : deadline
 }
 
 export function includedAt({ txHash, tried }: Pick<Landed, 'txHash' | 'tried'>): number | undefined {
