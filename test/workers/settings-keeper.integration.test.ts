@@ -95,6 +95,19 @@ describe('Settings that are kept outside Temporal', () => {
     expect(await readSettings(client())).toMatchObject({ halts: after.halts, denied: after.denied })
   })
 
+  test('while Temporal has no settings, no part of the process sees that it has none', async () => {
+    const { watch, change } = await start('unseen')
+    await change(halt('bsc'))
+    await until(async () => (await kept('unseen')).settings?.version === 1, { timeoutMs, what: 'the checkpoint' })
+    const seen: number[] = []
+    watch.subscribe(({ version }) => seen.push(version))
+    await wipe()
+    await until(async () => (await readSettings(client())).halts.length === 1, { timeoutMs, what: 'the settings to be restored' })
+    await change(halt('ethereum'))
+    await until(async () => watch.current().halts.length === 2, { timeoutMs, what: 'the next order' })
+    expect(seen.filter((version) => version === 0)).toEqual([])
+  })
+
   test('settings are restored when Temporal is wiped under a process, and stay in force', async () => {
     const { watch, change } = await start('b')
     const { after } = await change(halt('bsc'))

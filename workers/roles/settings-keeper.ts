@@ -84,15 +84,18 @@ export async function keepSettings(options: SettingsKeeperOptions): Promise<Serv
     // Without the checkpoint's settings, the process would act as if nothing were halted.
     if ((await restore(options, kept)) || watch.isRead()) watch.learn(kept.settings)
   }
-  const end = watch.subscribe((settings) => {
-    // After a wipe, this process continues with the known settings until Temporal has them again.
-    if (settings.version === 0 && kept && kept.settings.version > 0) queueMicrotask(() => kept && watch.learn(kept.settings))
-    enqueue(settings)
+  // After a wipe, this process continues with the known settings until Temporal has them again.
+  watch.whileLost((found) => {
+    if (found.version > 0 || !kept || kept.settings.version === 0) return undefined
+    enqueue(found)
+    return kept.settings
   })
+  const end = watch.subscribe(enqueue)
   return {
     async stop() {
       stopped = true
       end()
+      watch.whileLost(undefined)
       await within(stopMs, work, () => undefined)
     },
   }

@@ -31,39 +31,49 @@ export function isSameSettings(one: Settings, other: Settings): boolean {
   return isDeepStrictEqual({ ...one, audit: [] }, { ...other, audit: [] })
 }
 
+type Listener = (settings: Settings) => void
+
+function notify(logger: Logger, listener: Listener, settings: Settings): void {
+  try {
+    listener(settings)
+  } catch (error) {
+    logger.error('a change of the settings could not be applied', { ...problemOf(error) })
+  }
+}
+
+function warnOlder(logger: Logger, { version: had }: Settings, { version }: Settings): void {
+  logger.warn('the settings are older than before, or missing: Temporal was wiped or restored', { code: 'SETTINGS_OLDER', had, version })
+}
+
 export async function watchSettings({ client, logger }: { client: TemporalClient; logger: Logger }) {
   const startedAt = performance.now()
   let known: Settings | undefined
   let warned = false
   let stopped = false
   let timer: NodeJS.Timeout | undefined
-  const listeners = new Set<(settings: Settings) => void>()
+  const listeners = new Set<Listener>()
+  let keptFor: ((found: Settings) => Settings | undefined) | undefined
+  let isLost = false
 
-  const notify = (listener: (settings: Settings) => void, settings: Settings) => {
-    try {
-      listener(settings)
-    } catch (error) {
-      logger.error('a change of the settings could not be applied', { ...problemOf(error) })
-    }
-  }
   const take = (next: Settings) => {
     if (warned) logger.info('the settings are read again', { version: next.version })
     warned = false
     if (known && isSameSettings(known, next)) return
-    if (known && next.version <= known.version)
-      logger.warn('the settings are older than before, or missing: Temporal was wiped or restored', {
-        code: 'SETTINGS_OLDER',
-        had: known.version,
-        version: next.version,
-      })
+    if (known && next.version <= known.version) warnOlder(logger, known, next)
     else if (next.version > 0) logger.info('settings', { version: next.version, halts: next.halts.length, denied: next.denied.length })
     known = next
-    for (const listener of listeners) notify(listener, next)
+    for (const listener of listeners) notify(logger, listener, next)
+  }
+  const takeFound = (found: Settings) => {
+    const kept = keptFor?.(found)
+    if (kept && known && !isLost) warnOlder(logger, known, found)
+    isLost = kept !== undefined
+    take(kept ?? found)
   }
   const read = async (timeoutMs?: number) => {
     try {
       const next = await readSettings(client, timeoutMs)
-      if (!stopped) take(next)
+      if (!stopped) takeFound(next)
     } catch (error) {
       const isEarly = !known && performance.now() - startedAt < quietMs
       if (!warned && !stopped && !isEarly)
@@ -82,12 +92,14 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
     isRead: () => known !== undefined,
     /** Adopts the settings of a checkpoint, because there may be no worker that could answer a query. */
     learn: take,
+    /** `kept` returns the settings to use in place of lost ones, which listeners then never see. */
+    whileLost: (kept: typeof keptFor) => void (keptFor = kept),
     /**
      * Calls the listener after each change and, if the settings are known, immediately. Catches the listener's errors.
      */
-    subscribe(listener: (settings: Settings) => void): () => void {
+    subscribe(listener: Listener): () => void {
       listeners.add(listener)
-      if (known) notify(listener, known)
+      if (known) notify(logger, listener, known)
       return () => listeners.delete(listener)
     },
     async stop() {
