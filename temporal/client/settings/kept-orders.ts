@@ -64,8 +64,8 @@ async function ofEach(subject: Subject, { own, others, isCut }: RunningNames, re
       .then((state) => keptBy(subject, id, state))
       .catch((error: unknown) => unreadOf(subject, id, error))
   const found = await mapLimited(own, 1, readOne)
-  const end = Date.now() + askedMs
-  const ofOthers = await mapLimited(others, 1, async (id) => (Date.now() < end ? readOne(id) : unreadOf(subject, id)))
+  const end = performance.now() + askedMs
+  const ofOthers = await mapLimited(others, 1, async (id) => (performance.now() < end ? readOne(id) : unreadOf(subject, id)))
   return [...found, ...ofOthers, ...(isCut ? [unreadOf(subject, `other ${subject}s`)] : [])]
 }
 
