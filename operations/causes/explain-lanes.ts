@@ -43,7 +43,7 @@ export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'led
 
 function holdsOf({ lane, chain }: LaneFacts, ...codes: readonly ErrorCode[]): (transfer: TransferFacts) => boolean {
   const waits: ReadonlySet<string | undefined> = new Set(['LANE_NONE', ...codes])
-  const isHeld = ({ code, failure }: TransferFacts) => waits.has(code) || (code === 'LANE_CHOSEN' && failure?.includes(lane) === true)
+  const isHeld = ({ code, chosenLane }: TransferFacts) => waits.has(code) || (code === 'LANE_CHOSEN' && chosenLane === lane)
   return (one) =>
     ((one.state === 'broadcasting' || one.state === 'pending') && one.lane === lane) ||
     (one.state === 'waiting' && one.targetChain === chain && isHeld(one))

@@ -75,6 +75,8 @@ export interface ServedFacts {
 export interface TransferFacts extends OpenTransfer {
   readonly inStateSince?: number
   readonly failure?: string
+  /** The only lane that may deliver the transfer, if its submission chose one. */
+  readonly chosenLane?: LaneId
   readonly tries?: number
   /** True if the workflow runs, was asked for its state, and did not answer. */
   readonly isSilent?: boolean

@@ -70,6 +70,7 @@ async function ask(client: TemporalClient, transfer: OpenTransfer) {
     code,
     failure,
     inStateSince,
+    ...(status?.transfer.terms?.lane && { chosenLane: status.transfer.terms.lane }),
     ...(work?.activity && { tries: work.activity.tries }),
     ...(work && !status && { isSilent: true }),
     ...(work?.version !== undefined && { version: work.version }),
