@@ -1,4 +1,4 @@
-import { type Check, fields, listOf, oneOf, optional, pattern, rule, whole } from '../field-checks.ts'
+import { anyText, type Check, fields, flag, listOf, oneOf, optional, pattern, rule, whole } from '../field-checks.ts'
 import { type Order, withOrder, type GivenOrder } from '../order.ts'
 import type { ConditionSource } from './condition.ts'
 import type { Notification } from './notification.ts'
@@ -85,9 +85,11 @@ export const checkNotifierState: (state: unknown) => void = (state) =>
   fields({
     cursor: fields({ from: moment, seen: moment }),
     pending: listOf(fields({ at: moment })),
-    unsent: listOf(fields({ notification: fields({ at: moment }), tries: counter })),
-    failure: maybe({ since: moment, nextAt: moment }),
-    disabled: maybe({ at: moment }),
+    unsent: listOf(fields({ notification: fields({ at: moment }), tries: counter, why: anyText })),
+    failure: maybe({ since: moment, nextAt: moment, tries: counter, why: anyText }),
+    disabled: maybe({ at: moment, why: oneOf('gone', 'ordered'), by: optional(anyText), reason: optional(anyText) }),
+    tests: listOf(fields({ id: anyText, at: moment, taken: flag, why: optional(anyText) })),
+    counts: fields({ sent: counter, failed: counter, givenUp: counter }),
     replay: maybe({ from: moment, to: moment }),
     lastSentAt: optional(moment),
     recordedAt: optional(moment),

@@ -42,8 +42,10 @@ export function assertReceiver(receivers: readonly Pick<ConfiguredReceiver, 'nam
 }
 
 function progressOf(state: NotifierState) {
-  const { failure, disabled, unsent, pending, cursor, replay, counts, lastSentAt, recordedAt, orders } = state
+  const { failure, disabled, unsent, pending, cursor, replay, lastSentAt, recordedAt, orders } = state
+  const { sent, failed, givenUp } = state.counts
   return {
+    ...{ sent, failed, givenUp },
     state: disabled ? ('disabled' as const) : failure ? ('failing' as const) : ('active' as const),
     problem: failure?.why,
     failingSince: iso(failure?.since),
@@ -54,7 +56,6 @@ function progressOf(state: NotifierState) {
     oldestUnsentAt: iso(oldestUnsent(state)),
     notifiedUpTo: iso(cursor.seen),
     replay: replay && { from: iso(replay.from), to: iso(replay.to) },
-    ...counts,
     lastSentAt: iso(lastSentAt),
     /** While a process notifies the receiver, the last record is at most a minute old. */
     asOf: iso(recordedAt),

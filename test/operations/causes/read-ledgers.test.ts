@@ -98,6 +98,10 @@ test.each<[string, object | null]>([
   ['no cursor', { ...newNotifier(5), cursor: undefined }],
   ['a time that no date can represent', { ...newNotifier(5), recordedAt: 9e15 }],
   ['an unsent notification without a time', { ...newNotifier(5), unsent: [{ tries: 1, nextAt: 1, why: 'x', notification: {} }] }],
+  ['a reason that is no text', { ...newNotifier(5), failure: { since: 1, nextAt: 2, tries: 1, why: { toString: 1 } } }],
+  ['an author that is no text', { ...newNotifier(5), disabled: { at: 1, why: 'ordered', by: { toString: 1 }, reason: 'x' } }],
+  ['counts that are no numbers', { ...newNotifier(5), counts: { sent: 'x', failed: 0, givenUp: 0 } }],
+  ['no tests', { ...newNotifier(5), tests: undefined }],
 ])('a workflow under the id of a notifier that answers %s is unreachable, and fails no report', async (_, answer) => {
   const { client } = setting(0, { answer: async () => answer as object })
   const receivers = [{ name: 'books', url: 'https://example.org', events: ['transfer.delivered'] }] as never
@@ -111,7 +115,10 @@ test.each<[string, object | null]>([
 })
 
 test('the answer of a notifier is taken', async () => {
-  const { client } = setting(0, { answer: async () => newNotifier(5) })
+  const counts = { sent: 3, failed: 0, givenUp: 0, name: 7 }
+  const { client } = setting(0, { answer: async () => ({ ...newNotifier(5), counts }) })
   const receivers = [{ name: 'books', url: 'https://example.org', events: [] }] as never
-  expect(await listReceivers(client, receivers)).toMatchObject([{ state: 'active', notifiedUpTo: '1970-01-01T00:00:00.005Z' }])
+  expect(await listReceivers(client, receivers)).toMatchObject([
+    { name: 'books', state: 'active', sent: 3, notifiedUpTo: '1970-01-01T00:00:00.005Z' },
+  ])
 })
