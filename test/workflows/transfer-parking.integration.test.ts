@@ -166,7 +166,7 @@ describe('A transfer whose rounds fail', () => {
 
   test('a transfer leaves a lane that does not work after the configured time, even if runs are shorter', async () => {
     const minute = 60_000
-    laneStatus = () => ({ lane: { lane: lanes[0], open: false, why: 'unserved' }, others: 1, abandonAfterMs: 150 * minute })
+    laneStatus = () => ({ lane: { lane: lanes[0], open: false, why: 'unserved' }, others: 1, abandonAfterMs: 75 * minute })
     const handle = (
       await started(({ lane }) =>
         lane === lanes[0]
@@ -174,9 +174,9 @@ describe('A transfer whose rounds fail', () => {
           : { kind: 'delivered', landed },
       )
     ).handle
-    await environment.sleep(145 * minute)
+    await environment.sleep(70 * minute)
     expect(await handle.query<TransferStatus>('status')).toMatchObject({ state: 'pending', lane: lanes[0] })
-    await environment.sleep(65 * minute)
+    await environment.sleep(35 * minute)
     expect(await handle.query<TransferStatus>('status')).toMatchObject({ state: 'delivered', lane: lanes[1] })
   })
 
