@@ -37,12 +37,12 @@ export async function drain(targets: DrainTargets, stuckAfterMs: number, { strea
     else {
       remains = seen
       const left = remains.transfers.length + remains.lanes.length + remains.streams.length
-      if (left === 0) return remains
       if (left < least) {
         least = left
         movedAt = Date.now()
         targets.say(`left: ${remains.transfers.length} transfers, ${remains.lanes.length} lanes, ${remains.streams.length} streams`)
       }
+      if (left === 0) return remains
     }
     if (Date.now() - movedAt > stuckAfterMs) return remains
     await targets.wait(lookEveryMs)
