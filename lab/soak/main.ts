@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { lineChart } from '../bench/chart.ts'
 import { round } from '../bench/statistics.ts'
@@ -14,7 +15,7 @@ import { fleetFaultKinds } from '../faults/plan.ts'
 import { runFaults } from '../faults/run.ts'
 import { describe as describeFaults, type FaultSummary, isClean } from '../faults/summary.ts'
 import { type Trend, trendOf } from './slope.ts'
-import { type Series, startWatch } from './watch.ts'
+import { heapEveryMs, type Series, startWatch } from './watch.ts'
 
 interface SoakOptions {
   readonly hours: number
@@ -49,9 +50,9 @@ over all products at a steady rate. Faults strike as in npm run faults -- --flee
 process of each role and key, so that a leak shows in the memory of the first process. Temporal keeps closed workflows for
 an hour, the shortest time that it allows.
 
-Judges the slope (Theil and Sen) of each series of readings: memory, open files and data folders of the processes, the
-longest open history, open transfers, and the database's rows and size per kept workflow run. Readings of the first third
-of the run do not count (at least ten minutes, and at most half an hour).
+Judges the slope (Theil and Sen) of each series of readings: memory, heap after a collection of garbage, open files and
+data folders of the processes, the longest open history, open transfers, and the database's rows and size per kept workflow
+run. Readings of the first third of the run do not count (at least ten minutes, and at most half an hour).
 
 Examples:
   npm run soak -- --hours 2 --seed 1 --chart soak.svg
@@ -86,6 +87,12 @@ async function soak(options: SoakOptions, parts: PostgresServerParts): Promise<n
   const seconds = Math.round(hours * 3_600)
   const dir = join(process.cwd(), '.portage', 'soak', `${seed}-${Date.now()}`)
   await mkdir(dir, { recursive: true })
+  const heaps = join(dir, 'heaps')
+  await mkdir(heaps)
+  const measure = fileURLToPath(new URL('./heap-after-gc.cjs', import.meta.url))
+  // The processes of the fleet inherit these variables.
+  process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --require "${measure}"`
+  Object.assign(process.env, { PORTAGE_SOAK_HEAPS: heaps, PORTAGE_SOAK_HEAP_MS: String(heapEveryMs) })
   const log = createWriteStream(join(dir, 'soak.log'))
   // Writes each reading to a file, so that the readings remain if the run is interrupted.
   const readings = createWriteStream(join(dir, 'readings.jsonl'))
@@ -107,7 +114,7 @@ async function soak(options: SoakOptions, parts: PostgresServerParts): Promise<n
       }
       let series: readonly Series[] = []
       const summary = await runFaults(devnet, run, say, ground, (targets) => {
-        const watch = startWatch(targets, every * 1_000, (reading) => readings.write(`${JSON.stringify(reading)}\n`))
+        const watch = startWatch(targets, { everyMs: every * 1_000, heaps }, (reading) => readings.write(`${JSON.stringify(reading)}\n`))
         series = watch.series
         return watch
       })
@@ -160,6 +167,7 @@ function chartOf(series: readonly Series[], everyS: number): string {
   const of = (prefix: string) => series.filter(({ name }) => name.startsWith(prefix))
   const lines = [
     { name: 'memory', color: '#d9480f', of: of('memory') },
+    { name: 'heap after a collection', color: '#f08c00', of: of('heap') },
     { name: 'database rows per run', color: '#1971c2', of: of('database rows') },
     { name: 'longest history', color: '#2f9e44', of: of('longest') },
     { name: 'data folders', color: '#9c36b5', of: of('data folder') },

@@ -10,9 +10,13 @@ export interface Series extends Limit {
   readonly samples: Sample[]
 }
 
+/** Time between two collections of garbage, ms. A collection pauses a thread for about a tenth of a second. */
+export const heapEveryMs = 120_000
+
 /** Limits of each kind of series. */
 const limits = {
   'memory, MiB': { part: 0.1, least: 16 },
+  'heap after a collection, MiB': { part: 0.1, least: 8 },
   'open files': { part: 0.1, least: 8 },
   'data folder, KiB': { part: 0.1, least: 64 },
   'longest open history, events': { part: 0.1, least: 1_000 },
@@ -22,8 +26,15 @@ const limits = {
 } as const satisfies Record<string, Limit>
 type Kind = keyof typeof limits
 
-/** Reads all series every `everyMs`. Skips a series that cannot be read because of a fault. */
-export function startWatch({ client, fleet, ground, devnet }: FaultTargets, everyMs: number, keep: (reading: object) => void) {
+/**
+ * Reads all series every `everyMs`. Skips a series that cannot be read because of a fault.
+ * @param heaps folder in which the processes' threads write their heap sizes (`heap-after-gc.cjs`).
+ */
+export function startWatch(
+  { client, fleet, ground, devnet }: FaultTargets,
+  { everyMs, heaps }: { readonly everyMs: number; readonly heaps: string },
+  keep: (reading: object) => void,
+) {
   const series: Series[] = []
   const started = Date.now()
   const note = (kind: Kind, value: number, of?: string) => {
@@ -39,6 +50,8 @@ export function startWatch({ client, fleet, ground, devnet }: FaultTargets, ever
       const name = fleet.byPid.get(pid)
       if (name === undefined || !fleet.isSpared(name)) return
       note('memory, MiB', await memoryOf(pid), name)
+      const heap = await heapOf(heaps, pid)
+      if (heap !== undefined) note('heap after a collection, MiB', heap, name)
       note('open files', (await readdir(`/proc/${pid}/fd`)).length, name)
       note('data folder, KiB', (await bytesBelow(join(devnet.dir, name))) / 1024, name)
     })
@@ -71,6 +84,20 @@ export function startWatch({ client, fleet, ground, devnet }: FaultTargets, ever
 
 async function memoryOf(pid: number): Promise<number> {
   return parseStat(await readFile(`/proc/${pid}/stat`, 'utf8')).rss / 1_048_576
+}
+
+/** Threads of a process that have ended keep their file, so a file older than three collections does not count. */
+async function heapOf(folder: string, pid: number): Promise<number | undefined> {
+  const newest = Date.now() - 3 * heapEveryMs
+  const names = (await readdir(folder)).filter((name) => name.startsWith(`${pid}-`) && !name.endsWith('.new'))
+  const sizes = await Promise.all(
+    names.map(async (name) => {
+      const file = join(folder, name)
+      return (await stat(file)).mtimeMs < newest ? 0 : Number(await readFile(file, 'utf8'))
+    }),
+  )
+  const sum = sizes.reduce((one, other) => one + other, 0)
+  return sum === 0 ? undefined : sum / 1_048_576
 }
 
 async function bytesBelow(folder: string): Promise<number> {
