@@ -56,6 +56,12 @@ describe('a call that carries coins is signed for one nonce at a time', () => {
     await expect(signer.sign(paid(7))).rejects.toMatchObject(waits)
   })
 
+  test('a paid call in upper case is the same call', async () => {
+    const { signer } = setting()
+    await signer.sign(paid(5))
+    await expect(signer.sign(paid(6, { data: `0X${complete.slice(2).toUpperCase()}00FF` }))).rejects.toMatchObject(waits)
+  })
+
   test('of nonces that are requested at once, one is signed for a call with coins', async () => {
     const { seen, signer } = setting()
     const outcomes = await Promise.allSettled([5, 6, 7].map((nonce) => signer.sign(paid(nonce))))

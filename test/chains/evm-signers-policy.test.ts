@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { judge, withPolicy } from '../../chains/evm/signers/policy.ts'
 import type { ProvedRoute, SignedTransaction, UnsignedTransaction } from '../../chains/signing-port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { mostNoopGas } from '../../domain/fees/fees.ts'
 import { noSettings, type Settings } from '../../domain/settings/settings.ts'
 import { testPolicy } from '../helpers/signing-policy.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
@@ -45,7 +46,8 @@ describe('limits of coins to other lanes', () => {
   const setting = (folder: string, clock = () => 0) => {
     const key = { address: self, sign: () => Promise.resolve({ raw: '0x' } as SignedTransaction) }
     const topUpLimits = { maxPaymentWei: '60', maxPerDayWei: '100' }
-    return withPolicy(key, { ...policy, topUpLimits, spendingFolder: folder, fieldOf: (what) => what }, clock)
+    const limits = { ...policy.limits, maxGasPerTransaction: '6000000' }
+    return withPolicy(key, { ...policy, limits, topUpLimits, spendingFolder: folder, fieldOf: (what) => what }, clock)
   }
   const beyond = (field: string) => {
     const what = field === 'maxPerDayWei' ? 'The sum of all payments to other lanes' : 'It'
@@ -74,6 +76,17 @@ describe('limits of coins to other lanes', () => {
     expect(signer.spending?.()).toContainEqual({ kind: 'top-up', window: 'day', spent: 0n, limit: 100n })
   })
 
+  test('the limits hold for data and addresses in upper case, also with 0X', async () => {
+    const signer = setting(temporaryFolder())
+    for (const ask of [signer.check!, signer.sign]) {
+      await expect(ask({ ...coins('61', 1, lane.toUpperCase()), data: '0X' })).rejects.toMatchObject(beyond('maxPaymentWei'))
+      const noop = { ...coins('0', 1, self.toUpperCase()), data: '0X', gasLimit: String(mostNoopGas + 1n) }
+      await expect(ask(noop)).rejects.toMatchObject({ about: expect.stringContaining('A no-op is signed with at most') })
+    }
+    await signer.sign({ ...coins('60', 1), data: '0X' })
+    await expect(signer.sign({ ...coins('41', 2), data: '0X' })).rejects.toMatchObject(beyond('maxPerDayWei'))
+  })
+
   test('counted payments survive a restart, and end after a day', async () => {
     const folder = temporaryFolder()
     await setting(folder).sign(coins('60', 1))
@@ -100,7 +113,15 @@ describe('signing policy', () => {
     ['a listed call of operators', unsigned(stranger, `${ping}00`)],
     ['one whose first argument is listed, whatever follows', unsigned(spender, `${approve(treasury)}${'f'.repeat(64)}`)],
     ['one whose arguments are all listed, in upper case', unsigned(spender, pingOnly.toUpperCase().replace('0X', '0x'))],
-  ])('%s is signed', (_, transaction) => expect(judge(transaction, self, policy)).toMatch(/^(delivery|own)$/))
+  ])('%s is signed', async (_, transaction) => {
+    const signed: string[] = []
+    const key = {
+      address: self,
+      sign: ({ to }: UnsignedTransaction) => Promise.resolve({ raw: String(signed.push(to)) } as SignedTransaction),
+    }
+    await withPolicy(key, { ...policy, spendingFolder: temporaryFolder() }).sign(transaction)
+    expect(signed).toEqual([transaction.to.toLowerCase()])
+  })
 
   const dirty = `${send(treasury).slice(0, 10)}${'ff'.repeat(12)}${send(treasury).slice(34)}`
   test.each([

@@ -64,8 +64,12 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
 
   return {
     address: signer.address,
-    check: async (transaction) => checkSpending(transaction, (await allow(transaction)).cost),
-    async sign(transaction) {
+    async check(given) {
+      const transaction = canonical(given)
+      await checkSpending(transaction, (await allow(transaction)).cost)
+    },
+    async sign(given) {
+      const transaction = canonical(given)
       const { cost, payment } = await allow(transaction)
       // All sums are checked before the first is charged, because a charge stays even after a refusal.
       await checkSpending(transaction, cost)
@@ -80,6 +84,14 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
         windows.map((window) => ({ kind, window, spent: log.spent(window), limit: BigInt(window === 'hour' ? perHour : perDay) })),
       ),
   }
+}
+
+/**
+ * The letters in `to` and `data` may be in upper case, also the X of 0X. Each check compares these texts, so it must see
+ * one form only: `0X` with a limit for `0x`, or a paid call in other letters, would otherwise pass as something else.
+ */
+function canonical<T extends Pick<Proposed, 'to' | 'data'>>(transaction: T): T {
+  return { ...transaction, to: transaction.to.toLowerCase(), data: transaction.data.toLowerCase() }
 }
 
 /** Payments have a sum of their own, so that ordered payments do not use up the limits of deliveries. */
@@ -109,19 +121,18 @@ function createSums(policy: SigningPolicy, clock: () => number) {
 }
 
 function isTopUp({ to, data }: Proposed, { otherLanes }: SigningPolicy): boolean {
-  return data === '0x' && otherLanes.includes(to.toLowerCase())
+  return data === '0x' && otherLanes.includes(to)
 }
 
-export function judge(transaction: Pick<Proposed, 'to' | 'data' | 'value'>, self: string, policy: SigningPolicy): Judged {
-  const to = transaction.to.toLowerCase()
-  const data = transaction.data.toLowerCase()
-  if (data === '0x') return judgeCoins(to, transaction.value, self, policy)
+/** @param transaction in canonical form. */
+export function judge({ to, data, value }: Pick<Proposed, 'to' | 'data' | 'value'>, self: string, policy: SigningPolicy): Judged {
+  if (data === '0x') return judgeCoins(to, value, self, policy)
   const { calls, paidCalls, openCalls, operatorCalls, tokens, payees } = policy
   // `to` must be an address: in the plain objects below, `constructor` would find an inherited property.
   if (!isOf(forms.address, to)) return { reason: 'This contract is not allowed.', by: 'calls' }
   const selector = selectorOf(data)
   if (selector === undefined) return { reason: 'The call names no function.', by: 'calls' }
-  const coins = BigInt(transaction.value)
+  const coins = BigInt(value)
   const mayCarry = (most: string | undefined) => !tokens.includes(to) && coins <= BigInt(most ?? -1)
   const isOpen = mayCarry(openCalls[selector])
   const isListed = calls[to]?.includes(selector) ?? false
@@ -165,11 +176,11 @@ function exceededLimit(transaction: Proposed, dataFee: bigint, limits: SigningLi
 }
 
 function isNoop({ to, data }: Pick<Proposed, 'to' | 'data'>, self: string): boolean {
-  return data === '0x' && to.toLowerCase() === self
+  return data === '0x' && to === self
 }
 
 function selectorOf(data: string): string | undefined {
-  return /^0x[0-9a-f]{8}/i.exec(data)?.[0].toLowerCase()
+  return /^0x[0-9a-f]{8}/.exec(data)?.[0]
 }
 
 /**
@@ -234,5 +245,5 @@ function demandOpen(
 
 /** A fee raise keeps the gas limit, so a raised attempt has the same key. */
 function keyOf({ to, value, data, gasLimit }: Pick<Proposed, 'to' | 'value' | 'data' | 'gasLimit'>): string {
-  return fingerprint(`${to}|${value}|${gasLimit}|${data}`.toLowerCase())
+  return fingerprint(`${to}|${value}|${gasLimit}|${data}`)
 }
