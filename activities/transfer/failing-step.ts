@@ -24,7 +24,8 @@ export function createWaitIfFailing(deps: StepDeps) {
 
   return <Input extends { transfer: Transfer }, Result>(step: (input: Input) => Promise<Result>, unverified?: true) =>
     async (input: Input): Promise<Result | Waiting> => {
-      const { attempt, scheduledTimestampMs, startToCloseTimeoutMs, activityType } = Context.current().info
+      const { attempt, startToCloseTimeoutMs, activityType } = Context.current().info
+      const scheduledAt = scheduledMoment()
       const limitMs = startToCloseTimeoutMs - reportMs
       try {
         return await within(limitMs, step(input), () => {
@@ -32,12 +33,21 @@ export function createWaitIfFailing(deps: StepDeps) {
         })
       } catch (error) {
         const { code, retriable, about, facts } = toRelayerError(error)
-        const isMoving = movedSince(chainsOf(deps, input.transfer, facts), scheduledTimestampMs)
+        const isMoving = movedSince(chainsOf(deps, input.transfer, facts), scheduledAt)
         if (attempt < triesUntilWait || !retriable || !waitsForItself(code) || !isMoving) throw error
         endpointOf(deps, input.transfer).release?.(input.transfer)
         return { kind: 'waiting', code, reason: about, retryInMs, ...(unverified && { unverified }) }
       }
     }
+}
+
+/**
+ * When the step was scheduled, by `performance.now` of this process. Both times of the step are by Temporal's clock,
+ * which may differ by hours from this machine's clock.
+ */
+function scheduledMoment(): number {
+  const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info
+  return performance.now() - Math.max(0, currentAttemptScheduledTimestampMs - scheduledTimestampMs)
 }
 
 /** The chain whose nodes failed. If the error names none, each chain of the transfer that this process reads. */
@@ -47,7 +57,7 @@ function chainsOf({ chains }: StepDeps, { sourceChain, targetChain }: Transfer, 
 }
 
 /**
- * Returns a function that says whether most nodes of each chain have shown a new block since `at` (ms since the epoch).
+ * Returns a function that says whether most nodes of each chain have shown a new block since `at` (`performance.now`).
  * It knows only blocks that came after its first call for the chain.
  */
 function createMovedSince() {
@@ -59,7 +69,7 @@ function createMovedSince() {
       const last = { time: heads.current?.time, at: -Infinity }
       seen.set(chain, last)
       heads.subscribe(({ time }) => {
-        if (time !== last.time) Object.assign(last, { time, at: Date.now() })
+        if (time !== last.time) Object.assign(last, { time, at: performance.now() })
       })
     }
     return chains.every((chain) => (seen.get(chain)?.at ?? -Infinity) >= at)

@@ -3,7 +3,7 @@ import { accessLevels, type Principal } from '../access.ts'
 import { byKind, type Check, fields, flag, listOf, object, ofForm, oneOf, optional, pattern, rule, text, time } from '../field-checks.ts'
 import { forms, isOf } from '../text/forms.ts'
 import type { Tariff, TariffScope } from './tariff.ts'
-import type { SettingsOrders, HaltScope, Settings, SettingsOrder } from './settings.ts'
+import { mostTokens, type SettingsOrders, type HaltScope, type Settings, type SettingsOrder } from './settings.ts'
 
 /** Throws an Error that names the malformed field without its value, which may be a secret. */
 export function assertSettingsOrders(request: SettingsOrders): void {
@@ -13,7 +13,7 @@ export function assertSettingsOrders(request: SettingsOrders): void {
 }
 
 /** Maximum rows of each list. Answers contain all settings, and must stay far below the server's limit of 2 MB. */
-const most = { halts: 100, denied: 1_000, fees: 500, nodes: 100, tariff: 500, tokens: 200 } as const
+const most = { halts: 100, denied: 1_000, fees: 500, nodes: 100, tariff: 500, tokens: mostTokens } as const
 
 export function assertSettingsFit(settings: Settings): void {
   for (const name of Object.keys(most) as (keyof typeof most)[]) {

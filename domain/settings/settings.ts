@@ -204,11 +204,17 @@ function apply(settings: Settings, order: SettingsOrder, author: Given): Setting
   }
 }
 
-/** A revoked token that was never listed expires after the maximum lifetime of a token. */
+/** Maximum rows of `tokens`. */
+export const mostTokens = 200
+
+/**
+ * Drops expired tokens, but only if the list is too long. While Temporal's clock is ahead, a revoked token looks expired
+ * although it is still valid. A revoked token that was never listed expires after the maximum lifetime of a token.
+ */
 function withoutExpired(settings: Settings, at: number): Settings {
   const { tokens } = settings
-  const left = tokens.filter(({ expiresAt, revoked }) => (expiresAt ?? (revoked?.at ?? Infinity) + longestTokenMs) > at)
-  return left.length === tokens.length ? settings : { ...settings, tokens: left }
+  if (tokens.length <= mostTokens) return settings
+  return { ...settings, tokens: tokens.filter(({ expiresAt, revoked }) => (expiresAt ?? (revoked?.at ?? Infinity) + longestTokenMs) > at) }
 }
 
 type Lists = Omit<Settings, 'version' | 'audit'>

@@ -1,6 +1,6 @@
 // NODE_OPTIONS preloads this file in each thread of a Node process of the soak run. Every few minutes, each thread
-// collects its garbage, and writes the bytes that remain to a file of its own. Resident memory cannot show a small leak,
-// because it includes garbage that V8 has not collected yet.
+// collects its garbage, and writes the size of its heap to a file. Resident memory cannot show a small leak, because it
+// includes garbage that V8 has not collected yet.
 const { renameSync, writeFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { setFlagsFromString } = require('node:v8')

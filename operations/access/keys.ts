@@ -143,7 +143,8 @@ export function keyFile({ dataFolder }: Pick<AccessSource, 'dataFolder'>): strin
 
 export type KeyRing = ReturnType<typeof createKeyRing>
 
-export function createKeyRing(source: AccessSource, now: () => number = Date.now) {
+/** @param now a clock that is never set back: otherwise a removed key would stay valid. */
+export function createKeyRing(source: AccessSource, now = () => performance.now()) {
   const file = keyFile(source)
   let known: { readonly stamp: string; readonly keys: readonly PublicKey[] } | undefined
   let checkedAt = -Infinity

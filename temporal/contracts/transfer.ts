@@ -78,8 +78,10 @@ export interface TransferStatus
   rounds: number
 }
 
-/** With `gate`, only a waiting transfer tries again. Without `order`, the author is `unnamed`. */
+/** Without `order`, the author is `unnamed`. `gate`: sent in place of `wake` by 1.0.0. */
 export const retrySignal = defineSignal<[({ gate: true } | { order: Order })?]>('retry')
+/** A condition for which the transfer may wait has changed. A waiting transfer tries again, but no parked transfer. */
+export const wakeSignal = defineSignal('wake')
 /** A no-op fills the nonce. If a block includes the call instead, the transfer is delivered. */
 export const cancelSignal = defineSignal<[{ order: Order }?]>('cancel')
 export const expediteSignal = defineSignal<[{ order: Order }?]>('expedite')

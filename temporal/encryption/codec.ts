@@ -43,7 +43,7 @@ export function createEncryptionCodec(encryption: PayloadEncryption | undefined)
     },
     async decode(payloads, context) {
       return payloads.map((payload) => {
-        if (textOf(payload, names.encoding) === encryptedEncoding) return decrypt(byId, payload, workflowOf(context))
+        if (textOf(payload, names.encoding) === encryptedEncoding) return decrypt(byId, payload, context)
         if (encryption?.required) throw new RelayerError('ENCRYPTION_MISSING', { facts: { workflow: context?.workflowId } })
         return payload
       })
@@ -60,7 +60,8 @@ function encrypt({ id, key }: PayloadKey, payload: Payload, workflow: string | u
   }
 }
 
-function decrypt(keys: ReadonlyMap<string, PayloadKey>, payload: Payload, workflow: string | undefined): Payload {
+function decrypt(keys: ReadonlyMap<string, PayloadKey>, payload: Payload, context: SerializationContext | undefined): Payload {
+  const workflow = workflowOf(context)
   const id = textOf(payload, names.key) ?? ''
   const own = textOf(payload, names.workflow)
   // Anyone with access to Temporal may have written a long id.
@@ -76,6 +77,9 @@ function decrypt(keys: ReadonlyMap<string, PayloadKey>, payload: Payload, workfl
   // A reader without a workflow id, such as the codec server, may read all payloads.
   if (own !== undefined && workflow !== undefined && own !== workflow)
     throw new RelayerError('ENCRYPTION_BROKEN', { detail: 'it was taken from another workflow', facts })
+  // The codec server does not know the workflow of a signal that an operator types. Payloads of steps are all bound.
+  if (own === undefined && context?.type === 'activity')
+    throw new RelayerError('ENCRYPTION_BROKEN', { detail: 'it belongs to no workflow, so it is not of this step', facts })
   return PayloadMessage.decode(plain)
 }
 

@@ -17,12 +17,15 @@ interface Scene {
   /** Timestamps that most nodes show, one after another, while the step fails. */
   readonly times?: readonly number[]
   readonly timesOfSource?: readonly number[]
+  /** Time by Temporal's clock, ms since the epoch. */
+  readonly temporalMs?: number
 }
 
 const refused = (code: ErrorCode, facts = {}) => new RelayerError(code, { detail: 'missing trie node', facts })
 
 /** Runs a failing step. An earlier failing step first makes the process follow the heads. */
-async function run({ fails, step = 'prepare', attempt = 3, times = [8, 9], timesOfSource = [8, 9] }: Scene) {
+async function run(scene: Scene) {
+  const { fails, step = 'prepare', attempt = 3, times = [8, 9], timesOfSource = [8, 9], temporalMs = Date.now() } = scene
   const released: string[] = []
   const chainWith = (shown: readonly number[]) => {
     const listeners: ((head: { time: number }) => void)[] = []
@@ -48,7 +51,8 @@ async function run({ fails, step = 'prepare', attempt = 3, times = [8, 9], times
     const info = {
       attempt: tries,
       activityType: step,
-      scheduledTimestampMs: Date.now() - 3_000,
+      scheduledTimestampMs: temporalMs - 3_000,
+      currentAttemptScheduledTimestampMs: temporalMs,
       startToCloseTimeoutMs: 5_050,
       workflowExecution,
     }
@@ -61,6 +65,12 @@ async function run({ fails, step = 'prepare', attempt = 3, times = [8, 9], times
 }
 
 describe('After the third failure of a durable step on a chain that makes blocks', () => {
+  test.each([-3_600_000, 3_600_000])("a transfer waits although Temporal's clock differs by %i ms", async (differenceMs) => {
+    const fails = async () => Promise.reject(refused('NODES_DISAGREE'))
+    const { answer } = await run({ fails, temporalMs: Date.now() + differenceMs })
+    expect(answer).toMatchObject({ kind: 'waiting', code: 'NODES_DISAGREE' })
+  })
+
   test.each([
     ['nodes that refuse', refused('NODE_REFUSED'), 'NODE_REFUSED'],
     ['nodes that do not answer in time', refused('NODE_UNAVAILABLE'), 'NODE_UNAVAILABLE'],

@@ -92,6 +92,13 @@ describe('a payload', () => {
     expect(await codec.decode([sealed], step)).toHaveLength(1)
   })
 
+  test("a payload that belongs to no workflow opens as a signal, but not as a step's input or result", async () => {
+    const typed = await codec.encode([json({ by: 'night-shift' })])
+    expect(await codec.decode(typed, ofTransfer)).toHaveLength(1)
+    for (const isLocal of [true, false])
+      expect(await refusal(codec.decode(typed, { ...ofTransfer, type: 'activity', isLocal, activityId: '1' }))).toBe('ENCRYPTION_BROKEN')
+  })
+
   test('a payload of a schedule opens in the runs that it starts', async () => {
     const [sealed] = (await codec.encode([json({ chain: 'bsc' })], workflow('audit:bsc'))) as [Payload]
     expect(await refusal(codec.decode([sealed], workflow('audit:bsc-2026-11-22T18:20:00Z')))).toBe('accepted')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { retrySignal } from '../../temporal/contracts/transfer.ts'
+import { retrySignal, wakeSignal } from '../../temporal/contracts/transfer.ts'
 import type { Admission } from '../../temporal/contracts/transfer-steps.ts'
 import type { WorkflowHandle } from '@temporalio/client'
 import { scriptedTransfers, sound } from './scripted.ts'
@@ -40,7 +40,7 @@ describe('A transfer before a gate that says when it opens', () => {
     expect(await on.status(handle)).toMatchObject({ code: 'DEADLINE_PASSED', reason: expect.stringContaining('renews tomorrow') })
     // After the deadline, an open gate must not lead to a delivery. Only an operator may order the delivery.
     const looks = on.asked.admit.length
-    await handle.signal(retrySignal, { gate: true })
+    await handle.signal(wakeSignal)
     expect(await on.status(handle)).toMatchObject({ state: 'parked', code: 'DEADLINE_PASSED' })
     await handle.signal(retrySignal)
     await on.reaches(handle, ({ state }) => state === 'waiting', 'the transfer to look again')

@@ -133,10 +133,13 @@ describe('A transfer', () => {
       expect(on.asked.withdraw).toEqual([])
     })
 
-    test('a transfer with a nonce stays with a closed lane whose ledger does not release it', async () => {
+    test.each([
+      ['does not release it', { kind: 'held', nonce: 7 }],
+      ['seems to give an answer that no ledger gives', { gate: true } as never],
+    ] as const)('a transfer with a nonce stays with a closed lane whose ledger %s', async (_, answer) => {
       on.script.broadcast = stuck
       on.script.getLaneStatus = () => closed('unserved')
-      on.script.withdraw = () => ({ kind: 'held', nonce: 7 })
+      on.script.withdraw = () => answer
       const handle = await on.start()
       await until(() => on.asked.withdraw.length > 0, { ...waiting, what: 'the ledger to be asked' })
       on.script.broadcast = sound.broadcast

@@ -6,7 +6,7 @@ import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import { until } from '../../lab/devnet/until.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { chainQueue, laneQueue, searchAttributes } from '../../temporal/contracts/names.ts'
-import { retrySignal, type TransferInput, type TransferStatus } from '../../temporal/contracts/transfer.ts'
+import { retrySignal, type TransferInput, type TransferStatus, wakeSignal } from '../../temporal/contracts/transfer.ts'
 import type { AdmitInput, BroadcastInput, BroadcastResult, Ready } from '../../temporal/contracts/transfer-steps.ts'
 import { workflowBundle } from '../../workers/process/bundle.ts'
 import { startTimeSkipping } from '../helpers/time-skipping.ts'
@@ -147,7 +147,7 @@ describe('A transfer whose rounds fail', () => {
     parkAfter = { reverts: 2, spentNonces: 20 }
     const { handle, afterADay } = await started(reverted)
     await until(async () => (await handle.query<TransferStatus>('status')).state === 'waiting', { what: 'the first wait', ...soon })
-    await handle.signal(retrySignal, { gate: true })
+    await handle.signal(wakeSignal)
     expect((await afterADay()).state).toBe('parked')
     const [first, ...gated] = admitted.splice(0)
     expect(first).toEqual({ calls: 0, gas: 0 })

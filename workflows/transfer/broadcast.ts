@@ -214,7 +214,7 @@ export class LaneIntent {
     this.#underway.strandedAt ??= Date.now()
     const early = Date.now() - this.#underway.strandedAt < status.abandonAfterMs
     if (early || this.#run.signals.cancelledBy || (status.others === 0 && !this.#run.overdue)) return undefined
-    if ((await this.#withdraw('abandon')).kind === 'held') return undefined
+    if ((await this.#withdraw('abandon')).kind !== 'free') return undefined
     return { code: refusalCodes[why], reason: `${this.ready.lane} is ${why}${detail ? `: ${detail}` : ''}` }
   }
 
@@ -230,7 +230,7 @@ export class LaneIntent {
   async freeIfEnding(): Promise<void> {
     if (!this.#run.ending || this.#run.signals.cancelledBy) return
     const what = `ends once ${this.ready.lane} has withdrawn it`
-    while ((await this.#withdraw('cancel')).kind === 'held') await this.#run.pause(waits.pendingMs, what)
+    while ((await this.#withdraw('cancel')).kind !== 'free') await this.#run.pause(waits.pendingMs, what)
   }
 
   async #broadcastUnlessWithdrawn(mode: BroadcastMode): Promise<LaneIntentResult> {
@@ -284,7 +284,7 @@ export class LaneIntent {
   async #unserved(failure: unknown, status: LaneStatus | undefined): Promise<LaneIntentResult> {
     const reason = status?.detail ?? failureText(failure)
     const answer = await this.#withdraw('leave')
-    if (answer.kind === 'held') return { kind: 'pending', nonce: answer.nonce, attempts: 0, reason, tried: [] }
+    if (answer.kind !== 'free') return { kind: 'pending', nonce: answer.nonce, attempts: 0, reason, tried: [] }
     return { kind: 'unserved', code: status ? refusalCodes[status.why ?? 'unserved'] : codeOf(failure), reason }
   }
 
@@ -292,6 +292,7 @@ export class LaneIntent {
     return getLaneStatus({ chain: this.#run.transfer.targetChain, lane: this.ready.lane })
   }
 
+  /** An attacker with access to Temporal may replace the answer, so callers take every answer but `free` for `held`. */
   #withdraw(how: 'leave' | 'cancel' | 'abandon'): Promise<Withdrawal> {
     const { lane } = this.ready
     const options = { ...policies.keyless, summary: summaryText(`${withdrawals[how]} ${lane}`) }

@@ -128,6 +128,7 @@ function receiveSignals(run: TransferRun): void {
     if (!isGate) run.note('retry', orderOf(given))
     run.retry(isGate)
   })
+  setHandler(contract.wakeSignal, () => run.retry(true))
   setHandler(contract.cancelSignal, (given) => run.cancel(orderOf(given)))
   setHandler(contract.expediteSignal, (given) => {
     run.note('expedite', orderOf(given))

@@ -87,8 +87,8 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
 }
 
 /**
- * The letters in `to` and `data` may be in upper case, also the X of 0X. Each check compares these texts, so it must see
- * one form only: `0X` with a limit for `0x`, or a paid call in other letters, would otherwise pass as something else.
+ * Puts `to` and `data` in lower case, also the X of 0X. The checks compare these texts. Otherwise, no limit of top-ups
+ * would count the data `0X`, and a paid call in upper case would be another call.
  */
 function canonical<T extends Pick<Proposed, 'to' | 'data'>>(transaction: T): T {
   return { ...transaction, to: transaction.to.toLowerCase(), data: transaction.data.toLowerCase() }

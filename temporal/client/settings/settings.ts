@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { encodeToPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { assertKnownNames, type KnownNames } from '../../../domain/settings/known-names.ts'
 import { assertSettingsOrders } from '../../../domain/settings/request.ts'
@@ -10,7 +9,7 @@ import { changeSettingsUpdate, type SettingsInput, settingsQuery, type SettingsR
 import { type TemporalClient, within } from '../connection/client.ts'
 import { ifGone, rethrowAs } from '../connection/errors.ts'
 import { queryOrWake, sendOrder, startUnlessTaken, updateOrStart } from '../calls/workflow-calls.ts'
-import { retrySignal } from '../../contracts/transfer.ts'
+import { wakeSignal } from '../../contracts/transfer.ts'
 import { fromOrTo, running, transfersWith } from '../transfers/transfer-queries.ts'
 
 const queryTimeoutMs = 5_000
@@ -63,8 +62,6 @@ export async function changeSettings(client: TemporalClient, known: KnownNames, 
  * Wakes the transfers that wait for one of the orders. Otherwise they could notice it half an hour later. Never throws.
  */
 async function wakeAfterOrders(client: TemporalClient, orders: readonly SettingsOrder[]): Promise<void> {
-  // A transfer in the list may be parked by now. With `gate`, the signal does not wake a parked transfer.
-  const payloads = await encodeToPayloads(client.options.loadedDataConverter, { gate: true })
   for (const visibilityQuery of new Set(orders.flatMap(waitingTransfersOf))) {
     await client.workflowService
       .startBatchOperation({
@@ -72,7 +69,8 @@ async function wakeAfterOrders(client: TemporalClient, orders: readonly Settings
         jobId: randomUUID(),
         visibilityQuery,
         reason: 'the settings have changed',
-        signalOperation: { signal: retrySignal.name, identity: 'portage', input: { payloads } },
+        // A batch sends the same payloads to every workflow, so they could be bound to none. This signal has none.
+        signalOperation: { signal: wakeSignal.name, identity: 'portage' },
       })
       .catch(() => {})
   }

@@ -5,7 +5,7 @@ import { type Order, portageItself } from '../../../domain/order.ts'
 import type { TransferTransaction } from '../../../domain/transfer/attempts.ts'
 import { profitOf, shownContent } from '../../../domain/transfer/content.ts'
 import { mip61Of, type Mip61State, type BridgeName, type ChainName, type Transfer } from '../../../domain/transfer/transfer.ts'
-import { adoptSignal, retrySignal, statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
+import { adoptSignal, wakeSignal, statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
 import { mapLimited } from '../../../runtime/map-limited.ts'
 import { checkedOrder } from '../calls/workflow-calls.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
@@ -92,7 +92,7 @@ export async function transactionsOf(client: TemporalClient, status: TransferSta
 }
 
 export async function wakeTransfer(client: TemporalClient, id: string): Promise<boolean> {
-  const woken = client.workflow.getHandle(id).signal(retrySignal, { gate: true })
+  const woken = client.workflow.getHandle(id).signal(wakeSignal)
   return woken.then(() => true, ifGone(false))
 }
 

@@ -1,6 +1,6 @@
 import { chmod, chown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import {
   type AccessKey,
   createKeyRing,
@@ -152,6 +152,18 @@ test('a key ring has the keys of the config, and reads a changed key file within
   expect(both.filter((key) => 'd' in key)).toEqual([])
   now += 1_000
   expect(await ring.keys()).toBe(both)
+})
+
+test('a key ring forgets a removed key within a second, although the clock was set back', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 6 * 3_600_000 })
+  onTestFinished(() => void vi.useRealTimers())
+  await makeKeys(file)
+  const ring = createKeyRing({ dataFolder, publicKeys: [] })
+  const [stolen] = await ring.keys()
+  vi.setSystemTime(Date.now() - 6 * 3_600_000)
+  await rotateKeys(file)
+  await removeKey(file, stolen!.kid)
+  await expect.poll(async () => (await ring.keys()).map(({ kid }) => kid), { timeout: 30_000 }).not.toContain(stolen!.kid)
 })
 
 test('no key has a name that a command line would read as an option', async () => {
