@@ -226,13 +226,15 @@ function prepared(deps: StepDeps, transfer: Transfer, { lane, stage, priced, cal
  */
 async function afterRevert(deps: StepDeps, endpoint: Endpoint, { transfer, disputed }: AdmitInput, revert: Revert): Promise<Stopped> {
   const meaning = endpoint.explainRevert(revert, transfer)
+  const failedCall = revert.isDisputed ? 'disputed' : 'reverted'
   if (meaning.kind === 'delivered') {
     if (await showsEffect(deps, transfer, disputed)) return settled(deps, transfer)
     const reason = `it reverts as if it were delivered, but the chain does not show the effect: ${revert.reason}`
-    return { kind: 'waiting', code: 'DELIVERY_REVERTED', reason, retryInMs: waitMs }
+    return { kind: 'waiting', code: 'DELIVERY_REVERTED', reason, retryInMs: waitMs, failedCall }
   }
   const { code, reason } = meaning
-  return meaning.kind === 'permanent' ? { kind: 'impossible', code, reason } : { kind: 'waiting', code, reason, retryInMs: waitMs }
+  const why = { code, reason, failedCall } as const
+  return meaning.kind === 'permanent' ? { kind: 'impossible', ...why } : { kind: 'waiting', ...why, retryInMs: waitMs }
 }
 
 /** The next of several calls. Undefined if a single call delivers the transfer. */
@@ -248,7 +250,7 @@ async function nextCall(
   const next = await asked
   if (next.kind === 'stage') return { stage: next.stage, delivery: delivery(transfer, next.stage) }
   const { code, reason } = next
-  if (next.kind === 'never') return { kind: 'impossible', code, reason }
+  if (next.kind === 'never') return { kind: 'impossible', code, reason, failedCall: 'reverted' }
   const opensInMs = next.opensAt === undefined ? 0 : next.opensAt * 1000 - Date.now()
   return { kind: 'waiting', code, reason, retryInMs: Math.min(Math.max(waitMs, opensInMs), longestWaitMs) }
 }
