@@ -101,16 +101,19 @@ test.each([
 })
 
 test.each([
-  ['DELIVERY_REVERTED', 'refused'],
-  ['DELIVERY_REVERTED', 'spent'],
-  ['DELIVERY_REVERTED', 'disputed'],
-  ['DELIVERY_REVERTED', undefined],
-  ['DELIVERY_IMPOSSIBLE', 'disputed'],
-] as const)('the row of a request whose call did not revert has the title of %s, and no words of nodes: %s', async (code, failedCall) => {
-  const why = { code, reason: 'fatal: https://10.0.0.7 says no', failedCall }
-  const { requestsOf } = setting([logOf(1)], { state: 'parked', transfer: { bridge: 'executor' }, ...why })
-  expect(await requestsOf(hash, 2)).toMatchObject([{ failureCause: errorCatalogue[code].title }])
-})
+  ['refused', 'DELIVERY_REVERTED'],
+  ['spent', 'DELIVERY_REVERTED'],
+  ['disputed', 'DELIVERY_REVERTED'],
+  [undefined, 'DELIVERY_REVERTED'],
+  ['disputed', 'DELIVERY_IMPOSSIBLE'],
+] as const)(
+  'the row of a request whose call did not revert has the title of the code, and no words of nodes: %s',
+  async (failedCall, code) => {
+    const why = { code, reason: 'fatal: https://10.0.0.7 says no', failedCall }
+    const { requestsOf } = setting([logOf(1)], { state: 'parked', transfer: { bridge: 'executor' }, ...why })
+    expect(await requestsOf(hash, 2)).toMatchObject([{ failureCause: errorCatalogue[code].title }])
+  },
+)
 
 test('the row of a cancelled request does not say why an operator cancelled it', async () => {
   const { requestsOf } = setting([logOf(1)], { state: 'cancelled', reason: 'carol: test', transfer: { bridge: 'executor' } })
