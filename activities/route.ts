@@ -4,6 +4,7 @@ import { laneAddress, type LaneId } from '../domain/lane/lane.ts'
 import { denialOf, haltedMs, haltOf } from '../domain/settings/settings.ts'
 import { type ChainName, ofChain, type Transfer, type TransferRoute } from '../domain/transfer/transfer.ts'
 import type { LaneStatusCache } from '../lanes/ledger/open-lanes.ts'
+import { ageOf, momentOf } from '../runtime/moment.ts'
 import type { BroadcastResult, Waiting } from '../temporal/contracts/transfer-steps.ts'
 import { quarantineOf } from './checks/losses.ts'
 import type { RoundCall, StepDeps } from './deps.ts'
@@ -119,6 +120,5 @@ export async function restrictionOf(
 
 function yieldToOthers({ losses }: Pick<StepDeps, 'losses'>, { parties, seenAt, retriedAt }: Admitted): Waiting | undefined {
   if (seenAt === undefined || retriedAt !== undefined) return undefined
-  // If the clocks differ a lot, no transfer counts as young.
-  return losses?.waitForOthers(parties, Math.abs(Date.now() - seenAt))
+  return losses?.waitForOthers(parties, ageOf(momentOf(seenAt)))
 }

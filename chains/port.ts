@@ -119,6 +119,8 @@ export type SendOutcome =
 export interface Revert {
   readonly data: string
   readonly reason: string
+  /** Set if one node reports this revert, and too few other nodes agree. */
+  readonly isDisputed?: true
 }
 
 /** `needsMore`: the call needs more gas than `GasOptions.atMost`. */

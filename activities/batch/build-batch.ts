@@ -7,6 +7,7 @@ import type { LaneAgent } from '../../lanes/agent.ts'
 import type { Flushed } from '../../lanes/batch/batcher.ts'
 import type { Batch, BatchTracker } from '../../lanes/batch/batch-tracker.ts'
 import type { NonceRequest, Refused } from '../../lanes/ledger/nonce-requests.ts'
+import { ageOf, type Moment, present } from '../../runtime/moment.ts'
 import { isDelivered } from '../checks/effect.ts'
 import { priceCall, type Priced } from '../checks/price-call.ts'
 import type { StepDeps } from '../deps.ts'
@@ -49,7 +50,7 @@ type NoSlotReason = Pick<NoSlot, 'code' | 'reason'>
 export function createBatchBuilder(deps: BatchBuilderDeps) {
   return async function flush(candidates: readonly BatchCandidate[], isHalf: boolean): Promise<Flushed<BatchCandidate, BatchAnswer>> {
     const answers: Answers = new Map()
-    const lastRead = { at: performance.now(), block: latestBlock(deps) }
+    const lastRead = { at: present(), block: latestBlock(deps) }
     const ready = fitting(deps, await check(deps, candidates, answers), answers)
     const [first] = ready
     if (!first) return { together: true, answers }
@@ -90,7 +91,7 @@ async function send(
   deps: BatchBuilderDeps,
   ready: readonly BatchCandidate[],
   priced: Pick<NonceRequest, 'intent' | 'first'>,
-  lastRead: { readonly at: number; readonly block: string | undefined },
+  lastRead: { readonly at: Moment; readonly block: string | undefined },
   answers: Answers,
 ): Promise<void> {
   const call = {
@@ -104,7 +105,7 @@ async function send(
     async unfit() {
       // If an earlier try may have sent a call, a newer block may contain it.
       const passed = ready.some(({ maybeSent }) => maybeSent) && latestBlock(deps) !== lastRead.block
-      const late = passed || ready.some(({ trustedMs }) => performance.now() - lastRead.at > trustedMs)
+      const late = passed || ready.some(({ trustedMs }) => ageOf(lastRead.at) > trustedMs)
       const fit = new Set(await check(deps, ready, answers, late))
       return ready.filter((candidate) => !fit.has(candidate)).map(({ intentId }) => intentId)
     },

@@ -4,6 +4,7 @@ import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { problemOf } from '../../observability/severity.ts'
+import { ageOf, present } from '../../runtime/moment.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { Waiting } from '../../temporal/contracts/transfer-steps.ts'
 import { LRUCache } from 'lru-cache'
@@ -230,7 +231,8 @@ export async function quarantineOf(
   { losses, chain }: { readonly losses?: Losses | undefined; readonly chain: Pick<Chain, 'hasCode'> },
   { parties, retriedAt }: { readonly parties: Parties; readonly retriedAt?: number | undefined },
 ): Promise<Waiting | undefined> {
-  const subject = retriedAt === undefined ? {} : { retriedAt: performance.now() - (Date.now() - retriedAt) }
+  const now = present()
+  const subject = retriedAt === undefined ? {} : { retriedAt: now.passed - ageOf({ wall: retriedAt, passed: now.passed }, now) }
   const wait = losses?.quarantineOf(parties, subject)
   const ofContracts = wait ? undefined : losses?.quarantineOf(parties, { ...subject, isContract: true })
   return wait ?? (ofContracts && (await chain.hasCode(parties.recipient)) ? ofContracts : undefined)

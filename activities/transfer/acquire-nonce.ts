@@ -10,6 +10,7 @@ import { callHash as hashOf } from '../../lanes/deps.ts'
 import type { NonceRequest, Refused } from '../../lanes/ledger/nonce-requests.ts'
 import { signingRefusal } from '../../lanes/transaction/attempts.ts'
 import type { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
+import { ageOf, type Moment, momentOf, present } from '../../runtime/moment.ts'
 import { defaultFailoverTimes } from '../../temporal/contracts/failover.ts'
 import type { BroadcastInput, BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import { type BatchRouting, waitForBatchMs } from '../batch/batch-routing.ts'
@@ -52,7 +53,7 @@ export async function acquire(
   const trustedMs = (info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs) * trustedShare
   const maybeSent = mode !== 'new' || info.attempt > 1
   const isSeen = effectReader(deps.chain, endpoint, transfer, {
-    readAt: sinceStart(info.currentAttemptScheduledTimestampMs),
+    readAt: momentOf(info.currentAttemptScheduledTimestampMs),
     trustedMs,
     maybeSent,
   })
@@ -140,23 +141,18 @@ function requestOf(input: BroadcastInput, intent: Intent): NonceRequest {
   }
 }
 
-/** A time of Temporal's clock, as `performance.now`. If the two clocks differ by hours, the time is hours ago. */
-function sinceStart(at: number): number {
-  return performance.now() - Math.abs(Date.now() - at)
-}
-
 /** Returns a reader of the effect. It trusts a read for `trustedMs`, or for one block if a call may have been sent. */
 function effectReader(
   chain: Chain,
   endpoint: Endpoint,
   transfer: Transfer,
-  { readAt, trustedMs, maybeSent }: { readAt: number; trustedMs: number; maybeSent: boolean },
+  { readAt, trustedMs, maybeSent }: { readAt: Moment; trustedMs: number; maybeSent: boolean },
 ) {
   let block: string | undefined = 'none'
   return async (): Promise<boolean> => {
     const latest = chain.heads.current?.latest.hash
-    if (performance.now() - readAt <= trustedMs && !(maybeSent && latest !== block)) return false
-    readAt = performance.now()
+    if (ageOf(readAt) <= trustedMs && !(maybeSent && latest !== block)) return false
+    readAt = present()
     block = latest
     return isDelivered(chain, endpoint, transfer)
   }

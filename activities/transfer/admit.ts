@@ -1,7 +1,7 @@
 import type { Endpoint, PlannedDelivery } from '../../bridges/port.ts'
 import type { Revert } from '../../chains/port.ts'
-import { type ErrorCode, isPluginFailure, toRelayerError } from '../../domain/catalogue/errors.ts'
-import { type Attempt, type Intent, laneAddress, type LaneId } from '../../domain/lane/lane.ts'
+import { isWithoutLane } from '../../domain/catalogue/errors.ts'
+import type { Intent, LaneId } from '../../domain/lane/lane.ts'
 import { denialOf } from '../../domain/settings/settings.ts'
 import { defaultParkAfter, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { callHash } from '../../lanes/deps.ts'
@@ -14,6 +14,7 @@ import type { AdmittedCall, StepDeps } from '../deps.ts'
 import { chainOf, endpointOf, haltedBy, lanesOf, underOtherConfig } from '../route.ts'
 import { chooseLane, noLane, type Target, waitForGate } from './choose-lane.ts'
 import type { Refuse } from './confirm-end.ts'
+import { paidGasOf, paying, waitsForFee } from './paid-call.ts'
 import { Context } from '@temporalio/activity'
 
 const waitMs = 15_000
@@ -28,10 +29,10 @@ export function createAdmit(deps: StepDeps, refuse: Refuse): KeylessSteps['admit
   return (input) =>
     admissionStep(deps, input, async (target) => {
       const { transfer } = input
-      const delivery = await validate(deps, refuse, target.endpoint, transfer)
-      if ('kind' in delivery) return delivery
+      const first = await validate(deps, refuse, target.endpoint, transfer)
+      if ('kind' in first) return first
       const isThere = () => showsEffect(deps, transfer, input.disputed)
-      const prepared = await prepareUnless(isThere, deps, input, target, delivery)
+      const prepared = await prepareCall({ deps, input, target, first, isThere })
       if (prepared.kind !== 'prepared') return prepared
       const ready = await promiseSlot(deps.localLanes, target, transfer, prepared)
       deps.stepTimes?.reached('admitted', transfer, input.startedAt)
@@ -117,7 +118,8 @@ export function createPrepare(deps: StepDeps): KeylessSteps['prepare'] {
     admissionStep(deps, input, async (target) => {
       // Another process may have validated the transfer.
       await target.endpoint.demandSigned?.(input.transfer)
-      const prepared = await prepareUnless(async () => false, deps, input, target, target.endpoint.delivery(input.transfer))
+      const first = target.endpoint.delivery(input.transfer)
+      const prepared = await prepareCall({ deps, input, target, first, isThere: async () => false })
       return prepared.kind === 'prepared' ? prepared.ready : prepared
     })
 }
@@ -128,24 +130,34 @@ interface Prepared {
   readonly call: AdmittedCall
 }
 
-/**
- * Step 3. If the contract reverts a second delivery, a successful simulation proves that the effect is absent.
- * @param begin the first stage, if it is known, or `isDoubted`: the call of the stage that one node named reverts
- */
-async function prepareUnless(
-  isThere: () => Promise<boolean>,
-  deps: StepDeps,
-  input: AdmitInput,
-  target: Target,
-  first: PlannedDelivery,
-  begin: { readonly stage?: string | undefined; readonly isDoubted?: true } = { stage: target.endpoint.stages?.first?.(input.transfer) },
+interface Preparation {
+  readonly deps: StepDeps
+  readonly input: AdmitInput
+  readonly target: Target
+  /** The call of a transfer without stages, or of its first stage. */
+  readonly first: PlannedDelivery
+  /** Whether the chain already shows the effect of the transfer. */
+  readonly isThere: () => Promise<boolean>
+}
+
+/** `isDoubted`: the call of the stage that one node named reverts. */
+interface FirstStage {
+  readonly stage?: string | undefined
+  readonly isDoubted?: true
+}
+
+/** Step 3. If the contract reverts a second delivery, a successful simulation proves that the effect is absent. */
+async function prepareCall(
+  of: Preparation,
+  begin: FirstStage = { stage: of.target.endpoint.stages?.first?.(of.input.transfer) },
 ): Promise<Prepared | Stopped> {
+  const { deps, input, target, isThere } = of
   const { transfer } = input
   const { isDoubted } = begin
   const begun = begin.stage !== undefined && { stage: begin.stage, delivery: target.endpoint.delivery(transfer, begin.stage) }
-  const next = begun || (await nextCall(isThere, deps, target.endpoint, transfer, isDoubted))
+  const next = begun || (await nextCall(of, isDoubted))
   if (next && 'kind' in next) return next
-  const { stage, delivery } = next ?? { delivery: first }
+  const { stage, delivery } = next ?? { delivery: of.first }
   const choice = await chooseLane(deps, input, target, paying(delivery, target.chain))
   if (choice.kind !== 'lane') {
     if (await isThere()) return settled(deps, transfer)
@@ -163,14 +175,12 @@ async function prepareUnless(
   if (delivered || (isShown && priced.kind === 'reverts' && (await isThere()))) return settled(deps, transfer)
   if (priced.kind === 'impossible') return priced
   if (priced.kind === 'wait') {
-    const on = (avoid: LaneId[]) => prepareUnless(isThere, deps, { ...input, avoid }, target, first, begin)
-    return waitsOrElse(priced, [...(input.avoid ?? []), lane], on)
+    const onOther = () => prepareCall({ ...of, input: { ...input, avoid: [...(input.avoid ?? []), lane] } }, begin)
+    return waitsOrElse(priced, onOther)
   }
   if (priced.kind === 'reverts') {
     const mayDiffer = next && !isDoubted
-    return mayDiffer
-      ? prepareUnless(isThere, deps, input, target, first, { isDoubted: true })
-      : afterRevert(deps, target.endpoint, input, priced.revert)
+    return mayDiffer ? prepareCall(of, { isDoubted: true }) : afterRevert(deps, target.endpoint, input, priced.revert)
   }
   if (quarantine) return quarantine
   const poor = await waitsForFee(delivery, intent, priced)
@@ -179,61 +189,15 @@ async function prepareUnless(
   return prepared(deps, transfer, { lane, stage, priced, call, reverts: paidGas?.revertsAt(priced.first) })
 }
 
-/** @param on prepares the call on another lane, which perhaps holds more coins */
-async function waitsOrElse<T extends Prepared | Stopped>(
+/** @param onOther prepares the call on another lane, which perhaps holds more coins */
+async function waitsOrElse(
   priced: Extract<Priced, { kind: 'wait' }>,
-  avoid: LaneId[],
-  on: (avoid: LaneId[]) => Promise<T>,
-): Promise<T | Stopped> {
+  onOther: () => Promise<Prepared | Stopped>,
+): Promise<Prepared | Stopped> {
   const waiting = { ...priced, kind: 'waiting', retryInMs: dearMs } as const
   if (priced.code !== 'CALL_TOO_DEAR') return waiting
-  const other = await on(avoid)
-  return other.kind === 'waiting' && (other.code === 'LANE_NONE' || other.code === 'LANE_CHOSEN') ? waiting : other
-}
-
-/**
- * Returns a function that says whether a lane holds the coins of the call. If the balance cannot be read, the
- * simulation decides. Undefined if the call needs no coins.
- */
-function paying({ payment, intent }: PlannedDelivery, chain: Target['chain']) {
-  const coins = BigInt(payment?.coins ?? intent?.value ?? 0)
-  const holds = (balance: string) => BigInt(balance) >= coins
-  return coins > 0n ? (lane: LaneId) => chain.balanceOf(laneAddress(lane)).then(holds, () => true) : undefined
-}
-
-/** The part of the paid gas that reverted calls have not used (`left`). Undefined if nobody pays for gas. */
-function paidGasOf({ gasAtMost }: PlannedDelivery, { reverted }: AdmitInput) {
-  if (gasAtMost === undefined) return undefined
-  if (!reverted) return { left: gasAtMost, revertsAt: () => 1 }
-  const left = gasAtMost - BigInt(reverted.gas)
-  /**
-   * Number of reverted calls, including those so far, after which the payment is used up. On an L2 with a fee for data,
-   * only one more call may revert, because the payment covers that fee once.
-   */
-  const revertsAt = ({ gasLimit, dataFee }: Attempt) =>
-    reverted.calls + (dataFee === undefined ? Math.max(1, Number(left / BigInt(gasLimit))) : 1)
-  return { left, revertsAt }
-}
-
-/**
- * A wait if the fee is worth less than the delivery costs. Undefined if it is worth enough, or if its worth does not
- * matter.
- */
-async function waitsForFee(
-  { earned }: PlannedDelivery,
-  { data }: Intent,
-  { first, cost }: Preparing['priced'],
-): Promise<Waiting | undefined> {
-  const waiting = (code: ErrorCode, reason: string): Waiting => ({ kind: 'waiting', code, reason, retryInMs: waitMs })
-  try {
-    const worth = await earned?.(first.dataFee === undefined ? 0 : (data.length - 2) / 2)
-    if (worth === undefined || worth >= cost) return undefined
-    return waiting('FEE_BELOW_COST', `the fee is worth ${worth} wei, the delivery costs ${cost} wei now`)
-  } catch (thrown) {
-    const { code, about } = toRelayerError(thrown)
-    if (code !== 'PRICE_MISSING' && !isPluginFailure(thrown)) throw thrown
-    return waiting(code, about)
-  }
+  const other = await onOther()
+  return other.kind === 'waiting' && isWithoutLane(other.code) ? waiting : other
 }
 
 interface Preparing {
@@ -262,23 +226,23 @@ function prepared(deps: StepDeps, transfer: Transfer, { lane, stage, priced, cal
  */
 async function afterRevert(deps: StepDeps, endpoint: Endpoint, { transfer, disputed }: AdmitInput, revert: Revert): Promise<Stopped> {
   const meaning = endpoint.explainRevert(revert, transfer)
+  const failedCall = revert.isDisputed ? 'disputed' : 'reverted'
   if (meaning.kind === 'delivered') {
     if (await showsEffect(deps, transfer, disputed)) return settled(deps, transfer)
     const reason = `it reverts as if it were delivered, but the chain does not show the effect: ${revert.reason}`
-    return { kind: 'waiting', code: 'DELIVERY_REVERTED', reason, retryInMs: waitMs }
+    return { kind: 'waiting', code: 'DELIVERY_REVERTED', reason, retryInMs: waitMs, failedCall }
   }
   const { code, reason } = meaning
-  return meaning.kind === 'permanent' ? { kind: 'impossible', code, reason } : { kind: 'waiting', code, reason, retryInMs: waitMs }
+  const why = { code, reason, failedCall } as const
+  return meaning.kind === 'permanent' ? { kind: 'impossible', ...why } : { kind: 'waiting', ...why, retryInMs: waitMs }
 }
 
 /** The next of several calls. Undefined if a single call delivers the transfer. */
 async function nextCall(
-  isThere: () => Promise<boolean>,
-  deps: StepDeps,
-  { stages, delivery }: Endpoint,
-  transfer: Transfer,
+  { deps, input: { transfer }, target, isThere }: Preparation,
   isDoubted?: boolean,
 ): Promise<Stopped | { readonly stage: string; readonly delivery: PlannedDelivery } | undefined> {
+  const { stages, delivery } = target.endpoint
   const asked = stages?.next(transfer, isDoubted)
   if (!asked) return undefined
   asked.catch(() => {})
@@ -286,7 +250,7 @@ async function nextCall(
   const next = await asked
   if (next.kind === 'stage') return { stage: next.stage, delivery: delivery(transfer, next.stage) }
   const { code, reason } = next
-  if (next.kind === 'never') return { kind: 'impossible', code, reason }
+  if (next.kind === 'never') return { kind: 'impossible', code, reason, failedCall: 'reverted' }
   const opensInMs = next.opensAt === undefined ? 0 : next.opensAt * 1000 - Date.now()
   return { kind: 'waiting', code, reason, retryInMs: Math.min(Math.max(waitMs, opensInMs), longestWaitMs) }
 }

@@ -202,7 +202,7 @@ async function unincluded(
     return { kind: 'spent', nonce, by: state.by, tried, ...(refusedByFew && !batch && { refused: refusedByFew }) }
   const landed = landedBy(pending, refusedCall.receipt)
   deps.stepTimes?.useless(input.transfer, landed.gasPaid)
-  return { kind: 'reverted', landed, reason: refusedCall.reason }
+  return { kind: 'reverted', landed, reason: refusedCall.reason, failedCall: 'refused' }
 }
 
 async function recordRefused(deps: BroadcastDeps, input: BroadcastInput, { pending, batch }: Following): Promise<void> {
@@ -242,7 +242,7 @@ async function finalResult(
   const absent = shows === false && hasEffect !== true && !(await endpoint.delivered(transfer, 'latest'))
   if (absent) {
     if (receipt.status === 'success') await recordLoss(deps, transfer, receipt, { shared: false, call: input, isUseless: true })
-    return { kind: 'reverted', landed, reason: whyUseless(receipt) }
+    return { kind: 'reverted', landed, reason: whyUseless(receipt), failedCall: 'reverted' }
   }
   return { kind: 'included', landed, finalInMs: chain.blockTimeMs }
 }

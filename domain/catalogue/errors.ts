@@ -49,6 +49,11 @@ export function passesSoon(code: string): boolean {
   return rowOf(code).passesSoon === true
 }
 
+/** Whether no lane takes the transfer: neither the lane that its submission chose nor, without a choice, any other. */
+export function isWithoutLane(code: string | undefined): boolean {
+  return code === 'LANE_NONE' || code === 'LANE_CHOSEN'
+}
+
 export function knownCode(code: unknown): ErrorCode {
   return isErrorCode(code) ? code : 'INTERNAL'
 }

@@ -3,6 +3,7 @@ import { hasGap } from '../../domain/stream/gaps.ts'
 import { outsideReason } from '../../domain/stream/outside-window.ts'
 import type { RequestOf, StreamConfig, StreamRequest, StreamState } from '../../domain/stream/stream.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
+import { ageOf, earlier, present } from '../../runtime/moment.ts'
 import { type endedSince, type ListedTransfer, type parkedPage, statusOf } from '../../temporal/client/streams/stream-transfers.ts'
 import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 import { isOfServer } from '../../temporal/client/connection/errors.ts'
@@ -88,30 +89,19 @@ export function createOutcomeReporter(
   }
 }
 
-interface Moment {
-  /** ms since the epoch. */
-  readonly wall: number
-  /** ms, as `performance.now`. */
-  readonly passed: number
-}
-
-export function createReportWindow() {
-  const present = (): Moment => ({ wall: Date.now(), passed: performance.now() })
-  const earlier = ({ wall, passed }: Moment, ms: number): Moment => ({ wall: wall - ms, passed: passed - ms })
-  const first = earlier(present(), firstReportMs)
-  let [since, longSince] = [first, first]
-  let longAt = -Infinity
+function createReportWindow() {
+  let since = earlier(present(), firstReportMs)
+  let longSince = since
   return {
     now(): { readonly since: number; done(): void } {
       const now = present()
-      const isLong = now.passed >= longAt
-      const from = isLong ? longSince : since
+      // A long report covers `lagMs` before the previous long report, and is due `lagMs` after it.
+      const isLong = ageOf(longSince, now) >= 2 * lagMs
       return {
-        // After the wall clock is set back, `from.wall` is in the future.
-        since: Math.min(from.wall, now.wall - (now.passed - from.passed)),
+        since: now.wall - ageOf(isLong ? longSince : since, now),
         done() {
           since = earlier(now, usualLagMs)
-          if (isLong) [longSince, longAt] = [earlier(now, lagMs), now.passed + lagMs]
+          if (isLong) longSince = earlier(now, lagMs)
         },
       }
     },

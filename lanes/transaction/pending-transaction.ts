@@ -3,7 +3,6 @@ import type { RelayerError } from '../../domain/catalogue/errors.ts'
 import { pricedOut, type Fees } from '../../domain/fees/fees.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
 import { printable } from '../../domain/text/printable.ts'
-import { failedCall } from '../../domain/transfer/failed-calls.ts'
 import { failpoint } from '../../observability/failpoints.ts'
 import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
 import type { KnownCall, LaneDeps } from '../deps.ts'
@@ -82,7 +81,7 @@ export class PendingTransaction {
   get refusedCall(): { readonly reason: string; readonly receipt: Receipt } | undefined {
     const { inclusion } = this.#attempts.watch
     if (this.#refusal === undefined || inclusion.kind !== 'included' || !this.#attempts.isNoop(inclusion.receipt.hash)) return undefined
-    return { reason: failedCall.refused(this.#refusal), receipt: inclusion.receipt }
+    return { reason: `every node refused the call: ${this.#refusal}`, receipt: inclusion.receipt }
   }
 
   /** Like `refusedCall`, if most nodes did not answer: a single node may have lied, so this is no loss. */

@@ -1,5 +1,5 @@
 import type { CauseCode } from '../../domain/catalogue/catalogue.ts'
-import type { ErrorCode } from '../../domain/catalogue/errors.ts'
+import { type ErrorCode, isWithoutLane } from '../../domain/catalogue/errors.ts'
 import { unmined, reviewFunds } from '../../domain/lane/entries.ts'
 import { gasPriceText } from '../../domain/text/amounts.ts'
 import { laneAddress, type LaneState } from '../../domain/lane/lane.ts'
@@ -42,8 +42,8 @@ export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'led
 }
 
 function holdsOf({ lane, chain }: LaneFacts, ...codes: readonly ErrorCode[]): (transfer: TransferFacts) => boolean {
-  const waits: ReadonlySet<string | undefined> = new Set(['LANE_NONE', ...codes])
-  const isHeld = ({ code, chosenLane }: TransferFacts) => waits.has(code) || (code === 'LANE_CHOSEN' && chosenLane === lane)
+  const waits: ReadonlySet<string | undefined> = new Set(codes)
+  const isHeld = ({ code, chosenLane = lane }: TransferFacts) => waits.has(code) || (isWithoutLane(code) && chosenLane === lane)
   return (one) =>
     ((one.state === 'broadcasting' || one.state === 'pending') && one.lane === lane) ||
     (one.state === 'waiting' && one.targetChain === chain && isHeld(one))

@@ -57,6 +57,13 @@ export interface AdmitInput {
 
 export type Passed = { kind: 'passed' }
 
+/**
+ * How a call failed. `reverted`: it reverts, or it was mined without effect. `disputed`: one node says that it reverts,
+ * and the nodes do not agree. `refused`: nodes refused it. `spent`: its nonce is used. Reasons of `disputed` and
+ * `refused` may contain words of nodes.
+ */
+export type FailedCall = 'reverted' | 'disputed' | 'refused' | 'spent'
+
 export type Stopped =
   /** `awaitNewSignatures`: the transfer may adopt a copy with newer signatures. */
   | { kind: 'rejected' | 'declined'; code: ErrorCode; reason: string; awaitNewSignatures?: true }
@@ -64,11 +71,11 @@ export type Stopped =
   /** The effect is not final. The workflow checks again after `finalInMs`. */
   | { kind: 'unsettled'; finalInMs: number }
   /** `unverified`: the transfer's signatures were not checked yet. */
-  | { kind: 'waiting'; code: ErrorCode; reason: string; retryInMs: number; unverified?: true }
+  | { kind: 'waiting'; code: ErrorCode; reason: string; retryInMs: number; unverified?: true; failedCall?: FailedCall }
   /** `message`: the message with its attestation, base64. The transfer is admitted again with this message. */
   | { kind: 'attested'; message: string }
   /** Waiting cannot make the delivery possible. */
-  | { kind: 'impossible'; code: ErrorCode; reason: string }
+  | { kind: 'impossible'; code: ErrorCode; reason: string; failedCall?: FailedCall }
 
 export interface Ready extends Omit<Attempt, 'kind'> {
   kind: 'ready'
@@ -128,8 +135,8 @@ export type BroadcastResult =
   | { kind: 'pending'; nonce: number; attempts: number; reason: string; tried: AttemptRecord[] }
   /** The lane is paused, full or out of funds. With `retryInMs`, other lanes would not help. */
   | { kind: 'no-slot'; code: ErrorCode; reason: string; retryInMs?: number }
-  /** The call is final, but it reverted or had no effect. */
-  | { kind: 'reverted'; landed: Landed; reason: string }
+  /** The call is final, but it reverted or had no effect. `failedCall` is absent if an older version ran the step. */
+  | { kind: 'reverted'; landed: Landed; reason: string; failedCall?: FailedCall }
   /**
    * The nonce was used in a final block. `refused`: the refusal of the nodes that answered, if most nodes did not
    * answer.

@@ -4,7 +4,7 @@ import type { LaneId } from '../../domain/lane/lane.ts'
 import type { TransferTransaction } from '../../domain/transfer/attempts.ts'
 import type { TimelineEntry } from '../../domain/transfer/timeline.ts'
 import type { Delivery, Transfer, TransferState } from '../../domain/transfer/transfer.ts'
-import type { LaneNonce, Landed, Ready } from './transfer-steps.ts'
+import type { FailedCall, LaneNonce, Landed, Ready } from './transfer-steps.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
 export interface TransferInput {
@@ -62,6 +62,8 @@ export interface TransferProgress {
   left?: LaneNonce[]
   code?: ErrorCode
   reason?: string
+  /** Set if `reason` is that of a failed call. */
+  failedCall?: FailedCall
   timeline: TimelineEntry[]
   transactions?: readonly TransferTransaction[]
   orders?: readonly GivenOrder[]
@@ -69,7 +71,7 @@ export interface TransferProgress {
 
 export interface TransferStatus
   extends
-    Pick<TransferProgress, 'state' | 'lane' | 'code' | 'reason' | 'timeline' | 'transactions' | 'orders'>,
+    Pick<TransferProgress, 'state' | 'lane' | 'code' | 'reason' | 'failedCall' | 'timeline' | 'transactions' | 'orders'>,
     Partial<Pick<Landed, 'nonce' | 'txHash' | 'attempts' | 'tried' | 'batch'>> {
   id: string
   transfer: Omit<Transfer, 'message'>

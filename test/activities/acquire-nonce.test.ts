@@ -111,6 +111,17 @@ test.each([
   expect(seen).toMatchObject({ looks })
 })
 
+test('a read of the effect grows old while the machine is suspended', async () => {
+  const { got, seen } = setting(1, () => {
+    const [passed, wall] = [performance.now(), Date.now() + 9_000]
+    vi.spyOn(performance, 'now').mockReturnValue(passed)
+    vi.spyOn(Date, 'now').mockReturnValue(wall)
+    onTestFinished(() => void vi.restoreAllMocks())
+  })
+  expect(await got()).toMatchObject({ kind: 'acquired' })
+  expect(seen).toMatchObject({ looks: 1 })
+})
+
 test('a process whose clock is hours behind does not trust the read of the admission', async () => {
   const { got, seen } = setting(1, () => {})
   setClockBack(0)

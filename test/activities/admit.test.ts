@@ -98,6 +98,18 @@ test('the effect is read before any revert is explained: a spent budget hides it
   expect([absent.answer, absent.read]).toEqual([expect.objectContaining({ kind: 'waiting', code: 'BRIDGE_BUDGET' }), ['latest']])
 })
 
+test.each([
+  [{}, 'reverted'],
+  [{ isDisputed: true }, 'disputed'],
+] as const)('a transfer whose call reverts (%j) shows that its call %s', async (dispute, failedCall) => {
+  const revert = { data: '0x', reason: 'never', ...dispute }
+  const waits = await admit({ simulation: { ok: false, revert } })
+  expect(waits.answer).toMatchObject({ kind: 'waiting', failedCall })
+  const explainRevert = () => ({ kind: 'permanent', code: 'DELIVERY_IMPOSSIBLE', reason: 'for another chain' }) as const
+  const never = await admit({ simulation: { ok: false, revert }, endpoint: { explainRevert } })
+  expect(never.answer).toMatchObject({ kind: 'impossible', failedCall })
+})
+
 describe('A revert that says that the transfer is delivered', () => {
   const says: Scene = { simulation: { ok: false, revert: { data: '0x', reason: 'already completed' } } }
   const endpoint: Scene['endpoint'] = { explainRevert: () => ({ kind: 'delivered' }) }

@@ -72,7 +72,7 @@ function setting({
 test("a call that every node refused counts as a revert, with the nodes' text and the gas of the no-op", async () => {
   const { broadcast, counted } = setting()
   const landed = { nonce: 7, txHash: '0x07', gasPaid: '200' }
-  expect(await broadcast(1)).toMatchObject({ kind: 'reverted', reason, landed })
+  expect(await broadcast(1)).toMatchObject({ kind: 'reverted', reason, landed, failedCall: 'refused' })
   expect(await broadcast(2)).toMatchObject({ kind: 'no-slot', code: 'QUARANTINED' })
   expect(await counted()).toEqual([
     'portage_quarantines_total{chain="bsc",kind="recipient"} 1',

@@ -60,7 +60,7 @@ async function follow(broadcast: ReturnType<typeof setting>['broadcast']) {
 
 test('the gas of a final transaction that reverted counts as cost without a delivery', async () => {
   const { broadcast, lost: counted } = setting(false)
-  expect((await follow(broadcast)).answer).toMatchObject({ kind: 'reverted' })
+  expect((await follow(broadcast)).answer).toMatchObject({ kind: 'reverted', failedCall: 'reverted' })
   expect(await counted()).toEqual(lost)
 })
 

@@ -127,7 +127,7 @@ describe('verdicts of more than half of the nodes', () => {
     at(behind[2]).mode = 503
     expect(await chain.simulate(reverting, to)).toMatchObject({
       ok: false,
-      revert: { data: '0x', reason: 'never (the nodes do not agree on that)' },
+      revert: { data: '0x', reason: 'never (the nodes do not agree on that)', isDisputed: true },
     })
   })
 

@@ -130,7 +130,11 @@ export async function startPlacedStage(nodeCount = 3): Promise<PlacedStage> {
       const own = { ...bridge, endpoints: new Map([['target', refused ? refusing(endpoint, refused) : endpoint]]) }
       return {
         ...{ source: added, sourceChain: source, targets: new Map([['target', { chain: target, endpoint }]]), client, checkpoints },
-        ...{ submitter: createSubmitter({ bridges: new Map([[bridge.name, own]]), client }), haltRoute: unused('haltRoute') },
+        ...{
+          decode: bridge.decode,
+          submitter: createSubmitter({ bridges: new Map([[bridge.name, own]]), client }),
+          haltRoute: unused('haltRoute'),
+        },
         ...{ isHalted: () => false, logger: listing(lines), rangeBlocks, lookBackMs, auditMs },
       }
     }

@@ -4,7 +4,6 @@ import { executorAbi, requestTopic } from '../../bridges/executor/event.ts'
 import { createDecode } from '../../bridges/executor/message.ts'
 import type { Receipt } from '../../chains/port.ts'
 import { errorCatalogue } from '../../domain/catalogue/errors.ts'
-import { failedCall } from '../../domain/transfer/failed-calls.ts'
 import { executorSchema } from '../../config/schema/executor-schema.ts'
 import { createRequestsOf } from '../../workers/roles/executor.ts'
 import { quoter, signed } from '../helpers/executor.ts'
@@ -76,8 +75,12 @@ test('a request of more than 8 KiB has no row', async () => {
   expect((await requestsOf(hash, 2)).map(({ logIndex }) => logIndex)).toEqual([2])
 })
 
+const reverted = (reason: string) => ({ code: 'DELIVERY_REVERTED', reason, failedCall: 'reverted' })
+
 test.each([
-  ['parked', { code: 'DELIVERY_REVERTED', reason: 'it reverts' }, { status: 'failed', failureCause: 'it reverts' }],
+  ['parked', reverted('it reverts'), { status: 'failed', failureCause: 'it reverts' }],
+  ['parked', reverted('nonce 7 was used by a noop transaction'), { failureCause: 'nonce 7 was used by a noop transaction' }],
+  ['parked', { code: 'DELIVERY_IMPOSSIBLE', reason: 'for another chain' }, { failureCause: 'for another chain' }],
   ['parked', { code: 'DELIVERY_REVERTED' }, { status: 'failed', failureCause: 'DELIVERY_REVERTED' }],
   ['declined', { code: 'EXECUTOR_EXPIRED', reason: 'the quote expired' }, { status: 'aborted', failureCause: 'the quote expired' }],
   ['waiting', { code: 'PLACE_NOT_FINAL', reason: 'block 9 is not final' }, { status: 'pending', failureCause: 'block 9 is not final' }],
@@ -98,15 +101,19 @@ test.each([
 })
 
 test.each([
-  failedCall.refused('fatal: https://10.0.0.7 says no'),
-  failedCall.refusedByFew('fatal: no'),
-  failedCall.spent(7, 'noop'),
-  failedCall.withdrawn(7),
-  failedCall.disputed('execution reverted'),
-])('the row of a request whose call did not revert has the title of the code, and no words of nodes: %s', async (reason) => {
-  const { requestsOf } = setting([logOf(1)], { state: 'parked', transfer: { bridge: 'executor' }, code: 'DELIVERY_REVERTED', reason })
-  expect(await requestsOf(hash, 2)).toMatchObject([{ failureCause: errorCatalogue.DELIVERY_REVERTED.title }])
-})
+  ['refused', 'DELIVERY_REVERTED'],
+  ['spent', 'DELIVERY_REVERTED'],
+  ['disputed', 'DELIVERY_REVERTED'],
+  [undefined, 'DELIVERY_REVERTED'],
+  ['disputed', 'DELIVERY_IMPOSSIBLE'],
+] as const)(
+  'the row of a request whose call did not revert has the title of the code, and no words of nodes: %s',
+  async (failedCall, code) => {
+    const why = { code, reason: 'fatal: https://10.0.0.7 says no', failedCall }
+    const { requestsOf } = setting([logOf(1)], { state: 'parked', transfer: { bridge: 'executor' }, ...why })
+    expect(await requestsOf(hash, 2)).toMatchObject([{ failureCause: errorCatalogue[code].title }])
+  },
+)
 
 test('the row of a cancelled request does not say why an operator cancelled it', async () => {
   const { requestsOf } = setting([logOf(1)], { state: 'cancelled', reason: 'carol: test', transfer: { bridge: 'executor' } })

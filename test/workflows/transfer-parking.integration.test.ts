@@ -58,7 +58,7 @@ describe('A transfer whose rounds fail', () => {
     laneStatus = sound.getLaneStatus
   })
 
-  const reverted = (): BroadcastResult => ({ kind: 'reverted', landed, reason: 'transaction 0x07 reverted' })
+  const reverted = (): BroadcastResult => ({ kind: 'reverted', landed, reason: 'transaction 0x07 reverted', failedCall: 'reverted' })
   const spent = (): BroadcastResult => ({ kind: 'spent', nonce: 7, by: 'noop', tried: [] })
 
   async function started(fails: typeof round) {
@@ -82,7 +82,8 @@ describe('A transfer whose rounds fail', () => {
   test('a transfer is parked after the fifth revert, and a retry allows five more', async () => {
     const { handle, afterADay } = await started(reverted)
     const parked = await afterADay()
-    expect(parked).toMatchObject({ state: 'parked', code: 'DELIVERY_REVERTED', reason: 'transaction 0x07 reverted' })
+    const why = { code: 'DELIVERY_REVERTED', reason: 'transaction 0x07 reverted', failedCall: 'reverted' }
+    expect(parked).toMatchObject({ state: 'parked', ...why })
     expect(secondsBetweenRounds(parked)).toEqual([2, 4, 8, 16])
     expect(broadcasts).toBe(5)
     await handle.signal(retrySignal, { order: { by: 'night-shift', reason: 'a test' } })
@@ -94,7 +95,8 @@ describe('A transfer whose rounds fail', () => {
   test('a transfer is parked after its twentieth spent nonce, with waits of half an hour at most', async () => {
     const { handle, afterADay } = await started(spent)
     const parked = await afterADay()
-    expect(parked).toMatchObject({ state: 'parked', code: 'DELIVERY_REVERTED', reason: 'nonce 7 was used by a noop transaction' })
+    const why = { code: 'DELIVERY_REVERTED', reason: 'nonce 7 was used by a noop transaction', failedCall: 'spent' }
+    expect(parked).toMatchObject({ state: 'parked', ...why })
     expect(secondsBetweenRounds(parked).slice(-3)).toEqual([1_800, 1_800, 1_800])
     expect(broadcasts).toBe(20)
     await handle.terminate()
@@ -103,7 +105,7 @@ describe('A transfer whose rounds fail', () => {
   test('five calls that too few nodes refused park a transfer, and do not count as reverts', async () => {
     const { handle, afterADay } = await started(() => ({ ...(spent() as object), refused: 'fatal: no' }) as BroadcastResult)
     const reason = 'too few nodes answered, and refused the call: fatal: no'
-    expect(await afterADay()).toMatchObject({ state: 'parked', code: 'DELIVERY_REVERTED', reason })
+    expect(await afterADay()).toMatchObject({ state: 'parked', code: 'DELIVERY_REVERTED', reason, failedCall: 'refused' })
     expect(broadcasts).toBe(5)
     expect(admitted.at(-1)).toEqual({ calls: 0, gas: 0 })
     await handle.terminate()

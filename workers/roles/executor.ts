@@ -7,7 +7,6 @@ import { executorOf } from '../../config/executor.ts'
 import { errorCatalogue, isErrorCode, RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { costNow } from '../../domain/fees/fees.ts'
 import { haltOf } from '../../domain/settings/settings.ts'
-import { isFailedCall } from '../../domain/transfer/failed-calls.ts'
 import { type ChainName, ofChain, type TransferState } from '../../domain/transfer/transfer.ts'
 import { readRequest, requestTopics } from '../../bridges/executor/event.ts'
 import { judge } from '../../bridges/executor/judge.ts'
@@ -16,6 +15,7 @@ import { type KnownRequest, mostRequests, type RelayStatus, type RequestsOf } fr
 import type { PriceOf } from '../../bridges/port.ts'
 import { isLogOf, type Receipt } from '../../chains/port.ts'
 import { readTransfer } from '../../temporal/client/transfers/transfers.ts'
+import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { ProcessContext } from './context.ts'
 import { openKey } from './signer.ts'
@@ -82,11 +82,15 @@ const aboutRequest = /^(?:DELIVERY|EXECUTOR|PLACE)_/
  * Cause of a failure, as anybody may read it: the reason if it concerns only the request, otherwise the code's title.
  * Other reasons contain words of operators, URLs of nodes and APIs, and balances of lanes.
  */
-function publicCause(code: string | undefined, reason: string | undefined): string | undefined {
+function publicCause({ code, reason, failedCall }: Reported): string | undefined {
   if (!isErrorCode(code)) return undefined
-  if (!aboutRequest.test(code) || isFailedCall(reason ?? '')) return errorCatalogue[code].title
-  return reason ?? code
+  // Without `failedCall`, the status is from an older version, and its reason may have words of nodes.
+  const isOfContract = failedCall === 'reverted' || (failedCall === undefined && code !== 'DELIVERY_REVERTED')
+  const isPublic = aboutRequest.test(code) && (reason === undefined || isOfContract)
+  return isPublic ? (reason ?? code) : errorCatalogue[code].title
 }
+
+type Reported = { readonly code?: string | undefined } & Partial<Pick<TransferStatus, 'reason' | 'failedCall'>>
 
 /** Reads requests from the source chain, and their states from the transfers. Undefined without an Executor. */
 export function createRequestsOf({
@@ -116,7 +120,7 @@ export function createRequestsOf({
     const report = transfer && (await readTransfer(client, transferId(transfer)).catch(ifNotFound))
     if (!report) return refused(false) || { ...known, status: 'pending', deliveries: [] }
     const { state = 'admitting' } = report
-    const failureCause = publicCause(report.code, 'reason' in report ? report.reason : undefined)
+    const failureCause = publicCause(report)
     const { txHash: delivery, blockHeight = 0, gasPaid = '0' } = ('delivery' in report && report.delivery) || {}
     const deliveries = delivery === undefined ? [] : [{ chain: request.targetChain, txHash: delivery, blockHeight, cost: BigInt(gasPaid) }]
     return { ...known, status: relayStatuses[state], deliveries, ...(failureCause !== undefined && { failureCause }) }

@@ -96,13 +96,15 @@ function signedOptions(context: ProcessContext): SignedAgentOptions[] {
 function scannedOptions(context: ProcessContext, source: ScannedSource | PlacedSource): ScannedAgentOptions {
   const { network, settings, haltRoute } = context
   const sourceChain = network.chains.get(source.sourceChain)
-  if (!sourceChain) throw new Error(`${source.config.stream} is not of this network`)
-  const targets = [...(network.bridges.get(source.bridge)?.endpoints ?? [])].flatMap(([name, endpoint]) => {
+  const bridge = network.bridges.get(source.bridge)
+  if (!sourceChain || !bridge) throw new Error(`${source.config.stream} is not of this network`)
+  const { decode, endpoints } = bridge
+  const targets = [...endpoints].flatMap(([name, endpoint]) => {
     const chain = network.chains.get(name)
     return chain ? [[name, { chain, endpoint }] as const] : []
   })
   const isHalted = () => source.kind === 'scanned' && haltOf(settings(), source) !== undefined
-  return { ...commonOptions(context), source, sourceChain, targets: new Map(targets), haltRoute, isHalted }
+  return { ...commonOptions(context), source, sourceChain, decode, targets: new Map(targets), haltRoute, isHalted }
 }
 
 function keyOf({ emitterChain, emitter }: Pick<SignedSource, 'emitterChain' | 'emitter'>): string {

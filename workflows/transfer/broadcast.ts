@@ -4,7 +4,6 @@ import { ActivityCancellationType, CancellationScope, condition, isCancellation,
 import { backoffMs } from '../../domain/backoff.ts'
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import { laneAddress } from '../../domain/lane/lane.ts'
-import { failedCall } from '../../domain/transfer/failed-calls.ts'
 import { defaultParkAfter, type Delivery } from '../../domain/transfer/transfer.ts'
 import { summaryText } from '../../domain/text/web-ui-text.ts'
 import { laneQueue } from '../../temporal/contracts/names.ts'
@@ -73,11 +72,11 @@ export async function broadcast(run: TransferRun, lane: LaneIntent, resumed: boo
         return
       case 'reverted':
         underway.nonce = result.landed.nonce
-        return failRound(run, 'reverted', result.reason)
+        return failRound(run, 'reverted', result)
       case 'spent':
         underway.nonce = result.nonce
-        if (result.refused !== undefined) return failRound(run, 'refused', failedCall.refusedByFew(result.refused))
-        return failRound(run, 'spent', failedCall.spent(result.nonce, result.by))
+        if (result.refused !== undefined) return failRound(run, 'refused', refusedByFew(result.refused))
+        return failRound(run, 'spent', spent(`nonce ${result.nonce} was used by a ${result.by} transaction`))
     }
   }
 }
@@ -93,7 +92,12 @@ function endingBy({ signals: { cancelledBy } }: TransferRun, { ready }: LaneInte
  */
 const spentByRefusal = Math.ceil(defaultParkAfter.spentNonces / defaultParkAfter.reverts)
 
-export async function failRound(run: TransferRun, how: 'reverted' | 'spent' | 'refused', reason: string): Promise<undefined> {
+const refusedByFew = (text: string): Why => ({ reason: `too few nodes answered, and refused the call: ${text}`, failedCall: 'refused' })
+const spent = (reason: string): Why => ({ reason, failedCall: 'spent' })
+
+type Why = Pick<Extract<BroadcastResult, { kind: 'reverted' }>, 'reason' | 'failedCall'>
+
+export async function failRound(run: TransferRun, how: 'reverted' | 'spent' | 'refused', { reason, failedCall }: Why): Promise<undefined> {
   const { progress } = run
   const { reverts, spentNonces } = progress.underway?.ready.parkAfter ?? defaultParkAfter
   if (how === 'reverted') {
@@ -104,13 +108,13 @@ export async function failRound(run: TransferRun, how: 'reverted' | 'spent' | 'r
   if (run.ending) return
   const { failures, spent } = progress
   const code = 'DELIVERY_REVERTED'
-  if (failures >= reverts || spent >= spentNonces) return run.park(code, reason)
-  run.enter('waiting', reason, { code, reason })
+  if (failures >= reverts || spent >= spentNonces) return run.park(code, reason, failedCall)
+  run.enter('waiting', reason, { code, reason, failedCall })
   await run.pause(backoffMs(failures + spent - 1, waits.firstBackoffMs, waits.longestBackoffMs), `${code}: ${reason}`)
 }
 
 async function afterWithdrawal(run: TransferRun, lane: LaneIntent, nonce: number | undefined): Promise<undefined> {
-  if (!run.ending && nonce !== undefined) return failRound(run, 'spent', failedCall.withdrawn(nonce))
+  if (!run.ending && nonce !== undefined) return failRound(run, 'spent', spent(`nonce ${nonce} was used without the effect`))
   await lane.freeIfEnding()
   run.nextRound()
 }

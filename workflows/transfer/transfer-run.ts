@@ -2,7 +2,7 @@ import { defined } from '../../domain/defined.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
 import { type TimelineEntry, timelineOf } from '../../domain/transfer/timeline.ts'
 import { dropAttempts, recordAttempts, rollBackAttempts } from '../../domain/transfer/attempts.ts'
-import type { AttemptRecord, Landed, Waiting } from '../../temporal/contracts/transfer-steps.ts'
+import type { AttemptRecord, FailedCall, Landed, Waiting } from '../../temporal/contracts/transfer-steps.ts'
 import { backoffMs } from '../../domain/backoff.ts'
 import { type ErrorCode, passesSoon } from '../../domain/catalogue/errors.ts'
 import { type LaneId, intentIdOf } from '../../domain/lane/lane.ts'
@@ -22,6 +22,7 @@ export type Outcome =
 interface StateFacts {
   readonly code?: ErrorCode
   readonly reason?: string
+  readonly failedCall?: FailedCall | undefined
   readonly txHash?: string | undefined
   readonly at?: number | undefined
 }
@@ -95,14 +96,14 @@ export class TransferRun {
 
   status(): TransferStatus {
     const { message: _, ...transfer } = this.transfer
-    const { state, lane, underway, code, reason, round: rounds, timeline, transactions, orders } = this.progress
+    const { state, lane, underway, code, reason, failedCall, round: rounds, timeline, transactions, orders } = this.progress
     const { landed, nonce = landed?.nonce } = underway ?? {}
     const { txHash, attempts, tried, batch } = landed ?? {}
     const delivery = this.#outcome?.kind === 'delivered' ? this.#outcome.delivery : undefined
     const cancelledBy = this.#outcome?.kind === 'cancelled' ? this.#outcome.by : undefined
     const facts = { lane, nonce, txHash: delivery?.txHash ?? txHash, attempts, tried, batch, delivery, cancelledBy, code, reason, rounds }
     const all = timelineOf(timeline, transactions)
-    return { id: this.id, transfer, state, ...facts, timeline: all, ...defined({ transactions, orders }) }
+    return { id: this.id, transfer, state, ...facts, timeline: all, ...defined({ failedCall, transactions, orders }) }
   }
 
   enter(state: TransferState, note: string, facts: StateFacts = {}): void {
@@ -112,14 +113,15 @@ export class TransferRun {
     progress.state = state
     progress.code = facts.code
     progress.reason = facts.reason
+    progress.failedCall = facts.failedCall
     this.#add({ at: facts.at ?? Date.now(), state, note })
     this.#show()
     this.#logState(facts)
     this.#writeAttributes(before, facts)
   }
 
-  park(code: ErrorCode, reason: string): undefined {
-    this.enter('parked', reason, { code, reason })
+  park(code: ErrorCode, reason: string, failedCall?: FailedCall): undefined {
+    this.enter('parked', reason, { code, reason, failedCall })
   }
 
   end(outcome: Outcome): TransferStatus {
@@ -291,10 +293,11 @@ export function includedAt({ txHash, tried }: Pick<Landed, 'txHash' | 'tried'>):
   return tried.find(({ hash }) => hash === txHash)?.includedAt
 }
 
-export async function wait(run: TransferRun, { code, reason, retryInMs }: Waiting): Promise<undefined> {
+export async function wait(run: TransferRun, { code, reason, retryInMs, failedCall }: Waiting): Promise<undefined> {
   const { progress } = run
-  const why = (code === 'LANE_NONE' && progress.turnedAway) || { code, reason }
-  run.enter('waiting', why.reason, { code: why.code, reason: why.reason })
+  const turnedAway = code === 'LANE_NONE' ? progress.turnedAway : undefined
+  const why = turnedAway ? { code: turnedAway.code, reason: turnedAway.reason } : { code, reason, failedCall }
+  run.enter('waiting', why.reason, why)
   const longestMs = passesSoon(code) ? waits.longestLaneBackoffMs : waits.longestBackoffMs
   await run.pause(Math.max(retryInMs, backoffMs(progress.waits++, waits.firstBackoffMs, longestMs)), `${why.code}: ${why.reason}`)
   progress.turnedAway = undefined

@@ -51,7 +51,7 @@ async function tryToDeliver(run: TransferRun): Promise<Outcome | undefined> {
   if (included?.kind !== 'included') return included
 
   const finality = await awaitFinality(run, included.finalInMs, { lane })
-  if (finality.kind === 'reverted') return failRound(run, 'reverted', finality.reason)
+  if (finality.kind === 'reverted') return failRound(run, 'reverted', { reason: finality.reason, failedCall: 'reverted' })
   if (finality.kind === 'passed') return run.passStage(ready.stage, finality.delivery)
   if (finality.kind !== 'gone') return finality
   run.rollBack()
@@ -111,7 +111,7 @@ async function act(run: TransferRun, admission: Admission): Promise<Ready | Outc
     case 'waiting':
       return wait(run, admission)
     case 'impossible':
-      return run.park(admission.code, admission.reason)
+      return run.park(admission.code, admission.reason, admission.failedCall)
     case 'rejected':
     case 'declined':
       if (!admission.awaitNewSignatures) return admission

@@ -4,7 +4,6 @@ import { fingerprint } from '../../crypto/fingerprint.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Intent } from '../../../domain/lane/lane.ts'
 import { printable } from '../../../domain/text/printable.ts'
-import { failedCall } from '../../../domain/transfer/failed-calls.ts'
 import { medianOf } from '../../heads.ts'
 import type { GasOptions, Revert, Simulation } from '../../port.ts'
 import { toNumber, toQuantity } from '../hex.ts'
@@ -78,8 +77,7 @@ export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undef
   return async function simulate(call: Intent, from: string, options: GasOptions = {}): Promise<Simulation> {
     const found = await estimate(call, from, options)
     if (typeof found === 'number') return { ok: true, gas: String(withFactor(found, options.gasFactor ?? 1, blockGasLimit())) }
-    const { unpaid, data, reason } = found
-    const revert = { data, reason }
+    const { unpaid, halted: _, ...revert } = found
     if (options.atMost !== undefined && isOutOfGas(found)) return { ok: false, revert, needsMore: true }
     if (unpaid) throw new RelayerError('TRANSACTION_REFUSED', { detail: unpaid.rpcMessage, facts: { from }, cause: unpaid })
     return { ok: false, revert }
@@ -90,15 +88,13 @@ export function createSimulate(nodes: Nodes, blockGasLimit: () => bigint | undef
  * Whether the node itself says that the gas does not suffice. The text of a contract would be in the data of its
  * revert.
  */
-function isOutOfGas({ data, reason, unsure }: Failure): boolean {
-  return !unsure && data === '0x' && outOfGas.test(reason)
+function isOutOfGas({ data, reason, isDisputed }: Failure): boolean {
+  return !isDisputed && data === '0x' && outOfGas.test(reason)
 }
 
 interface Failure extends Revert {
   readonly unpaid?: RpcError
   readonly halted?: RpcError
-  /** Set if too few nodes report this failure. */
-  readonly unsure?: true
 }
 
 /**
@@ -128,7 +124,8 @@ async function agreedEstimate(nodes: Nodes, params: readonly unknown[], readFail
   if (same) return { said: same, byMost: true }
   if (typeof first !== 'number' && first.halted) throw first.halted
   if (typeof first === 'number' || first.unpaid) return { said: first, byMost: false }
-  return { said: { data: '0x', reason: failedCall.disputed(first.reason), unsure: true as const }, byMost: false }
+  const reason = `${first.reason} (the nodes do not agree on that)`
+  return { said: { data: '0x', reason, isDisputed: true as const }, byMost: false }
 }
 
 const readEstimate = (value: unknown) => toNumber(value, 'gas estimate')

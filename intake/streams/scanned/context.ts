@@ -1,4 +1,4 @@
-import type { Endpoint, PlacedSource, ScannedSource } from '../../../bridges/port.ts'
+import type { Bridge, Endpoint, PlacedSource, ScannedSource } from '../../../bridges/port.ts'
 import type { Chain, Heads } from '../../../chains/port.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { StreamView } from '../../../domain/stream/stream.ts'
@@ -34,6 +34,8 @@ export interface ScannedDeps extends Pick<WaitingTransfersDeps, 'client' | 'logg
   readonly sourceChain: FollowedChain & Pick<Chain, 'block' | 'denies'>
   readonly targets: ReadonlyMap<ChainName, Target>
   readonly submitter: Submitter
+  /** Decodes messages of the source's bridge. */
+  readonly decode: Bridge['decode']
   readonly haltRoute: HaltRoute
   readonly rangeBlocks: number
   /** How far back (ms) a placed source without `start` begins. */

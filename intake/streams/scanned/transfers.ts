@@ -78,7 +78,7 @@ export async function endedTransfers(context: TableContext, listed: readonly Lis
  */
 const startsAtOnce = 200
 
-type StartContext = Pick<ScannedContext, 'client' | 'submitter' | 'cache' | 'stopping' | 'logger'> & {
+type StartContext = Pick<ScannedContext, 'client' | 'submitter' | 'decode' | 'cache' | 'stopping' | 'logger'> & {
   readonly streamClient: Pick<ScannedContext['streamClient'], 'era'>
 }
 
@@ -134,11 +134,21 @@ export async function startAgain(context: StartContext, transfer: Transfer): Pro
   if (isUndelivered(latest)) return []
   if (latest === 'delivered') {
     await recordReversal(context.client, id)
-    await restartTransfer(context.client, id, { why: 'started again: its delivery was undone', own: transfer })
+    const isIn = (message: string) => idOf(context, message) === id
+    await restartTransfer(context.client, id, { why: 'started again: its delivery was undone', own: { transfer, isIn } })
     return []
   }
   context.cache.started(context.streamClient.era).delete(id)
   return startAll(context, [transfer])
+}
+
+/** Id of the transfer of a message (base64). Undefined if the message cannot be decoded. */
+function idOf({ decode }: StartContext, message: string): string | undefined {
+  try {
+    return transferId(decode(Buffer.from(message, 'base64')))
+  } catch {
+    return undefined
+  }
 }
 
 const readsAtOnce = 20

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { isGrpcServiceError } from '@temporalio/client'
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js'
 import { toRelayerError, RelayerError } from '../../../domain/catalogue/errors.ts'
+import { defined } from '../../../domain/defined.ts'
 import type { GivenOrder } from '../../../domain/order.ts'
 import { contentIn, type KnownContent } from '../../../domain/transfer/content.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
@@ -52,19 +53,30 @@ export async function startInPlaceOfRejected(
   return true
 }
 
+/** A transfer that its source shows. `isIn`: whether a message (base64) is its message, perhaps with an attestation. */
+interface OwnTransfer {
+  readonly transfer: Transfer
+  readonly isIn: (message: string) => boolean
+}
+
 /**
  * Starts a closed transfer again, with its stored input but without the deadline. A person's order keeps only what the
- * message says. `own` replaces a stored transfer with another message, which a stranger has chosen. Throws INTERNAL if
- * no input is stored.
+ * message says. `own` replaces the stored message, and everything else that is stored with a message of a stranger.
+ * Throws INTERNAL if no input is stored.
  */
 export async function restartTransfer(
   client: TemporalClient,
   id: string,
-  { why = 'started again', order, own }: { readonly why?: string; readonly order?: GivenOrder; readonly own?: Transfer } = {},
+  { why = 'started again', order, own }: { readonly why?: string; readonly order?: GivenOrder; readonly own?: OwnTransfer } = {},
 ): Promise<void> {
   const { input: stored, content: storedContent } = await storedStart(client, id)
   const { priority } = stored
-  const [kept, content] = own && !isSameMessage(stored.transfer, own) ? [own, {}] : [stored.transfer, storedContent]
+  // Anyone with access to Temporal can start a run without a transfer.
+  const { message = '', terms, startedUnder } = Object(stored.transfer) as Partial<Transfer>
+  const isStrangers = own && !own.isIn(message)
+  const added = isStrangers ? {} : defined({ terms, startedUnder })
+  const kept = own ? { ...own.transfer, ...added } : stored.transfer
+  const content = isStrangers ? {} : storedContent
   const transfer = order ? ofMessage(kept) : kept
   const { sourceChain, targetChain, sequence } = transfer
   const input = { transfer, priority, ...(order && { orders: [order] }) }

@@ -72,7 +72,7 @@ function scanned(own: Partial<StreamState>, { table, delivered = [] }: { table: 
   }
   const endpoint = { delivered: async (transfer: Transfer) => isDelivered(transfer) }
   const targets = new Map(['b', 'bsc'].map((name) => [name, { chain: fakeChain(20), endpoint }] as const))
-  const given = { source, client, submitter, haltRoute: unused('haltRoute'), logger: silentLogger() }
+  const given = { source, client, submitter, decode: unused('decode'), haltRoute: unused('haltRoute'), logger: silentLogger() }
   const deps = { ...given, sourceChain: fakeChain(20), targets, rangeBlocks: 10, lookBackMs: 0 }
   const alone = { streamClient, alarms: new Set<never>(), stopping: new AbortController().signal }
   const context: ScannedContext = createScannedContext(deps, alone)

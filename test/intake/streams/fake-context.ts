@@ -96,6 +96,7 @@ export function fakeContext(config: StreamConfig, own: Partial<ReadingContext> =
     streamClient: fakeStream(config).streamClient,
     client: Object.create(null) as ReadingContext['client'],
     submitter: { submit: unused('submit') },
+    decode: unused('decode'),
     haltRoute: unused('haltRoute'),
     logger: silentLogger(),
     cache: createStreamCache(),

@@ -1,6 +1,7 @@
 import { Client, Connection, type WorkflowExecutionInfo } from '@temporalio/client'
 import { defaultPayloadConverter, TypedSearchAttributes, WorkflowNotFoundError } from '@temporalio/common'
 import type { TransferState } from '../../../domain/transfer/transfer.ts'
+import { contentMemo } from '../../../temporal/client/transfers/transfer-list.ts'
 import { searchAttributes } from '../../../temporal/contracts/names.ts'
 import { unused } from '../../helpers/unused.ts'
 
@@ -12,6 +13,8 @@ export interface ListedRun {
   /** If true, no list contains the run. */
   readonly terminated?: boolean
   readonly input: () => unknown
+  /** The transfer's content in the memo. */
+  readonly content?: unknown
   readonly result?: unknown
 }
 
@@ -42,7 +45,8 @@ export function listingClient(runs: readonly ListedRun[]) {
     if (!run) throw new Error('no such run')
     read.push(run.id)
     const payloads = [defaultPayloadConverter.toPayload(run.input())]
-    return { history: { events: [{ workflowExecutionStartedEventAttributes: { input: { payloads } } }] } }
+    const memo = run.content === undefined ? {} : { fields: { [contentMemo]: defaultPayloadConverter.toPayload(run.content) } }
+    return { history: { events: [{ workflowExecutionStartedEventAttributes: { input: { payloads }, memo } }] } }
   }
   Object.defineProperty(client, 'workflowService', { value: { getWorkflowExecutionHistory } })
   const getHandle = (id: string) => {

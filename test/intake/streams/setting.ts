@@ -146,6 +146,7 @@ export async function startScannedSetting(): Promise<ScannedSetting> {
             targets: new Map([['target', { chain: network.target.chain, endpoint }]]),
             client,
             submitter: createSubmitter({ bridges: new Map([[bridge.name, bridge]]), client }),
+            decode: bridge.decode,
             haltRoute: async (mismatch) => void halts.push(mismatch),
             isHalted: () => halts.length > 0,
             logger: listing(lines),

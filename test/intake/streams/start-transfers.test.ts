@@ -3,6 +3,7 @@ import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import { startAgain, startAll } from '../../../intake/streams/scanned/transfers.ts'
 import { createStreamCache } from '../../../intake/streams/scanned/stream-cache.ts'
+import { contentMemo } from '../../../temporal/client/transfers/transfer-list.ts'
 import { transferId } from '../../../temporal/contracts/names.ts'
 import { recordingLogger } from '../../helpers/recording-logger.ts'
 import { codeOfAsync } from '../../helpers/refusals.ts'
@@ -30,10 +31,17 @@ function network() {
       return { id: number, status: ended.has(number) ? ('known' as const) : ('started' as const) }
     },
   }
+  /** An attested message begins with the message of the source. */
+  const decode = (message: Uint8Array) => {
+    const [number] = Buffer.from(message).toString().split(' attested')
+    const transfer = transfers.find(({ sequence }) => sequence === number)
+    if (!transfer) throw new RelayerError('NATIVE_MESSAGE')
+    return transfer
+  }
   const streamClient = { era: 0 }
   const stopping = new AbortController().signal
   const { logger, lines } = recordingLogger()
-  const context = { client: temporalWith(ended), submitter, cache, stopping, streamClient, logger }
+  const context = { client: temporalWith(ended), submitter, decode, cache, stopping, streamClient, logger }
   const start = () => startAll(context, transfers)
   const again = (transfer: Transfer) => startAgain(context, transfer)
   const onSubmit = (number: string, listener: () => void) => void listeners.set(number, listener)
@@ -146,15 +154,19 @@ describe('the transfers of a range', () => {
     expect(taken()).toEqual(['1'])
   })
 
-  async function startedAgain(change: Partial<Transfer>): Promise<{ own: Transfer; started: unknown[] }> {
+  const ofSubmission = { terms: { maxFeePerGas: '9' }, startedUnder: { routes: '0x1', at: 5 } }
+
+  async function startedAgain(change: Partial<Transfer> | undefined): Promise<{ own: Transfer; started: unknown[] }> {
     const [own] = transfers
     if (!own) throw new Error('no transfer')
-    const stored = { ...own, ...change, terms: { maxFeePerGas: '9' } }
-    const run = { id: transferId(own), state: 'delivered', ended: true, input: () => ({ transfer: stored }) } as const
+    const stored = { ...own, ...change, ...ofSubmission }
+    const input = () => ({ transfer: change && stored })
+    const run = { id: transferId(own), state: 'delivered', ended: true, input, content: { amount: '5' } } as const
     const { client } = listingClient([run])
     const started: unknown[] = []
     Object.defineProperty(client.workflow, 'start', {
-      value: async (type: string, { args }: object & { args: unknown[] }) => void started.push([type, ...args]),
+      value: async (type: string, { args, memo }: { args: unknown[]; memo: Record<string, unknown> }) =>
+        void started.push([type, ...args, memo[contentMemo]]),
     })
     await startAgain({ ...network().context, client }, own)
     return { own, started }
@@ -163,16 +175,27 @@ describe('the transfers of a range', () => {
   test('if a run ended delivered with another message, the stream starts it again with its own message', async () => {
     const { own, started } = await startedAgain({ message: Buffer.from('forged').toString('base64') })
     expect(started).toEqual([
-      ['reversal', expect.anything()],
-      ['transfer', { transfer: own, priority: undefined }],
+      ['reversal', expect.anything(), {}],
+      ['transfer', { transfer: own, priority: undefined }, {}],
     ])
   })
 
-  test('a run that ended delivered is started again with the terms of its submission', async () => {
-    const { own, started } = await startedAgain({})
+  test('a run of a stranger without a transfer is started again with the message of the source', async () => {
+    const { own, started } = await startedAgain(undefined)
     expect(started).toMatchObject([
-      ['reversal', {}],
-      ['transfer', { transfer: { ...own, terms: { maxFeePerGas: '9' } } }],
+      ['reversal', {}, {}],
+      ['transfer', { transfer: own }, {}],
+    ])
+  })
+
+  test.each([
+    ['its own message', {}],
+    ['an attested message', { message: Buffer.from('1 attested').toString('base64') }],
+  ])('a run that ended delivered with %s is started again with what its submission added', async (_, change) => {
+    const { own, started } = await startedAgain(change)
+    expect(started).toMatchObject([
+      ['reversal', {}, {}],
+      ['transfer', { transfer: { ...own, ...ofSubmission } }, { amount: '5' }],
     ])
   })
 
