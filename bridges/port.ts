@@ -22,6 +22,7 @@ export type Verdict =
       readonly reason: string
       /** The signatures have expired. A copy of the message with newer signatures may be valid. */
       readonly awaitNewSignatures?: true
+      /** No signatures of the message are verified yet. */
       readonly unverified?: true
       /** The config refuses the message: it sends the message to another chain, or reads it from another contract. */
       readonly ofConfig?: true

@@ -50,10 +50,9 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       return hash
     }
 
-    test('a chain adapter has its network, finality, block time and family', () => {
+    test('a chain adapter has its network, finality and block time', () => {
       expect(chain).toMatchObject({ networkId: harness.networkId, finality: { kind: 'tag' } })
       expect(chain.blockTimeMs).toBeGreaterThan(0)
-      expect(chain.family).toMatch(/^[a-z]+$/)
     })
 
     test('a chain adapter refuses a node of another network', async () => {
