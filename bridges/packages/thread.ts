@@ -37,7 +37,7 @@ interface Hang {
   readonly at: number
   /** Time of the hang, ms since the epoch. */
   readonly time: number
-  /** Last order to retry the message that needs no more action. 0: none. Undefined: unknown. */
+  /** Last order to retry the message, without an order that still waits for its effect. 0: none. Undefined: unknown. */
   readonly order: number | undefined
 }
 
