@@ -12,8 +12,8 @@ import { streamOf } from './kit/emitter-sources.ts'
 import { emitterOf } from './kit/placed-logs.ts'
 import type { Decode, Emitter } from './kit/published.ts'
 import type { ChainNames } from './kit/signed-messages.ts'
-import type { ConfiguredPlugin } from './kit/plugin-bridge.ts'
-import type { PluginContext, Route } from './kit/plugin.ts'
+import type { BuiltInPlugin } from './kit/plugin-bridge.ts'
+import type { Plugin, PluginContext, Route } from './kit/plugin.ts'
 import { streamOf as nativeStreamOf } from './native-bridge/streams.ts'
 import { createNtt } from './ntt/ntt.ts'
 import { createReceivers } from './receivers/receivers.ts'
@@ -129,19 +129,19 @@ export function spySources(options: BridgesOptions) {
 }
 
 /** Returns the plug-ins, in the order in which they are asked whether a message is theirs. */
-export function pluginsOf(options: BridgesOptions): readonly ConfiguredPlugin<unknown>[] {
+export function pluginsOf(options: BridgesOptions): readonly BuiltInPlugin<unknown>[] {
   const { receivers: ofContracts, ntt: ofTokens } = options.bridges
-  // Called only if NTT is configured. Without NTT, a chain may have no Wormhole chain id, and `namesOf` would throw.
-  const numbers = () => new Map([...namesOf(options)].map(([number, name]) => [name, number]))
-  return [...(ofContracts ? [createReceivers(ofContracts.routes)] : []), ...(ofTokens ? [createNtt(freeTokens(ofTokens), numbers())] : [])]
+  return [
+    ...(ofContracts ? [createReceivers(ofContracts.routes)] : []),
+    // Without NTT, a chain may have no Wormhole chain id, and `namesOf` would throw.
+    ...(ofTokens ? [createNtt(freeTokens(ofTokens), namesOf(options))] : []),
+  ]
 }
 
 /** Transfers of tokens that are not free are delivered only for a paid request. */
 const freeTokens = ({ tokens }: Settings<'ntt'>) => tokens.filter(({ free }) => free)
 
-export function packagesOf({
-  bridges,
-}: Pick<BridgesOptions, 'bridges'>): readonly { readonly name: BridgeName; readonly routes: readonly Route[] }[] {
+export function packagesOf({ bridges }: Pick<BridgesOptions, 'bridges'>): readonly Pick<Plugin<unknown>, 'name' | 'routes'>[] {
   return Object.entries(bridges.plugins ?? {}).map(([name, { routes }]) => ({ name, routes }))
 }
 

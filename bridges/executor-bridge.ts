@@ -72,7 +72,7 @@ export function createExecutorBridge(options: BridgesOptions, links: ExecutorLin
   }
 }
 
-/** Empty until the message is attested. */
+/** Empty for ERV1 requests, and for other requests until their message is attested. */
 function contentOf(products: PaidProducts, { attested: [bytes], request }: ExecutorMessage) {
   const prefix = decodeRequest(request.request)?.prefix
   if (!bytes || prefix === 'ERV1') return {}

@@ -22,6 +22,7 @@ export type Verdict =
       readonly reason: string
       /** The signatures have expired. A copy of the message with newer signatures may be valid. */
       readonly awaitNewSignatures?: true
+      /** No signatures of the message are verified yet. */
       readonly unverified?: true
       /** The config refuses the message: it sends the message to another chain, or reads it from another contract. */
       readonly ofConfig?: true
@@ -150,7 +151,10 @@ export interface Endpoint {
   mayShow?(transfer: Transfer): Promise<boolean>
   /** Searches the logs of one node, which may be incomplete. Only `finalDelivery` proves a delivery. */
   findDelivery(transfer: Transfer): Promise<FoundDelivery | undefined>
-  /** Plans the delivery by `stage` (default: the first stage). Throws the errors of `decode`. */
+  /**
+   * Plans the delivery by `stage` (default: the first stage). Throws the errors of `decode`, EXECUTOR_* for a request
+   * that the terms refuse, and INPUT_INVALID for an unknown stage.
+   */
   delivery(transfer: Transfer, stage?: string): PlannedDelivery
   readonly stages?: Stages
   /** Returns the call as data, for processes that do not run the bridge's code. */
@@ -171,7 +175,8 @@ export interface Endpoint {
   /**
    * Proves, right before a key signs, that every transfer in the call is genuine and goes to this chain. Resolves to
    * the transfers' sources or, for a call without a message, to all possible sources. `gasLimit` is always given when a
-   * key is about to sign. Throws CALL_UNJUSTIFIED, NATIVE_NOT_FINAL, GUARDIAN_SET_UNKNOWN and read errors.
+   * key is about to sign. Throws CALL_UNJUSTIFIED, NATIVE_NOT_FINAL, PLACE_NOT_FINAL, GUARDIAN_SET_UNKNOWN,
+   * GUARDIAN_SET_IMPOSSIBLE and read errors.
    */
   proveCall(intent: Intent, gasLimit?: string): Promise<readonly ProvedSource[]>
   /** With `transfer`, the bridge can distinguish an amount that never fits from a spent budget. */

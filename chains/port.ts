@@ -109,7 +109,8 @@ export interface Account {
 
 /**
  * The best answer of all nodes. `known`: a node had the transaction already, which is as good as `accepted`.
- * `mostAnswered`: more than half of the config's nodes that take transactions answered, and none gave a better answer.
+ * `mostAnswered`: more than half of the config's nodes that take transactions answered or may have got the transaction,
+ * and none gave a better answer.
  */
 export type SendOutcome =
   | { readonly kind: 'accepted' | 'known' }
@@ -173,7 +174,6 @@ export interface NodeStatus {
 /** A process has one instance per chain. Methods that read the chain throw NODE_UNAVAILABLE if no node answers. */
 export interface Chain {
   readonly name: string
-  readonly family: string
   readonly networkId: string
   readonly finality: FinalityPolicy
   readonly blockTimeMs: number

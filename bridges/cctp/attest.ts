@@ -54,7 +54,7 @@ const mostRemembered = 4_096
 function createAskAgain(apis: Pick<AttestationApis, 'reattest'>) {
   const asked = new LRUCache<string, true>({ max: mostRemembered, ttl: askAgainMs })
   return async function askAgain(fault: Refusal, nonce: string): Promise<string> {
-    if (!isLate(fault) || asked.has(nonce)) return fault.reason
+    if (!isStale(fault) || asked.has(nonce)) return fault.reason
     try {
       await apis.reattest(nonce)
     } catch (error) {
@@ -92,7 +92,7 @@ export function createAttest({ apis, verify, verifyEqual, routeOf, isUsed }: Att
       const message = readMessage(attested.bytes)
       stale = { fault, nonce: message.nonce }
       // If the message has been delivered, it needs no newer attestation.
-      return isLate(fault) && (await isUsed(attested.bytes, routeOf(message))) ? attested : undefined
+      return isStale(fault) && (await isUsed(attested.bytes, routeOf(message))) ? attested : undefined
     }
     const answer =
       version === 1
@@ -190,7 +190,7 @@ function isUnavailable(error: unknown): error is RelayerError {
 }
 
 /** Whether the attestation has expired or was made at too low a finality. */
-function isLate({ code }: Refusal): boolean {
+function isStale({ code }: Refusal): boolean {
   return code === 'CCTP_EXPIRED' || code === 'CCTP_NOT_ATTESTED'
 }
 

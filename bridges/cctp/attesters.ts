@@ -1,5 +1,5 @@
 import { getBytes, Interface, keccak256 } from 'ethers'
-import { curveOrder, toNumber } from '../../chains/crypto/curve.ts'
+import { curveOrder, toBigint } from '../../chains/crypto/curve.ts'
 import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
 import type { At } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
@@ -42,7 +42,7 @@ export function checkAttestation({ bytes, attestation }: Attested, { threshold, 
  */
 function attesterOf(digest: Uint8Array, signature: Uint8Array): string | undefined {
   const v = signature[64] ?? 0
-  if ((v !== 27 && v !== 28) || toNumber(signature.subarray(32, 64)) > curveOrder / 2n) return undefined
+  if ((v !== 27 && v !== 28) || toBigint(signature.subarray(32, 64)) > curveOrder / 2n) return undefined
   return secp256k1().recover(digest, signature.subarray(0, 64), v - 27)
 }
 

@@ -103,7 +103,8 @@ export function createPaidCctp(options: CctpBridgeOptions): PaidProduct<CctpAske
       const isAsked = v1 ? version === 1 && sourceDomain === v1.domain && BigInt(nonce) === BigInt(v1.nonce) : version === 2
       return isAsked && BigInt(transfer.sequence) < before ? [transfer] : []
     })
-    const last = burns.toSorted((a, b) => (BigInt(a.sequence) < BigInt(b.sequence) ? -1 : 1)).at(-1)
+    // All of them are burns of one contract, in ascending order.
+    const last = burns.at(-1)
     return last?.targetChain === target ? [last] : []
   }
 

@@ -98,13 +98,16 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
   }
 }
 
-/** The id has no attestation, so a transfer could start with that of an equal burn, and be taken for that burn. */
+/**
+ * The id of a transfer does not depend on the attestation. With the attestation of an equal burn, a new transfer would
+ * therefore block the id, and show the state of the other burn.
+ */
 function demandUnattested(bytes: Uint8Array): void {
   if (readCarried(bytes).attestation.length === 0) return
   throw new RelayerError('CCTP_MESSAGE', { detail: 'It has an attestation already.' })
 }
 
-/** Asks most nodes only if the first one says so. A delivery that one node makes up must stop no new attestation. */
+/** If one node says yes, asks most nodes: a delivery that one node invents must not prevent a new attestation. */
 async function mostSay(ask: (at: At) => Promise<boolean>): Promise<boolean> {
   return (await ask('latest')) && (await unlessDisagreed(ask('majority-latest'))) === true
 }
@@ -126,8 +129,8 @@ function createEffect({ chain, routes }: Pick<EvmEndpointOptions, 'chain' | 'rou
 }
 
 /**
- * Unless `isAttested` is true, the nonce must not be used: a v2 message then has the nonce zero, which always counts as
- * used.
+ * Unless `isAttested` is true, the caller must not ask the target about the nonce. A v2 message then has the nonce
+ * zero, which the target shows as used from the start.
  */
 function read(routes: CctpRoutes, transfer: Transfer) {
   const carried = readCarried(decodeBase64(transfer.message))

@@ -11,7 +11,7 @@ export interface PlannedCall {
   readonly request: string
   /** Gas that the request claims to pay for. */
   readonly gasLimit: bigint
-  /** Whether the quote of the request has expired, so that the coins of the call are no longer paid for. */
+  /** Whether the request no longer pays for the coins of the call, because its quote has expired. */
   readonly isLate: () => boolean
 }
 

@@ -58,20 +58,8 @@ export interface Times {
 export type RefusedStatus = 'unsupported' | 'underpaid' | 'aborted'
 
 export type Judgement =
-  | {
-      readonly kind: 'accepted'
-      readonly message: MessageRequest
-      readonly wanted: RelayInstructions
-      readonly quote: Quote
-      readonly cost: bigint
-    }
-  | {
-      readonly kind: 'refused'
-      readonly status: RefusedStatus
-      readonly code: ErrorCode
-      readonly reason: string
-      readonly missing?: bigint
-    }
+  | { readonly kind: 'accepted'; readonly wanted: RelayInstructions; readonly quote: Quote }
+  | { readonly kind: 'refused'; readonly status: RefusedStatus; readonly code: ErrorCode; readonly reason: string }
 
 /**
  * Decides whether a request meets the provider's terms. The times are checked last, so EXECUTOR_EXPIRED means that all
@@ -96,11 +84,10 @@ export function judge(request: RequestForExecution, sourceChain: number, times: 
   if (unfit !== undefined) return refused('EXECUTOR_UNSUPPORTED', unfit)
   const cost = costOf(quote, wanted)
   const missing = cost - request.amountPaid
-  if (missing > 0n)
-    return { ...refused('EXECUTOR_UNDERPAID', `paid ${request.amountPaid} of ${cost} wei, ${missing} are missing`), missing }
+  if (missing > 0n) return refused('EXECUTOR_UNDERPAID', `paid ${request.amountPaid} of ${cost} wei, ${missing} are missing`)
   const until = terms.honourExpired ? times.requestedAt : Math.max(times.requestedAt, times.now)
   if (quote.expiry <= BigInt(until)) return refused('EXECUTOR_EXPIRED', `the quote expired at ${quote.expiry}, before ${until}`)
-  return { kind: 'accepted', message, wanted, quote, cost }
+  return { kind: 'accepted', wanted, quote }
 }
 
 function problemOfChains(

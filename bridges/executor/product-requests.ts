@@ -24,7 +24,7 @@ export interface ProductRequestsOptions<Asked> extends TargetContracts {
 function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: ProductRequestsOptions<Asked>) {
   /** Digest of a request → its transfers, as the source logged them in a final block. */
   const found = boundedMap<string, readonly Transfer[]>(1_000)
-  /** Message of a request → its attested transfers, which are those that it asks for. */
+  /** Message of a request → its attested transfers, after a check that the request asks for each of them. */
   const asked = boundedMap<string, readonly Transfer[]>(1_000)
 
   const placeOf = (message: ExecutorMessage): PaidPlace => {
@@ -55,7 +55,7 @@ function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: Pr
   return {
     of,
     demandAsked,
-    /** The transfers whose state shows what happened to the request: none if it does not ask for its attested ones. */
+    /** The transfers that show what happened to the request. None if it does not ask for the transfers it carries. */
     async shownBy(message: ExecutorMessage): Promise<readonly Transfer[]> {
       if (message.attested.length === 0) return of(message)
       const known = asked.get(keyOf(message))

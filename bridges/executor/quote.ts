@@ -1,5 +1,5 @@
 import { keccak256 } from 'ethers'
-import { toNumber } from '../../chains/crypto/curve.ts'
+import { toBigint } from '../../chains/crypto/curve.ts'
 import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
 import { toHex } from '../../domain/vaa.ts'
 import type { RelayInstructions } from './requests.ts'
@@ -47,7 +47,7 @@ export function encodeQuote(quote: Quote): Uint8Array {
  */
 export function decodeQuote(signed: Uint8Array): Quote | undefined {
   if (signed.length !== bodyBytes + signatureBytes || Buffer.compare(signed.subarray(0, 4), prefix) !== 0) return undefined
-  const number = (at: number, size: number) => toNumber(signed.subarray(at, at + size))
+  const number = (at: number, size: number) => toBigint(signed.subarray(at, at + size))
   const quote = {
     quoter: `0x${toHex(signed.subarray(4, 24))}`,
     payee: toHex(signed.subarray(24, 56)),

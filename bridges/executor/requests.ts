@@ -1,4 +1,4 @@
-import { toNumber } from '../../chains/crypto/curve.ts'
+import { toBigint } from '../../chains/crypto/curve.ts'
 import type { BridgeName } from '../../domain/transfer/transfer.ts'
 import { toHex } from '../../domain/vaa.ts'
 
@@ -18,7 +18,7 @@ export type ProductPrefix = Exclude<RequestPrefix, 'ERV1'>
 /** Undefined for a request of another kind, and if bytes are missing or left over. */
 export function decodeRequest(bytes: Uint8Array): MessageRequest | undefined {
   const hex = (from: number, to: number) => toHex(bytes.subarray(from, to))
-  const number = (from: number, to: number) => toNumber(bytes.subarray(from, to))
+  const number = (from: number, to: number) => toBigint(bytes.subarray(from, to))
   switch (`${Buffer.from(bytes.subarray(0, 4)).toString('latin1')} ${bytes.length}`) {
     case 'ERV1 46':
       return { prefix: 'ERV1', chain: Number(number(4, 6)), emitter: hex(6, 38), sequence: String(number(38, 46)) }
@@ -57,10 +57,10 @@ export function decodeInstructions(bytes: Uint8Array): RelayInstructions | undef
     const kind = bytes[at]
     const end = at + (kind === gasInstruction ? 33 : 49)
     if ((kind !== gasInstruction && kind !== dropOffInstruction) || end > bytes.length) return undefined
-    const first = toNumber(bytes.subarray(at + 1, at + 17))
+    const first = toBigint(bytes.subarray(at + 1, at + 17))
     if (kind === gasInstruction) {
       gasLimit += first
-      msgValue += toNumber(bytes.subarray(at + 17, end))
+      msgValue += toBigint(bytes.subarray(at + 17, end))
     } else drop ??= { dropOff: first, recipient: toHex(bytes.subarray(at + 17, end)) }
     at = end
   }

@@ -1,6 +1,7 @@
 import type { Chain } from '../../chains/port.ts'
 import { type ErrorCode, toRelayerError } from '../../domain/catalogue/errors.ts'
 import { laneAddress, type LaneId } from '../../domain/lane/lane.ts'
+import { compare } from '../../domain/stream/gaps.ts'
 import { forms, isOf } from '../../domain/text/forms.ts'
 import type { BridgeName, Transfer } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'
@@ -181,7 +182,5 @@ export class GateWatcher {
 }
 
 function byNumber(a: Transfer, b: Transfer): number {
-  const [left, right] = [BigInt(a.sequence), BigInt(b.sequence)]
-  if (left !== right) return left < right ? -1 : 1
-  return a.emitter < b.emitter ? -1 : 1
+  return compare(a.sequence, b.sequence) || (a.emitter < b.emitter ? -1 : 1)
 }

@@ -16,7 +16,7 @@ const fields = ['bridge', 'sourceId', 'targetChain', 'emitter', 'sequence', 'dig
 export function demandSame(transfer: Transfer, expected: Transfer): void {
   const field = fields.find((name) => transfer[name] !== expected[name])
   if (field === undefined) return
-  // A digest names one message, and its other fields depend on the names and contracts of the config.
+  // Digest and sequence identify the message. The other fields depend on the names and contracts of the config.
   const ofConfig = transfer.digest === expected.digest && transfer.sequence === expected.sequence
   throw new RelayerError('MESSAGE_MISMATCH', { facts: { field, transfer: transfer[field], message: expected[field] }, ofConfig })
 }

@@ -11,8 +11,8 @@ export interface MessagePlace {
 }
 
 /**
- * Gives the copies of guardian APIs to `verify`, one after the other, until it accepts one. Throws the first refusal if
- * it accepts none, and at once errors that are not about the copy.
+ * Passes the copies of a VAA that guardian APIs have to `verify`, one after the other, until `verify` accepts one. If
+ * `verify` refuses all copies, throws the first refusal. Throws other errors of `verify` at once.
  */
 export type FindVaa = (
   place: MessagePlace,
@@ -29,7 +29,7 @@ export async function attestByVaa(findVaa: FindVaa, verify: (vaa: Uint8Array) =>
   try {
     const found = await findVaa(place, verify)
     if (found.kind === 'found') return { kind: 'attested', message: found.vaa }
-    // Only if every API asks for a pause, the pause matters.
+    // `unknown`: every API asks for a pause. With `absent`, at least one API has answered, so no pause is needed.
     const retryInMs = Math.max(firstWaitMs, found.kind === 'unknown' ? (found.againInMs ?? 0) : 0)
     return { kind: 'wait', code: 'VAA_NOT_FOUND', reason: found.why, retryInMs }
   } catch (error) {

@@ -2,6 +2,7 @@ import { decodeBase64, hexlify } from 'ethers'
 import type { Heads, LogRange, PlacedLog } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { groupBy } from '../../domain/group-by.ts'
+import { compare } from '../../domain/stream/gaps.ts'
 import { heightOf, placeOf, placesPerBlock } from '../../domain/stream/places.ts'
 import { type BridgeName, mostMessageBytes, type Transfer } from '../../domain/transfer/transfer.ts'
 import { keptReads } from '../../runtime/shared-read.ts'
@@ -97,7 +98,7 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
 
   return {
     source,
-    /** The transfers of a transaction in a final block. Throws PLACE_NOT_FINAL and read errors. */
+    /** The transfers of a transaction in a final block, in ascending order. Throws PLACE_NOT_FINAL and read errors. */
     async inTransaction(transaction: string, height: number): Promise<readonly PlacedTransfer[]> {
       demandFinal(chain, height)
       return transactions.get(JSON.stringify({ fromBlock: height, toBlock: height, transaction }))
@@ -144,7 +145,7 @@ function placed(chain: string, logs: readonly PlacedLog[]): ReadonlyMap<string, 
     hashes.set(block.height, block.hash)
     numbers.set(number, log)
   }
-  return new Map([...numbers].sort(([a], [b]) => (BigInt(a) < BigInt(b) ? -1 : 1)))
+  return new Map([...numbers].sort(([a], [b]) => compare(a, b)))
 }
 
 /**

@@ -46,7 +46,8 @@ export interface Product<C> extends Omit<Plugin<C>, 'stages' | 'reverts' | 'poli
   earned?(message: Message<C>): bigint | undefined | Promise<bigint | undefined>
 }
 
-export type ConfiguredPlugin<C> = Omit<Plugin<C>, 'policy' | 'earned'> & Pick<Product<C>, 'first'>
+/** A plug-in that is part of Portage (`receivers`, NTT). */
+export type BuiltInPlugin<C> = Omit<Plugin<C>, 'policy' | 'earned'> & Pick<Product<C>, 'first'>
 
 const mostKept = 2_048
 /** Maximum length of a kept message, and maximum sum of all kept messages with their contents, bytes. */
@@ -64,8 +65,8 @@ export function createPluginMessages<C>(
   chainNames: ChainNames,
 ) {
   /**
-   * Asks no function of the product. Throws VAA_*, the error of `unrouted` and, if the message is not of the transfer,
-   * MESSAGE_MISMATCH.
+   * Finds the route without decoding the payload. Throws VAA_*, the error of `unrouted` and, if the message is not of
+   * the transfer, MESSAGE_MISMATCH.
    */
   const route = (bytes: Uint8Array, transfer?: Transfer): Routed => readRouted(bytes, routes, chainNames, { unrouted, transfer })
   function readOwned(bytes: Uint8Array): Owned<C> {
@@ -184,8 +185,9 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
 
   async function accept(message: Uint8Array): Promise<number | undefined> {
     await prove(messages.route(message))
-    const own = messages.readBytes(message)
-    return product.decimals?.(own.message)
+    // Decoding may refuse the message, so it is needed even without `decimals`.
+    const owned = messages.readBytes(message)
+    return product.decimals?.(owned.message)
   }
 
   /** Undefined for a message whose route is no longer in the config. */

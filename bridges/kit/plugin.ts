@@ -126,7 +126,10 @@ export interface Route {
   readonly calls: readonly CallRule[]
 }
 
-/** A product whose messages guardians sign. All functions are pure, except that `next` reads the target. */
+/**
+ * A product whose messages guardians sign. Its functions are pure, except `next`, which reads the target, and `policy`,
+ * `earned` and `retry`, whose answers or effects may change.
+ */
 export interface Plugin<C> {
   readonly name: string
   readonly routes: readonly Route[]

@@ -46,7 +46,7 @@ export function argumentsIn(text: string, form: RegExp): CompletionArguments | u
 
 const wordBytes = 32
 const words = 7
-const longest64 = 2n ** 64n - 1n
+const mostU64 = 2n ** 64n - 1n
 
 const mostHashed = 8_192
 const packedTypes = ['address', 'bytes32', 'uint256', 'uint256']
@@ -81,8 +81,8 @@ export function readMessage(bytes: Uint8Array): NativeMessage {
     initiator: addressIn(word(1), 'initiator'),
     recipient: word(2),
     amount: positive(word(3), 'amount'),
-    nonce: positive(word(4), 'nonce', longest64),
-    sourceNetworkId: positive(word(5), 'source network id', longest64),
+    nonce: positive(word(4), 'nonce', mostU64),
+    sourceNetworkId: positive(word(5), 'source network id', mostU64),
     sourceBridge: addressIn(word(6), 'source bridge'),
   })
 }

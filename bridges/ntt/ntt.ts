@@ -1,8 +1,9 @@
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { BridgeName, ChainName } from '../../domain/transfer/transfer.ts'
 import { selectorOf } from '../kit/calls.ts'
-import type { ConfiguredPlugin } from '../kit/plugin-bridge.ts'
+import type { BuiltInPlugin } from '../kit/plugin-bridge.ts'
 import type { Call, CallRule, Route, Shown } from '../kit/plugin.ts'
+import type { ChainNames } from '../kit/signed-messages.ts'
 import type { RevertMeaning } from '../port.ts'
 import { type NttMessage, readNttMessage, recipientManagerAt, targetChainAt } from './message.ts'
 
@@ -38,7 +39,8 @@ interface Place extends Pick<NttMessage, 'sourceManager'> {
   readonly isOnly: boolean
 }
 
-function placesOf(deployments: readonly NttDeployment[], numbers: ReadonlyMap<ChainName, number>): ReadonlyMap<Route, Place> {
+function placesOf(deployments: readonly NttDeployment[], chainNames: ChainNames): ReadonlyMap<Route, Place> {
+  const numbers = new Map([...chainNames].map(([number, name]) => [name, number]))
   const places = new Map<Route, Place>()
   for (const { peers } of deployments)
     for (const [source, from] of Object.entries(peers))
@@ -95,8 +97,8 @@ const headStart = 120
  * Delivers transfers of NTT. If a transfer exceeds the inbound limit, NttManager consumes its message and queues the
  * transfer, which a second call pays later.
  */
-export function createNtt(deployments: readonly NttDeployment[], numbers: ReadonlyMap<ChainName, number>): ConfiguredPlugin<Content> {
-  const places = placesOf(deployments, numbers)
+export function createNtt(deployments: readonly NttDeployment[], chainNames: ChainNames): BuiltInPlugin<Content> {
+  const places = placesOf(deployments, chainNames)
   const queued = ({ manager, id }: Content) => ({ contract: manager, view: queueView, args: [id], returns: queueReturns })
   const bool = (contract: string, view: string, argument: string): Shown => ({
     contract,

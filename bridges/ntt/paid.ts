@@ -36,7 +36,7 @@ export interface PaidNttOptions {
 
 /** Delivers NTT transfers that requests pay for. Each transceiver sends its own message, with its own VAA. */
 export function createPaidNtt({ deployments, chainNames, sources, targets, findVaa }: PaidNttOptions): PaidProduct<NttAsked> {
-  const plugin = createNtt(deployments, new Map([...chainNames].map(([number, name]) => [name, number])))
+  const plugin = createNtt(deployments, chainNames)
   const messages = createPluginMessages(plugin, chainNames)
   const decode = createPluginDecode(plugin, messages)
   const contentOf = ({ message }: Pick<Transfer, 'message'>) => messages.read(message).message.content

@@ -73,7 +73,7 @@ export class ThreadRun {
       resourceLimits: { maxOldGenerationSizeMb: mostMegabytes },
     })
     this.#worker.unref()
-    this.#worker.on('message', (message: FromThread) => this.#hear(message))
+    this.#worker.on('message', (message: FromThread) => this.#receive(message))
     this.#worker.on('error', (error) => this.end(`an error outside of its functions ended it: ${firstLine(error)}`))
     this.#worker.on('exit', () => this.end('it ended itself'))
   }
@@ -144,7 +144,7 @@ export class ThreadRun {
     }
   }
 
-  #hear(message: FromThread): void {
+  #receive(message: FromThread): void {
     const job = this.#jobs.get(message.id)
     if (!job) return
     if ('view' in message) void this.#read(job, message)

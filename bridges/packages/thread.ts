@@ -37,6 +37,8 @@ interface Hang {
   readonly at: number
   /** Time of the hang, ms since the epoch. */
   readonly time: number
+  /** Last order to retry the message, without an order that still waits for its effect. 0: none. Undefined: unknown. */
+  readonly order: number | undefined
 }
 
 /** Time above which an answer counts as slow, ms. */
@@ -132,7 +134,10 @@ export async function startThread(bytes: Uint8Array, limits = threadLimits): Pro
 /** Remembers the messages, by digest, on which the plug-in hung. */
 function createHangs() {
   const hung = new LRUCache<string, Hang>({ max: mostHung })
-  /** Last order of each message, without orders that still wait for their effect. 0: none. */
+  /**
+   * Last order of each message without a hang, 0: none. Forged messages can evict entries, because `retry` gets
+   * messages that are not verified. So the order of a message with a hang is part of the hang.
+   */
   const orders = new LRUCache<string, number>({ max: mostHung })
   let lastOrder = -Infinity
   const hoursOf = ({ before }: Hang) => hungHours[before] ?? hungHours[2]
@@ -143,8 +148,9 @@ function createHangs() {
   }
   return {
     add(digest: string, reason: string): void {
-      const before = (hung.get(digest)?.before ?? -1) + 1
-      hung.set(digest, { reason, before, at: performance.now(), time: Date.now() })
+      const last = hung.get(digest)
+      const order = last ? last.order : orders.get(digest)
+      hung.set(digest, { reason, before: last ? last.before + 1 : 0, at: performance.now(), time: Date.now(), order })
     },
     /** Throws Error until the pause of the message is over. */
     demandOver(digest: string): void {
@@ -152,16 +158,15 @@ function createHangs() {
       if (hang) throw new Error(`it hung on this message, and gets it again after ${hoursOf(hang)} h: ${hang.reason}`)
     },
     /** See `PluginThread.retry`. */
-    retry(digest: string, orderedAt = 0): void {
-      const hang = pausedBy(digest)
-      const known = orders.get(digest)
+    retry(digest: string, order = 0): void {
+      const hang = hung.get(digest)
+      if (!hang) return void orders.set(digest, order)
       // The two times are of different clocks: an order has its time by the clock of Temporal.
-      const isNew = hang && orderedAt > 0 && (known === undefined ? orderedAt > hang.time : orderedAt !== known)
-      if (isNew && performance.now() - lastOrder < orderEveryMs) return
-      orders.set(digest, orderedAt)
-      if (!isNew) return
-      lastOrder = performance.now()
-      hung.set(digest, { ...hang, at: -Infinity })
+      const isNew = order > 0 && (hang.order === undefined ? order > hang.time : order !== hang.order)
+      const endsPause = isNew && pausedBy(digest) !== undefined
+      if (endsPause && performance.now() - lastOrder < orderEveryMs) return
+      if (endsPause) lastOrder = performance.now()
+      hung.set(digest, { ...hang, order, ...(endsPause && { at: -Infinity }) })
     },
   }
 }

@@ -1,4 +1,5 @@
 import { id, toBeHex } from 'ethers'
+import { toBigint } from '../../chains/crypto/curve.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { TariffRule, Tariff } from '../../domain/settings/tariff.ts'
 import { dollarsOf } from '../../domain/text/amounts.ts'
@@ -230,18 +231,14 @@ export function parseTokenTransfer(payload: Uint8Array): TokenTransfer {
   const originChain = view.getUint16(65)
   return {
     kind,
-    amount: uint256(payload, 1),
+    amount: toBigint(payload.subarray(1, 33)),
     originToken: `${originChain}/${originAddress}`,
     originChain,
     originAddress,
     recipient: `0x${toHex(payload.subarray(79, 99))}`,
     targetChain: view.getUint16(99),
-    fee: kind === 1 ? uint256(payload, 101) : 0n,
+    fee: kind === 1 ? toBigint(payload.subarray(101, 133)) : 0n,
   }
-}
-
-function uint256(bytes: Uint8Array, at: number): bigint {
-  return BigInt(`0x${toHex(bytes.subarray(at, at + 32))}`)
 }
 
 export function isAssetDelivered(rules: readonly TariffRule[], token: string): boolean | undefined {

@@ -28,7 +28,7 @@ export function toWord(value: bigint): Uint8Array {
   return Buffer.from(value.toString(16).padStart(2 * wordBytes, '0'), 'hex')
 }
 
-export function toNumber(bytes: Uint8Array): bigint {
+export function toBigint(bytes: Uint8Array): bigint {
   return bytes.length === 0 ? 0n : BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
 }
 

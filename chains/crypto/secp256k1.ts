@@ -1,4 +1,4 @@
-import { addressOfKey, curveOrder, isRecoverable, type Secp256k1, toNumber, toWord, wordBytes } from './curve.ts'
+import { addressOfKey, curveOrder, isRecoverable, type Secp256k1, toBigint, toWord, wordBytes } from './curve.ts'
 import { createRequire } from 'node:module'
 import { getBytes, hexlify, Signature, SigningKey } from 'ethers'
 
@@ -47,7 +47,7 @@ function over(library: Library): Secp256k1 {
  * Returns the digest modulo the curve order: RFC 6979 derives `k` from this value, but libsecp256k1 does not reduce.
  */
 function reduced(digest: Uint8Array): Uint8Array {
-  const number = toNumber(digest)
+  const number = toBigint(digest)
   return digest.length !== wordBytes || number < curveOrder ? digest : toWord(number - curveOrder)
 }
 
@@ -78,7 +78,7 @@ export function pure(): Secp256k1 {
     },
     recover(digest, compact, yParity) {
       if (!isRecoverable(digest, compact, yParity)) return undefined
-      const s = toNumber(compact.subarray(wordBytes))
+      const s = toBigint(compact.subarray(wordBytes))
       // ethers refuses a high s, which ecrecover accepts. (s, v) and (order - s, 1 - v) are the same signature.
       const isHigh = s > curveOrder / 2n && s < curveOrder
       const r = hexlify(compact.subarray(0, wordBytes))

@@ -56,7 +56,6 @@ export function createEvmChain(options: EvmChainOptions): EvmChain {
 
   return {
     name,
-    family: 'evm',
     networkId,
     finality,
     blockTimeMs,

@@ -26,7 +26,10 @@ const balanceOfSelector = '0x70a08231'
  * block. Reads of logs share a third request.
  */
 export interface BridgeReads {
-  /** Returns bytes, 0x, lower case. Throws NODE_REFUSED for a revert, NODE_UNAVAILABLE, NODES_DISAGREE (see `At`). */
+  /**
+   * Returns bytes, 0x, lower case. If the call reverts at the only node that `at` asks, the other nodes are asked, too.
+   * Throws NODE_REFUSED for a revert, NODE_UNAVAILABLE, NODES_DISAGREE (see `At`).
+   */
   call(to: string, data: string, at: At): Promise<string>
   /**
    * With `at`, the blocks must be final, and most nodes must agree. If the chain has only one node, this node must

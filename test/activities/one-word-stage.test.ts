@@ -52,7 +52,7 @@ async function admit(transceivers: number, truth: Shown, claimed: Shown) {
     ethereum: { manager: universal('77'), transceivers: emitters.map(universal) },
     bsc: { manager: universal('88'), transceivers: emitters.map((_, index) => universal(`b${index + 1}`)) },
   }
-  const product = createNtt([{ peers }], new Map([...names].map(([number, name]) => [name, number])))
+  const product = createNtt([{ peers }], names)
   const messages = createPluginMessages(product, names)
   const read: At[] = []
   const call = async (_: string, data: string, at: At) => (read.push(at), answerOf(at === 'latest' ? claimed : truth, data))

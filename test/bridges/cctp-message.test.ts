@@ -131,7 +131,7 @@ test.each([
   },
 )
 
-test('only a lane of the chain delivers what names its caller', () => {
+test('a message that names its caller is delivered only by the lane with this address', () => {
   const lane = `0x${'1a'.repeat(20)}`
   const deliver = (destinationCaller: string) => mayDeliver({ destinationCaller }, [lane])
   expect([zeroWord, word(lane), word(`0x${'1b'.repeat(20)}`), `0x01${word(lane).slice(4)}`].map(deliver)).toEqual([

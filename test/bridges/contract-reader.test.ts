@@ -27,7 +27,7 @@ describe('one node answers what no such contract answers', () => {
     expect(asked).toEqual([at, most])
   })
 
-  test('a good answer costs one read; where most say the same, the address of the config is wrong', async () => {
+  test('a well-formed answer costs one read, and most nodes decide that an address in the config is wrong', async () => {
     const good = chainOf({ latest: yes })
     await read(good.chain, { abi, to, method: 'open' })
     expect(good.asked).toEqual(['latest'])

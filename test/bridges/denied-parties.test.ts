@@ -16,8 +16,8 @@ function nttParties() {
   const { routes, decode, parties } = createNtt(
     [{ peers }],
     new Map([
-      ['ethereum', 2],
-      ['bsc', 4],
+      [2, 'ethereum'],
+      [4, 'bsc'],
     ]),
   )
   const message = { ...signed, payload: getBytes(nttPayload()) }

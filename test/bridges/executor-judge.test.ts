@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { RequestForExecution } from '../../bridges/executor/event.ts'
 import { exceeded, type ExecutorTerms, judge } from '../../bridges/executor/judge.ts'
 import { costOf, encodeQuote, type Quote } from '../../bridges/executor/quote.ts'
-import type { RequestPrefix } from '../../bridges/executor/requests.ts'
+import { decodeRequest, type RequestPrefix } from '../../bridges/executor/requests.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
 import { bytesOf, highestU64, type Instruction, key, price as anyPrice, quoter, signed, u128, u64 } from '../helpers/executor.ts'
 
@@ -91,13 +91,11 @@ describe('the judgement of a request', () => {
   const at = { requestedAt: 1_000, now: 1_500 }
   const judged = (one: RequestForExecution, times: Parameters<typeof judge>[2] = at, by = terms) => judge(one, 2, times, by)
 
-  test('a good request is accepted with what it asks for, and its price', () => {
+  test('a good request is accepted with what it asks for, and its quote', () => {
     expect(judged(request())).toEqual({
       kind: 'accepted',
-      message: { prefix: 'ERV1', chain: 2, emitter: 'ab'.repeat(32), sequence: '7' },
       wanted: { gasLimit: 500_000n, msgValue: 0n, dropOff: 0n },
       quote,
-      cost: price,
     })
   })
 
@@ -172,7 +170,8 @@ describe('the judgement of a request', () => {
 
     test('a paid transfer needs no view of a contract, and may have a drop-off that its contract pays', () => {
       const one = request({ ...asked, instructions: bytesOf([gas(500_000n), drop(600n)]), amountPaid: 2n * price })
-      expect(judged(one, at, paying)).toMatchObject({ kind: 'accepted', message: { prefix } })
+      expect(judged(one, at, paying)).toMatchObject({ kind: 'accepted' })
+      expect(decodeRequest(one.request)).toMatchObject({ prefix })
       const unpaid = { ...terms, chains: new Map([[4, { caps, receivers: {}, prefixes: [prefix] }]]) }
       expect(judged(one, at, unpaid)).toMatchObject({ kind: 'refused', code: 'EXECUTOR_UNSUPPORTED' })
     })
@@ -198,7 +197,7 @@ describe('the judgement of a request', () => {
   })
 
   test('an underpaid request names the missing amount', () => {
-    expect(judged(request({ amountPaid: 5n }))).toMatchObject({ missing: price - 5n, reason: expect.stringContaining(String(price - 5n)) })
+    expect(judged(request({ amountPaid: 5n }))).toMatchObject({ reason: expect.stringContaining(String(price - 5n)) })
   })
 
   test('a late message is delivered if the config honours expired quotes, but not one requested too late', () => {

@@ -4,7 +4,8 @@ import { concat, dataSlice, getBytes, toBeHex } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readRequest, type RequestForExecution, requestTopics } from '../../bridges/executor/event.ts'
 import { judge } from '../../bridges/executor/judge.ts'
-import { isSignedBy } from '../../bridges/executor/quote.ts'
+import { costOf, isSignedBy } from '../../bridges/executor/quote.ts'
+import { decodeRequest } from '../../bridges/executor/requests.ts'
 import type { RequestsOf } from '../../bridges/executor/status.ts'
 import { createConfiguredChain, type ConfiguredChain } from '../../chains/registry.ts'
 import { checkQuoter, contractFinding } from '../../cli/doctor/executor.ts'
@@ -160,12 +161,13 @@ describe('a provider on real chains, asked by the SDK of integrators', () => {
     const [message] = published(sent.transaction, from.chain.core, 2)
     expect(judgement).toMatchObject({
       kind: 'accepted',
-      message: { prefix: 'ERV1', chain: 2, emitter: toUniversal(from.sender), sequence: String(message?.sequence) },
       wanted: { gasLimit: 300_000n, msgValue: 7n, dropOff: 5n, recipient: toUniversal(drop.recipient) },
-      cost: sent.estimatedCost,
     })
+    const asked = { prefix: 'ERV1', chain: 2, emitter: toUniversal(from.sender), sequence: String(message?.sequence) }
+    expect(decodeRequest(requestIn(sent.transaction, from).request)).toEqual(asked)
     expect(await balance(from, from.payee)).toBe(sent.estimatedCost)
-    const { quote } = judgement as Extract<typeof judgement, { kind: 'accepted' }>
+    const { quote, wanted } = judgement as Extract<typeof judgement, { kind: 'accepted' }>
+    expect(costOf(quote, wanted)).toBe(sent.estimatedCost)
     expect(quote).toMatchObject({ quoter: devnetQuoter.address, payee: toUniversal(from.payee), sourcePrice: 30_000_000_000_000n })
     // The price contains a margin of 10 percent.
     expect(quote.targetPrice).toBe(33_000_000_000_000n)
@@ -189,7 +191,7 @@ describe('a provider on real chains, asked by the SDK of integrators', () => {
 
   test('the provider notices a payment of one wei too few, which the contract takes', async () => {
     const { transaction } = await requestDelivery(url, ...ends, { payload: '0x04', pay: (estimate) => estimate - 1n })
-    expect(judged(transaction)).toMatchObject({ code: 'EXECUTOR_UNDERPAID', missing: 1n })
+    expect(judged(transaction)).toMatchObject({ code: 'EXECUTOR_UNDERPAID', reason: expect.stringContaining('1 are missing') })
   })
 
   test('Portage does not deliver for a forged quote, although the contract accepts it', async () => {

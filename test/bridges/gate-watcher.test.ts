@@ -166,7 +166,7 @@ describe('Transfers that wait at a gate', () => {
     await watcher.stop()
   })
 
-  test('a look that fails is made again at the next block', async () => {
+  test('a check that fails is repeated at the next block', async () => {
     const { watcher, state, block } = setting()
     watcher.wait(nativeTransfer(1), closed)
     state.gate = () => {

@@ -44,7 +44,7 @@ describe('Calls and views of the kit', () => {
     )
   })
 
-  test('a call that differs by one byte, is cut, or goes on, is not the call of these arguments', () => {
+  test('a call that differs by one byte, is cut off, or is longer, is not the call of these arguments', () => {
     fc.assert(
       fc.property(calls, fc.nat(), fc.integer({ min: 1, max: 255 }), ({ signature, args }, place, change) => {
         const call = encodeCall({ function: signature, args })
@@ -92,7 +92,7 @@ describe('Calls and views of the kit', () => {
   const none = [[0n, 0n, `0x${'0'.repeat(40)}`]]
   const answering = (answer: string) => ({ name: 'bsc', call: async () => answer })
 
-  test('a view shows an effect only with the very answer, of words or tuples', async () => {
+  test('a view shows an effect only with exactly the expected answer, of words or tuples', async () => {
     const is = { ...shown, is: none }
     expect(await shows(answering(toBeHex(0, 96)), is, 'latest')).toBe(true)
     expect(await shows(answering(toBeHex(1, 96)), is, 'latest')).toBe(false)

@@ -218,7 +218,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('the %s native bridge on
     })
   })
 
-  test('an amount that no day lets in is parked until the cap is raised', async () => {
+  test('an amount that is not below the daily cap is parked until the cap is raised', async () => {
     await nextDay()
     const transfer = await one(cap)
     expect(await gate(transfer)).toMatchObject({ kind: 'transfer', code: 'BRIDGE_CAP' })

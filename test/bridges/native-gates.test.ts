@@ -14,14 +14,14 @@ const limits: fc.Arbitrary<InboundLimits> = fc.record({
 })
 const now = fc.integer({ min: 20_000 * daySeconds, max: 20_005 * daySeconds })
 
-/** The contract's own check. `used` counts only if `day` is today. */
+/** Whether role, pause and budget allow the amount. `used` counts only if `day` is today. */
 function fits({ day, used, cap, ...others }: InboundLimits, amount: bigint, at: number): boolean {
   const usedToday = Math.floor(at / daySeconds) > day ? 0n : used
   return others.mayComplete && !others.paused && usedToday + amount < cap
 }
 
 describe('the gate of a native transfer', () => {
-  test('the gate of a native transfer is open exactly where the contract lets it in', () => {
+  test('the gate of a native transfer is open exactly if role, pause and budget allow the transfer', () => {
     fc.assert(
       fc.property(limits, amounts, now, (these, amount, at) => {
         expect(gateOf(these, amount, at).kind === 'open').toBe(fits(these, amount, at))
@@ -57,7 +57,7 @@ describe('the gate of a native transfer', () => {
     )
   })
 
-  test('the gate of a native transfer parks only amounts that no day lets in', () => {
+  test('the gate of a native transfer parks only amounts that are not below the daily cap', () => {
     fc.assert(
       fc.property(limits, amounts, now, (these, amount, at) => {
         const free = { ...these, used: 0n, mayComplete: true, paused: false }

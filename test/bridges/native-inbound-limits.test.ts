@@ -122,7 +122,7 @@ describe('the limits of a target contract', () => {
   })
 })
 
-describe('the way into a target contract', () => {
+describe('the reservations of a target contract', () => {
   const entrant = (id: string, amount: bigint) => ({ id, amount })
 
   test('of many simultaneous transfers those that fit together pass; a released amount makes room', async () => {

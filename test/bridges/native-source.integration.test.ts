@@ -109,7 +109,7 @@ describe.each<NativeBridgeVariant>(['strict', 'fixed'])('streams of the %s nativ
     expect((await completedUnder('finalized')).filter((nonce) => nonce > 0n)).toEqual([1n, 2n, 3n])
   })
 
-  test('the native source finds the deliverer, however small the ranges of the node, but not without end', async () => {
+  test('the native source finds the deliverer in ranges of any size, but searches only recent blocks', async () => {
     const { chain, bridge, deployer } = network.target
     const three = started[2]!
     await network.target.mine(5)

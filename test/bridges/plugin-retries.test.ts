@@ -25,7 +25,12 @@ describe('an operator orders a retry of a message on which the plug-in hangs:', 
       await expect.poll(() => runs(plugin)).toBe(true)
       expect(() => read(plugin, payload)).toThrow(failure(reason))
     }
-    return { hears, retry: (payload: string, at?: number) => bridge.endpoints.get('bsc')!.retry?.(bridge.decode(bytesOf(payload)), at) }
+    const endpoint = bridge.endpoints.get('bsc')!
+    const flood = () => {
+      const forged = bridge.decode(bytesOf(other))
+      for (let digest = 0; digest < 20_001; digest++) endpoint.retry?.({ ...forged, digest: String(digest) }, 1)
+    }
+    return { hears, flood, retry: (payload: string, at?: number) => endpoint.retry?.(bridge.decode(bytesOf(payload)), at) }
   }
   const [one, other, hangs] = ['0x0104', '0x0105', 'decode did not answer within 1000 ms']
   const again = (count: number) => `it hung on this message, and gets it again after ${count} h`
@@ -63,6 +68,23 @@ describe('an operator orders a retry of a message on which the plug-in hangs:', 
     await hears(one, again(168))
     retry(one, 6) // Temporal's clock is right again.
     await hears(one, hangs)
+  })
+
+  test('an order has its effect once, even if many forged messages have orders before and after the hang', async () => {
+    const { hears, flood, retry } = await hanging()
+    const inAnHour = Date.now() + 3_600_000 // Temporal's clock is ahead.
+    flood()
+    retry(one, inAnHour)
+    await hears(one, hangs)
+    flood()
+    retry(one, inAnHour)
+    await hears(one, again(1))
+    retry(one, inAnHour + 1)
+    await hears(one, hangs)
+    flood()
+    hours = 1.1
+    retry(one, inAnHour + 1)
+    await hears(one, again(24))
   })
 
   test('for messages on which a plug-in hangs, orders end at most one pause an hour', async () => {

@@ -171,10 +171,7 @@ const receiver = {
 const products: readonly (readonly [string, () => Case | Promise<Case>])[] = [
   ['the token bridge', () => ofPlugin(tokenBridge, { to: address(contract), signature: 'completeTransfer(bytes)', payload: transfer })],
   ['a route of bridges.receivers', () => ofPlugin(createReceivers([receiver]), toReceiver)],
-  [
-    'NTT',
-    () => ofPlugin(createNtt([deployment], new Map([...names].map(([id, name]) => [name, id]))), { ...toTransceiver, undue: undueStage }),
-  ],
+  ['NTT', () => ofPlugin(createNtt([deployment], names), { ...toTransceiver, undue: undueStage })],
   [
     'a package',
     () => ofMessages(createRouteEndpoint({ name: 'own', routes: [route], chain, chainNames: names, verify }).proveCall, toReceiver),

@@ -252,16 +252,16 @@ describe('classify', () => {
     })
   }
 
-  test('the text decides, whatever code wraps it (openzeppelin-relayer issue 681)', () => {
+  test('the text of an error decides its class, whatever its code (openzeppelin-relayer issue 681)', () => {
     for (const code of [-32000, -32002, -32003, -32010, -32603]) expect(classify('nonce too low', code)).toBe('nonce-too-low')
   })
 
-  test('a limit without words is known by its code', () => {
+  test('an error without a known text is a pool limit if its code says so', () => {
     expect(classify('daily request count exceeded', -32005)).toBe('pool-limit')
     expect(classify('daily request count exceeded', -32000)).toBe('ambiguous')
   })
 
-  test('no pattern is stateful: the same text twice is the same class', () => {
+  test('the same text has the same class twice, because no pattern is stateful', () => {
     for (let round = 0; round < 3; round++) expect(classify('replacement transaction underpriced')).toBe('replacement-underpriced')
   })
 

@@ -125,7 +125,7 @@ describe('head tracker', () => {
     expect(replay(first, events).at(-1)).toBe(now.hash)
   })
 
-  test('a reorganisation seen only with its next blocks is reported whole', async () => {
+  test('a reorganisation that is first seen together with later blocks is reported completely', async () => {
     const { chain, events } = await connected({ finality: { kind: 'depth', blocks: 50 } })
     const first = chain.heads.current as HeadEvent
     await anvil.mine(5)
@@ -170,7 +170,7 @@ describe('head tracker', () => {
     watch.close()
   })
 
-  test('a head that went back and stays there is believed, though none of our blocks is replaced', async () => {
+  test('a head that stays lower is believed, although no cached block is replaced', async () => {
     const { chain } = await connected()
     const snapshot = await anvil.rpc('evm_snapshot')
     const first = chain.heads.current as HeadEvent
@@ -213,7 +213,7 @@ describe('head tracker', () => {
     expect(chain.msToFinality(event.latest.height + 10)).toBeGreaterThan(wait)
   })
 
-  test('stop and start again: the blocks between are reported', async () => {
+  test('after a stop and a new start, the blocks in between are reported', async () => {
     // With this block time, no poll is pending when the tracker stops.
     const { chain, events } = await connected({ blockTimeMs: 60_000 })
     const first = chain.heads.current as HeadEvent

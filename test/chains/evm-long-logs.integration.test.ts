@@ -92,7 +92,7 @@ describe('a block whose logs are longer than any answer may be', { timeout: 120_
     return { ...(result as object), logs: Array.from({ length: 13 }, () => logs[0]) }
   }
 
-  test('the word of most nodes passes over a transaction with still longer logs, and the log names it', async () => {
+  test('most nodes can skip a transaction with even longer logs, and a warning names it', async () => {
     const { chain, first, behind, warnings } = await connected(3)
     for (const one of behind.slice(1)) one.alter = longReceipt
     first.mode = 503
@@ -100,7 +100,7 @@ describe('a block whose logs are longer than any answer may be', { timeout: 120_
     expect(warnings()).toMatchObject([{ code: 'RECEIPT_TOO_LONG', height: heights.long, txHash: sent[0] }])
   })
 
-  test("if no node can send a transaction's receipt, a read of its logs finds none, and the log names it", async () => {
+  test("if no node can send a transaction's receipt, a read of its logs finds none, and a warning names it", async () => {
     const { chain, behind, warnings } = await connected(3)
     for (const one of behind) one.alter = longReceipt
     const range = { address: contract, topics: [topic], fromBlock: heights.long, toBlock: heights.long, transaction: sent[0] }
@@ -108,7 +108,7 @@ describe('a block whose logs are longer than any answer may be', { timeout: 120_
     expect(warnings()).toMatchObject([{ code: 'RECEIPT_TOO_LONG', height: heights.long, txHash: sent[0] }])
   })
 
-  test('the word of one node passes over no transaction', async () => {
+  test('one node alone cannot make a transaction be skipped', async () => {
     const { chain, first, warnings } = await connected(3)
     first.alter = longReceipt
     expect(await bytesIn(chain, heights.long, 'majority')).toEqual(all())

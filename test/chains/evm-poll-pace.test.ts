@@ -73,7 +73,7 @@ describe('the pace of polls', () => {
     expect(run(12_000, [...before, last + 100, last + 200, last + 300]).most).toBeLessThanOrEqual(8_000)
   })
 
-  test('after a chain goes back, its measured pace counts no more', () => {
+  test('after the head of a chain has become lower, its measured pace no longer counts', () => {
     const pace = createPollPace(1_000, () => 0)
     for (let height = 1; height < 20; height++) pace.after(height * 1_000, height)
     expect(pace.after(20_000, 5)).toBe(20_500)

@@ -197,7 +197,7 @@ describe('verdicts of more than half of the nodes', () => {
     expect(await chain.mined(address, 0)).toBeUndefined()
   })
 
-  test.each([['0x0'], ['0xff']])('mined: a node that counts %s transactions of every account is not heard', async (count) => {
+  test.each([['0x0'], ['0xff']])('mined: a node that counts %s transactions of every account is not believed', async (count) => {
     const { chain, behind } = await connected(3)
     const account = count === '0x0' ? 24 : 25
     const [first] = await spend(account, 1)
@@ -219,7 +219,7 @@ describe('verdicts of more than half of the nodes', () => {
     expect(await lone.chain.hasCode(contract)).toBe(true)
   })
 
-  test('code of a block counts by the block, its parent, or a nonce that was used in it', async () => {
+  test('an account has code in a block if the block or its parent shows code, or if its nonce changed in it', async () => {
     const { chain, first } = await connected(1)
     const account = `0x${'7702'.repeat(10)}`
     const height = async () => Number(await anvil.rpc<string>('eth_blockNumber', []))
@@ -258,7 +258,7 @@ describe('verdicts of more than half of the nodes', () => {
     }
   })
 
-  test('a block is denied by another block at its height or a much shorter chain, not by a late chain', async () => {
+  test('a block is denied by another block at its height or a much shorter chain, not by a lagging chain', async () => {
     const { chain, behind } = await connected(3)
     const { latest } = await head(chain, () => true)
     const other = `0x${'ab'.repeat(32)}`

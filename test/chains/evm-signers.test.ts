@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { encryptKeystoreJson, hexlify, keccak256, recoverAddress, Transaction, Wallet } from 'ethers'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { curveOrder, toNumber, toWord } from '../../chains/crypto/curve.ts'
+import { curveOrder, toBigint, toWord } from '../../chains/crypto/curve.ts'
 import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
 import { createMessageSigner, createSigner } from '../../chains/evm/index.ts'
 import { type Key, signatureBy } from '../../chains/evm/signers/verified.ts'
@@ -166,7 +166,7 @@ describe('signatures of a key that may lie', () => {
     signatureBy({ address: own, sign: () => Promise.resolve(answer) }, { unsigned: '0x', digest, nonce: 5 })
   const numbers = () => {
     const { compact } = secp256k1().sign(digest, Buffer.from(privateKey.slice(2), 'hex'))
-    return { r: toNumber(compact.subarray(0, 32)), s: toNumber(compact.subarray(32)) }
+    return { r: toBigint(compact.subarray(0, 32)), s: toBigint(compact.subarray(32)) }
   }
   const wrong = {
     code: 'SIGNER_OFFLINE',
@@ -191,6 +191,6 @@ describe('signatures of a key that may lie', () => {
   test.each([1n, half - 1n, half, half + 1n, curveOrder - 1n])('of s = %i, the lower of the two equivalent forms is used', async (s) => {
     const own = secp256k1().recover(digest, Buffer.concat([toWord(1n), toWord(s)]), 0)!
     const { compact } = await signing({ r: 1n, s }, own)
-    expect([toNumber(compact.subarray(0, 32)), toNumber(compact.subarray(32))]).toEqual([1n, s > half ? curveOrder - s : s])
+    expect([toBigint(compact.subarray(0, 32)), toBigint(compact.subarray(32))]).toEqual([1n, s > half ? curveOrder - s : s])
   })
 })

@@ -50,10 +50,9 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       return hash
     }
 
-    test('a chain adapter has its network, finality, block time and family', () => {
+    test('a chain adapter has its network, finality and block time', () => {
       expect(chain).toMatchObject({ networkId: harness.networkId, finality: { kind: 'tag' } })
       expect(chain.blockTimeMs).toBeGreaterThan(0)
-      expect(chain.family).toMatch(/^[a-z]+$/)
     })
 
     test('a chain adapter refuses a node of another network', async () => {
@@ -70,7 +69,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       dead.close()
     })
 
-    test('heads: linked, in order, finality never goes back; one bad listener does not stop the others', async () => {
+    test('heads are linked and in order, finality never falls, and a bad listener does not stop the others', async () => {
       const events: HeadEvent[] = []
       const from = chain.heads.current as HeadEvent
       const warnings = hearWarnings()
@@ -118,13 +117,13 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       watch.close()
     })
 
-    test('quote: decimal strings, the fee covers the tip and the base fee', async () => {
+    test('a quote has decimal strings, and its fee covers the tip and the base fee', async () => {
       const quote = await chain.quote()
       expect(BigInt(quote.maxFee)).toBeGreaterThanOrEqual(BigInt(quote.tip) + BigInt(quote.baseFee ?? 0))
       expect(BigInt(quote.tip)).toBeGreaterThan(0n)
     })
 
-    test('simulate: gas with room, or the revert as data', async () => {
+    test('a simulation returns gas with room, or the data of the revert', async () => {
       const signer = await nextSigner()
       const { to, data, value } = harness.transaction(signer, 0)
       const good = await chain.simulate({ to, data, value }, signer.address)
@@ -146,7 +145,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       expect(signer.address).toBe(signer.address.toLowerCase())
     })
 
-    test('send: known is said of what is known; silence, junk and refusals never throw', async () => {
+    test('a send reports a known transaction as known; silence, junk and refusals never make it throw', async () => {
       const signer = await nextSigner()
       const transaction = harness.transaction(signer, 0)
       const { raw } = await signer.sign(transaction)
@@ -157,7 +156,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       expect(await chain.send(raw)).toMatchObject({ kind: 'refused', error: 'nonce-too-low' })
     })
 
-    test('watch: reports once it is included, once it is final, and at once when it already is', async () => {
+    test('a watch reports an inclusion, then its finality, and immediately if it is included already', async () => {
       const signer = await nextSigner()
       const hash = await send(signer, 0)
       const watch = chain.watch([hash])
@@ -181,7 +180,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       late.close()
     })
 
-    test('watch: a bump that wins is found by its added hash; a closed watch says nothing', async () => {
+    test('a watch finds a replacement by its added hash, and reports nothing once it is closed', async () => {
       const signer = await nextSigner()
       const first = harness.transaction(signer, 0)
       const one = await signer.sign(first)
@@ -200,7 +199,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       watch.close()
     })
 
-    test('watch: a reorganisation makes it unseen, another block makes it included again', async () => {
+    test('a watch reports a transaction as unseen after a reorganisation, and as included by the next block', async () => {
       const signer = await nextSigner()
       const { raw, hash } = await signer.sign(harness.transaction(signer, 0))
       await chain.send(raw)
@@ -227,7 +226,7 @@ export function chainAdapterSuite(name: string, start: () => Promise<ChainHarnes
       watch.close()
     })
 
-    test('mined: the transaction that used a nonce, by hash and signing hash; nothing where none has', async () => {
+    test('the transaction that used a nonce is found with both hashes, and none for an unused nonce', async () => {
       const signer = await nextSigner()
       const { to, data, value, ...rest } = harness.transaction(signer, 0)
       const { raw, hash, signingHash } = await signer.sign({ to, data, value, ...rest })

@@ -26,7 +26,7 @@ export function createLogsBloom(kept: Pick<BlockCache, 'at'>, check: Pick<Header
   }
 
   return {
-    /** Only filters of final blocks with a checked hash count, because the hash proves the filter. */
+    /** Uses only the filters of final blocks, on chains whose header hashes are checked: the hash proves the filter. */
     proveNone({ address, topics, fromBlock, toBlock }: LogRange): boolean {
       if (check.kind !== 'checked' || toBlock > finalized()) return false
       const values = [address, ...topics].map((value) => value.toLowerCase())

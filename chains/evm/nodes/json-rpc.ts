@@ -104,8 +104,8 @@ export function createBatchSize(now: () => number) {
 }
 
 /**
- * Returns a function that removes the secrets of a node's URL (credentials, path, query values) and header from a text.
- * It keeps the host.
+ * Returns a function that removes the secrets of a node's URL (credentials, path, query values) and of its header from
+ * a text. A host without its path is no secret.
  */
 export function createRedactor(url: URL, authorization = ''): (text: string) => string {
   const parts = [

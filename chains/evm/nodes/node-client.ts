@@ -154,7 +154,7 @@ export function createLimiter(perSecond: number | undefined, now: () => number) 
   }
 }
 
-/** Shortest pause (ms) after a failed probe. Each further failure doubles the pause (chainlink-evm: 1 s to 30 s). */
+/** Pause (ms) after a first failed call or probe. Further failures double the pause (chainlink-evm: 1 s to 30 s). */
 const shortestMs = 1_000
 const longestMs = 30_000
 const latencyWeight = 0.2

@@ -10,11 +10,13 @@ const mostRounds = 3
 const leastWaitMs = 1_000
 
 export interface Question<T> {
+  /** Identifies the question, so that two answers of a chain's only node can be compared. */
   readonly about: string
   readonly method: string
   readonly params: () => readonly unknown[]
   /** Throws if the answer must not count as a vote. */
   readonly read: ReadAnswer<T>
+  /** True: a chain's only node is asked once. */
   readonly once?: boolean
   /** True: throws NODE_REFUSED if most nodes refused, or if some refused and no other node gave a result. */
   readonly refusable?: boolean

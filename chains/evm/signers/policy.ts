@@ -194,7 +194,7 @@ function recipientOf(data: string): string | undefined {
 
 const mostProved = 4_096
 
-/** Time (ms) for which a proof counts. A proof may become void, for example when a guardian set expires. */
+/** Time (ms) for which a proof counts for further nonces. It becomes void, for example, when a guardian set expires. */
 const rememberMs = 10 * 60_000
 
 interface Proof {
@@ -213,10 +213,10 @@ function rememberProofs(policy: Pick<SigningPolicy, 'proveCall' | 'settings' | '
     async prove({ to, data, value, gasLimit, nonce }: Proposed): Promise<readonly ProvedRoute[]> {
       const key = keyOf({ to, data, value, gasLimit })
       const before = proved.get(key)
-      const isNew = before !== undefined && Math.abs(clock() - before.at) < rememberMs && BigInt(value) === 0n
+      const isFresh = before !== undefined && Math.abs(clock() - before.at) < rememberMs && BigInt(value) === 0n
       if (before && nonce !== undefined && before.nonces.has(nonce)) return before.routes
-      const routes = isNew ? before.routes : await policy.proveCall({ to, data, value }, gasLimit)
-      if (!isNew) proved.set(key, { at: clock(), nonces: new Set(proved.get(key)?.nonces ?? before?.nonces), routes })
+      const routes = isFresh ? before.routes : await policy.proveCall({ to, data, value }, gasLimit)
+      if (!isFresh) proved.set(key, { at: clock(), nonces: new Set(proved.get(key)?.nonces ?? before?.nonces), routes })
       demandOpen(policy, routes, { to, data })
       return routes
     },

@@ -133,7 +133,8 @@ export function createSpendingLog(folder: string, limits: SigningLimits, clock: 
     if (exceeded) return exceeded
     // Begins with a line break, because a crash may have cut off the previous line.
     const line = `\n${now} ${nonce} ${cost}\n`
-    // Adds a line each hour, because pools may have got the attempt again.
+    // An attempt that adds no cost gets a line at most once an hour. Pools may get the attempt again, so `nonceBelow`
+    // must know its nonce for another day.
     if (files.spending().added(cost, nonce) > 0n || !files.spending().isOfLastHour(nonce, now))
       await recorded(folder, () => appendFile(fileOf(folder, hourOf(now)), line, { mode: 0o600 }))
     await recorded(folder, files.catchUp)

@@ -1,4 +1,4 @@
-import { curveOrder, type Signature, toWord } from '../../crypto/curve.ts'
+import { curveOrder, type Signature, toBigint, toWord } from '../../crypto/curve.ts'
 import { secp256k1 } from '../../crypto/secp256k1.ts'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Signer, UnsignedTransaction } from '../../signing-port.ts'
@@ -84,5 +84,5 @@ function readInteger(bytes: Uint8Array, at: number): { value: bigint; end: numbe
   const end = at + 2 + length
   const content = bytes.subarray(at + 2, end)
   if (bytes[at] !== 0x02 || length === 0 || end > bytes.length || (content[0] ?? 0) >= 0x80) return undefined
-  return { value: BigInt(`0x${Buffer.from(content).toString('hex')}`), end }
+  return { value: toBigint(content), end }
 }

@@ -1,5 +1,5 @@
 import { getAddress, keccak256 } from 'ethers'
-import { type Signature, toNumber, wordBytes } from '../../crypto/curve.ts'
+import { type Signature, toBigint, wordBytes } from '../../crypto/curve.ts'
 import type { UnsignedTransaction } from '../../signing-port.ts'
 
 export interface EncodedTransaction {
@@ -45,7 +45,7 @@ function encoded(nonce: number, unsigned: Buffer, attach: (yParity: 0 | 1, r: Bu
     digest: Buffer.from(signingHash.slice(2), 'hex'),
     signingHash,
     signed({ compact, yParity }) {
-      const [r, s] = [toNumber(compact.subarray(0, wordBytes)), toNumber(compact.subarray(wordBytes))]
+      const [r, s] = [toBigint(compact.subarray(0, wordBytes)), toBigint(compact.subarray(wordBytes))]
       const raw = attach(yParity, number(r), number(s))
       return { raw: hex(raw), hash: keccak256(raw) }
     },

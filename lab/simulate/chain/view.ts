@@ -160,7 +160,6 @@ export class ChainView {
     const current = () => this.#current
     return {
       name,
-      family: 'evm',
       networkId,
       finality: { kind: 'depth', blocks: depth } as unknown as Chain['finality'],
       blockTimeMs,

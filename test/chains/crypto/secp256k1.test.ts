@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { computeAddress, hexlify, recoverAddress, Signature, SigningKey } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { native, pure, secp256k1 } from '../../../chains/crypto/secp256k1.ts'
-import { curveOrder, toNumber, toWord } from '../../../chains/crypto/curve.ts'
+import { curveOrder, toBigint, toWord } from '../../../chains/crypto/curve.ts'
 
 const [quick, slow] = [native()!, pure()]
 
@@ -18,7 +18,7 @@ const numbers = fc.oneof(
     .map(toWord),
 )
 const joined = (r: Uint8Array, s: Uint8Array) => new Uint8Array([...r, ...s])
-const mirrored = (compact: Uint8Array) => joined(compact.subarray(0, 32), toWord(curveOrder - toNumber(compact.subarray(32))))
+const mirrored = (compact: Uint8Array) => joined(compact.subarray(0, 32), toWord(curveOrder - toBigint(compact.subarray(32))))
 
 function caught(work: () => unknown): Error | undefined {
   try {
@@ -42,7 +42,7 @@ describe('native and pure secp256k1', () => {
         expect([hexlify(ours.compact), ours.yParity]).toEqual([hexlify(theirs.compact), theirs.yParity])
         const { r, s, yParity } = new SigningKey(hexlify(key)).sign(digest)
         expect([hexlify(ours.compact), ours.yParity]).toEqual([r + s.slice(2), yParity])
-        expect(toNumber(ours.compact.subarray(32))).toBeLessThanOrEqual(curveOrder / 2n)
+        expect(toBigint(ours.compact.subarray(32))).toBeLessThanOrEqual(curveOrder / 2n)
       }),
       runs,
     )
@@ -69,9 +69,9 @@ describe('native and pure secp256k1', () => {
       fc.property(digests, numbers, numbers, fc.constantFrom<(0 | 1)[]>(0, 1), (digest, r, s, yParity) => {
         const found = quick.recover(digest, joined(r, s), yParity)
         expect(found).toBe(slow.recover(digest, joined(r, s), yParity))
-        const isInRange = [r, s].every((word) => toNumber(word) > 0n && toNumber(word) < curveOrder)
+        const isInRange = [r, s].every((word) => toBigint(word) > 0n && toBigint(word) < curveOrder)
         if (!isInRange) expect(found).toBeUndefined()
-        if (found !== undefined && toNumber(s) <= curveOrder / 2n) {
+        if (found !== undefined && toBigint(s) <= curveOrder / 2n) {
           const signature = Signature.from({ r: hexlify(r), s: hexlify(s), yParity })
           expect(found).toBe(recoverAddress(digest, signature).toLowerCase())
         }
