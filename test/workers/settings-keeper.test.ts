@@ -17,7 +17,7 @@ test.each([
   ['first', undefined, noSettings],
   ['next', { version: 1, namespace: 'default', at: 5, settings: older }, older],
 ] as [string, SettingsCheckpoint | undefined, Settings][])(
-  'settings stay in force and are restored if Temporal loses them while their %s checkpoint is being written',
+  'settings that Temporal loses before their %s checkpoint is written stay in force, and are restored',
   async (_, checkpoint, before) => {
     let finishWrite = () => {}
     const url = await listenHttp(({ method }, response) => {
