@@ -57,19 +57,19 @@ export function silentLogger(): Logger {
   return createLogger({ level: 'silent' })
 }
 
-function wrap(target: PinoLogger, tell: (line: Line) => void, own: Record<string, unknown>): Logger {
+function wrap(target: PinoLogger, say: (line: Line) => void, own: Record<string, unknown>): Logger {
   const write = (level: 'debug' | 'info' | 'warn' | 'error', message: string, given: Record<string, unknown> = {}): void => {
     if (!target.isLevelEnabled(level)) return
     const fields = { ...own, ...withoutTaken(redactFields(given)) }
     if (level === 'debug' || level === 'info') target[level](fields, redactText(message))
-    else tell({ level, message: redactText(message), fields: withRemedy(fields) })
+    else say({ level, message: redactText(message), fields: withRemedy(fields) })
   }
   return {
     debug: (message, fields) => write('debug', message, fields),
     info: (message, fields) => write('info', message, fields),
     warn: (message, fields) => write('warn', message, fields),
     error: (message, fields) => write('error', message, fields),
-    child: (fields) => wrap(target, tell, { ...own, ...withoutTaken(redactFields(fields)) }),
+    child: (fields) => wrap(target, say, { ...own, ...withoutTaken(redactFields(fields)) }),
   }
 }
 
