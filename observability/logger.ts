@@ -41,7 +41,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
       mixin: () => ({ ...traceFields() }),
       formatters: { level: (label) => ({ level: label }) },
     },
-    options.pretty ? prettyStream(destination) : destination,
+    options.pretty ? { write: (line: string) => destination.write(prettyLine(line)) } : destination,
   )
   const write = ({ level, message, fields }: Line) => target[level](fields, message)
   return wrap(target, options.joined ? joining(write) : write, {})
@@ -57,19 +57,19 @@ export function silentLogger(): Logger {
   return createLogger({ level: 'silent' })
 }
 
-function wrap(target: PinoLogger, tell: (line: Line) => void, own: Record<string, unknown>): Logger {
+function wrap(target: PinoLogger, say: (line: Line) => void, own: Record<string, unknown>): Logger {
   const write = (level: 'debug' | 'info' | 'warn' | 'error', message: string, given: Record<string, unknown> = {}): void => {
     if (!target.isLevelEnabled(level)) return
     const fields = { ...own, ...withoutTaken(redactFields(given)) }
     if (level === 'debug' || level === 'info') target[level](fields, redactText(message))
-    else tell({ level, message: redactText(message), fields: withRemedy(fields) })
+    else say({ level, message: redactText(message), fields: withRemedy(fields) })
   }
   return {
     debug: (message, fields) => write('debug', message, fields),
     info: (message, fields) => write('info', message, fields),
     warn: (message, fields) => write('warn', message, fields),
     error: (message, fields) => write('error', message, fields),
-    child: (fields) => wrap(target, tell, { ...own, ...withoutTaken(redactFields(fields)) }),
+    child: (fields) => wrap(target, say, { ...own, ...withoutTaken(redactFields(fields)) }),
   }
 }
 
@@ -86,11 +86,7 @@ function withRemedy(fields: Record<string, unknown>): Record<string, unknown> {
 const colours: Record<string, string> = { debug: '\u001b[90m', info: '\u001b[36m', warn: '\u001b[33m', error: '\u001b[31m' }
 const reset = '\u001b[0m'
 
-function prettyStream(destination: DestinationStream, colour = process.stderr.isTTY === true): DestinationStream {
-  return { write: (line) => destination.write(prettyLine(line, colour)) }
-}
-
-export function prettyLine(line: string, colour: boolean): string {
+function prettyLine(line: string): string {
   let record: Record<string, unknown>
   try {
     record = JSON.parse(line) as Record<string, unknown>
@@ -99,6 +95,7 @@ export function prettyLine(line: string, colour: boolean): string {
   }
   const { level, time, message, error, remedy, ...fields } = record
   const name = String(level).padEnd(5)
+  const colour = process.stderr.isTTY === true
   const about = Object.entries(fields).map(([field, value]) => `${field}=${show(value)}`)
   const parts = [
     String(time).slice(11, 23),

@@ -130,21 +130,13 @@ async function once(time: string, { shell, frontend, port, cli }: Stack): Promis
   const { args, env } = shell('temporal', { ...own, PROMETHEUS_ENDPOINT: `127.0.0.1:${await freePort()}` })
   const temporal = await startChild('sh', args, { env })
   try {
-    const health = () => run(cli, ['operator', 'cluster', 'health', '--address', `127.0.0.1:${frontend}`])
-    await until(async () => (await health()).code === 0, {
+    const operator = (...args: readonly string[]) => run(cli, ['operator', ...args, '--address', `127.0.0.1:${frontend}`])
+    await until(async () => (await operator('cluster', 'health')).code === 0, {
       ...{ timeoutMs: 120_000, everyMs: 500, what: 'Temporal to be healthy' },
       giveUp: () => temporal.ended && `${temporal.ended}: ${temporal.tail()}`,
     })
     await complete('set-up', shell('set-up'))
-    const { stdout } = await run(cli, [
-      'operator',
-      'search-attribute',
-      'list',
-      '--address',
-      `127.0.0.1:${frontend}`,
-      '--namespace',
-      'default',
-    ])
+    const { stdout } = await operator('search-attribute', 'list', '--namespace', 'default')
     const missing = Object.keys(searchAttributes).filter((name) => !new RegExp(`\\b${name}\\s+Keyword\\b`).test(stdout))
     if (missing.length > 0) throw new Error(`search attributes are missing: ${missing.join(', ')}\n${stdout}`)
     say(`${time} start: schema, server ${serverVersion}, namespace and ${Object.keys(searchAttributes).length} search attributes`)

@@ -42,6 +42,11 @@ function run(command, args, out = 2) {
   return spawnSync(command, args, { cwd: root, stdio: ['ignore', out, 2], shell: process.platform === 'win32' })
 }
 
+/** Runs a file with tsx. */
+function runFile(file, out) {
+  return run(process.execPath, ['--import', 'tsx', root + file], out)
+}
+
 function wantedStamp() {
   const hash = createHash('sha256')
   for (const file of ['package.json', 'package-lock.json']) {
@@ -104,13 +109,6 @@ function installPackages(force) {
   return true
 }
 
-/**
- * Compiles now, so that the first start does not have to. Ignores failures, because a start compiles what is missing.
- */
-function precompile() {
-  run(process.execPath, ['--import', 'tsx', `${root}scripts/precompile.ts`])
-}
-
 function checkAnvil() {
   const { status } = spawnSync(`${root}node_modules/.bin/anvil`, ['--version'], { stdio: 'ignore', shell: process.platform === 'win32' })
   if (status === 0) return
@@ -134,7 +132,7 @@ function knownTemporal() {
 /** @param installed whether packages were just installed. If not, the file of a known CLI is enough, and is not run. */
 function findTemporal(installed) {
   const known = installed ? undefined : knownTemporal()
-  const find = () => run(process.execPath, ['--import', 'tsx', `${root}lab/devnet/temporal/temporal-cli.ts`], 'ignore').status === 0
+  const find = () => runFile('lab/devnet/temporal/temporal-cli.ts', 'ignore').status === 0
   if (known || find()) return console.error('set-up: found the Temporal CLI')
   checkCache()
   stop(
@@ -158,18 +156,8 @@ function checkCache() {
   }
 }
 
-/** Looks for the Temporal server, which only tests need. Ignores failures, which the program prints. */
-function findTemporalServer() {
-  run(process.execPath, ['--import', 'tsx', `${root}lab/devnet/temporal/find-temporal-server.ts`])
-}
-
-function findBrowser() {
-  run(process.execPath, ['--import', 'tsx', `${root}lab/browser/find-chromium.ts`])
-}
-
-function findShells() {
-  run(process.execPath, ['--import', 'tsx', `${root}lab/shells/find-shells.ts`])
-}
+/** Each of these files finds or installs programs that only tests need. */
+const forTests = ['lab/devnet/temporal/find-temporal-server.ts', 'lab/browser/find-chromium.ts', 'lab/shells/find-shells.ts']
 
 const args = process.argv.slice(2)
 if (args.includes('--help')) {
@@ -178,10 +166,7 @@ if (args.includes('--help')) {
   checkNode()
   const installed = installPackages(args.includes('--force'))
   findTemporal(installed)
-  if (installed) precompile()
-  if (args.includes('--tests')) {
-    findTemporalServer()
-    findBrowser()
-    findShells()
-  }
+  // A failure of the remaining files is ignored: each file prints it, and a start compiles what is missing.
+  if (installed) runFile('scripts/precompile.ts')
+  if (args.includes('--tests')) for (const file of forTests) runFile(file)
 }

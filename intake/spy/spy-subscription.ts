@@ -42,8 +42,6 @@ const mostConnectWaitMs = 5_000
 /** Interval of pings, ms. grpc-go servers close connections that ping more often than every 5 minutes. */
 const keepaliveMs = 310_000
 
-const nothing = new Uint8Array()
-
 export function createSpySubscription(options: SpySubscriptionOptions) {
   const { address, filters, onOpen, onLost, onMessage, logger } = options
   const retries = createRetries(options, connect)
@@ -156,7 +154,7 @@ function whenConnected(client: Client, closed: () => boolean, done: (client: Cli
 }
 
 function listen(stream: VaaStream, onEnd: (reason: string) => void, onMessage: (vaa: Uint8Array) => void): VaaStream {
-  stream.on('data', ({ vaaBytes = nothing }) => onMessage(vaaBytes))
+  stream.on('data', ({ vaaBytes = new Uint8Array() }) => onMessage(vaaBytes))
   // The spy's text is shown and logged, so its control characters are removed.
   stream.on('error', (error: ServiceError) => onEnd(printable(error.details || error.message) || 'the stream failed'))
   stream.on('end', () => onEnd('the spy ended the stream'))

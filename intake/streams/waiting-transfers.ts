@@ -66,9 +66,9 @@ export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'l
 }
 
 /**
- * Moves transfers outside the window if room is short and they wait for a reason of their own (such as a missing
- * wrapper or a revert). Strangers may create any number of them, so each look lists one page: in turn the newest and an
- * older one.
+ * Returns a function that finds the transfers to move outside the window: if room is short, those that wait for a
+ * reason of their own, such as a missing wrapper or a revert. Strangers may create any number of such transfers, so
+ * each call lists one page, in turn the newest and an older one.
  */
 export function createWaitingTransfers(deps: WaitingTransfersDeps) {
   const { client, source, outsideAfterMs = 600_000 } = deps

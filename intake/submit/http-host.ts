@@ -101,7 +101,7 @@ export function createHttpHost(options: HttpHostOptions) {
       const answer = await turns.take(() => request(path, method))
       if (answer.kind !== 'failed' || !answer.isOfOthers) return answer
       const since = performance.now()
-      // Meanwhile, questions with short answers use the other turns.
+      // Long answers are read one at a time, so that questions with short answers find free turns.
       return longTurns.take(async () => {
         const isLate = performance.now() - since > timeoutMs
         return isLate ? answer : turns.take(() => request(path, method, createByteBudget(mostBytes)))

@@ -161,7 +161,7 @@ export class Submissions {
     this.#options.onOutcome(outcome, entry.message)
   }
 
-  /** A full queue counts as full until both limits are half free, so that reading does not stop at every message. */
+  /** A full queue stays full until half of each limit is free. Otherwise, reading would stop at every message. */
   #reportFullness(): void {
     const { limit, limitBytes = 64 * 1024 * 1024, onFull } = this.#options
     const [kept, bytes] = [this.size - this.#unknown.size, this.#bytes - this.#unknownBytes]

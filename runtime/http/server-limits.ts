@@ -9,7 +9,7 @@ const maxConnections = 1_000
 /** Low enough that one address cannot take all connections, and high enough for a proxy in front of all clients. */
 const maxConnectionsOfAddress = 100
 
-/** Limits connections, in total and per address (for IPv6, per 64-bit network). */
+/** Limits connections (in total, and per address or IPv6 network), and the unanswered requests of each connection. */
 export function limitConnections(server: Server): void {
   limitPipelining(server)
   server.maxConnections = maxConnections

@@ -8,8 +8,6 @@ export interface Panel {
   readonly unit: Unit
   /** Expressions with the names of their series. `{{ label }}` is the value of a label. */
   readonly series: readonly (readonly [expr: string, legend: string])[]
-  /** Whether the panel shows one figure for each series, instead of a graph. */
-  readonly figure?: true
   /** Highest value of the scale, for panels of states. */
   readonly most?: number
 }
@@ -95,33 +93,21 @@ function panelsOf(rows: readonly Row[]): object[] {
   return found
 }
 
-function panelOf({ title, description, unit, series, figure, most }: Panel): object {
+function panelOf({ title, description, unit, series, most }: Panel): object {
   const custom = { drawStyle: 'line', lineWidth: 1, fillOpacity: 5, showPoints: 'auto', spanNulls: false }
   return {
-    ...{ type: figure ? 'stat' : 'timeseries', title, description, datasource },
+    ...{ type: 'timeseries', title, description, datasource },
     targets: series.map(([expr, legendFormat], index) => ({
-      ...{ datasource, editorMode: 'code', expr, legendFormat, range: !figure, instant: figure ?? false, refId: refIdOf(index) },
+      ...{ datasource, editorMode: 'code', expr, legendFormat, range: true, instant: false, refId: refIdOf(index) },
     })),
     fieldConfig: {
-      defaults: {
-        ...{ unit, min: 0, ...(most !== undefined && { max: most }) },
-        ...(figure
-          ? { color: { mode: 'thresholds' }, thresholds: { mode: 'absolute', steps: [{ color: 'green', value: null }] } }
-          : { custom }),
-      },
+      defaults: { unit, min: 0, ...(most !== undefined && { max: most }), custom },
       overrides: [],
     },
-    options: figure
-      ? {
-          colorMode: 'value',
-          graphMode: 'none',
-          reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
-          textMode: 'value_and_name',
-        }
-      : {
-          legend: { calcs: ['lastNotNull', 'max'], displayMode: 'table', placement: 'bottom', showLegend: true },
-          tooltip: { mode: 'multi', sort: 'desc' },
-        },
+    options: {
+      legend: { calcs: ['lastNotNull', 'max'], displayMode: 'table', placement: 'bottom', showLegend: true },
+      tooltip: { mode: 'multi', sort: 'desc' },
+    },
   }
 }
 

@@ -1,10 +1,8 @@
-import { type MetricDefinition, metricDefinitions } from '../../observability/metrics.ts'
-import { sdkMetrics } from './sdk-metrics.ts'
+import { metricDefinitions } from '../../observability/metrics.ts'
+import { type Described, sdkMetrics } from './sdk-metrics.ts'
 
-type Shown = Pick<MetricDefinition, 'name' | 'kind' | 'labels'>
-
-export const shownMetrics: ReadonlyMap<string, Shown> = new Map(
-  [...Object.values<Shown>(metricDefinitions), ...sdkMetrics].map((metric) => [metric.name, metric]),
+export const shownMetrics: ReadonlyMap<string, Described> = new Map(
+  [...Object.values<Described>(metricDefinitions), ...sdkMetrics].map((metric) => [metric.name, metric]),
 )
 
 export type Filter = 'chain' | 'lane' | 'stream' | 'task_queue'
@@ -36,28 +34,27 @@ export function queries(...filters: readonly Filter[]) {
     return `${name}${part === undefined ? '' : `_${part}`}{${['job=~"$job"', 'instance=~"$instance"', ...own, ...matchers].join(', ')}}`
   }
   const by = (labels: string) => (labels === '' ? '' : ` by (${labels})`)
+  const rateOf = (labels: string, selector: string) => `sum${by(labels)} (rate(${selector}[${window}]))`
+  const countRate = (labels: string, name: string) => rateOf(labels, select(name, { part: 'count' }))
 
   return {
     /** For gauges that have the same value in every process. */
     max: (labels: string, name: string, ...matchers: string[]) => `max${by(labels)} (${select(name, { matchers })})`,
-    min: (labels: string, name: string, ...matchers: string[]) => `min${by(labels)} (${select(name, { matchers })})`,
+    min: (labels: string, name: string) => `min${by(labels)} (${select(name)})`,
     /** For gauges whose value is the sum over all processes. */
-    sum: (labels: string, name: string, ...matchers: string[]) => `sum${by(labels)} (${select(name, { matchers })})`,
-    rate: (labels: string, name: string, ...matchers: string[]) => `sum${by(labels)} (rate(${select(name, { matchers })}[${window}]))`,
-    increase: (labels: string, name: string, ...matchers: string[]) =>
-      `sum${by(labels)} (increase(${select(name, { matchers })}[${window}]))`,
-    countRate: (labels: string, name: string, ...matchers: string[]) =>
-      `sum${by(labels)} (rate(${select(name, { part: 'count', matchers })}[${window}]))`,
-    mean: (labels: string, name: string, ...matchers: string[]) =>
-      `sum${by(labels)} (rate(${select(name, { part: 'sum', matchers })}[${window}])) / sum${by(labels)} (rate(${select(name, { part: 'count', matchers })}[${window}]))`,
+    sum: (labels: string, name: string) => `sum${by(labels)} (${select(name)})`,
+    rate: (labels: string, name: string) => rateOf(labels, select(name)),
+    increase: (labels: string, name: string) => `sum${by(labels)} (increase(${select(name)}[${window}]))`,
+    countRate,
+    mean: (labels: string, name: string) => `${rateOf(labels, select(name, { part: 'sum' }))} / ${countRate(labels, name)}`,
     /** @param share 0.95: the time that 95 % of the observations did not exceed */
-    quantile: (share: number, labels: string, name: string, ...matchers: string[]) =>
-      `histogram_quantile(${share}, sum${by(['le', labels].filter((one) => one !== '').join(', '))} (rate(${select(name, { part: 'bucket', matchers })}[${window}])))`,
+    quantile: (share: number, labels: string, name: string) =>
+      `histogram_quantile(${share}, ${rateOf(['le', labels].filter((one) => one !== '').join(', '), select(name, { part: 'bucket' }))})`,
     /**
      * Share of the observations within a bucket.
      * @param bound `300`; Prometheus 3 stores it as `300.0`
      */
     within: (bound: string, labels: string, name: string) =>
-      `sum${by(labels)} (rate(${select(name, { part: 'bucket', matchers: [`le=~"${bound}(\\\\.0)?"`] })}[${window}])) / sum${by(labels)} (rate(${select(name, { part: 'count' })}[${window}]))`,
+      `${rateOf(labels, select(name, { part: 'bucket', matchers: [`le=~"${bound}(\\\\.0)?"`] }))} / ${countRate(labels, name)}`,
   }
 }

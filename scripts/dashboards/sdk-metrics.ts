@@ -1,6 +1,6 @@
 import type { MetricDefinition } from '../../observability/metrics.ts'
 
-type Described = Pick<MetricDefinition, 'name' | 'kind' | 'labels'>
+export type Described = Pick<MetricDefinition, 'name' | 'kind' | 'labels'>
 
 const worker = ['namespace', 'task_queue', 'service_name']
 const ofWorkflow = [...worker, 'workflow_type']

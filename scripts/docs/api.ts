@@ -3,8 +3,9 @@ import { createApi } from '../../api/server.ts'
 import type { ApiDeps } from '../../api/deps.ts'
 import { accessSource } from '../../config/data-folder.ts'
 import { configSchema } from '../../config/schema/schema.ts'
+import { groupBy } from '../../domain/group-by.ts'
 import { contentsPlace } from './contents.ts'
-import { grouped, markdownTable } from './markdown.ts'
+import { markdownTable } from './markdown.ts'
 
 interface Operation {
   readonly summary?: string
@@ -40,7 +41,7 @@ export async function describeApi(): Promise<string> {
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   )
-  const groups = grouped(routes, ({ path }) => /^\/v1\/([a-z]+)/.exec(path)?.[1] ?? 'other')
+  const groups = groupBy(routes, ({ path }) => /^\/v1\/([a-z]+)/.exec(path)?.[1] ?? 'other')
   return [
     '# API routes',
     'Every route of the HTTP API. [The HTTP API](../start/http-api.md) explains refusals, filters and events with examples. `GET /v1/openapi.json` also has the schemas of the answers.',

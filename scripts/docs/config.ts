@@ -1,10 +1,11 @@
 import { childrenOf, configFields, type Field } from '../../config/schema/fields.ts'
+import { groupBy } from '../../domain/group-by.ts'
 import { contentsPlace } from './contents.ts'
-import { grouped, markdownTable } from './markdown.ts'
+import { markdownTable } from './markdown.ts'
 
 /** docs/reference/config.md: every field with its type, default and meaning, from the schema. */
 export function describeConfig(): string {
-  const sections = grouped(walk(configFields(), ''), ([path = '']) => /[^`.[]+/.exec(path)?.[0] ?? '')
+  const sections = groupBy(walk(configFields(), ''), ([path = '']) => /[^`.[]+/.exec(path)?.[0] ?? '')
   return [
     '# Config',
     [

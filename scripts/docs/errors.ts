@@ -15,28 +15,15 @@ export function describeErrors(): string {
   )
   return [
     '# Error codes',
-    '',
-    'Every refusal and failure of Portage has a code of this page, in API answers, logs, workflow results and Temporal failures (as their type).',
-    'The column "retried" says whether a retry alone can help. Codes of `portage stuck` have a [runbook](../runbooks/README.md).',
-    '',
+    'Every refusal and failure of Portage has a code of this page, in API answers, logs, workflow results and Temporal failures (as their type). The column "retried" says whether a retry alone can help. Codes of `portage stuck` have a [runbook](../runbooks/README.md).',
     contentsPlace,
-    '',
     '## Codes of errors',
-    '',
     markdownTable(['code', 'meaning', 'retried', 'what to do'], errors),
-    '',
     '## Codes of the log and of causes',
-    '',
     'Each log line at `warn` and `error` has a code of one of the two tables, and says what to do.',
-    '',
     markdownTable(['code', 'meaning', 'what to do'], others),
-    '',
-    '## Next steps',
-    '',
-    '- [Runbooks](../runbooks/README.md): more about codes of `portage stuck` and of alerts.',
-    '- [The HTTP API](../start/http-api.md#refusals): the form of a refusal.',
-    '',
-  ].join('\n')
+    '## Next steps\n\n- [Runbooks](../runbooks/README.md): more about codes of `portage stuck` and of alerts.\n- [The HTTP API](../start/http-api.md#refusals): the form of a refusal.',
+  ].join('\n\n')
 }
 
 function remedyOf(code: string, remedy: string): string {

@@ -1,4 +1,5 @@
 import { mip61Bridge, mip61Of, isOutcome, transferStates, transitions, type TransferState } from '../../domain/transfer/transfer.ts'
+import { markdownTable } from './markdown.ts'
 
 const meanings: Record<TransferState, string> = {
   admitting:
@@ -34,7 +35,7 @@ function table(): string {
   const rows = transferStates.map((state) => {
     const next = isOutcome(state) ? 'the end' : transitions[state].map((to) => `\`${to}\``).join(', ')
     const mip61 = mip61Of({ bridge: mip61Bridge, state })
-    return `| \`${state}\` | ${meanings[state]} | ${mip61 ? `\`${mip61}\`` : '-'} | ${next} |`
+    return [`\`${state}\``, meanings[state], mip61 ? `\`${mip61}\`` : '-', next]
   })
-  return ['| state | meaning | in MIP-61 | may become |', '| --- | --- | --- | --- |', ...rows].join('\n')
+  return markdownTable(['state', 'meaning', 'in MIP-61', 'may become'], rows)
 }

@@ -5,19 +5,18 @@ export function markdownTable(headings: readonly string[], rows: readonly (reado
   return [row(headings), row(headings.map(() => '---')), ...rows.map(row)].join('\n')
 }
 
-/** Groups the items by key. The groups are in the order of their first items. */
-export function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): ReadonlyMap<string, readonly Item[]> {
-  const groups = new Map<string, Item[]>()
-  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item])
-  return groups
+export function wrapped(text: string, indent = ''): string {
+  return fill(text, 120, indent).join('\n')
 }
 
-export function wrapped(text: string, indent = ''): string {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1)
-    if (line !== undefined && line.length + 1 + word.length <= 120) lines[lines.length - 1] = `${line} ${word}`
-    else lines.push(line === undefined ? word : `${indent}${word}`)
+/** The words of a text in lines of at most `width` characters, unless a word is longer. `indent` begins later lines. */
+export function fill(text: string, width: number, indent = ''): string[] {
+  const [first = '', ...words] = text.trim().split(/\s+/)
+  const lines = [first]
+  for (const word of words) {
+    const line = `${lines.at(-1)} ${word}`
+    if (line.length <= width) lines[lines.length - 1] = line
+    else lines.push(`${indent}${word}`)
   }
-  return lines.join('\n')
+  return lines
 }

@@ -1,35 +1,23 @@
-import { execFile } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { run as runCommand } from '../../lab/devnet/run.ts'
 
-const execute = promisify(execFile)
+export type Buildah = ReturnType<typeof createBuildah>
 
-/**
- * Buildah with its own store, which `remove` deletes. Needs root, but no container runtime and no special file system.
- */
-export interface Buildah {
-  /** Returns the output without its last line break. Throws Error with the error output. */
-  run(...args: readonly string[]): Promise<string>
-  remove(): Promise<void>
-}
-
-/** Makes the folder. `remove` deletes the folder with all images and containers. */
-export function createBuildah(folder: string): Buildah {
+/** Buildah with its own store in `folder`. Needs root, but no container runtime and no special file system. */
+export function createBuildah(folder: string) {
   const store = ['--storage-driver', 'vfs', '--root', join(folder, 'store'), '--runroot', join(folder, 'run')]
+  const options = { env: { ...process.env, BUILDAH_ISOLATION: 'chroot' }, timeoutMs: 3_600_000 }
+  /** Returns the output without its last line break. Throws Error with the output. */
   const run = async (...args: readonly string[]) => {
-    const options = { env: { ...process.env, BUILDAH_ISOLATION: 'chroot' }, maxBuffer: 64 * 1024 * 1024 }
-    const { stdout } = await execute('buildah', [...store, ...args], options).catch(
-      (error: Error & { stdout?: string; stderr?: string }) => {
-        const said = `${error.stdout ?? ''}\n${error.stderr ?? ''}`.trim()
-        throw new Error(`buildah ${args[0]}: ${said.slice(-4_000) || error.message}`)
-      },
-    )
+    const { code, stdout, stderr } = await runCommand('buildah', [...store, ...args], options)
+    if (code !== 0) throw new Error(`buildah ${args[0]}: ${`${stdout}\n${stderr}`.trim().slice(-4_000)}`)
     return stdout.trim()
   }
   return {
     run,
-    async remove() {
+    /** Deletes the folder with all images and containers. */
+    async remove(): Promise<void> {
       await run('umount', '--all').catch(() => '')
       await run('rm', '--all').catch(() => '')
       await rm(folder, { recursive: true, force: true })

@@ -21,13 +21,6 @@ export interface FleetProcess extends Container {
   readonly adminUrl: string
 }
 
-export interface Fleet {
-  readonly processes: readonly FleetProcess[]
-  readonly apiUrl: string
-  /** Authorization header of an administrator. */
-  readonly authorization: string
-}
-
 interface FleetOptions {
   readonly devnet: Devnet
   /** Mount point of the image's file system, and the image's own configuration. */
@@ -38,7 +31,7 @@ interface FleetOptions {
 }
 
 /** Starts each role in its own process, and for each lane a process with only its key. Resolves when all are ready. */
-export async function startFleet({ devnet, root, image, folder }: FleetOptions, started: FleetProcess[]): Promise<Fleet> {
+export async function startFleet({ devnet, root, image, folder }: FleetOptions, started: FleetProcess[]) {
   const apiPort = await freePort()
   const tokens = join(folder, 'tokens')
   const token = await makeToken({ dataFolder: tokens })

@@ -1,4 +1,5 @@
 import { parseSync } from 'oxc-parser'
+import { fill } from '../docs/markdown.ts'
 
 /** The source with its wide comments wrapped at `columns`. Comments after code on the same line do not change. */
 export function wrapComments(file: string, content: string, columns: number): string {
@@ -72,15 +73,4 @@ function blockComment(content: string, comments: Comments, start: number, column
   const margin = indent.replace('{', ' ')
   const lines = paragraphs.flatMap((text) => fill(text, columns - margin.length - 3)).map((line) => `${margin} * ${line}`.trimEnd())
   return { start, end: comment.end, text: [open, ...lines, `${margin} */`].join('\n') }
-}
-
-function fill(text: string, width: number): string[] {
-  const lines = ['']
-  for (const word of text.trim().split(/\s+/)) {
-    const line = lines.at(-1) ?? ''
-    if (line === '') lines[lines.length - 1] = word
-    else if (line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`
-    else lines.push(word)
-  }
-  return lines
 }

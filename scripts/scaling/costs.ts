@@ -32,15 +32,11 @@ export interface Costs {
  */
 export function costsOf({ throughput, sizes, outage, nativeSizes, batched, floor }: Figures): Costs {
   const { portage } = throughput
-  const needed = (value: number | undefined, what: string) => {
-    if (value === undefined) throw new Error(`the figures have no ${what}: measure it with this version's bench`)
-    return value
-  }
   const allTransitions = portage.stateTransitions + outage.allStateTransitionsPerTransfer - outage.stateTransitionsPerTransfer
   const { oneActivity } = postgresOf(floor)
   const ofFloor = (name: string) =>
     (needed(oneActivity.cpuMsByProcess[name]?.median, `CPU of ${name}`) * allTransitions) / oneActivity.stateTransitions
-  const native = gasOf(nativeSizes)
+  const native = needed(nativeSizes.gasPerTransaction, 'gas of native deliveries')
   return {
     transitions: portage.stateTransitions,
     allTransitions,
@@ -68,9 +64,9 @@ function postgresOf({ servers }: Figures['floor']) {
   return found
 }
 
-function gasOf({ gasPerTransaction }: Figures['outage']): number {
-  if (gasPerTransaction === undefined) throw new Error("the figures have no gas of native deliveries: measure it with this version's bench")
-  return gasPerTransaction
+function needed(value: number | undefined, what: string): number {
+  if (value === undefined) throw new Error(`the figures have no ${what}: measure it with this version's bench`)
+  return value
 }
 
 /**
@@ -80,7 +76,7 @@ function gasOf({ gasPerTransaction }: Figures['outage']): number {
 function gasInFullBatch(alone: number, batched: Figures['batched']): number {
   const members = batched.transfers / batched.deliveringTransactions
   if (members <= 1) throw new Error('the figures of batches have none with two transfers')
-  const more = (gasOf(batched) - alone) / (members - 1)
+  const more = (needed(batched.gasPerTransaction, 'gas of native deliveries') - alone) / (members - 1)
   return (alone + (assumptions.batch - 1) * more) / assumptions.batch
 }
 

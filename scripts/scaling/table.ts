@@ -7,16 +7,7 @@ import { type ChainNeeds, chainNeeds, type EngineNeeds, engineNeeds, type Limit,
 /** Transfers per second. */
 export const rates = [10, 1_000, 100_000] as const
 
-export interface Scaling {
-  readonly costs: Costs
-  readonly assumptions: typeof assumptions
-  readonly chains: readonly ChainKind[]
-  readonly engine: readonly EngineNeeds[]
-  readonly chainNeeds: readonly ChainNeeds[]
-  readonly limits: readonly Limit[]
-}
-
-export function scalingOf(figures: Figures, chains: readonly ChainKind[]): Scaling {
+export function scalingOf(figures: Figures, chains: readonly ChainKind[]) {
   const costs = costsOf(figures)
   return {
     ...{ costs, assumptions, chains },
@@ -46,27 +37,27 @@ function costsTable(costs: Costs, { throughput, sizes, outage, nativeSizes, batc
   ][] = [
     [
       'state transitions of the transfer alone; with its share of the transitions of lanes and streams',
-      `${costs.transitions}; ${tell(costs.allTransitions)}`,
+      `${costs.transitions}; ${rounded(costs.allTransitions)}`,
       outage,
     ],
-    ['history: events, bytes', `${costs.historyEvents}, ${tell(costs.historyBytes)}`, sizes],
-    ['CPU of Portage, ms; the share of its main thread, ms', `${tell(costs.relayerMs)}; ${tell(costs.mainThreadMs)}`, throughput],
+    ['history: events, bytes', `${costs.historyEvents}, ${rounded(costs.historyBytes)}`, sizes],
+    ['CPU of Portage, ms; the share of its main thread, ms', `${rounded(costs.relayerMs)}; ${rounded(costs.mainThreadMs)}`, throughput],
     [
       'CPU of Temporal, and of PostgreSQL, ms: the transitions times the CPU per transition of a one-activity workflow',
-      `${tell(costs.temporalMs)}, ${tell(costs.databaseMs)}`,
+      `${rounded(costs.temporalMs)}, ${rounded(costs.databaseMs)}`,
       floor,
     ],
-    ['RPC calls, in addition to the calls that are made once per block', tell(costs.rpcCalls), throughput],
-    ['RPC calls per block of a chain with no transfers', tell(costs.rpcPerBlock), outage],
-    ['gas of a Wormhole delivery (one guardian)', tell(gas.wormhole), sizes],
-    ['gas of a native delivery', tell(gas.native), nativeSizes],
+    ['RPC calls, in addition to the calls that are made once per block', rounded(costs.rpcCalls), throughput],
+    ['RPC calls per block of a chain with no transfers', rounded(costs.rpcPerBlock), outage],
+    ['gas of a Wormhole delivery (one guardian)', rounded(gas.wormhole), sizes],
+    ['gas of a native delivery', rounded(gas.native), nativeSizes],
     [
-      `gas per transfer in a batch of ${assumptions.batch}, computed from batches of ${tell(batched.transfers / batched.deliveringTransactions)} on average`,
-      tell(gas.batched),
+      `gas per transfer in a batch of ${assumptions.batch}, computed from batches of ${rounded(batched.transfers / batched.deliveringTransactions)} on average`,
+      rounded(gas.batched),
       batched,
     ],
-    ['memory of a process, MiB', tell(costs.processMiB), throughput],
-    [`transfers per second, with everything on ${throughput.machine.cpus} cores`, tell(costs.measuredPerSecond), throughput],
+    ['memory of a process, MiB', rounded(costs.processMiB), throughput],
+    [`transfers per second, with everything on ${throughput.machine.cpus} cores`, rounded(costs.measuredPerSecond), throughput],
   ]
   return markdownTable(
     ['measured', 'value, per transfer unless the row names something else', 'commit', 'load of the machine'],
@@ -75,9 +66,9 @@ function costsTable(costs: Costs, { throughput, sizes, outage, nativeSizes, batc
 }
 
 function engineTable(engine: readonly EngineNeeds[]): string {
-  const row = (what: string, of: (needs: EngineNeeds) => number) => [what, ...engine.map((needs) => tell(of(needs)))]
+  const row = (what: string, of: (needs: EngineNeeds) => number) => [what, ...engine.map((needs) => rounded(of(needs)))]
   return markdownTable(
-    ['transfers per second', ...rates.map(tell)],
+    ['transfers per second', ...rates.map(rounded)],
     [
       row('state transitions per second', (one) => one.transitionsPerSecond),
       row('history shards, at least', (one) => one.shards),
@@ -91,15 +82,15 @@ function engineTable(engine: readonly EngineNeeds[]): string {
   )
 }
 
-function chainsTable({ chains, chainNeeds: needs }: Scaling): string {
+function chainsTable({ chains, chainNeeds: needs }: ReturnType<typeof scalingOf>): string {
   const row = (chain: string, what: string, of: (one: ChainNeeds) => string) => [
     chain,
     what,
     ...needs.filter((one) => one.chain === chain).map(of),
   ]
-  const percent = (share: number) => (share > 1 ? `needs ${tell(share)} chains` : `${tell(share * 100)} %`)
+  const percent = (share: number) => (share > 1 ? `needs ${rounded(share)} chains` : `${rounded(share * 100)} %`)
   return markdownTable(
-    ['chain', 'transfers per second', ...rates.map(tell)],
+    ['chain', 'transfers per second', ...rates.map(rounded)],
     chains.flatMap(({ name }) => [
       row(name, "share of the chain's gas for Wormhole transfers", (one) => percent(one.gasShare.wormhole)),
       row(
@@ -107,18 +98,18 @@ function chainsTable({ chains, chainNeeds: needs }: Scaling): string {
         "share of the chain's gas for native transfers; in batches",
         (one) => `${percent(one.gasShare.native)}; ${percent(one.gasShare.batched)}`,
       ),
-      row(name, 'keys, with one transfer per transaction; with full batches', (one) => `${tell(one.keys)}; ${tell(one.keysBatched)}`),
-      row(name, 'RPC calls per second', (one) => tell(one.rpcPerSecond)),
-      row(name, 'transfers that wait for finality', (one) => tell(one.waiting)),
-      row(name, 'native routes, if all transfers are native', (one) => tell(one.nativeRoutes)),
+      row(name, 'keys, with one transfer per transaction; with full batches', (one) => `${rounded(one.keys)}; ${rounded(one.keysBatched)}`),
+      row(name, 'RPC calls per second', (one) => rounded(one.rpcPerSecond)),
+      row(name, 'transfers that wait for finality', (one) => rounded(one.waiting)),
+      row(name, 'native routes, if all transfers are native', (one) => rounded(one.nativeRoutes)),
     ]),
   )
 }
 
 function limitsTable(all: readonly Limit[]): string {
   return markdownTable(
-    ['limit', 'highest rate, transfers per second', ...rates.map((rate) => `needed for ${tell(rate)}`), 'remedy at the limit'],
-    all.map(({ what, carries, next }) => [what, tell(carries), ...rates.map((rate) => tell(Math.ceil(rate / carries))), next]),
+    ['limit', 'highest rate, transfers per second', ...rates.map((rate) => `needed for ${rounded(rate)}`), 'remedy at the limit'],
+    all.map(({ what, carries, next }) => [what, rounded(carries), ...rates.map((rate) => rounded(Math.ceil(rate / carries))), next]),
   )
 }
 
@@ -126,7 +117,7 @@ function limitsTable(all: readonly Limit[]): string {
  * Rounds values below 10 to two decimals, values below 100 to one decimal, and other values to integers, because the
  * model is not more exact.
  */
-function tell(value: number): string {
+function rounded(value: number): string {
   const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2
   return Number(value.toFixed(digits)).toLocaleString('en-US')
 }

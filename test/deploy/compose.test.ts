@@ -81,7 +81,7 @@ describe('docker-compose.temporal.yml', () => {
     expect(tagOf('set-up')).toBe(`temporalio/admin-tools:${serverVersion}`)
   })
 
-  test.each(services)('the service %s is locked up, has limits, and reports its health', (name, service) => {
+  test.each(services)('the service %s has few privileges, has limits, and reports its health', (name, service) => {
     expect(service).toMatchObject({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
     expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/)
     // The Web UI writes its config next to its program, so its file system is not read-only.

@@ -13,7 +13,7 @@ async function helmOf(place: string, version: string, name = 'helm'): Promise<st
   return at
 }
 
-test('a Helm on PATH is taken only if its version is known: otherwise an earlier build is', async () => {
+test('a Helm on PATH is used only if its version is known: otherwise an earlier build is used', async () => {
   const old = await helmOf('old', 'v3.12.3+g3a31588')
   const four = await helmOf('four', 'v4.0.1+g12500dd')
   const known = await helmOf('known', 'v3.18.6+gb76a950')

@@ -161,7 +161,7 @@ describe('the rules for the keys of payloads', () => {
       .replace('volumeMounts: [', 'volumeMounts: [{ name: keys, mountPath: /run/secrets/portage/payload-keys, readOnly: true }, ')
       .replace('volumes: [', 'volumes: [{ name: keys, secret: { secretName: payload-keys } }, ')
 
-  test('the keys of payloads may lie in every pod', () => {
+  test('the payload keys may be in every pod', () => {
     expect(problemsOf(bare(keys('/run/secrets/portage/payload-keys/a'), mounted))).toEqual([])
   })
 
@@ -252,7 +252,7 @@ describe('the rules for what watches', () => {
     expect(problems(...boards, board('fleet.json', { grafana_dashboard: '0' }))).toHaveLength(1)
   })
 
-  test('the chart has them by links into deploy, which helm package follows', () => {
+  test('the chart has rules and dashboards as links into deploy, which helm package follows', () => {
     for (const [link, folder] of [
       ['rules', 'prometheus'],
       ['dashboards', 'grafana'],
@@ -262,7 +262,7 @@ describe('the rules for what watches', () => {
 })
 
 describe('deploy/helm', () => {
-  test('the chart is of the version of the package', () => {
+  test('the chart has the version of the package', () => {
     const { version } = JSON.parse(read('package.json')) as { version: string }
     expect(parse(read('deploy/helm/portage/Chart.yaml'))).toMatchObject({ version, appVersion: version })
   })
@@ -271,7 +271,7 @@ describe('deploy/helm', () => {
     expect(files).toEqual(['fleet.yaml', 'secured.yaml', 'small.yaml'])
   })
 
-  test.each(files)('%s holds a config that a process takes', (file) => {
+  test.each(files)('%s has a config that a process accepts', (file) => {
     const { config: values } = parse(read(`deploy/helm/values/${file}`)) as { config: object }
     const text = JSON.stringify(values)
     const variables = [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, 'https://node.example'])

@@ -85,7 +85,7 @@ test('the summary of failed tests names their log, the tests and the commands th
 const failing = (...files: string[]) =>
   `test) printf '${files.join('\\n')}\\n' >"$PORTAGE_FAILED_FILES"; echo '899 passed, ${files.length} failed'; exit 1;;`
 
-test('a file with servers that fails among the others and passes twice alone is UNSTABLE and fails nothing', async () => {
+test('a file with servers that fails only among others, but passes twice alone, is UNSTABLE, not failed', async () => {
   const { code, summary } = await gates(`case "$1" in ${failing('integration test/a.test.ts')} ${others} esac`)
   expect(summary).toContain('UNSTABLE: test/a.test.ts failed in the whole run, and passed twice alone')
   expect([code, summary.at(-1)]).toEqual([0, '900 passed, 0 failed'])
@@ -98,7 +98,7 @@ test.each([
   ['there are three', ['integration test/a.test.ts', 'integration test/b.test.ts', 'integration test/c.test.ts'], 'true'],
   ['something failed outside the tests', ['unhandled'], 'true'],
   ['the run broke before it had a list', [], 'true'],
-])('no second look helps if %s', async (_, files, alone) => {
+])('failed tests are not tried again if %s', async (_, files, alone) => {
   const { code, summary } = await gates(
     `case "$1" in ${failing(...files)} vitest) case "$*" in *--project*.test.ts*.test.ts*) ;; *) ${alone};; esac;; ${others} esac`,
   )

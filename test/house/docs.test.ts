@@ -24,7 +24,7 @@ describe('generated docs', () => {
     expect([...describeRunbooks(root).keys()].toSorted()).toEqual(runbooks.toSorted())
   })
 
-  test('a mark that is missing is an error', () => {
+  test('a page without the marks of its generated part is an error', () => {
     expect(() => between('no marks here', 'part')).toThrow(/needs the marks/)
   })
 

@@ -65,7 +65,7 @@ describe.each(docsPages)('%s', (path) => {
   const text = textOf(path)
   const headings = headingsOf(text)
 
-  test('this page has one title, a table of contents and next steps that link to other pages', () => {
+  test('this page has one title, a table of contents, and next steps that link to other pages', () => {
     expect(headings.filter(({ level }) => level === 1)).toHaveLength(1)
     if (isRunbook(path)) return expect(text).toContain('[All runbooks](README.md)')
     expect(/^<!-- contents: npm run docs -->\nOn this page: \[/m.test(text)).toBe(true)

@@ -63,7 +63,7 @@ describe('folder rules', () => {
     expect(checkFile(file, text)).toEqual([])
   })
 
-  test('the check of folder rules sees imports, type imports, re-exports and import() with their lines', () => {
+  test('the check of folder rules finds imports, type imports, re-exports and import(), with their lines', () => {
     const text = `import a, { b as c } from './a.ts'\nimport type { D } from './d.ts'\nimport './e.ts'\nexport { f } from './f.ts'\nvoid import('./g.ts')\n`
     expect(importsOf('test/x.ts', text)).toEqual([
       { line: 1, specifier: './a.ts', names: ['*', 'b'] },

@@ -6,7 +6,7 @@ import { listenHttp } from '../helpers/servers.ts'
 
 const dayMs = 86_400_000
 
-test('a clock that is set back makes no pause of a server longer', async () => {
+test('a clock that is set back does not lengthen the pause of a server', async () => {
   let requests = 0
   const url = await listenHttp((_, response) => response.writeHead(++requests === 1 ? 503 : 200).end('{}'))
   const host = createHttpHost({ url, parallel: 1, pause: { firstMs: 50, mostMs: 50 } })
@@ -23,7 +23,7 @@ test('a clock that is set back makes no pause of a server longer', async () => {
 describe('the schedule of missing numbers', () => {
   fakeTime(Date.parse('2026-11-21T12:00:00Z'))
 
-  test('a clock that is set back delays no look for a missing number', () => {
+  test('a clock that is set back does not delay the search for a missing number', () => {
     const schedule = createRetrySchedule(60_000)
     schedule.later('7', undefined, undefined)
     vi.setSystemTime(Date.now() - dayMs)

@@ -202,7 +202,7 @@ describe("The rate limit of Circle's API", () => {
     expect(api.requests.length).toBe(70)
   })
 
-  test("the rate limit of Circle's API is answered by silence for as long as Circle refuses requests", async () => {
+  test('while Circle refuses requests because of their rate, the client of its API sends none', async () => {
     const { api, see } = await irisWithoutChains()
     const places = [place, ...hashes(39).map((txHash) => ({ domain: 0, txHash }))]
     for (const { txHash } of places) see({ bytes, txHash })

@@ -174,7 +174,7 @@ describe('the spy intake', () => {
     expect(waits[0]).toBeLessThanOrEqual(5_000)
   })
 
-  test('a spy that ends each subscription after a message is asked ever later', async () => {
+  test('the waits for a spy grow if it ends each subscription after one message', async () => {
     const { waits, logger } = waitsIn()
     const { spy, intake, messages } = await network({
       retry: { firstMs: 20, mostMs: 60_000 },

@@ -49,7 +49,7 @@ test('pretty lines are for people; the stack of an error and the remedy follow',
   )
 })
 
-test('a line says which trace it belongs to, and has no field of a line before', () => {
+test('a line says which trace it belongs to, and has no field of an earlier line', () => {
   const { lines, destination } = memory()
   const logger = createLogger({ destination })
   const ids = { trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16) }
@@ -94,7 +94,7 @@ test('a warning that needs a person has the remedy of its code, and other lines 
   ])
 })
 
-test('joined: repeated warnings are counted, and information is not', () => {
+test('a logger that joins lines counts repeated warnings, but no information', () => {
   const { lines, destination } = memory()
   const logger = createLogger({ destination, joined: true }).child({ lane: 'a' })
   for (let nonce = 0; nonce < 3; nonce++) {

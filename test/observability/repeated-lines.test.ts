@@ -12,7 +12,7 @@ afterEach(() => vi.useRealTimers())
 
 const refused = (nonce: number, lane = 'evm-1:0xa') => lines.say({ level: 'warn', message: 'a node refused', fields: { lane, nonce } })
 
-test('the first line of a kind is written at once, later ones as one counted line, ever more rarely', () => {
+test('the first line of a kind is written at once, and later lines are counted at growing intervals', () => {
   for (let second = 0; second < 600; second++) {
     refused(second)
     vi.advanceTimersByTime(1_000)
@@ -30,7 +30,7 @@ test('the first line of a kind is written at once, later ones as one counted lin
   expect(written.at(-1)!.fields).toEqual({ lane: 'evm-1:0xa', nonce: 599, repeated: 180, since: '2026-11-22T00:07:00.000Z' })
 })
 
-test('lines about different things are not the same, whatever their text', () => {
+test('lines about different subjects are not repetitions, even if they have the same text', () => {
   refused(1)
   refused(1, 'evm-1:0xb')
   lines.say({ level: 'error', message: 'a node refused', fields: { lane: 'evm-1:0xa', nonce: 1 } })
@@ -42,7 +42,7 @@ test('lines about different things are not the same, whatever their text', () =>
   expect(written.slice(5).map(({ fields }) => fields['lowest'])).toEqual(['7', '8'])
 })
 
-test('after a time without any, the next one is written at once again', () => {
+test('a line is written at once if no line of its kind came during the last interval', () => {
   refused(1)
   vi.advanceTimersByTime(60_000)
   refused(2)
@@ -54,7 +54,7 @@ test('after a time without any, the next one is written at once again', () => {
   expect(written).toHaveLength(2)
 })
 
-test('kinds without end take bounded room: what is beyond it is written as it comes', () => {
+test('only a limited number of kinds is remembered, and lines of further kinds are written at once', () => {
   for (let id = 0; id < 1_200; id++) lines.say({ level: 'warn', message: 'transfer parked', fields: { transfer: String(id) } })
   expect(written).toHaveLength(1_200)
   expect(vi.getTimerCount()).toBeLessThanOrEqual(1_000)

@@ -8,7 +8,7 @@ const about = {
   ...{ emitter: '', sequence: '1', digest: '', message: '' },
 }
 
-test('a step is shown from the step before it, and the whole from when the message was seen', async () => {
+test('the time of a step begins with the step before it, and that of a transfer when its message is seen', async () => {
   let now = 10_000
   const metrics = createMetrics()
   const times = createStepTimes(metrics, () => now)

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { keptRead, keptReads, sharedRead } from '../../runtime/shared-read.ts'
 
-test('a thousand who ask at a time share one read, which began after each of them had asked', async () => {
+test('a thousand simultaneous callers share one read, which begins after all of their calls', async () => {
   let reads = 0
   const read = sharedRead(() => Promise.resolve(++reads), 1_000_000)
   const answers = await Promise.all(Array.from({ length: 1_000 }, read))
   expect([new Set(answers), reads]).toEqual([new Set([1]), 1])
 })
 
-test('a caller during a read gets the next one', async () => {
+test('a caller during a read gets the next read', async () => {
   const ends: ((answer: string) => void)[] = []
   const read = sharedRead(() => new Promise<string>((resolve) => ends.push(resolve)), 1)
   const first = read()
@@ -20,14 +20,14 @@ test('a caller during a read gets the next one', async () => {
   expect(await Promise.all([first, second])).toEqual(['earlier', 'later'])
 })
 
-test('an error reaches its callers, and the next read is another', async () => {
+test('an error reaches all callers of its read, and the next call starts another read', async () => {
   let reads = 0
   const read = sharedRead(() => (++reads === 1 ? Promise.reject(new Error('away')) : Promise.resolve('back')), 1)
   await expect(read()).rejects.toThrow('away')
   expect(await read()).toBe('back')
 })
 
-test('a kept answer is given to all who come while it is asked for, and for so long after it', async () => {
+test('a kept answer goes to all callers during its read, and for the given time afterwards', async () => {
   for (const keeping of [{ fromAnswer: 1_000_000 }, { fromStart: 1_000_000 }]) {
     let reads = 0
     const read = keptRead(() => Promise.resolve(++reads), keeping)
@@ -36,7 +36,7 @@ test('a kept answer is given to all who come while it is asked for, and for so l
   }
 })
 
-test('an old answer is read again: its age counts from the answer, or from its start if so set', async () => {
+test('an old answer is read again: its age counts from the answer, or from the start of its read', async () => {
   for (const [keeping, both] of [
     [{ fromAnswer: 0 }, [1, 1]],
     [{ fromStart: 0 }, [1, 2]],
@@ -56,7 +56,7 @@ test('the time for which an answer is kept may depend on the answer; an error is
   expect([await read(), await read(), await read(), reads]).toEqual([false, true, true, 3])
 })
 
-test('callers of one key share one question until it is cleared', async () => {
+test('callers with one key share one read until the answers are cleared', async () => {
   const asked: string[] = []
   const answers = keptReads((key: string) => Promise.resolve(asked.push(key)))
   expect(await Promise.all([answers.get('a'), answers.get('a'), answers.get('b')])).toEqual([1, 1, 2])
@@ -65,7 +65,7 @@ test('callers of one key share one question until it is cleared', async () => {
   expect(asked).toEqual(['a', 'b', 'a'])
 })
 
-test('a failure and an answer that does not last are asked for again', async () => {
+test('after a failure, or an answer that is not kept, the next call starts another read', async () => {
   let asked = 0
   const ask = () => (++asked === 1 ? Promise.reject(new Error('away')) : Promise.resolve(asked))
   const answers = keptReads(ask, { lasting: (answer) => answer > 2 })

@@ -68,7 +68,7 @@ describe.skipIf(!(await hasOpenssl()))('certificates', () => {
 })
 
 describe('API keys', () => {
-  test('an API key is trimmed, and more than a word is no key', () => {
+  test('an API key is trimmed, and must be one word', () => {
     expect(readCredentials({ ...at, apiKey: text(' key\n') }).apiKey).toBe('key')
     for (const wrong of ['two words', 'line\nline', 'kéy', '  ']) {
       const { code, message } = refusal({ apiKey: text(wrong) })

@@ -15,6 +15,9 @@ test.each(['temporal:7233', '10.0.0.7:7233', '[2001:db8::1]:7233', 'localhost.ex
   },
 )
 
-test.each(['127.0.0.1:7233', 'localhost:7233', '[::1]:7233'])('a Temporal on this machine (%s) is nobody else’s', (address) => {
-  expect(payloadExposure(at(address))).toBeUndefined()
-})
+test.each(['127.0.0.1:7233', 'localhost:7233', '[::1]:7233'])(
+  'the plain payloads of a Temporal on this machine (%s) are not reported',
+  (address) => {
+    expect(payloadExposure(at(address))).toBeUndefined()
+  },
+)

@@ -17,7 +17,7 @@ test('a server that wants TLS has another error than one that does not answer', 
   })
 })
 
-test('an address without a server, and a server other than Temporal, have their errors', async () => {
+test('an address without a server, and a server other than Temporal, are reported as unavailable', async () => {
   const address = `127.0.0.1:${await freePort()}`
   await expect(probeTemporal({ address, namespace: 'default' })).rejects.toMatchObject({
     code: 'TEMPORAL_UNAVAILABLE',
@@ -64,7 +64,7 @@ test('credentials that a rotation makes unreadable after a refusal do not hide t
   await expect(probeTemporal(target)).rejects.toMatchObject({ code: 'TEMPORAL_PERMISSION' })
 })
 
-test('the set-up describes a namespace that exists once', async () => {
+test('the set-up reads an existing namespace only once', async () => {
   const server = await startGrpc((method) => (method === 'ListSearchAttributes' ? denied : 0))
   const { namespace } = await setUpNamespace({ address: server.address, namespace: 'kept' }, { retentionHours: 72 })
   expect(namespace).toEqual({ name: 'kept', made: false, retentionHours: 0 })

@@ -77,7 +77,7 @@ describe('runs with ids that no transfer of the stream can have', () => {
     expect(step.end(new Set(), 10)).toEqual([])
   })
 
-  test('runs with impossible ids have no state of their own making', async () => {
+  test('a list shows no state that Portage does not know', async () => {
     expect(await runningTransfers(clientWith([good], '__proto__'), of)).toMatchObject([{ number: '7', state: 'admitting' }])
   })
 })

@@ -66,7 +66,7 @@ test('the first version of a fleet is promoted at once, because nobody could ord
   expect(said).toEqual(['this version of the deployment is the current one'])
 })
 
-test('changes between two checks do not matter', async () => {
+test('a version that is drained at the first or second check ends its process', async () => {
   expect((await watch(['unknown', 'drained'])).ended).toBe(1)
   expect((await watch(['drained'])).ended).toBe(1)
 })
@@ -122,7 +122,7 @@ test('Workers have the version of worker.deployment, or none without it', () => 
   })
 })
 
-test('The SHA-256 of the plug-ins are part of the version', () => {
+test('the digests of the plug-ins are part of the version', () => {
   const worker = { deployment: { name: 'portage', buildId: 'v2', endWhenDrained: true } } as never
   const idWith = (plugins: Readonly<Record<string, string>>) => {
     const all = Object.fromEntries(Object.entries(plugins).map(([name, sha256]) => [name, { sha256 }]))

@@ -97,7 +97,7 @@ describe('the network of a process that serves one end of a native bridge', () =
     await expect(connectAll('http://127.0.0.1:1', anvil.url)).rejects.toMatchObject({ code: 'NODE_UNAVAILABLE' })
   })
 
-  test('a process of both ends delivers in both directions', async () => {
+  test('a process that serves both chains of a route delivers in both directions', async () => {
     const { served, bridges } = await connect()
     expect(served).toEqual(['source', 'target'])
     expect(bridges.get('native-bridge')!.sources.map(({ config: { stream } }) => stream)).toEqual([

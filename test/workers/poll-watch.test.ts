@@ -71,7 +71,7 @@ test('nothing is reported after a suspension of the process or without metrics',
   expect(minutes(10, () => []).found).toEqual([])
 })
 
-test('a process that does not poll ends after five minutes and the time of its steps', async () => {
+test('a process that does not poll ends after five minutes, plus the time that its steps may take', async () => {
   vi.useFakeTimers()
   const exit = vi.spyOn(process, 'exit').mockImplementation((() => {}) as unknown as typeof process.exit)
   const failure = { abort: vi.fn() }

@@ -54,7 +54,7 @@ describe('a start that waits', () => {
     expect(lines).toEqual([])
   })
 
-  test('an hour of the same error: a line every five minutes, a try at least every five seconds', async () => {
+  test('during an hour of one error, a line is logged every five minutes, with a try every five seconds', async () => {
     const { retry, lines, stopping } = setting()
     const attempt = vi.fn(() => Promise.reject(new RelayerError('TEMPORAL_UNAVAILABLE')))
     const ended = retry('Temporal', attempt).catch((error: unknown) => error)
@@ -68,7 +68,7 @@ describe('a start that waits', () => {
   })
 
   test.each(['TEMPORAL_API_KEY_REFUSED', 'TEMPORAL_PERMISSION', 'TEMPORAL_CERTIFICATE_REFUSED'] as const)(
-    'a server that refuses us (%s) is not stormed: a try every half minute',
+    'a server that refuses the credentials (%s) is tried only every half minute',
     async (code) => {
       const { retry, stopping } = setting()
       const attempt = vi.fn(() => Promise.reject(new RelayerError(code)))

@@ -57,7 +57,7 @@ test('a Worker that fails by itself stops the process, and is its failure', asyn
   expect(said.at(-1)).toBe('closed')
 })
 
-test('a useless process ends cleanly with its error', async () => {
+test('a process that cannot do its work ends cleanly, and reports the error', async () => {
   const { running, failure, said } = parts()
   failure.abort(new RelayerError('QUEUE_UNPOLLED', { facts: { taskQueue: 'ledger' } }))
   await expect(running.stopped).rejects.toMatchObject({ code: 'QUEUE_UNPOLLED' })

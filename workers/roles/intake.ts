@@ -5,6 +5,7 @@ import { haltOf } from '../../domain/settings/settings.ts'
 import { parseVaa } from '../../domain/vaa.ts'
 import { createSpyIntake, type SpyHealth, type SpyIntake, type SpyListener } from '../../intake/spy/spy.ts'
 import { createCheckpointStore } from '../../intake/streams/checkpoints.ts'
+import { missingIn } from '../../intake/streams/number-status.ts'
 import { auditOnce, createScannedAgent, type ScannedAgentOptions } from '../../intake/streams/scanned/agent.ts'
 import { createSignedAgent, type SignedAgentOptions } from '../../intake/streams/signed/agent.ts'
 import { chainWithoutNode } from '../../intake/streams/signed/bootstrap.ts'
@@ -34,11 +35,11 @@ export function startIntake(context: ProcessContext): Service & { spies(): reado
   const agents = [...signed.values(), ...scanned]
   const reports = agents.map((agent) => metrics.onCollect((all) => agent.report(all)))
   for (const agent of agents) agent.start()
-  const ofStream = (bytes: Uint8Array, tell: (agent: ReturnType<typeof createSignedAgent>, sequence: string) => void) => {
+  const ofStream = (bytes: Uint8Array, pass: (agent: ReturnType<typeof createSignedAgent>, sequence: string) => void) => {
     try {
       const vaa = parseVaa(bytes)
       const agent = signed.get(keyOf(vaa))
-      if (agent) tell(agent, vaa.sequence)
+      if (agent) pass(agent, vaa.sequence)
     } catch {
       // The submitter has refused these bytes too, because they are not a valid VAA.
     }
@@ -141,7 +142,7 @@ function auditSigned(context: ProcessContext, source: SignedSource, limits: Audi
     if (!options || !(await streamClient.state())) throw unknown(source.config.stream)
     const auditor = createSignedAuditor({ ...options, streamClient, freshMs: 0, lostAfterMs: 0 }, options.auditMs)
     const { upTo, height, delivered, started, restarted, closed, undone } = await auditor.audit()
-    const gaps = Object.values(streamClient.view?.gaps ?? {}).reduce((sum, numbers) => sum + Number(numbers), 0)
+    const gaps = streamClient.view ? missingIn(streamClient.view) : 0
     return { upTo, height, gaps, completed: delivered, started: started + restarted, closed, undone }
   })
 }

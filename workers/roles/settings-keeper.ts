@@ -49,20 +49,18 @@ export async function keepSettings(options: SettingsKeeperOptions): Promise<Serv
   let work: Promise<unknown> = Promise.resolve()
   let stopped = false
 
+  const newest = () => newestOf(watch.current(), kept)
+
   async function write(settings: Settings): Promise<void> {
-    const at = Date.now()
-    try {
-      const checkpoint: SettingsCheckpoint = { version: 1, namespace, at, settings: { ...settings, audit: settings.audit.slice(-1) } }
-      await files.put(name, `${JSON.stringify(checkpoint)}\n`)
-    } catch (error) {
-      logger.error('the checkpoint of the settings could not be written', { ...problemOf(error) })
-    }
-    kept = { settings, at, refused: 0 }
+    kept = await writeKept(files, settings, options)
   }
 
   async function follow(settings: Settings): Promise<void> {
     if (stopped || (kept && isSameSettings(kept.settings, settings))) return
-    if (settings.version === 0) return void (kept && (await restore(options, kept)))
+    if (settings.version === 0) {
+      const lost = newest()
+      return void (lost && (await restore(options, lost)))
+    }
     const isLater = !kept || compareAge(settings, kept.settings) > 0
     if (kept && merges && !(isLater && settings.version > kept.settings.version)) {
       await merge(options, kept)
@@ -86,9 +84,10 @@ export async function keepSettings(options: SettingsKeeperOptions): Promise<Serv
   }
   // After a wipe, this process continues with the known settings until Temporal has them again.
   watch.whileLost((found) => {
-    if (found.version > 0 || !kept || kept.settings.version === 0) return undefined
+    const lost = newest()
+    if (found.version > 0 || !lost || lost.settings.version === 0) return undefined
     enqueue(found)
-    return kept.settings
+    return lost.settings
   })
   const end = watch.subscribe(enqueue)
   return {
@@ -99,6 +98,12 @@ export async function keepSettings(options: SettingsKeeperOptions): Promise<Serv
       await within(stopMs, work, () => undefined)
     },
   }
+}
+
+/** Until a checkpoint is written, which may take 10 s, the watch's settings (`current`) are later than `kept`. */
+function newestOf(current: Settings, kept: KeptSettings | undefined): KeptSettings | undefined {
+  const isLater = current.version > 0 && (!kept || compareAge(current, kept.settings) > 0)
+  return isLater ? { settings: current, at: Date.now(), refused: 0 } : kept
 }
 
 type Parts = Pick<SettingsKeeperOptions, 'config' | 'client' | 'logger'>
@@ -129,15 +134,29 @@ async function merge(parts: Parts, newer: KeptSettings): Promise<void> {
   }
 }
 
+type Files = ReturnType<typeof createCheckpointFiles>
+
+/** Logs a failed write instead of throwing, so that the returned settings are kept at least in memory. */
+async function writeKept(
+  files: Files,
+  settings: Settings,
+  { namespace, logger }: Pick<SettingsKeeperOptions, 'namespace' | 'logger'>,
+): Promise<KeptSettings> {
+  const at = Date.now()
+  try {
+    const checkpoint: SettingsCheckpoint = { version: 1, namespace, at, settings: { ...settings, audit: settings.audit.slice(-1) } }
+    await files.put(name, `${JSON.stringify(checkpoint)}\n`)
+  } catch (error) {
+    logger.error('the checkpoint of the settings could not be written', { ...problemOf(error) })
+  }
+  return { settings, at, refused: 0 }
+}
+
 /**
  * Undefined without a usable checkpoint. Throws CHECKPOINT_UNAVAILABLE if the checkpoint cannot be read, because it may
  * contain halts.
  */
-async function readKept(
-  files: ReturnType<typeof createCheckpointFiles>,
-  namespace: string,
-  logger: Logger,
-): Promise<KeptSettings | undefined> {
+async function readKept(files: Files, namespace: string, logger: Logger): Promise<KeptSettings | undefined> {
   try {
     const found = await files.get(name)
     if (found === undefined) return undefined

@@ -11,7 +11,7 @@ const timeoutMs = 2_000
 const mostBytes = 16 * 1024 * 1024
 
 /** Maximum number of ports to try. Another process may take the chosen port before the SDK opens it. */
-const mostTries = 5
+const mostTries = 4
 
 let address: string | undefined
 
@@ -29,7 +29,7 @@ async function exporter(): Promise<MetricsExporterConfig> {
 
 /** Calls `install` with a free port or, if no port works, without metrics, because the process must start anyway. */
 export async function withSdkMetrics<T>(install: (metrics: MetricsExporterConfig | undefined) => T, choose = exporter): Promise<T> {
-  for (let tries = 1; tries < mostTries; tries++) {
+  for (let tries = 0; tries < mostTries; tries++) {
     try {
       return install(await choose())
     } catch {

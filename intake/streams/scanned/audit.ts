@@ -128,7 +128,7 @@ export async function auditOpen(
   context: ScannedContext,
   running: readonly ListedTransfer[],
   audit: StreamAudit,
-  at: 'finalized' | 'agreed' = 'finalized',
+  at?: 'agreed',
 ): Promise<void> {
   const { client, streamClient, source, cache, cursors, logger } = context
   const era = streamClient.era

@@ -76,7 +76,8 @@ async function readCompletions(context: ScannedContext, route: Route, range: Blo
     const still = await contradicting(context, agreed)
     const [first] = still
     if (first) await halt(context, route, source.contradiction(first, cache.transfer(first.number)?.digest))
-    // Leaves out contradicting completions. The id of the transfer later shows whether such a number is delivered.
+    // Leaves out contradicting completions. Audits ask the target, by the transfer's id, whether such a number is
+    // delivered.
     return agreed.filter(({ number }) => !still.some((one) => one.number === number))
   }
 

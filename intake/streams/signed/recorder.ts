@@ -142,8 +142,8 @@ const mostDelayed = 10_000
 const newEveryMs = 5_000
 
 /**
- * Keeps the messages whose transfers cannot start now. Calls `onNew` for a new message or a new reason, at most once
- * per `newEveryMs`.
+ * Remembers why the transfers of received messages cannot start now. Calls `onNew` for a new message or a new reason,
+ * at most once per `newEveryMs`.
  */
 export function createDelayedMessages(bridge: Pick<Bridge, 'decode'>, onNew: () => void) {
   const blocked = boundedMap<string, BlockedTransfer>(mostDelayed)

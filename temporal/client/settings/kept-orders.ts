@@ -26,7 +26,9 @@ export interface KeptOrders {
 
 const timeoutMs = 10_000
 const atOnce = 8
-/** Maximum time (ms) to read runs outside the config. Anyone with access to Temporal can start any number of them. */
+/**
+ * Maximum time (ms) to read runs that the config does not name. Anyone with access to Temporal can start many of them.
+ */
 const askedMs = 60_000
 
 type Kept = { readonly orders?: KeptOrders['orders'] | undefined } | undefined

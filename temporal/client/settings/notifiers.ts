@@ -41,7 +41,7 @@ export async function startNotifier(client: TemporalClient, receiver: string): P
   })
 }
 
-/** Returns undefined if the receiver never had a notifier. Throws NOTIFIER_UNREACHABLE and TEMPORAL_UNAVAILABLE. */
+/** Returns undefined if Temporal has no notifier of the receiver. Throws NOTIFIER_UNREACHABLE, TEMPORAL_UNAVAILABLE. */
 export async function readNotifier(client: TemporalClient, receiver: string): Promise<NotifierState | undefined> {
   const ask = () => queryOrWake(client, notifierWorkflowId(receiver), notifierStateQuery).catch(ifGone(undefined))
   const state = await within(client, queryTimeoutMs, ask).catch(rethrowAs(codes, { receiver }))

@@ -92,7 +92,7 @@ export async function watchSettings({ client, logger }: { client: TemporalClient
     isRead: () => known !== undefined,
     /** Adopts the settings of a checkpoint, because there may be no worker that could answer a query. */
     learn: take,
-    /** `kept` returns the settings to use in place of lost ones, which listeners then never see. */
+    /** `kept` returns the settings to use instead of the found ones, which listeners then never see, or undefined. */
     whileLost: (kept: typeof keptFor) => void (keptFor = kept),
     /**
      * Calls the listener after each change and, if the settings are known, immediately. Catches the listener's errors.

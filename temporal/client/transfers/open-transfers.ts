@@ -44,17 +44,6 @@ export async function openTransfers(
 
 function toOpen(run: WorkflowExecutionInfo): OpenTransfer {
   const { id: workflowId, state = 'admitting', bridge = '', sourceChain = '', targetChain = '', lane, code, token, recipient } = toRow(run)
-  const parties = { ...(token !== undefined && { token }), ...(recipient !== undefined && { recipient }) }
-  return {
-    workflowId,
-    runId: run.runId,
-    state,
-    bridge,
-    sourceChain,
-    targetChain,
-    lane,
-    code,
-    ...parties,
-    startedAt: run.startTime.getTime(),
-  }
+  const route = { bridge, sourceChain, targetChain }
+  return { workflowId, runId: run.runId, state, ...route, lane, code, token, recipient, startedAt: run.startTime.getTime() }
 }

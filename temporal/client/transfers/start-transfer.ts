@@ -103,9 +103,9 @@ export async function storedTransfer(client: TemporalClient, id: string, runId?:
   return (await storedStart(client, id, runId)).input.transfer
 }
 
-/** Records that a delivery is gone. Call this before you restart the transfer. Default run: the latest. */
-export async function recordReversal(client: TemporalClient, transfer: string, runId?: string): Promise<void> {
-  const described = await client.workflow.getHandle(transfer, runId).describe().catch(ifGone(undefined))
+/** Records that a delivery is gone. Call this before you restart the transfer. */
+export async function recordReversal(client: TemporalClient, transfer: string): Promise<void> {
+  const described = await client.workflow.getHandle(transfer).describe().catch(ifGone(undefined))
   if (!described || described.status.name !== 'COMPLETED' || stateOf(described) !== 'delivered') return
   const { bridge: Bridge, sourceChain: SourceChain, targetChain: TargetChain, lane: Lane, txHash: TxHash } = toRow(described)
   const content = contentIn(described.memo?.[contentMemo])

@@ -90,7 +90,7 @@ describe('missing numbers whose transfers run', () => {
     await look()
     expect(fetched).toEqual(['1', '40'])
     expect(recorded).toEqual(range(2, 39).map(String))
-    // The look reads only a few of the strangers' runs.
+    // The search reads only a few of the strangers' runs.
     expect(read.length - 38).toBeLessThan(10)
   })
 

@@ -68,7 +68,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   }
 
   return {
-    /** Call this after a reconnect: the spy may have sent messages in between. */
+    /** Makes all numbers due, except those that were tried in the last 5 s. */
     hurry: schedule.hurry,
     /** @param upTo highest finalized number */
     async fillGaps(found: StreamState, upTo: string | undefined, isAudit = false): Promise<GapReport> {
