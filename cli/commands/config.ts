@@ -8,7 +8,7 @@ import { ended, type KnownChain, knownChains, type Network, networks } from '../
 import { collect, writing } from '../arguments/options.ts'
 import { createInterface } from 'node:readline'
 import type { CliContext } from '../context.ts'
-import { demandOwnMessages, demandTokenBridges } from '../../bridges/configured-emitters.ts'
+import { demandOwnMessages } from '../../bridges/configured-emitters.ts'
 import { bridgeNames } from '../../config/chains.ts'
 import { configJsonSchema } from '../../config/schema/fields.ts'
 import { checkNodeCounts, checkNodeNames } from '../doctor/chains.ts'
@@ -126,7 +126,6 @@ export const configCommand: CommandSpec = {
       examples: ['portage config check --config portage.yaml'],
       run: async ({ config, temporalOf, configFile: file }) => {
         const loaded = await config()
-        demandTokenBridges(loaded)
         demandOwnMessages(loaded)
         const { chains, bridges } = loaded
         const temporal = temporalOf(loaded).settings

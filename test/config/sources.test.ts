@@ -58,6 +58,29 @@ test.each([
   expect(() => parse(...lines)).toThrow(`bridges.wormhole-token-bridge.${path} is for ethereum, which has no token bridge`)
 })
 
+test('a chain that `everySource` includes must name its token bridge, so that no source is lost', () => {
+  const chain = (networkId: number) => ({ networkId, wormholeChainId: networkId, contracts: { core: '' } })
+  const problems = (wormhole: object) =>
+    crossCheck({
+      chains: { polygon: chain(5), avalanche: chain(6), unlisted: chain(60_000) },
+      bridges: { 'wormhole-token-bridge': wormhole },
+    })
+  const missing = (name: string) => ({
+    path: `chains.${name}.contracts.tokenBridge`,
+    problem: 'is missing, and everySource includes the token bridge of this chain',
+    remedy: 'Add its address.',
+  })
+  expect(problems({ everySource: 'mainnet' })).toEqual([missing('polygon'), missing('avalanche')])
+  expect(problems({})).toEqual([])
+})
+
+test('problems of tables do not show names that may be secrets', () => {
+  const raw = { chains: {}, bridges: { 'wormhole-token-bridge': { minimumFees: { 'a:secret': { 'x:secret': '1', 'X:secret': '1' } } } } }
+  const problems = crossCheck(raw)
+  expect(problems.map(({ problem }) => problem)).toEqual(expect.arrayContaining(['names the token (a name that is not shown) twice']))
+  expect(JSON.stringify(problems)).not.toContain('secret')
+})
+
 test('a chain of the config has its token bridge in one place', () => {
   const raw = { chains: { ethereum: { wormholeChainId: 2, contracts: {} } }, bridges: { 'wormhole-token-bridge': { emitters: { 2: '' } } } }
   expect(crossCheck(raw)).toEqual([
