@@ -54,7 +54,7 @@ files. FILL IN marks what you must add to the file: the address of each key, and
       `! The file has one node per chain: nothing outvotes it if it lies. Add at least two nodes of other providers to each chain (docs/operate/chains.md).`,
       'Set these variables:',
       facts(Object.fromEntries(Object.entries(variables).map(([name, meaning]) => [`  ${name}`, meaning]))),
-      'Then, in this order. Fill in (FILL IN in the file) the address of each key, and the fee of each token that you deliver:',
+      'Then run these commands. After `keystore new`, replace each FILL IN in the file: the address of each key, and the fee of each token that you deliver:',
       verbatim(next.map((line) => `  ${line}`).join('\n')),
     ]
     return { json: { file, network, chains: chains.map(({ name }) => name), variables, next }, text }

@@ -21,7 +21,7 @@ const settings = (...lines: string[]) =>
   parseConfig(`${base}${lines.map((line) => `    ${line}\n`).join('')}`, {}, 'portage.yaml').bridges['wormhole-token-bridge']
 const emitter = 'Cc'.repeat(32)
 
-test('sources without a node: all that are known, others by their number, and how their streams begin', () => {
+test('a config may name sources without a node: all that are known, or one by its number', () => {
   const parsed = settings(
     'everySource: testnet',
     `emitters: { 34: '0x${emitter}' }`,
@@ -42,7 +42,7 @@ test.each([
   ['a name in place of the number', `emitters: { solana: '${emitter}' }`],
   ['an address in place of an emitter', "emitters: { 34: '0x24850c6f61C438823F01B7A3BF2B89B72174Fa9d' }"],
   ['a chain of the config, whose contracts have its token bridge', `emitters: { 2: '${emitter}' }`],
-])('sources without a node: not %s', (_, line) => {
+])('sources without a node are refused: %s', (_, line) => {
   expect(() => settings(line)).toThrow(/bridges\.wormhole-token-bridge\.(everySource|emitters)/)
 })
 
@@ -51,7 +51,7 @@ test.each([
   ['calls.ethereum', 'calls: { ethereum: {} }'],
   ['streams.ethereum', "streams: { ethereum: { first: '1' } }"],
   ['freeRoutes[0].target', 'freeRoutes: [{ source: wormhole-1, target: ethereum }]', `emitters: { 1: '${emitter}' }`],
-])('a chain without a token bridge has no %s', (path, ...lines) => {
+])('a chain without a token bridge may not have %s', (path, ...lines) => {
   const text = base.replace(/, tokenBridge: '.*?'/, '')
   const parse = (...more: string[]) => parseConfig(`${text}${more.map((line) => `    ${line}\n`).join('')}`, {}, 'portage.yaml')
   expect(parse('spies: []').chains['ethereum']?.contracts?.tokenBridge).toBeUndefined()
