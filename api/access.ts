@@ -10,7 +10,7 @@ import type { Api, ApiDeps } from './deps.ts'
 import { errorSchema } from './errors.ts'
 
 /** `open`: no token. `read`: any valid token. Name of an order: a token of at least the level of that order. */
-export type RouteAccess = 'open' | 'read' | OrderName
+type RouteAccess = 'open' | 'read' | OrderName
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -12,9 +12,9 @@ export const problemSchema = z
     type: z.string().describe('Names the kind of problem: `urn:portage:error:` and the code.'),
     title: z.string().describe('Meaning of the code.'),
     status: z.number().int(),
-    detail: z.string().describe('This occurrence.'),
+    detail: z.string().describe('The details of this occurrence.'),
     code: z.string().describe('A stable code: docs/reference/errors.md.'),
-    remedy: z.string().describe('Next step of the reader.'),
+    remedy: z.string().describe('Next step for the client or the operator.'),
     facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).describe('The subject: a transfer, a chain, a lane…'),
     errors: z
       .array(z.object({ path: z.string().describe('`body.reason`, `querystring.limit`…'), message: z.string() }))
@@ -44,7 +44,7 @@ export const transferFields = {
   coins: optionalText("Wei of the target's coin that a paid delivery carries."),
 }
 
-export const transferRowSchema = z
+const transferRowSchema = z
   .object({
     ...transferFields,
     code: optionalText('Why it waits, is parked or was refused: docs/reference/errors.md.'),
@@ -146,7 +146,7 @@ export const lanesSchema = z
             }),
           )
           .optional()
-          .describe('The tokens of `chains.<name>.watchTokens` that a node shows now.'),
+          .describe('The tokens of `chains.<name>.watchTokens` whose balances a node shows now.'),
         observedAt: optionalText('When the figures were read from the chain.'),
       }),
     ),
@@ -168,7 +168,7 @@ export const spendingSchema = z
                 .describe('cost: gas and data fees. payment: coins paid. top-up: coins sent to other lanes.'),
               window: z.enum(['hour', 'day']),
               spent: z.string().describe('Wei. Of the attempts for a nonce, only the most expensive one counts.'),
-              limit: z.string().describe('Wei, by the config.'),
+              limit: z.string().describe('Limit in the config, wei.'),
             }),
           )
           .describe('Empty: the config sets no limit.'),
@@ -221,8 +221,8 @@ export const linksSchema = z
       z.string(),
       z.object({
         networkId: z.number(),
-        explorer: optionalText('Base URL of its block explorer. Absent: none is known.'),
-        coin: optionalText('Symbol of the coin that pays gas on it. Absent: not known.'),
+        explorer: optionalText('Base URL of the block explorer of the chain. Absent: none is known.'),
+        coin: optionalText('Symbol of the coin that pays gas on the chain. Absent: not known.'),
       }),
     ),
   })

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { RelayerError } from '../domain/catalogue/errors.ts'
 
-export interface GateLimits {
+interface GateLimits {
   readonly atOnce: number
   readonly waiting: number
 }

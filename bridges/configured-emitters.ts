@@ -52,21 +52,6 @@ export function sourcesWithoutNode({ chains, bridges }: BridgesOptions): readonl
     .map(([emitterChain, emitter]) => ({ emitterChain, emitter, sourceChain: unconfiguredSource(emitterChain) }))
 }
 
-/**
- * Throws CONFIG_INVALID if `everySource` includes a chain of the config whose token bridge the config does not name,
- * because this token bridge would then not be a source.
- */
-export function demandTokenBridges({ chains, bridges }: BridgesOptions): void {
-  const { everySource } = bridges[wormholeTokenBridge] ?? {}
-  if (!everySource) return
-  const known = new Set<number | undefined>(tokenBridgeEmitters[everySource].map(([chain]) => chain))
-  for (const [name, { wormholeChainId, contracts }] of Object.entries(chains)) {
-    if (contracts?.tokenBridge !== undefined || !known.has(wormholeChainId)) continue
-    const detail = `chains.${name}.contracts.tokenBridge is missing, and everySource includes the token bridge of this chain. Add its address.`
-    throw new RelayerError('CONFIG_INVALID', { detail, facts: { chain: name } })
-  }
-}
-
 export interface ConfiguredEmitter extends Emitter {
   /** The first bridge with this emitter. Other bridges may own some of its messages. */
   readonly bridge: BridgeName

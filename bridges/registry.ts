@@ -8,7 +8,6 @@ import {
   type BridgesOptions,
   type ConfiguredEmitter,
   demandOwnMessages,
-  demandTokenBridges,
   emittersOf,
   namesOf,
   packagesOf,
@@ -210,7 +209,7 @@ const makers: { readonly [Name in keyof Made]: (settings: Made[Name], options: B
 
 /**
  * Only `served` chains (default: all connected) get endpoints. `connected` must contain the chains of `sourcesOf`.
- * Throws the errors of `demandTokenBridges` and `demandOwnMessages`.
+ * Throws the error of `demandOwnMessages`.
  */
 export function createBridges(
   options: BridgesOptions,
@@ -218,7 +217,6 @@ export function createBridges(
   served: Iterable<ChainName> = connected.keys(),
   { loaded, findVaa = findNone, attestations = noAttestations, ...terms }: Partial<Omit<Links, 'connected' | 'served' | 'signed'>> = {},
 ): Bridges {
-  demandTokenBridges(options)
   demandOwnMessages(options)
   const names = new Set(served)
   const bridges = new Map<BridgeName, Bridge>()

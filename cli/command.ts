@@ -26,7 +26,7 @@ export type Call<Options = object> = ReturnType<typeof createCall<Options>>
 export interface CommandSpec {
   readonly description: string
   readonly options?: (command: Command) => Command
-  /** Shown before the examples. Lines that begin with a space are not wrapped. */
+  /** Shown before the examples. A line that begins with a space (a command, a table) breaks only before an option. */
   readonly notes?: string
   readonly examples?: readonly string[]
   readonly commands?: Commands

@@ -6,7 +6,10 @@ interface ExecutorConfig extends Pick<Config, 'bridges'> {
   readonly chains: Readonly<Record<string, Pick<ChainConfig, 'wormholeChainId'>>>
 }
 
-/** The Executor's part of a config, in the units of the Executor's quotes. Undefined if the config has no Executor. */
+/**
+ * The Executor's part of a config. Undefined if the config has no Executor. `price` and `baseFee` have 10 decimals, as
+ * in quotes. `caps` are gas and wei.
+ */
 export function executorOf({ bridges, chains }: ExecutorConfig) {
   const { executor } = bridges
   if (!executor) return undefined

@@ -63,6 +63,7 @@ export const rooms: readonly Room[] = [
   { path: 'runtime', imports: ['domain'], packages: ['lru-cache', 'node:*'] },
   { path: 'chains/crypto', imports: [], packages: [evmLibrary, 'secp256k1', 'node:*'] },
   { path: 'config', imports: ['domain'], packages: ['zod', 'yaml', '@temporalio/envconfig', 'node:*'] },
+  { path: 'config/load/wormhole-checks.ts', imports: ['domain', 'config', 'bridges/wormhole-token-bridge/emitters.ts'], packages: [] },
   { path: 'observability', imports: ['domain'], packages: ['pino', 'prom-client', 'node:*'] },
   {
     path: 'chains/<family>',

@@ -167,7 +167,7 @@ async function submitOne(
   return ignored.length > 0 ? { ...answer, ignored } : answer
 }
 
-/** Of several copies of a signed message, `take` gets one after the other until it refuses none. */
+/** Calls `take` with one copy of a signed message after the other, until `take` accepts one. */
 async function withMessage<T>(body: Body, { config, network }: ApiDeps, take: (message: Uint8Array) => Promise<T>): Promise<T> {
   if ('vaa' in body) return take(messageBytes(body.vaa))
   if ('nonce' in body) return take(await recordedMessage(network.bridges, body))

@@ -14,7 +14,7 @@ import { orderedBy } from '../access.ts'
 import { bulkOrderSchema, orderedSchema } from '../answers.ts'
 import type { Api, ApiDeps } from '../deps.ts'
 import { errorSchema, toErrorAnswer } from '../errors.ts'
-import { orderOf } from '../../operations/orders/orders.ts'
+import { transferOrderTexts } from '../../operations/orders/transfer-text.ts'
 import { textSchema } from '../../operations/orders/values.ts'
 import { orderTexts, reasonSchema } from './orders.ts'
 import { filterOf, filterSchemas, resolveGiven, transferParams } from './transfers.ts'
@@ -65,7 +65,8 @@ function oneRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
 
 function manyRoute(app: Api, deps: ApiDeps, kind: TransferOrder): void {
   const schema = {
-    summary: `For several transfers, by ids or by a filter: ${orderOf(`transfer ${kind}`).summary.toLowerCase()}`,
+    summary: transferOrderTexts[kind].summaryOfMany,
+    description: 'The body selects the transfers by their ids or by a filter.',
     body: manySchema,
     response: { 200: bulkOrderSchema, 404: errorSchema, 409: errorSchema, 422: errorSchema },
   }

@@ -24,7 +24,7 @@ export const archiveCommand: CommandSpec = {
   description: 'Keep records longer than Temporal: the results of closed transfers, and all orders (archive in the config).',
   commands: {
     run: {
-      description: 'Write the transfers that closed and the orders that were given since the last pass. A repeated pass writes nothing.',
+      description: 'Write the transfers that closed and the orders that were given since the last pass. No record is written twice.',
       options: (command) =>
         command
           .option(

@@ -8,7 +8,7 @@ import { ended, type KnownChain, knownChains, type Network, networks } from '../
 import { collect, writing } from '../arguments/options.ts'
 import { createInterface } from 'node:readline'
 import type { CliContext } from '../context.ts'
-import { demandOwnMessages, demandTokenBridges } from '../../bridges/configured-emitters.ts'
+import { demandOwnMessages } from '../../bridges/configured-emitters.ts'
 import { bridgeNames } from '../../config/chains.ts'
 import { configJsonSchema } from '../../config/schema/fields.ts'
 import { checkNodeCounts, checkNodeNames } from '../doctor/chains.ts'
@@ -54,7 +54,7 @@ files. FILL IN marks what you must add to the file: the address of each key, and
       `! The file has one node per chain: nothing outvotes it if it lies. Add at least two nodes of other providers to each chain (docs/operate/chains.md).`,
       'Set these variables:',
       facts(Object.fromEntries(Object.entries(variables).map(([name, meaning]) => [`  ${name}`, meaning]))),
-      'Then, in this order. Fill in (FILL IN in the file) the address of each key, and the fee of each token that you deliver:',
+      'Then run these commands. After `keystore new`, replace each FILL IN in the file: the address of each key, and the fee of each token that you deliver:',
       verbatim(next.map((line) => `  ${line}`).join('\n')),
     ]
     return { json: { file, network, chains: chains.map(({ name }) => name), variables, next }, text }
@@ -126,7 +126,6 @@ export const configCommand: CommandSpec = {
       examples: ['portage config check --config portage.yaml'],
       run: async ({ config, temporalOf, configFile: file }) => {
         const loaded = await config()
-        demandTokenBridges(loaded)
         demandOwnMessages(loaded)
         const { chains, bridges } = loaded
         const temporal = temporalOf(loaded).settings

@@ -2,7 +2,7 @@ import type { Call, CommandSpec } from '../command.ts'
 import { checkAccess } from '../doctor/access.ts'
 import { checkFiles } from '../doctor/files.ts'
 import { checkSettings } from '../doctor/settings.ts'
-import { checkLanes, checkStreams } from '../doctor/workflows.ts'
+import { checkLanes, checkStreams, checkWithoutTokenBridge } from '../doctor/workflows.ts'
 import { checkChains, checkNodeCounts } from '../doctor/chains.ts'
 import type { Check } from '../doctor/check.ts'
 import { checkCctp } from '../doctor/cctp.ts'
@@ -25,6 +25,7 @@ const checkers = [
   checkExecutor,
   checkCctp,
   checkServices,
+  checkWithoutTokenBridge,
   checkLanes,
   checkStreams,
   checkSettings,
@@ -37,8 +38,8 @@ export const doctorCommand: CommandSpec = {
   notes: `The command checks Temporal: the server, the settings and security of the connection, the namespace, its permissions and its search
 attributes. For each chain, the command checks whether only one node serves reads. For each node, it checks the network, the head and
 finality. For each lane, it checks the balance, the nonces that wait for finality, and the key. The key signs a no-op that is not sent.
-For Wormhole, the command checks the contracts, the guardian set, the guardian spy, the guardian APIs, the fees of tokens, and the token
-bridges of sources without a node. For native bridges, it checks the contracts, pause, budget and roles. For plug-ins, it checks the files
+For Wormhole, the command checks the contracts, the guardian set, the guardian spy, the guardian APIs, the fees of tokens, the token
+bridges of sources without a node, and whether open transfers need a token bridge that the config does not name. For native bridges, it checks the contracts, pause, budget and roles. For plug-ins, it checks the files
 and the contracts. For NTT, it checks the contracts, peers, threshold and pause. For the Executor, it checks the contracts and the
 quoter's key. For CCTP, it checks the contracts, domains, pause, attesters and Circle's APIs. The command checks whether the streams run
 with the values in the config, and whether the config has the names in the orders in force. It checks the keys of access tokens, and

@@ -39,7 +39,8 @@ export const runCommand: CommandSpec = {
   keyless  everything except lane in one process, which may run plug-ins
   chain    transfer workflows and the steps of a chain that need no key
   lane     steps that need the keys of this process
-  ledger   nonce ledgers, streams, batches, operator transactions, settings
+  ledger   nonce ledgers, streams, batches, operator transactions, settings,
+           notifications
   intake   listens to the guardian spy and feeds the streams
   api      the REST API`,
   examples: [

@@ -63,7 +63,7 @@ const anyone = `0x${'11'.repeat(20)}`
 const nothing = new Uint8Array()
 const addressRemedy = 'Correct the address. Until then deliveries that need this contract revert, or are never shown.'
 
-/** Wrong calls, and the errors by which the right contract refuses them. Other contracts are checked by a view. */
+/** Wrong calls, and the errors by which the right contract refuses them. */
 const wrongCalls = {
   ERV1: {
     call: { function: 'receiveMessage(address,bytes,address,uint256)', args: [anyone, nothing, anyone, 1n] },

@@ -1,8 +1,10 @@
 import { createBridges } from '../../bridges/registry.ts'
 import type { Source } from '../../bridges/port.ts'
+import { wormholeTokenBridge } from '../../bridges/wormhole-token-bridge/token-bridge.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { commandsOf } from '../../domain/catalogue/cause.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
 import { printable } from '../../domain/text/printable.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
@@ -11,11 +13,12 @@ import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { listStreamNames, queryStream } from '../../temporal/client/streams/streams.ts'
 import { maxOpenText } from '../output/stream-text.ts'
 import { withChains } from '../arguments/subjects.ts'
-import { type Check, checkOf, type Finding, ifReachable, look, orError, warn } from './check.ts'
+import { type Check, checkOf, checkTimeoutMs, type Finding, ifReachable, look, orError, warn } from './check.ts'
 import { lanesOf } from '../../config/chains.ts'
 import { kept } from '../../domain/lane/entries.ts'
 import type { LaneId } from '../../domain/lane/lane.ts'
 import { readLane } from '../../temporal/client/lanes/lanes.ts'
+import { countOpenTransfers } from '../../temporal/client/transfers/transfer-queries.ts'
 
 export async function checkStreams(config: Config, temporal: TemporalAccess): Promise<Check[]> {
   const sources = await withChains(config, (chains) => [...createBridges(config, chains).values()].flatMap((bridge) => bridge.sources))
@@ -70,4 +73,23 @@ async function checkLane(client: TemporalClient, lane: LaneId): Promise<Finding>
   if (now < keptLimit * nearLimit) return detail
   const more = 'If it is only slow, give the chain more lanes: then each keeps fewer.'
   return warn(detail, `Check whether the final blocks of the chain advance (run portage doctor again). ${more}`)
+}
+
+/** Checks chains without `contracts.tokenBridge`: the field may have been removed while transfers were open. */
+export async function checkWithoutTokenBridge({ chains, bridges }: Config, temporal: TemporalAccess): Promise<Check[]> {
+  const without = Object.entries(chains).flatMap(([name, { contracts }]) => (contracts?.tokenBridge === undefined ? [name] : []))
+  if (!bridges[wormholeTokenBridge] || without.length === 0) return []
+  return ifReachable(temporal, (client) =>
+    Promise.all(without.map((name) => look(`chain ${name}`, 'token bridge contract', () => withoutTokenBridge(client, name)))),
+  )
+}
+
+export async function withoutTokenBridge(client: TemporalClient, chain: ChainName): Promise<Finding> {
+  const open = await countOpenTransfers(client, { Bridge: wormholeTokenBridge, TargetChain: chain }, checkTimeoutMs / 2)
+  if (open === 0) return 'none; no open transfer needs it'
+  const list = `portage transfer list --bridge ${wormholeTokenBridge} --target ${chain} --execution open`
+  return warn(
+    `none, but ${open} open transfers need it: they are parked (TARGET_CHAIN_UNSUPPORTED) and not delivered`,
+    `Add contracts.tokenBridge to this chain, and retry the parked transfers. Remove the field only when this lists nothing: ${list}`,
+  )
 }

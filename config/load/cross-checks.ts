@@ -1,11 +1,12 @@
 import { laneId } from '../../domain/lane/lane.ts'
-import { numberOfUnconfigured } from '../../domain/transfer/transfer.ts'
 import { checkCctp } from './cctp-checks.ts'
 import { checkCoins } from './coin-checks.ts'
+import { anySource, checkEnds, checkSource } from './end-checks.ts'
 import { checkExecutor } from './executor-checks.ts'
 import { isShownName, pathText, type Problem } from './problems.ts'
 import { type Chains, checkChain, type Fields, listed, map, maps, repeated, unless } from './raw-tree.ts'
 import { weiOf } from './values.ts'
+import { checkNoFeed, checkWormhole } from './wormhole-checks.ts'
 
 /**
  * Finds fields that do not fit together. Reads the tree before the schema has checked it, so that one error lists these
@@ -115,58 +116,6 @@ function checkTopUp(path: string, { topUp, signing, lanes }: Fields): Problem[] 
   ]
 }
 
-function checkWormhole(fields: Fields, chains: Chains): Problem[] {
-  const { minimumFees, prices, calls, emitters, freeRoutes, streams } = fields
-  const path = 'bridges.wormhole-token-bridge'
-  const tables = (fields: Fields) =>
-    Object.entries(fields).flatMap(([field, byChain]) =>
-      Object.entries(map(byChain)).map(([chain, table]) => ({ path: `${path}.${field}.${chain}`, chain, table: map(table) })),
-    )
-  return [
-    ...[...chains].flatMap(([name, chain]) =>
-      Object.entries(neededByWormhole).flatMap(([field, remedy]) =>
-        unless(chain[field] !== undefined, `chains.${name}.${field}`, `is missing, and ${path} needs it`, remedy),
-      ),
-    ),
-    ...tables({ minimumFees, prices, calls, streams }).flatMap(({ path, chain }) => needsTokenBridge(path, chain, chains)),
-    ...maps(freeRoutes).flatMap(({ target }, index) => needsTokenBridge(`${path}.freeRoutes[${index}].target`, target, chains)),
-    ...tables({ minimumFees, prices, calls }).flatMap(({ path, chain }) => checkChain(path, chain, chains)),
-    ...tables({ minimumFees, prices }).flatMap(({ path, table }) => checkTokens(path, table)),
-    ...[...chains].flatMap(([name, { wormholeChainId: id }]) =>
-      unless(
-        typeof id !== 'number' || !Object.hasOwn(map(emitters), String(id)),
-        `${path}.emitters.${String(id)}`,
-        `is the chain ${name} of this config`,
-        `Remove it, and name the token bridge in chains.${name}.contracts.`,
-      ),
-    ),
-    ...Object.keys(map(streams)).flatMap((source) => checkSource(`${path}.${pathText(['streams', source])}`, source, fields, chains)),
-    ...maps(freeRoutes).flatMap((route, index) => checkEnds(`${path}.freeRoutes[${index}]`, route, chains, fields)),
-  ]
-}
-
-function needsTokenBridge(path: string, name: unknown, chains: Chains): Problem[] {
-  if (typeof name !== 'string') return []
-  const { contracts } = chains.get(name) ?? {}
-  const hasBridge = contracts === undefined || map(contracts)['tokenBridge'] !== undefined
-  return unless(hasBridge, path, `is for ${name}, which has no token bridge`, `Add chains.${name}.contracts.tokenBridge, or remove this.`)
-}
-
-/** Finds fees that need a price feed, although the config has none. */
-function checkNoFeed({ minimumFees, prices }: Fields): Problem[] {
-  const needing = (field: string, table: unknown, isNeeding: (value: string) => boolean) =>
-    Object.entries(map(table)).flatMap(([chain, ofChain]) =>
-      Object.entries(map(ofChain)).flatMap(([token, value]) => {
-        const path = pathText(['bridges', 'wormhole-token-bridge', field, chain, token])
-        return unless(!isNeeding(String(value)), path, 'needs a price feed', 'Add priceFeed, or give the value without it.')
-      }),
-    )
-  return [
-    ...needing('minimumFees', minimumFees, (value) => value.endsWith(' dollars')),
-    ...needing('prices', prices, (value) => value === 'feed'),
-  ]
-}
-
 function checkPriceFeed({ sources, expected }: Fields, chains: Chains): Problem[] {
   const names = (path: string, table: unknown) =>
     Object.keys(map(table)).flatMap((name) => (name.includes('/') ? [] : checkChain(`${path}.${pathText([name])}`, name, chains)))
@@ -177,11 +126,6 @@ function checkPriceFeed({ sources, expected }: Fields, chains: Chains): Problem[
       return [...(chain === undefined ? [] : checkChain(`${path}.chain`, chain, chains)), ...names(`${path}.feeds`, feeds)]
     }),
   ]
-}
-
-const neededByWormhole = {
-  wormholeChainId: "Add Wormhole's number of the chain, or remove the chain, or bridges.wormhole-token-bridge.",
-  contracts: 'Add core, and tokenBridge if the chain has a token bridge.',
 }
 
 function needsWormhole(path: string, wormhole: unknown): Problem[] {
@@ -229,39 +173,6 @@ function checkMessageRoutes(routes: readonly Fields[], wormhole: unknown, chains
       ...checkCoins(`${path}.routes[${index}]`, route, route['target'], chains),
     ]),
   ]
-}
-
-/** Allows every chain of Wormhole as a source, for routes that name their emitters. */
-const anySource: Fields = { everySource: 'any' }
-
-/** `sources`: fields of the bridge that allow sources without a node. Without them, both ends must be in the config. */
-function checkEnds(path: string, { source, target }: Fields, chains: Chains, sources?: Fields): Problem[] {
-  const isLoop = typeof target === 'string' && source === target
-  return [
-    ...(sources ? checkSource(`${path}.source`, source, sources, chains) : checkChain(`${path}.source`, source, chains)),
-    ...checkChain(`${path}.target`, target, chains),
-    ...unless(!isLoop, `${path}.target`, 'is the source too', 'A route leads to another chain: correct one of them.'),
-  ]
-}
-
-function checkSource(path: string, source: unknown, { emitters, everySource }: Fields, chains: Chains): Problem[] {
-  const number = typeof source === 'string' ? numberOfUnconfigured(source) : undefined
-  if (number === undefined) return checkChain(path, source, chains)
-  const [name] = [...chains].find(([, { wormholeChainId }]) => String(wormholeChainId) === number) ?? []
-  if (name !== undefined) return [{ path, problem: `is the chain ${name} of this config`, remedy: `Write ${name}.` }]
-  const isKnown = everySource !== undefined || Object.hasOwn(map(emitters), number)
-  return unless(isKnown, path, 'is not a source of this config', `Set everySource, or emitters.${number}.`)
-}
-
-/** Finds two spellings of one token, which would make the token's fee ambiguous. */
-function checkTokens(path: string, table: Fields): Problem[] {
-  const tokens = Object.keys(table).map((token) => token.toLowerCase().replace('/0x', '/'))
-  return repeated(
-    tokens,
-    () => path,
-    (token) => `names the token ${token} twice`,
-    'Keep one of the two fees.',
-  ).slice(0, 1)
 }
 
 function checkNativeRoutes(routes: readonly Fields[], chains: Chains): Problem[] {

@@ -57,12 +57,12 @@ export const wormholeTokenBridgeSchema = z.strictObject({
     .refine((spies) => new Set(spies.map(({ address }) => address)).size === spies.length, 'must not name an address twice')
     .default([])
     .describe(
-      'Guardian spies. The role intake reads all of them. A message that several spies send starts one transfer. Empty: transfers come only by API and CLI.',
+      'Guardian spies. The role intake reads all of them. A message that several spies send starts one transfer. Empty: Portage fetches all messages from `guardianApis` and `wormholescanApis`, and so starts transfers later.',
     ),
   guardianApis: usually(z.array(url), []).describe('REST APIs of guardians from which Portage fetches signed VAAs.'),
   wormholescanApis: usually(z.array(url), []).describe('Wormholescan APIs (https://api.wormholescan.io), asked after the guardians.'),
   everySource: optional(z.enum(['mainnet', 'testnet'])).describe(
-    "Deliver from all token bridges that Wormhole's SDK knows on this network. Such sources need no entry in `chains` and no node. Transfers name them `wormhole-<chain id>`. docs/concepts/wormhole-streams.md lists the proofs for chains without a node. Absent: only the chains of this config.",
+    "Deliver from all token bridges that Wormhole's SDK knows on this network. Such sources need no entry in `chains` and no node. Transfers name them `wormhole-<chain id>`. A chain of this config needs its `contracts.tokenBridge`, if the SDK knows the bridge. docs/concepts/wormhole-streams.md lists the proofs for chains without a node. Absent: only the chains of this config.",
   ),
   emitters: prefault(z.record(wormholeChainNumber, emitter), {}).describe(
     "Wormhole chain id of a chain without a node → emitter of its token bridge (64 hex digits). The emitter replaces the SDK's emitter, and works with or without `everySource`.",
@@ -228,7 +228,7 @@ export const nttSchema = z.strictObject({
     .describe('The tokens to deliver. Each has contracts on two or more chains.'),
 })
 
-export const nativeRouteSchema = z.strictObject({
+const nativeRouteSchema = z.strictObject({
   source: chainName.describe('Source chain.'),
   target: chainName.describe('Target chain.'),
   sourceContract: address.describe('Bridge contract of the source.'),
@@ -240,7 +240,7 @@ export const nativeRouteSchema = z.strictObject({
     `Maximum number of open transfers, at which the scan waits. Transfers that are parked, or have waited a long time for a reason of their own, do not count. ${changing}`,
   ),
   minimumAmount: optional(decimal).describe(
-    "Minimum amount, in the token's smallest unit. Smaller transfers are declined (AMOUNT_TOO_SMALL). The numbers of declined transfers are resolved as exceptions. Set the minimum to the value of a delivery's gas. '0': Portage delivers all transfers. Some bridges require this. Absent: like '0', but `config check` and `doctor` warn.",
+    "Minimum amount, in the token's smallest unit. Smaller transfers are declined (AMOUNT_TOO_SMALL). The numbers of declined transfers are resolved as exceptions. Set the minimum to the value of a delivery's gas. '0': Portage delivers all transfers. Some bridges require '0'. Absent: like '0', but `config check` and `doctor` warn.",
   ),
   batch: optional(whole(2, 100)).describe(
     'Maximum number of completions in one transaction (batchCompleteBridgeTransfer). Absent: no batches. Try 20.',

@@ -21,10 +21,10 @@ const accounts = z.array(emitterOrAddress).max(10_000).default([])
 
 export const cctpSchema = z.strictObject({
   attestationApis: listOf(url, 1, 10).describe(
-    "Circle's attestation APIs, asked in this order: https://iris-api.circle.com, for testnets iris-api-sandbox.circle.com.",
+    "Circle's attestation APIs, asked in the order of this list. Mainnets: https://iris-api.circle.com. Testnets: https://iris-api-sandbox.circle.com.",
   ),
   requestsPerSecond: usually(whole(1, 1_000), 20).describe(
-    'Maximum number of requests per second from a process to each API. Circle refuses an IP address for 5 minutes after 35 requests in a second, from all processes behind this address.',
+    'Maximum number of requests per second from a process to each API. After 35 requests in a second from an IP address, Circle refuses the address for 5 minutes. The requests of all processes behind the address count.',
   ),
   finality: usually(z.enum(['fast', 'finalized']), 'fast').describe(
     'fast: Portage uses an attestation at the finality that the sender asked for. finalized: Portage uses only attestations at finality, even for burns that ask for a fast one.',

@@ -124,6 +124,6 @@ export const laneSchema = z.strictObject({
     "Where broadcasts of this lane run. `auto`: in the process that admitted the transfer, if it has the key and finality takes at most 10 s, else through the lane's queue. `queue`: always through the lane's queue. docs/ARCHITECTURE.md",
   ),
   window: usually(whole(1, largestWindow), 16).describe(
-    'Limit of nonces in flight. Public pools: 16 (go-ethereum AccountSlots), up to 64; devnets and sequencers 64-128.',
+    'Limit of nonces in flight. For public pools, use 16 (go-ethereum AccountSlots) to 64. For devnets and sequencers, use 64 to 128.',
   ),
 })

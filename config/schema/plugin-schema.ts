@@ -77,7 +77,7 @@ const callSchema = z
     return types.length === rest.length && rest.every((bound, index) => fits(bound, types[index] ?? ''))
   }, 'must have one bound of the right type in `rest` for each argument that follows the message')
 
-export const pluginRouteSchema = z.strictObject({
+const pluginRouteSchema = z.strictObject({
   from: listOf(
     z.strictObject({ source: sourceName.describe('Source chain.'), emitter: emitter.describe('Emitter, 64 hex digits.') }),
     1,

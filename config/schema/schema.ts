@@ -51,7 +51,9 @@ const workerSchema = z
     laneTaskSeconds: seconds(1, 60).describe(
       "How long a broadcast waits for a process with its lane's key before it tries another lane, seconds.",
     ),
-    fillAfterSeconds: seconds(1, 60).describe('A stuck nonce without a process is filled with a no-op after this time and 3 blocks.'),
+    fillAfterSeconds: seconds(1, 60).describe(
+      'A nonce that no process completes is filled with a no-op after this time, seconds, but not before 3 blocks.',
+    ),
     shutdownGraceSeconds: seconds(0, 5).describe('How long running steps may continue when the process stops, seconds.'),
     shutdownForceSeconds: seconds(1, 20).describe(
       'A stopping process leaves its running steps to other processes after this time, seconds.',

@@ -43,11 +43,11 @@ function post(body: object, query = '') {
 
 describe('POST /v1/transfers', () => {
   test.each([
-    ['no base64', { vaa: '%%%' }, 400, 'MESSAGE_ENCODING'],
+    ['a VAA that is not base64', { vaa: '%%%' }, 400, 'MESSAGE_ENCODING'],
     ['half a byte', { vaa: 'AQAAA' }, 400, 'MESSAGE_ENCODING'],
     ['an empty text', { vaa: '' }, 400, 'INPUT_INVALID'],
-    ['nothing', {}, 400, 'INPUT_INVALID'],
-    ['both ways at once', { vaa: base64, chain: 2, emitter, sequence: '1' }, 400, 'INPUT_INVALID'],
+    ['an empty body', {}, 400, 'INPUT_INVALID'],
+    ['a VAA with a place', { vaa: base64, chain: 2, emitter, sequence: '1' }, 400, 'INPUT_INVALID'],
     ['a sequence as a number', { chain: 2, emitter, sequence: 1 }, 400, 'INPUT_INVALID'],
     ['a sequence beyond u64', { chain: 2, emitter, sequence: '18446744073709551616' }, 400, 'INPUT_INVALID'],
     ['a sequence of 1,000 digits', { chain: 2, emitter, sequence: '9'.repeat(1000) }, 400, 'INPUT_INVALID'],
@@ -68,11 +68,11 @@ describe('POST /v1/transfers', () => {
     ['a native transfer the wrong way', { ...native, source: 'bsc', target: 'ethereum' }, 400, 'INPUT_INVALID'],
     ['a native transfer while no node answers', native, 503, 'NODE_UNAVAILABLE'],
     ['a truncated VAA', { vaa: base64.slice(0, 40) }, 422, 'VAA_TRUNCATED'],
-    ['another version', { vaa: `02${Buffer.from(vaa).toString('hex').slice(2)}` }, 422, 'VAA_VERSION'],
+    ['a VAA of another version', { vaa: `02${Buffer.from(vaa).toString('hex').slice(2)}` }, 422, 'VAA_VERSION'],
     ['a sequence that no guardian has', { chain: 'ethereum', emitter, sequence: '18446744073709551615' }, 503, 'VAA_NOT_FOUND'],
     ['a good VAA while no node answers', { vaa: base64 }, 503, 'NODE_UNAVAILABLE'],
-    ['the same as hex', { vaa: `0x${Buffer.from(vaa).toString('hex')}` }, 503, 'NODE_UNAVAILABLE'],
-  ])('%s', async (_, body, status, code) => {
+    ['a good VAA in hex while no node answers', { vaa: `0x${Buffer.from(vaa).toString('hex')}` }, 503, 'NODE_UNAVAILABLE'],
+  ])('POST /v1/transfers refuses %s', async (_, body, status, code) => {
     const response = await post(body)
     expect(response.json()).toMatchObject({
       ...{ type: `urn:portage:error:${code}`, status, code },

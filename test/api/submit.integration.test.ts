@@ -206,7 +206,7 @@ describe('API and command line on a devnet', () => {
     expect(text).toMatch(/^portage_rpc_calls_total\{chain="bsc",method="eth_call",node="node-1"\} [1-9]/m)
   })
 
-  test('a key has one answer, and a refused transfer of many does not affect the others', async () => {
+  test('an idempotency key has one answer, and a refused transfer of many does not affect the others', async () => {
     const vaa = await base64(sent[3]!)
     const headers = { 'content-type': 'application/json', 'idempotency-key': 'order-117' }
     const send = async (path: string, body: object) => {

@@ -70,13 +70,6 @@ describe('the sources of a config', () => {
     expect(() => decode(vaa(4).bytes)).toThrow(expect.objectContaining({ code: 'TARGET_CHAIN_UNSUPPORTED' }))
   })
 
-  test('a chain that `everySource` includes must name its token bridge, so that no source is lost', () => {
-    const polygon = { networkId: 137, wormholeChainId: 5, contracts: { core: contracts.core } }
-    const options = { ...config({ everySource: 'mainnet' }), chains: { ...chains, polygon } }
-    expect(() => createBridges(options, new Map())).toThrow('chains.polygon.contracts.tokenBridge is missing')
-    expect(() => createBridges({ ...config({}), chains: { ...chains, polygon } }, new Map())).not.toThrow()
-  })
-
   test('with `everySource`, all known token bridges are sources, and the spy is asked for them', () => {
     const all = filters({ everySource: 'mainnet' })
     expect(all).toEqual(expect.arrayContaining([1, 2, 21]))

@@ -66,7 +66,7 @@ test('every compiled file is ASCII', async () => {
 })
 
 // Tables need string-width, an ES module. Its default export must survive the compilation to CommonJS.
-test('the compiled command line prints tables: packages of every kind are the same there as in the sources', async () => {
+test('the compiled command line prints tables, because its packages work as in the sources', async () => {
   const file = join(folder, 'portage.yaml')
   const { chains, bridges } = deadConfig(1)
   writeFileSync(file, JSON.stringify({ chains, bridges }))
@@ -94,7 +94,7 @@ async function firstCopy(): Promise<{ printed: string; copy: string }> {
   return { printed, copy: join(at, copy) }
 }
 
-test('a second process takes what V8 compiled in the first one, and one with a damaged copy compiles anew', async () => {
+test('a second process uses the code that V8 compiled in the first one; a damaged copy is compiled again', async () => {
   const { printed, copy } = await firstCopy()
   expect(printed).toBe(`${packageVersion}\n`)
   const written = statSync(copy).mtimeMs
@@ -115,7 +115,7 @@ test('a code cache with one changed bit is rejected, which V8 itself would not n
   expect(readFileSync(copy).equals(damaged)).toBe(false)
 })
 
-test('a copy of V8 code that cannot be kept leaves no draft, and the command goes on', async () => {
+test('if compiled code of V8 cannot be kept, no draft is left, and the command continues', async () => {
   const at = (await compiledFolder()) ?? ''
   const blocked = join(at, `main.cjs.test-${process.version}-${process.arch}.v8`)
   rmSync(blocked, { recursive: true, force: true })
@@ -150,7 +150,7 @@ test('the newest 20 compiled versions and those of the last hour are kept, at mo
   expect(() => dropOld(join(cache, 'nowhere'))).not.toThrow()
 })
 
-test('without esbuild there is no compiled code, and the launcher says so to itself', async () => {
+test('without esbuild there is no compiled code', async () => {
   cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true })
   cpSync(join(root, 'package.json'), join(folder, 'package.json'))
   const copy = (await import(pathToFileURL(join(folder, 'bin/compiled.js')).href)) as { compiledFolder(): Promise<string | undefined> }

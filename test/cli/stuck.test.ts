@@ -50,14 +50,14 @@ test('the table of portage stuck fits 80 columns; transfers have their short id,
   expect(text).toContain(' 36 h ')
 })
 
-test('an id that is none of a transfer stays whole: a number of a stream, or what a stranger made up', () => {
+test('an id that is not of a transfer is shown whole, such as a number of a stream or an invented id', () => {
   const one = cause({ examples: ['17', 'a:b:not-a-digest', 'wormhole-token-bridge:2:0'], next: ['portage transfer show a:b:not-a-digest'] })
   expect(shown({ asOf, stuck: true, causes: [one] })).toContain(
     '\n  Repair it.\n    17\n    a:b:not-a-digest\n    wormhole-token-bridge:2:0\n  → portage transfer show a:b:not-a-digest',
   )
 })
 
-test('portage stuck says that nothing is stuck, and when that was read', () => {
+test('portage stuck says that nothing is stuck, and when it read this', () => {
   expect(shown({ asOf, stuck: false, causes: [] })).toBe('Nothing is stuck (read 2026-11-22T11:59:59Z).')
 })
 

@@ -53,7 +53,7 @@ const settings = (): Promise<Settings> => readSettings(ledgers.temporal.client)
 const halt = ['halt', '--chain', 'bsc', '--reason', 'a test'] as const
 const unhalt = ['unhalt', '--chain', 'bsc', '--reason', 'a test'] as const
 
-test('nothing is ordered without a token, and the answer says how to get one; what only looks needs none', async () => {
+test('an order needs a token, and the error says how to get one; commands that only read need none', async () => {
   for (const argv of [halt, ['lane', 'pause', `evm-1397:0x${'a'.repeat(40)}`, '--reason', 'x'], ['transfer', 'submit', 'AQ']]) {
     const { code, json } = await cli(undefined, ...argv)
     expect({ argv, code, json }).toMatchObject({
@@ -65,7 +65,7 @@ test('nothing is ordered without a token, and the answer says how to get one; wh
   expect((await settings()).version).toBe(0)
 })
 
-test('the key file makes the first token; its name is the author of orders; the list has no token', async () => {
+test('the key file signs the first token; orders keep its name; lists and settings do not show tokens', async () => {
   const alice = await create(undefined, '--name', 'alice', '--level', 'admin')
   expect(await cli(alice.token, ...halt)).toMatchObject({ code: 0, json: { changed: true, halts: [{ by: 'alice', reason: 'a test' }] } })
   expect((await cli(alice.token, ...unhalt)).code).toBe(0)
@@ -174,7 +174,7 @@ test('a machine without keys reports that, and creates none if the config has pu
   expect(made.json()).toMatchObject({ error: { code: 'ACCESS_KEYS' } })
 })
 
-test('without a worker that knows the revocations an order goes on with a warning', async () => {
+test('if no worker knows the revocations, an order continues with a warning', async () => {
   const { token } = await create(undefined, '--name', 'heidi', '--level', 'sign')
   await ledgers.without(async () => {
     const lane = `evm-1397:0x${'a'.repeat(40)}`

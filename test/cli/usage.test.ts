@@ -266,7 +266,7 @@ describe('a wrong command line ends with 2, a reason on stderr and an empty stdo
     [['deploy', 'promote', 'v2', '--ramp', '101', '--reason', 'x'], 'It must be a whole number from 0 to 100'],
     [['setup', 'temporal', '--retention', '0'], 'It must be a whole number of hours'],
     [['doctor', '--fast'], "unknown option '--fast'"],
-  ])('%j', async (argv, why) => {
+  ])('the wrong command line %j is refused', async (argv, why) => {
     const { code, out, err } = await runCli(argv)
     expect(err).toContain(why)
     expect(out).toBe('')

@@ -75,11 +75,11 @@ test.each([
 const problems = (changes: object, config: object = {}) =>
   crossCheck({ chains: { ...chains, ...config }, bridges: { executor: { ...executor, ...changes } } }).map(({ path }) => path)
 
-test('a good Executor has no problems', () => {
+test('a valid Executor has no problems', () => {
   expect(problems({})).toEqual([])
 })
 
-test('a record pays drop-offs', () => {
+test('with a record contract, no other contract must pay drop-offs', () => {
   const paying = { ...own, maxMsgValue: '5', maxGasDropOff: '5', recordContract: address('ee') }
   expect(problems({ chains: { ...executor.chains, bsc: paying } })).toEqual([])
 })

@@ -41,7 +41,7 @@ describe('files of the config', () => {
     `)
   })
 
-  test('the admin port of a process is not that of its API', async () => {
+  test('a config whose admin port is the port of the API is refused', async () => {
     const path = join(folder, 'ports.yaml')
     const load = async (more: string) => {
       await writeFile(path, `${least}${more}`)
@@ -65,7 +65,7 @@ describe('files of the config', () => {
     expect(Object.keys(config.chains)).toEqual(['ethereum', 'avalanche'])
   })
 
-  test.each(['receivers', 'ntt', 'cctp', 'executor'])('the example of the bridge %s is valid once it is no comment', async (bridge) => {
+  test.each(['receivers', 'ntt', 'cctp', 'executor'])('the example of the bridge %s is valid without its comment marks', async (bridge) => {
     const lines = (await readFile(example, 'utf8')).split('\n')
     const start = lines.indexOf(`  # ${bridge}:`)
     const end = lines.indexOf('', start)

@@ -112,7 +112,7 @@ describe('names and numbers', () => {
     expect(() => chainOf(parseConfig(good, {}, 'x'), 'constructor')).toThrow('no chain is called constructor')
   })
 
-  test('the variables of a config are those of the environment alone', () => {
+  test('a reference in a config does not find properties of JavaScript objects, only variables', () => {
     expect(refusal(`${good}dataFolder: \${toString}\n`)).toContain('needs the environment variable toString, which is not set')
   })
 
@@ -146,7 +146,7 @@ describe('names and numbers', () => {
     expect(refusal(text)).toContain(problem)
   })
 
-  test('every number of the config has a least and a greatest value; timers fit into what Node counts', () => {
+  test('every number of the config has a minimum and a maximum, and times fit into a timer of Node', () => {
     const numbers = walk(configFields(), '').filter(([, { type }]) => type === 'number' || type === 'integer')
     expect(numbers.length).toBeGreaterThan(25)
     const bounded = ({ minimum, maximum }: Field) => minimum !== undefined && maximum !== undefined && maximum <= Number.MAX_SAFE_INTEGER

@@ -211,7 +211,7 @@ extra: 1
         - chains.one.lanes[1].signer.file is missing. Add it. Path of the file, relative to the config file.
         - chains.one.lanes[1].signer.fil is not a field of the config. Did you mean file?
         - chains.one.lanes[1].signer must have passwordFile or passwordVariable, and not both. Correct it. Where the key is. Absent on workers that do not serve this lane.
-        - chains.one.lanes[2].window must be at most 128. Change it. Limit of nonces in flight. Public pools: 16 (go-ethereum AccountSlots), up to 64; devnets and sequencers 64-128.
+        - chains.one.lanes[2].window must be at most 128. Change it. Limit of nonces in flight. For public pools, use 16 (go-ethereum AccountSlots) to 64. For devnets and sequencers, use 64 to 128.
         - chains.two.nodes must have at least 1 entry. Change it. Nodes of the chain. At least one must answer reads.
         - chains.two.blockTimeMs must be at least 50. Change it. Expected time between blocks, which also sets how often the head is polled.
         - chains.two.contracts.tokenBridge must be a text, not a number. Put the value in quotes. Wormhole token bridge contract. Absent: the chain has no token bridge.

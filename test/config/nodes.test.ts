@@ -43,7 +43,7 @@ describe('the nodes of a chain, checked together', () => {
   })
 })
 
-test('a node of the environment may have a name of the config, and no text that resembles a URL', () => {
+test('URLs of added nodes can use only the variables that the config lists', () => {
   const env = { BASE_RPC: 'a', SIGNER_URL: 'http://user:password@signer', NODE_KEY: 'c', PORTAGE_KEYSTORE_PASSWORD: 'd', RPC_PASSWORD: 'f' }
   expect(nodeVariables({ urlVariables: [] }, env)).toEqual({})
   expect(nodeVariables({ urlVariables: ['NODE_KEY'] }, env)).toEqual({ NODE_KEY: 'c' })

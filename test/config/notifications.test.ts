@@ -23,7 +23,7 @@ function problemsOf(...notifications: readonly object[]): string {
 }
 
 describe('receivers of notifications in the config', () => {
-  test('receivers are taken as the config has them, and a config without receivers has none', () => {
+  test('valid receivers have no problems, and a config without receivers has none', () => {
     expect(problemsOf(receiver)).toBe('')
     expect(problemsOf({ ...receiver, secrets: [{ secretVariable: 'A' }, { secretFile: 'b' }], chains: ['ethereum', 'wormhole-21'] })).toBe(
       '',

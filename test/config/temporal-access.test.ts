@@ -58,13 +58,13 @@ describe('which setting counts', () => {
     })
   })
 
-  test('no secret is in what the object prints', () => {
+  test('the resolved settings print no secret', () => {
     const env = { TEMPORAL_CONFIG_FILE: toml, TEMPORAL_GRPC_META_X_KEY: 'secret-header' }
     const { headers: _, ...found } = resolveTemporal(config({ apiKeyVariable: 'MINE' }), { ...env, MINE: 'secret-mine' })
     expect(JSON.stringify(found) + inspect(found, { depth: 9 })).not.toContain('secret')
   })
 
-  test('the profile of TEMPORAL_PROFILE goes before that of the config', () => {
+  test('TEMPORAL_PROFILE overrides the profile in the config', () => {
     const env = { TEMPORAL_CONFIG_FILE: toml }
     expect(resolveTemporal(config({ profile: 'bare' }), env)).toMatchObject({ address: 'bare.example:7233', namespace: 'config' })
     expect(resolveTemporal(config({ profile: 'bare' }), { ...env, TEMPORAL_PROFILE: 'default' }).address).toBe('toml.example:7233')
@@ -76,7 +76,7 @@ describe('which setting counts', () => {
     expect([address, tls, apiKey]).toEqual(['config.example:7233', undefined, undefined])
   })
 
-  test('a variable that is set to nothing is not set', () => {
+  test('an empty variable counts as unset', () => {
     const env = { TEMPORAL_ADDRESS: '', TEMPORAL_API_KEY: '', TEMPORAL_TLS: '', TEMPORAL_CONFIG_FILE: '' }
     const { address, tls, apiKey } = resolveTemporal(config({}), env)
     expect([address, tls, apiKey]).toEqual(['config.example:7233', undefined, undefined])
@@ -94,7 +94,7 @@ describe('which setting counts', () => {
   })
 })
 
-describe('settings that cannot be meant', () => {
+describe('settings that are refused', () => {
   const refused = (env: NodeJS.ProcessEnv, input: object = {}) => {
     try {
       resolveTemporal(config(input), env)
@@ -113,7 +113,7 @@ describe('settings that cannot be meant', () => {
     ],
     ['a file that is not there', { TEMPORAL_CONFIG_FILE: '/no/such.toml' }, 'TEMPORAL_CONFIG_FILE names a file that does not exist'],
     ['a profile that is not there', { TEMPORAL_PROFILE: 'prod' }, "Profile 'prod' not found"],
-  ])('a setting that cannot be meant is refused: %s', (_, env, why) => {
+  ])('a setting that cannot be used is refused: %s', (_, env, why) => {
     const error = refused(env)
     expect(error).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(why) })
     expect(String(error)).not.toContain('secret')
@@ -145,7 +145,7 @@ describe('settings that cannot be meant', () => {
     }
   })
 
-  test('two API keys in the config, and one whose variable is not set', () => {
+  test('a config with two API keys, or with a key whose variable is not set, is refused', () => {
     expect(refused({ K: 'k' }, { apiKeyFile: '/f', apiKeyVariable: 'K' })).toMatchObject({ code: 'CONFIG_INVALID' })
     expect(refused({}, { apiKeyVariable: 'K' })).toMatchObject({ message: expect.stringContaining('K, which is not set') })
   })
@@ -157,7 +157,7 @@ describe('keys of payloads', () => {
     { id: 'old', keyVariable: 'OLD_KEY' },
   ]
 
-  test("keys of payloads are named in their order and unread, whatever Temporal's own variables say", () => {
+  test("payload keys keep the order of the config, and Temporal's own variables do not change them", () => {
     const env = { OLD_KEY: 'secret-old', TEMPORAL_ADDRESS: 'variable.example:7233' }
     const { encryption, ...found } = resolveTemporal(config({ encryption: { keys } }), env)
     expect(encryption).toMatchObject({ required: false, keys: [{ id: 'new', source: { file: '/keys/new' } }, { id: 'old' }] })

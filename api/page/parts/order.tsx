@@ -112,8 +112,7 @@ function RetryAllForm({ code, targetChain }: ParkedFilter) {
       lead={missing === undefined && <Counted counted={counted} />}
       canAsk={count > 0}
       verb={`Retry ${countText(count)}`}
-      // With the limit `count`, the order concerns no more transfers than the user saw, even if more were parked in the
-      // meantime.
+      // With the limit `count`, the order concerns no more transfers than were counted, even if more were parked since.
       send={(reason) => order(reason, false, count)}
       done={(answer) => <Ordered answer={answer} />}
     >
@@ -127,9 +126,9 @@ function RetryAllForm({ code, targetChain }: ParkedFilter) {
 }
 
 function Counted({ counted }: { readonly counted: BulkOrder | ShownProblem | undefined }) {
-  if (!counted) return <p role="status">Counting them…</p>
+  if (!counted) return <p role="status">Counting the transfers…</p>
   if ('code' in counted) return <ProblemNote problem={counted} />
-  const rest = counted.more ? ' More match: these are the first, order again for the others.' : ''
+  const rest = counted.more ? ' More transfers match: order again for the rest.' : ''
   const text = counted.matched === 0 ? 'No such transfer is parked now.' : `${countText(counted.matched)} would be retried.${rest}`
   return <p role="status">{text}</p>
 }
@@ -140,7 +139,7 @@ function Ordered({ answer: { matched, more, results = [] } }: { readonly answer:
     <>
       <p class={`note ${refused.length === 0 ? 'good' : 'wait'}`} role="status">
         {countText(results.length - refused.length)} of {countText(matched)} asked for: they are tried again now.
-        {more && ' More match: order again for the others.'}
+        {more && ' More transfers match: order again for the rest.'}
       </p>
       {refused.slice(0, mostShown).map((line) => (
         <p class="mono wrap" key={line}>

@@ -29,7 +29,7 @@ export function Lanes({ links }: { readonly links: Links | undefined }) {
             { label: 'Nonce: next, mined, final', cell: noncesOf, isFigure: true },
             { label: 'Balance', cell: (row) => balanceOf(row, coinOfChain(links, row.chain)), isFigure: true },
             { label: 'Spent of limit', cell: (row) => spentOf(row, spending, coinOfChain(links, row.chain)), isFigure: true },
-            { label: 'Received', cell: ({ observedAt }) => <Ago at={observedAt} bare />, isFigure: true },
+            { label: 'Read', cell: ({ observedAt }) => <Ago at={observedAt} bare />, isFigure: true },
           ]}
         />
       )}

@@ -11,8 +11,8 @@ export function SignIn({ problem }: { readonly problem: ShownProblem | undefined
     <section id="sign-in" class="sign-in" aria-labelledby="sign-in-title">
       <h2 id="sign-in-title">Enter an access token</h2>
       <p>
-        Portage's data contains recipients, amounts and balances, so reading needs a token of level read. The buttons of this page need
-        level write.
+        Portage's data contains recipients, amounts and balances, so reading needs a token of level read. Orders (retry, cancel, expedite)
+        need level write.
       </p>
       {problem && <ProblemNote problem={problem} />}
       <form
@@ -44,7 +44,8 @@ export function SignIn({ problem }: { readonly problem: ShownProblem | undefined
         </button>
       </form>
       <p class="quiet-text">
-        This tab keeps the token until it is closed and sends it to this server alone. On the machine with the key file, this creates one:
+        This tab keeps the token until it is closed and sends it to this server alone. On the machine with the key file, this command
+        creates a token:
       </p>
       <Command text="portage token create --name <name> --level read --expires 8h" />
     </section>

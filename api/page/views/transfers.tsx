@@ -98,7 +98,7 @@ function Filters({ filter, links }: { readonly filter: ShownFilter; readonly lin
 function Rows({ transfers, links }: Pick<TransferPage, 'transfers'> & { readonly links: Links | undefined }) {
   return (
     <Table
-      caption="Transfers: open ones first, then the newest."
+      caption="Transfers: the open ones first, then the closed ones, each newest first"
       empty="No transfer matches this filter."
       rows={transfers}
       // Each start of a transfer is a row, so the key contains the start.

@@ -39,7 +39,7 @@ interface CreateOptions {
 
 export const tokenCommand: CommandSpec = {
   description: 'Access tokens for the API and for orders on the command line. The keys that sign tokens are in the data folder.',
-  notes: `The commands create, rotate-key and remove-key work on the machine that has the key file, and need no token there. A user who can read this file can sign any token anyway. Levels: docs/operate/access.md.`,
+  notes: `The commands create, rotate-key and remove-key work only on the machine that has the key file. There, these commands and revoke need no token, because a user who can read this file can sign any token. Levels: docs/operate/access.md.`,
   commands: {
     create: {
       ...orderText('token create'),

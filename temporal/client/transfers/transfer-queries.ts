@@ -35,6 +35,14 @@ export async function countTransfers(client: TemporalClient, timeoutMs: number):
   return counts
 }
 
+export function countOpenTransfers(
+  client: TemporalClient,
+  values: { readonly Bridge: string; readonly TargetChain: string },
+  timeoutMs: number,
+): Promise<number> {
+  return within(client, timeoutMs, async () => (await client.workflow.count(transfersWith(values, running))).count)
+}
+
 /** Use the result only for queries and counts, because anyone with access to Temporal can choose the ids. */
 export async function parkedTransfers(client: TemporalClient, most: number, timeoutMs: number) {
   const query = transfersWith({ TransferState: 'parked' }, running)
