@@ -1,10 +1,10 @@
 import { oldestUnsent, silentSince } from '../../domain/notification/notifier.ts'
 import { errorOf, type Facts, type ReceiverFacts, valueOf } from './facts.ts'
 import { type Finding, isolated } from './finding.ts'
+import { triesUntilFailing } from './read.ts'
 
 /** If a step waits this long, the process that last polled counts as killed. */
 const untakenMs = 8_000
-const triesUntilFailing = 3
 
 export function explainReceivers({ at, receivers, ledger }: Pick<Facts, 'at' | 'receivers' | 'ledger'>): Finding[] {
   if (ledger.answered === 0) return []

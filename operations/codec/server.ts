@@ -100,8 +100,7 @@ async function decodeRequest(codec: PayloadCodec, body: Buffer) {
 
 function payloadsOf(body: Buffer): JsonPayload[] {
   try {
-    const request = requestSchema.parse(JSON.parse(body.toString('utf8')))
-    return request.payloads
+    return requestSchema.parse(JSON.parse(body.toString('utf8'))).payloads
   } catch {
     throw new RelayerError('INPUT_INVALID', { detail: 'The body is not {"payloads": […]} of protobuf JSON.' })
   }
