@@ -100,7 +100,8 @@ async function decodeRequest(codec: PayloadCodec, body: Buffer) {
 
 function payloadsOf(body: Buffer): JsonPayload[] {
   try {
-    return requestSchema.parse(JSON.parse(body.toString('utf8'))).payloads
+    const request = requestSchema.parse(JSON.parse(body.toString('utf8')))
+    return request.payloads
   } catch {
     throw new RelayerError('INPUT_INVALID', { detail: 'The body is not {"payloads": […]} of protobuf JSON.' })
   }

@@ -292,7 +292,7 @@ describe('Waiting notifications', () => {
     why: '',
   })
 
-  test('a receiver is silent while it is disabled, failing, or without a record for five minutes since an order', () => {
+  test('a receiver is silent while disabled, failing, or without a record for five minutes since an order', () => {
     expect(silentSince(recorded, 20_000)).toBeUndefined()
     expect(silentSince({ ...recorded, disabled: { why: 'gone', at: 7 } }, 20_000)).toBe(7)
     expect(silentSince({ ...recorded, failure: { since: 8, tries: 1, nextAt: 9, why: '' } }, 20_000)).toBe(8)
