@@ -1,12 +1,12 @@
 import type { Config } from '../../config/schema/schema.ts'
 import { haltOf } from '../../domain/settings/settings.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
-import type { StreamName } from '../../domain/stream/stream.ts'
+import type { StreamName, StreamState } from '../../domain/stream/stream.ts'
 import { ageText } from '../../domain/text/age.ts'
 import { shortStream } from '../../domain/text/short-id.ts'
 import { silentSince, sourceOf } from '../../intake/streams/reports.ts'
 import { type ChainFacts, type Facts, majorityHead, valueOf } from './facts.ts'
-import type { Finding } from './finding.ts'
+import { type Finding, orElse } from './finding.ts'
 
 /** A stream lags if it is behind the final head by more than `blocks` blocks and by more than `ms`. */
 const lagging = { blocks: 20, ms: 60_000 } as const
@@ -31,13 +31,16 @@ export function explainIntake(
     const [bridge = '', sourceChain = '', targetChain = ''] = name.split(':')
     return !held.has(sourceChain) && !haltOf({ halts }, { bridge, sourceChain, targetChain })
   }
-  const silent = streams.flatMap(({ stream, state }) => {
-    const known = valueOf(state)
-    if (!known || !isDue(stream) || !wanted.some(({ name }) => name === stream)) return []
+  const sinceOf = (stream: string, known: StreamState): number | undefined => {
     const { updatedAt = at } = known
     const isUnread =
       at - updatedAt > unreadMs && !viewStream(known).full && blocksBehind(stream, known.cursor?.height, chains) !== undefined
-    const since = silentSince(known, auditMinutes, at) ?? (isUnread ? updatedAt : undefined)
+    return silentSince(known, auditMinutes, at) ?? (isUnread ? updatedAt : undefined)
+  }
+  const silent = streams.flatMap(({ stream, state }) => {
+    const known = valueOf(state)
+    if (!known || !isDue(stream) || !wanted.some(({ name }) => name === stream)) return []
+    const since = orElse(undefined, () => sinceOf(stream, known))
     return since === undefined ? [] : [{ stream, since }]
   })
   const asOf = Math.min(at, ...streams.map(({ state }) => state.asOf))

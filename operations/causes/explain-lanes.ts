@@ -8,7 +8,7 @@ import { laneWorkflowId } from '../../temporal/contracts/names.ts'
 import { type ClosedFor, refusalCodes } from '../../domain/lane/messages.ts'
 import { closedFor, view } from '../../domain/lane/view.ts'
 import { type ChainFacts, errorOf, type Facts, type LaneFacts, majorityHead, tokensOf, type TransferFacts, valueOf } from './facts.ts'
-import { type Finding, lastSign } from './finding.ts'
+import { type Finding, isolated, lastSign, orElse } from './finding.ts'
 
 const stuckBlocks = 30
 /** If tasks wait this long, the lane's process counts as dead, unless the ledger got a message recently. In ms. */
@@ -20,25 +20,28 @@ type Of = Pick<Finding, 'where' | 'asOf' | 'values'>
 
 /** `held`: chains with a finding of their own, which also explains why their lanes are stuck. */
 export function explainLanes(facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'ledger'>, held: ReadonlySet<string>): Finding[] {
+  const { at, lanes } = facts
+  return lanes.flatMap((one) => isolated(`the lane ${one.lane}`, at, () => explainLane(one, facts, held)))
+}
+
+function explainLane(one: LaneFacts, facts: Pick<Facts, 'at' | 'chains' | 'lanes' | 'ledger'>, held: ReadonlySet<string>): Finding[] {
   const { at, lanes, chains } = facts
-  return lanes.flatMap((one): Finding[] => {
-    const { lane, chain, ledger } = one
-    const shown = chains.find((each) => each.chain === chain)
-    const other = richest(one, lanes, shown, at)
-    const values = { lane, chain, address: laneAddress(lane), ...(other && { 'other lane': other.lane }) }
-    const of: Of = { where: { kind: 'lane', id: lane }, asOf: ledger.asOf, values }
-    const state = valueOf(ledger)
-    const missing = explainMissingWorkers(one, of, at, 2 * Math.max(untakenMs, shown?.blockTimeMs ?? 0))
-    const notes = [...explainTokens(one, of, shown), ...explainExternalUse(of, state, at)]
-    if (errorOf(ledger)?.code === 'LANE_UNREACHABLE' && facts.ledger.answered > 0) {
-      const partOf = { rows: ['WORKFLOW_FAILING'] as const, id: laneWorkflowId(lane) }
-      const what = 'The ledger of the lane does not answer.'
-      return [...missing, ...notes, { row: 'LANE_UNREACHABLE', ...of, holds: holdsOf(one), what, partOf }]
-    }
-    const closed = explainClosed(one, of, state, shown, at)
-    const isCaused = missing.length > 0 || held.has(chain) || closed.some(({ row }) => row === 'LANE_FUNDS')
-    return [...missing, ...closed, ...notes, ...(state && !isCaused ? explainStuck(one, of, state, shown) : [])]
-  })
+  const { lane, chain, ledger } = one
+  const shown = chains.find((each) => each.chain === chain)
+  const other = richest(one, lanes, shown, at)
+  const values = { lane, chain, address: laneAddress(lane), ...(other && { 'other lane': other.lane }) }
+  const of: Of = { where: { kind: 'lane', id: lane }, asOf: ledger.asOf, values }
+  const state = valueOf(ledger)
+  const missing = explainMissingWorkers(one, of, at, 2 * Math.max(untakenMs, shown?.blockTimeMs ?? 0))
+  const notes = [...explainTokens(one, of, shown), ...explainExternalUse(of, state, at)]
+  if (errorOf(ledger)?.code === 'LANE_UNREACHABLE' && facts.ledger.answered > 0) {
+    const partOf = { rows: ['WORKFLOW_FAILING'] as const, id: laneWorkflowId(lane) }
+    const what = 'The ledger of the lane does not answer.'
+    return [...missing, ...notes, { row: 'LANE_UNREACHABLE', ...of, holds: holdsOf(one), what, partOf }]
+  }
+  const closed = explainClosed(one, of, state, shown, at)
+  const isCaused = missing.length > 0 || held.has(chain) || closed.some(({ row }) => row === 'LANE_FUNDS')
+  return [...missing, ...closed, ...notes, ...(state && !isCaused ? explainStuck(one, of, state, shown) : [])]
 }
 
 function holdsOf({ lane, chain }: LaneFacts, ...codes: readonly ErrorCode[]): (transfer: TransferFacts) => boolean {
@@ -136,7 +139,7 @@ function richest(
     if (one.chain !== name || one.lane === lane) return []
     const [state, queue] = [valueOf(one.ledger), valueOf(one.queue)]
     const balance = BigInt(chain?.balances.get(laneAddress(one.lane)) ?? 0)
-    const isOpen = state !== undefined && closedFor(reviewFunds(withBalance(state, String(balance)), at), true) === undefined
+    const isOpen = orElse(false, () => !!state && !closedFor(reviewFunds(withBalance(state, String(balance)), at), true))
     return isOpen && queue?.isPolled && balance > kept ? [{ one, balance }] : []
   })
   return able.toSorted((a, b) => (a.balance < b.balance ? 1 : -1))[0]?.one

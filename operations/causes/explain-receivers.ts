@@ -1,22 +1,24 @@
 import { oldestUnsent, silentSince } from '../../domain/notification/notifier.ts'
 import { errorOf, type Facts, type ReceiverFacts, valueOf } from './facts.ts'
-import type { Finding } from './finding.ts'
+import { type Finding, isolated } from './finding.ts'
+import { triesUntilFailing } from './read.ts'
 
 /** If a step waits this long, the process that last polled counts as killed. */
 const untakenMs = 8_000
-const triesUntilFailing = 3
 
 export function explainReceivers({ at, receivers, ledger }: Pick<Facts, 'at' | 'receivers' | 'ledger'>): Finding[] {
   if (ledger.answered === 0) return []
-  return receivers.flatMap((one): Finding[] => {
-    const found = explainOne(one, at)
-    if (!found) return []
-    const { receiver, notifier, waiting = 0 } = one
-    const state = valueOf(notifier)
-    const oldest = state && oldestUnsent(state)
-    const of = { where: { kind: 'receiver', id: receiver } as const, asOf: state?.recordedAt ?? notifier.asOf, values: { receiver } }
-    return [{ ...of, numbers: { count: waiting, oldest }, ...found }]
-  })
+  return receivers.flatMap((one) => isolated(`the receiver ${one.receiver}`, at, () => explainReceiver(one, at)))
+}
+
+function explainReceiver(one: ReceiverFacts, at: number): Finding[] {
+  const found = explainOne(one, at)
+  if (!found) return []
+  const { receiver, notifier, waiting = 0 } = one
+  const state = valueOf(notifier)
+  const oldest = state && oldestUnsent(state)
+  const of = { where: { kind: 'receiver', id: receiver } as const, asOf: state?.recordedAt ?? notifier.asOf, values: { receiver } }
+  return [{ ...of, numbers: { count: waiting, oldest }, ...found }]
 }
 
 function explainOne(one: ReceiverFacts, at: number): Pick<Finding, 'row' | 'what' | 'since'> | undefined {

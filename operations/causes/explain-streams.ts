@@ -6,7 +6,7 @@ import { sourceOf } from '../../intake/streams/reports.ts'
 import { type ChainFacts, errorOf, type Facts, type StreamFacts, valueOf } from './facts.ts'
 import { streamWorkflowId } from '../../temporal/contracts/stream.ts'
 import { blocksBehind, intakePlace } from './explain-intake.ts'
-import type { Finding } from './finding.ts'
+import { type Finding, isolated } from './finding.ts'
 
 const youngMs = 3_000
 /** Minimum age at which a gap may be skipped, ms. The guardians of a younger gap may only be slow. */
@@ -30,7 +30,7 @@ export function explainStreams(
   configured: readonly StreamName[],
   silent: ReadonlySet<string>,
 ): Finding[] {
-  return streams.flatMap((one): Finding[] => {
+  const explainOne = (one: StreamFacts): Finding[] => {
     const { stream, state } = one
     const of = { where: { kind: 'stream', id: stream } as const, asOf: state.asOf, values: { stream, chain: sourceOf(stream) } }
     const known = valueOf(state)
@@ -47,7 +47,8 @@ export function explainStreams(
       ...(silent.has(stream) ? gapsOf(known, at).map(ofIntake) : [...lagOf(one, known, chains), ...gapsOf(known, at)]),
     ]
     return found.map((finding) => ({ ...of, ...finding, values: { ...of.values, ...finding.values } }))
-  })
+  }
+  return streams.flatMap((one) => isolated(`the stream ${one.stream}`, at, () => explainOne(one)))
 }
 
 type Part = Omit<Finding, 'where' | 'asOf'>

@@ -5,7 +5,7 @@ import { limits } from '../../domain/fees/fees.ts'
 import { groupBy } from '../../domain/group-by.ts'
 import type { ChainName, TransferState } from '../../domain/transfer/transfer.ts'
 import { type Facts, type TransferFacts, valueOf } from './facts.ts'
-import type { Finding } from './finding.ts'
+import { type Finding, isolated } from './finding.ts'
 import { triesUntilFailing } from './read.ts'
 
 /** Maximum length, characters. A longer text would lose its end, which is the time of the next try. */
@@ -33,7 +33,7 @@ export function explainTransfers(
   return [
     ...[...groupBy(held, keyOf).values()].map((group) => explainGroup(group, at, config)),
     ...[...groupBy(slow, placeOfSlow).values()].map((group) => explainSlow(group, at)),
-    ...explainDenied(declined, settings, at),
+    ...isolated('the denials', at, () => explainDenied(declined, settings, at)),
     ...explainRefused(declined, at),
   ]
 }

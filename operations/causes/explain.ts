@@ -15,37 +15,43 @@ import { explainReceivers } from './explain-receivers.ts'
 import { explainStreams } from './explain-streams.ts'
 import { explainTransfers, failingChains } from './explain-transfers.ts'
 import { errorOf, type Facts, type ServedFacts, type TransferFacts, valueOf, type SpyFacts } from './facts.ts'
-import { type Finding, goesOn, joined, lastSign, ranked } from './finding.ts'
+import { type Finding, goesOn, isolated, joined, lastSign, ranked } from './finding.ts'
 
 const holdsChain: ReadonlySet<string> = new Set(['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STALLED'])
 
 /** The causes of what is stuck, most harmful first. */
 export function explain(facts: Facts, config: Pick<Config, 'chains' | 'bridges' | 'streams'>): Cause[] {
-  const { transfers } = facts
+  const { transfers, at } = facts
   const configured = configuredStreams(config)
   const names = namesOf(config)
-  const ofChains = explainChains(facts)
+  const ofChains = isolated('the chains', at, () => explainChains(facts))
   const held = new Set([...ofChains.filter(({ row }) => holdsChain.has(row)).map(({ where }) => where.id), ...failingChains(transfers)])
-  const { silent, found } = explainIntake(facts, config, configured, held)
+  let silent: ReadonlySet<string> = new Set()
+  const ofIntake = isolated('the intake', at, () => {
+    const intake = explainIntake(facts, config, configured, held)
+    silent = intake.silent
+    return intake.found
+  })
   const heard = facts.streams.filter(({ stream }) => !silent.has(stream))
   const known = [
-    ...explainTemporal(facts),
-    ...explainWorkers(facts, config),
-    ...explainHalts(facts, names),
+    ...isolated('Temporal', at, () => explainTemporal(facts)),
+    ...isolated('the workers', at, () => explainWorkers(facts, config)),
+    ...isolated('the halts', at, () => explainHalts(facts, names)),
     ...ofChains,
     ...explainLanes(facts, held),
-    ...found,
-    ...explainFailing(facts),
-    ...explainSpies({ spies: facts.spies, streams: heard }),
+    ...ofIntake,
+    ...isolated('the failing workflows', at, () => explainFailing(facts)),
+    ...facts.spies.flatMap((spy) => isolated(`the spy ${spy.address}`, at, () => explainSpy(spy, heard))),
     ...explainStreams(facts, configured, silent),
     ...explainReceivers(facts),
-    ...explainQuotes(facts),
-    ...explainUnread(facts),
-    ...explainVersion(facts),
-    ...explainNames(facts, names),
+    ...isolated('the quotes', at, () => explainQuotes(facts)),
+    ...isolated('the reads that failed', at, () => explainUnread(facts)),
+    ...isolated('the version', at, () => explainVersion(facts)),
+    ...isolated('the names in the settings', at, () => explainNames(facts, names)),
   ]
   const isExplained = (transfer: TransferFacts) => known.some(({ holds }) => holds?.(transfer))
-  return ranked(joined([...known, ...explainTransfers(facts, isExplained, config)]), transfers)
+  const ofTransfers = isolated('the transfers', at, () => explainTransfers(facts, isExplained, config))
+  return ranked(joined([...known, ...ofTransfers]), transfers)
 }
 
 function explainTemporal({ temporal, spies }: Facts): Finding[] {
@@ -127,17 +133,15 @@ function explainFailing({ failing, at }: Facts): Finding[] {
   }))
 }
 
-function explainSpies({ spies, streams }: Pick<Facts, 'spies' | 'streams'>): Finding[] {
-  return spies.flatMap((spy): Finding[] => {
-    const { address, problem, asOf, unknownSets } = spy
-    const where = { kind: 'spy', id: address } as const
-    const away: Finding[] =
-      problem === undefined ? [] : [{ row: 'SPY_UNAVAILABLE', what: `The guardian spy ${address}: ${problem}`, where, asOf }]
-    // A spy whose messages wait for their guardian set is not silent.
-    if (unknownSets === 0) return problem === undefined ? explainSilence(spy, streams) : away
-    const what = `Messages from the spy that are signed by a guardian set which is not known yet: ${unknownSets}.`
-    return [...away, { row: 'GUARDIAN_SET_UNKNOWN', what, where, asOf, numbers: { count: unknownSets } }]
-  })
+function explainSpy(spy: SpyFacts, streams: Facts['streams']): Finding[] {
+  const { address, problem, asOf, unknownSets } = spy
+  const where = { kind: 'spy', id: address } as const
+  const away: Finding[] =
+    problem === undefined ? [] : [{ row: 'SPY_UNAVAILABLE', what: `The guardian spy ${address}: ${problem}`, where, asOf }]
+  // A spy whose messages wait for their guardian set is not silent.
+  if (unknownSets === 0) return problem === undefined ? explainSilence(spy, streams) : away
+  const what = `Messages from the spy that are signed by a guardian set which is not known yet: ${unknownSets}.`
+  return [...away, { row: 'GUARDIAN_SET_UNKNOWN', what, where, asOf, numbers: { count: unknownSets } }]
 }
 
 /**

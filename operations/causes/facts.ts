@@ -22,6 +22,7 @@ export interface NodeFacts {
   readonly isDisabled: boolean
   /** Absent if the node is disabled. The value is undefined if the node only takes transactions. */
   readonly head?: Read<NodeHead | undefined>
+  /** Whether a disabled node answers again. Absent if the node is not disabled. */
   readonly isBack?: boolean
 }
 

@@ -1,9 +1,11 @@
+import { z } from 'zod'
 import { type CauseCode, causeCatalogue, remedyOf } from '../../domain/catalogue/catalogue.ts'
 import { type Cause, type CauseValues, commandsOf } from '../../domain/catalogue/cause.ts'
 import { groupBy } from '../../domain/group-by.ts'
 import { ageText } from '../../domain/text/age.ts'
 import { printable } from '../../domain/text/printable.ts'
 import type { TransferFacts } from './facts.ts'
+import { causeSchema } from './schema.ts'
 
 const mostExamples = 3
 
@@ -28,6 +30,30 @@ interface Numbers {
   readonly count: number
   readonly oldest?: number | undefined
   readonly examples?: readonly string[]
+}
+
+/**
+ * The findings of `explainer`, or one row that names the explainer if it throws or if a finding makes no valid cause.
+ * Anyone with access to Temporal can forge the answers of workflows, so both can happen.
+ */
+export function isolated(part: string, asOf: number, explainer: () => readonly Finding[]): readonly Finding[] {
+  try {
+    const findings = explainer()
+    for (const finding of findings) causeSchema.parse(causeOf(finding, []))
+    return findings
+  } catch (error) {
+    const why = error instanceof z.ZodError ? z.prettifyError(error) : String(error)
+    return [{ row: 'UNREAD', what: `Could not be explained: ${part}. ${why}`, where: { kind: 'temporal', id: part }, asOf }]
+  }
+}
+
+/** For a part of an explainer that reads many states: a forged state must not hide the others. */
+export function orElse<Value>(instead: Value, ask: () => Value): Value {
+  try {
+    return ask()
+  } catch {
+    return instead
+  }
 }
 
 export function joined(findings: readonly Finding[]): Finding[] {
@@ -61,7 +87,7 @@ function causeOf(finding: Finding, transfers: readonly TransferFacts[]): Cause {
     where: { kind: where.kind, id: printable(where.id) },
     ...(since !== undefined && { since: new Date(since).toISOString() }),
     asOf: new Date(asOf).toISOString(),
-    count: held.length + (numbers?.count ?? 0),
+    count: Math.min(held.length + (numbers?.count ?? 0), Number.MAX_SAFE_INTEGER),
     ...(begun.length > 0 && { oldest: new Date(Math.min(...begun)).toISOString() }),
     examples,
     remedy: remedyOf(code) ?? causeCatalogue[row].remedy,

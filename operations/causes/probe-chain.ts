@@ -22,8 +22,12 @@ export async function probeChains(
 ): Promise<ChainFacts[]> {
   const known = await read(settingsMs, async () => valueOf(await settings))
   const changes = valueOf(known)?.nodes ?? []
-  const changesOf = (name: ChainName) => changes.filter(({ chain }) => chain === name)
-  return Promise.all(Object.entries(config.chains).map(([name, chain]) => probeChain(name, chain, changesOf(name), environment)))
+  return Promise.all(
+    Object.entries(config.chains).map(([name, chain]) =>
+      // Anyone with access to Temporal can forge the settings. Without them, the nodes of the config are left.
+      probeChain(name, chain, changes, environment).catch(() => probeChain(name, chain, [], environment)),
+    ),
+  )
 }
 
 async function probeChain(
@@ -32,7 +36,8 @@ async function probeChain(
   changes: readonly NodeChange[],
   environment: Environment,
 ): Promise<ChainFacts> {
-  const asked = nodesToAsk(chain, changes, nodeVariables(chain, environment)).map(({ url, authorization, ...facts }) => {
+  const changesOfChain = changes.filter((change) => change.chain === name)
+  const asked = nodesToAsk(chain, changesOfChain, nodeVariables(chain, environment)).map(({ url, authorization, ...facts }) => {
     const nodes = [{ name: facts.node, url, authorization, use: facts.use }]
     const reader = isOf(forms.url, url) ? createConfiguredChain(name, chain, { nodes, timeoutMs: limits.nodeMs }) : undefined
     return { ...facts, reader }

@@ -1,9 +1,11 @@
-import type { ChainName } from '../../domain/transfer/transfer.ts'
+import { anyText, type Check, fields, listOf, oneOf, optional, time } from '../../domain/field-checks.ts'
+import { type ChainName, transferStates } from '../../domain/transfer/transfer.ts'
 import { groupBy } from '../../domain/group-by.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
 import { type TemporalClient, within } from '../../temporal/client/connection/client.ts'
 import { type OpenKind, type OpenTransfer, openTransfers } from '../../temporal/client/transfers/open-transfers.ts'
 import { statusOf } from '../../temporal/client/streams/stream-transfers.ts'
+import type { TransferStatus } from '../../temporal/contracts/transfer.ts'
 import type { ServedFacts, TransferFacts } from './facts.ts'
 import { failingOf, limits, pendingWork } from './read.ts'
 
@@ -57,7 +59,9 @@ type Asked = Awaited<ReturnType<typeof ask>>
 async function ask(client: TemporalClient, transfer: OpenTransfer) {
   const { workflowId, runId } = transfer
   const [status, work] = await Promise.all([
-    statusOf(client, { id: workflowId, runId, running: true }, most.askMs).catch(() => undefined),
+    statusOf(client, { id: workflowId, runId, running: true }, most.askMs)
+      .then(checkedStatus)
+      .catch(() => undefined),
     pendingWork(client, transfer, most.askMs),
   ])
   const code = status?.code ?? work?.activity?.code ?? transfer.code
@@ -77,6 +81,21 @@ async function ask(client: TemporalClient, transfer: OpenTransfer) {
   }
   return { transfer: facts, isAnswered: status !== undefined, failing: failingOf(workflowId, work) }
 }
+
+/** Throws if the answer of a forged workflow lacks a field that is read here. */
+function checkedStatus(status: TransferStatus): TransferStatus {
+  isStatus(status, '')
+  return status
+}
+
+const isStatus: Check = fields({
+  state: oneOf(...transferStates),
+  code: optional(anyText),
+  reason: optional(anyText),
+  lane: optional(anyText),
+  timeline: listOf(fields({ state: anyText, at: time })),
+  transfer: fields({ bridge: anyText, terms: optional(fields({ lane: optional(anyText) })) }),
+} satisfies Partial<Record<keyof TransferStatus, Check>>)
 
 /**
  * Counts the transfers that were asked and that answered, by chain. Leaves out transfers whose workflow task fails,

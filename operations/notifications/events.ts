@@ -53,7 +53,7 @@ export function proofsOf(
   })
 }
 
-/** Replaces the proof `encrypted` unless encryption is required, because a stranger could then forge this proof. */
+/** If encryption is not required, a stranger can forge the proof `encrypted`, so it becomes `temporal`. */
 export function withProvable(notification: Notification, requiresEncryption: boolean): Notification {
   const { data } = notification
   return requiresEncryption || data['proof'] !== 'encrypted'

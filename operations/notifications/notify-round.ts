@@ -87,7 +87,7 @@ export class NotifyRound {
   async #pass(): Promise<boolean> {
     const { client, times } = this.#deps
     const now = performance.now()
-    if (this.state.failure && this.state.unsent.length >= probeFrom) await this.#probe()
+    if (this.state.unsent.length >= probeFrom) await this.#probe()
     const { tests } = this.state
     await this.#notifyAll(this.state.pending)
     const isFull = now - this.#fullReadAt >= times.fullReadMs
@@ -165,7 +165,10 @@ export class NotifyRound {
     this.state = { ...this.state, cursor: { ...next, notified: this.#notified.carried() } }
   }
 
-  /** Returns the latest closing time. Undefined: a notification was neither sent nor put in `unsent`. */
+  /**
+   * Returns the latest closing time, or 0 for a period without runs. Undefined: a notification was neither sent nor put
+   * in `unsent`.
+   */
   async #notifyPeriod(period: NotifiedPeriod, onlyNew: boolean): Promise<number | undefined> {
     let seen = 0
     let found: { run: string; row: NotifiedTransfer }[] = []
@@ -204,6 +207,7 @@ export class NotifyRound {
     })
   }
 
+  /** Sends one notification to a failing receiver, to find out whether it answers again. */
   async #probe(): Promise<void> {
     const [least] = this.state.unsent.toSorted((a, b) => a.tries - b.tries)
     if (this.state.failure && least && !this.#isEnding) await this.#notify(least.notification)

@@ -31,7 +31,7 @@ test.each<[SettingsOrder, OrderSubject]>([
   [{ kind: 'clearNode', chain: 'bsc', name: 'node-1' }, chains('bsc')],
   [{ kind: 'addToken', token }, everything],
   [{ kind: 'revokeToken', jti: 'j' }, everything],
-])('an order concerns the chains or the lane that it names, and else everything: %j', (order, subject) => {
+])('an order concerns the chains or the lane that it names, and otherwise everything: %j', (order, subject) => {
   expect(aboutSettings([order])).toEqual(subject)
 })
 

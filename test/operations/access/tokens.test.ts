@@ -200,7 +200,7 @@ test.each<[string, AccessScope, OrderSubject, boolean]>([
   ['a chain: a token of Wormhole', { chains: ['bsc'] }, aboutSettings([{ kind: 'deny', what: 'token', value: '4/aa' }]), false],
   ['a lane: its fees', { lanes: [lane] }, aboutSettings([{ kind: 'setFees', scope: { kind: 'lane', lane }, policy: {} }]), true],
   ['a chain: fees of everything', { chains: ['bsc'] }, aboutSettings([{ kind: 'setFees', scope: { kind: 'global' }, policy: {} }]), false],
-])('scope: %s', (_, scope, about, isAllowed) => {
+])('a token allows an order only within its scope: %s', (_, scope, about, isAllowed) => {
   const check = () => assertScope(principal(scope), 'lane pause', about)
   if (isAllowed) expect(check).not.toThrow()
   else expect(check).toThrow(expect.objectContaining({ code: 'ACCESS_SCOPE' }))

@@ -23,7 +23,7 @@ test('without native routes, a dead or hung intake is reported once two audits a
   expect(rows[0]?.next[0]).toBe('portage run --role intake')
 })
 
-test('a fleet whose intake never ran is named, unless nothing could be asked', () => {
+test('an intake that never ran is reported, unless no workflow answers', () => {
   expect(codes({ streams: [] })).toEqual(['INTAKE_SILENT'])
   const { ledger } = facts()
   expect(codes({ streams: [], ledger: { ...ledger, asked: 3, answered: 0 } })).toEqual(['LEDGER_WITHOUT_WORKER'])
@@ -46,7 +46,7 @@ test('if a native stream lags without a report for a minute, the cause is a sile
   expect(of({ updatedAt: at - 70_000, open: [{ number: '1' }], maxOpen: 1 })).not.toContain('INTAKE_SILENT')
 })
 
-test('a source that cannot be audited says nothing of the intake', () => {
+test('a stream whose source cannot be audited does not show that the intake is silent', () => {
   const old = streamOf({ updatedAt: at - 3 * periodMs })
   expect(codes({ ...old, chains: [chain({ nodes: nodes(undefined) })] })).toEqual(['CHAIN_UNREACHABLE'])
   const halt = { scope: { sourceChain: 'bsc' }, by: 'portage', reason: 'contracts contradict', at: at - 60_000 }

@@ -48,7 +48,7 @@ describe('receivers of notifications', () => {
     for (const { next } of rows) expect(next.join()).not.toContain('<receiver>')
   })
 
-  test('a receiver has its waiting notifications, the oldest and their time; without a ledger it has no row', () => {
+  test('the row of a receiver counts its waiting notifications; without a ledger, there is no row', () => {
     const receivers = [one({ unsent: [unsent(2)] }, { waiting: 7 })]
     expect(causes({ receivers })).toMatchObject([
       { code: 'RECEIVER_FAILING', count: 7, oldest: '2026-11-22T11:58:30.000Z', asOf: '2026-11-22T11:59:40.000Z' },

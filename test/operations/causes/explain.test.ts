@@ -87,7 +87,7 @@ describe('chains and nodes', () => {
     expect(rows.map(({ code, count, where }) => [code, count, where])).toEqual([['CHAIN_UNREACHABLE', 1, { kind: 'chain', id: 'bsc' }]])
     expect(rows[0]?.what).toContain('connect ECONNREFUSED')
   })
-  test('nodes that are away or lag have rows; two of three away leave no majority', () => {
+  test('nodes that do not answer and nodes that lag have rows; one of three nodes is no majority', () => {
     expect(codes({ chains: [chain({ nodes: nodes(head, undefined, head) })] })).toEqual(['NODE_DOWN'])
     expect(codes({ chains: [chain({ nodes: nodes(head, { ...head, height: 900 }, head) })] })).toEqual(['NODE_LAGS'])
     expect(codes({ chains: [chain({ nodes: nodes(head, { ...head, height: 900 }) })] })).toEqual(['NODE_LAGS'])

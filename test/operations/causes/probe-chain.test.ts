@@ -27,6 +27,19 @@ test('an added node is not asked while a variable of its URL is not set', async 
   expect(asked).toEqual([])
 })
 
+test.each<[string, unknown]>([
+  ['no list', 7],
+  ['a list of nothing', [null]],
+  ['a URL that is no text', [{ chain: 'bsc', name: 'spare', url: { match: 1 } }]],
+])('forged settings whose nodes are %s leave the nodes of the config, and fail no report', async (_, forged) => {
+  const url = await startBlockNode({ height: 100, timestamp: Math.floor(Date.now() / 1_000) })
+  const nodes = [{ url, use: 'all' }]
+  const bsc = { ...config.chains['bsc'], nodes, finality: { kind: 'tag' }, urlVariables: [], feeHistory: {}, blockTimeMs: 1_000 }
+  const settings = Promise.resolve(read({ ...noSettings, nodes: forged as never }))
+  const [facts] = await probeChains({ config: { chains: { bsc } } as never, environment: {} }, settings)
+  expect(facts?.nodes).toMatchObject([{ node: 'node-1', head: { value: { finalized: 100 } } }])
+})
+
 test.each([
   ['the first second', 0],
   ['the year 2318', 11_000_000_000],

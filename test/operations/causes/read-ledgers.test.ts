@@ -114,7 +114,7 @@ test.each<[string, object | null]>([
   expect(await listReceivers(client, receivers)).toMatchObject([{ name: 'books', state: 'unknown' }])
 })
 
-test('the answer of a notifier is taken', async () => {
+test('the answer of a notifier is reported', async () => {
   const counts = { sent: 3, failed: 0, givenUp: 0, name: 7 }
   const { client } = setting(0, { answer: async () => ({ ...newNotifier(5), counts }) })
   const receivers = [{ name: 'books', url: 'https://example.org', events: [] }] as never

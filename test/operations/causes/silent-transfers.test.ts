@@ -40,6 +40,22 @@ test('a transfer that no process can run is read as silent, with a chain that th
   expect([...chainWorkers]).toMatchObject([['former', { asked: 1, answered: 0 }]])
 })
 
+test.each<[string, object | null]>([
+  ['null', null],
+  ['a state that does not exist', { state: '__proto__', timeline: [], transfer: { bridge: 'x' } }],
+  ['a reason that is no text', { state: 'waiting', reason: { replace: 1 }, timeline: [], transfer: { bridge: 'x' } }],
+  ['a code that is no text', { state: 'waiting', code: [], timeline: [], transfer: { bridge: 'x' } }],
+  ['no timeline', { state: 'waiting', transfer: { bridge: 'x' } }],
+  ['a time that no date can represent', { state: 'waiting', timeline: [{ state: 'waiting', at: 9e15 }], transfer: { bridge: 'x' } }],
+  ['no transfer', { state: 'waiting', timeline: [] }],
+])('a workflow under the id of a transfer that answers %s counts as silent, and hides no transfer', async (_, answer) => {
+  const config = { chains: {}, bridges: {}, notifications: [], worker: {} } as unknown as Parameters<typeof readTemporal>[1]
+  const workflow = { ...client.workflow, getHandle: () => ({ query: async () => answer, describe: async () => info }) }
+  const forged = { ...client, workflow } as unknown as TemporalClient
+  const { transfers } = await readTemporal(forged, config, Promise.resolve({ asOf: 0, value: noSettings }))
+  expect(transfers).toMatchObject([{ workflowId: 'a', state: 'pending', isSilent: true }])
+})
+
 test('an old transfer that does not answer counts as slow, even if others of its chain answer', () => {
   const states = ['admitting', 'broadcasting', 'pending', 'included'] as const
   const silent = { startedAt: at - 6 * 3_600_000, isSilent: true } as const

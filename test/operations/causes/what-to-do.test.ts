@@ -43,7 +43,7 @@ describe('fee limits', () => {
 })
 
 describe('lanes', () => {
-  test('a lane without a worker: both ways to start one, and the last sign of a process', () => {
+  test('the row of a lane without a worker has both commands that start one, and the last sign of a process', () => {
     const queue = { asOf: at, value: { ...unpolled.value, polledAt: at - 80_000 } }
     const observed = { ...ledger().observed!, at: at - 600_000 }
     const row = rowOf('LANE_WITHOUT_WORKER', { lanes: [laneFacts({ queue, ledger: read(ledger({ observed })) })] })
@@ -92,7 +92,7 @@ describe('nodes', () => {
     expect(rowOf('NODE_LAGS', withNode({ added: true, head: read(lags) })).next.join()).toContain('node remove bsc node-3')
   })
 
-  test('a disabled node that answers again is a note', () => {
+  test('a disabled node that answers again is shown as a note', () => {
     const { head: _, ...disabled } = { ...nodes(head)[0]!, node: 'node-3', isDisabled: true, isBack: true }
     const found = rows(withNode({ ...disabled, head: undefined }))
     expect(found.map(({ code, next }) => [code, next.at(-1)])).toEqual([
@@ -131,7 +131,7 @@ test('if only an inactive version polls a queue, the remedy is a promotion, not 
   expect(inactive).toEqual([promote, promote])
 })
 
-test('workflows that are missing say nothing of the process with the role ledger', () => {
+test('missing workflows do not show whether a process serves the queue ledger', () => {
   const silent = unread('LANE_UNREACHABLE')
   expect(answersOf([read(noSettings), read(undefined), silent, silent])).toEqual({ asked: 2, answered: 0 })
   expect(answersOf([read({ ...noSettings, version: 1 }), silent])).toEqual({ asked: 2, answered: 1 })
@@ -150,13 +150,13 @@ describe('quarantined transfers', () => {
     expect(commands(transfer('a', { code: 'QUARANTINED' }))[1]).toBe('portage deny <kind> <party> --reason "<text>"')
   })
 
-  test('a long reason is whole: it says when Portage tries again', () => {
+  test('a long reason is not cut, because its end says when Portage tries again', () => {
     const reason = `${'evm-1:0x11 '.repeat(20)}; tried again at 2026-11-22T12:10:00.000Z`
     expect(rowOf('QUARANTINED', { transfers: [held('a', '0x01', reason)] }).what).toContain('tried again at 2026-11-22T12:10:00.000Z')
   })
 })
 
-test('a silent spy: which of the two numbers came first', () => {
+test('the row of a silent spy says which of the two missed numbers came first', () => {
   const stream = 'wormhole-token-bridge:wormhole-2:00'
   const state = {
     ...initialStream({ stream, origin: '2/00', first: '0', maxOpen: 10 }),

@@ -28,7 +28,7 @@ const again = (state: NotifierState, id: string, answer: Parameters<typeof after
   afterAttempt(state, about(id), answer, { now, jitter: 0 })
 
 describe('A receiver that does not answer', () => {
-  test('a failing receiver is left alone ever longer, and each notification follows the schedule', () => {
+  test('the pauses of a failing receiver become longer, and each notification follows the schedule', () => {
     const rests: number[] = []
     let state: NotifierState = start
     for (let [tries, now] = [1, 0]; tries <= 7; tries++, now = state.failure?.nextAt ?? 0) {
@@ -292,7 +292,7 @@ describe('Waiting notifications', () => {
     why: '',
   })
 
-  test('a receiver is stuck while disabled, left alone, or without a record for five minutes since an order', () => {
+  test('a receiver is silent while disabled, failing, or without a record for five minutes since an order', () => {
     expect(silentSince(recorded, 20_000)).toBeUndefined()
     expect(silentSince({ ...recorded, disabled: { why: 'gone', at: 7 } }, 20_000)).toBe(7)
     expect(silentSince({ ...recorded, failure: { since: 8, tries: 1, nextAt: 9, why: '' } }, 20_000)).toBe(8)
