@@ -208,8 +208,8 @@ function apply(settings: Settings, order: SettingsOrder, author: Given): Setting
 export const mostTokens = 200
 
 /**
- * Drops expired tokens, but only if the list is too long. While Temporal's clock is ahead, a revoked token that is still
- * valid looks expired. A revoked token that was never listed expires after the maximum lifetime of a token.
+ * Drops expired tokens, but only if the list is too long. While Temporal's clock is ahead, a revoked token that is
+ * still valid looks expired. A revoked token that was never listed expires after the maximum lifetime of a token.
  */
 function withoutExpired(settings: Settings, at: number): Settings {
   const { tokens } = settings

@@ -15,6 +15,13 @@ const tokenTransfer = '0xa9059cbb'
 /** `delivery` needs a proof, `own` needs none. An object is a refusal: `by` is the config field that decides. */
 type Judged = 'delivery' | 'own' | { readonly reason: string; readonly by: 'calls' | 'payees' | 'topUps' }
 
+/** `cost`: the maximum cost without the call's coins, wei. */
+interface Allowed<T> {
+  readonly transaction: T
+  readonly cost: bigint
+  readonly payment: Payment | undefined
+}
+
 export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => number = Date.now): Signer {
   const { limits, topUpLimits } = policy
   const proofs = rememberProofs(policy, clock)
@@ -36,9 +43,9 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     refuse(transaction, `${what} exceeds ${fieldOf(limit)}.`, { limit, wanted: String(value), allowed: String(allowed), ...facts })
   }
 
-  /** Checks everything except spending. `cost`: the maximum cost without the call's coins, wei. */
-  async function allow(transaction: Proposed): Promise<{ readonly cost: bigint; readonly payment: Payment | undefined }> {
-    const { to, data, value } = transaction
+  /** Checks everything except spending. */
+  async function allow<T extends Proposed>(given: T): Promise<Allowed<T>> {
+    const transaction = canonical(given)
     const judged = judge(transaction, signer.address, policy)
     if (typeof judged === 'object') refuse(transaction, `${judged.reason} ${policy.fieldOf(judged.by)} decides.`, {})
     refuseBeyond(transaction, exceededLimit(transaction, 0n, limits))
@@ -49,30 +56,27 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
     // Spending counts the whole gas limit of a no-op, so the limit must be low.
     const noopGas = isNoop(transaction, signer.address) ? BigInt(transaction.gasLimit) : 0n
     if (noopGas > mostNoopGas) refuse(transaction, `A no-op is signed with at most ${mostNoopGas} gas.`, { wanted: String(noopGas) })
+    const { to, data, value } = transaction
     const dataFee = BigInt(await policy.dataFee({ to, data, value }))
     refuseBeyond(transaction, exceededLimit(transaction, dataFee, limits), { facts: { dataFee: String(dataFee) } })
     const payment = await paidCalls.prove(transaction, async () => (judged === 'delivery' ? proofs.prove(transaction) : []))
-    return { cost: costOf(transaction, dataFee), payment }
+    return { transaction, cost: costOf(transaction, dataFee), payment }
   }
 
   const addedTo = (transaction: Proposed, cost: bigint) =>
     sums.map((sum) => ({ ...sum, wei: sum.weiOf(transaction, cost) })).filter(({ wei }) => wei > 0n)
-  async function checkSpending(transaction: Proposed, cost: bigint): Promise<void> {
+  async function checkSpending({ transaction, cost }: Pick<Allowed<Proposed>, 'transaction' | 'cost'>): Promise<void> {
     for (const { log, wei, ...texts } of addedTo(transaction, cost))
       refuseBeyond(transaction, await log.check(wei, transaction.nonce), texts)
   }
 
   return {
     address: signer.address,
-    async check(given) {
-      const transaction = canonical(given)
-      await checkSpending(transaction, (await allow(transaction)).cost)
-    },
+    check: async (given) => checkSpending(await allow(given)),
     async sign(given) {
-      const transaction = canonical(given)
-      const { cost, payment } = await allow(transaction)
+      const { transaction, cost, payment } = await allow(given)
       // All sums are checked before the first is charged, because a charge stays even after a refusal.
-      await checkSpending(transaction, cost)
+      await checkSpending({ transaction, cost })
       for (const { log, wei, ...texts } of addedTo(transaction, cost))
         refuseBeyond(transaction, await log.charge(wei, transaction.nonce), texts)
       const signed = await paidCalls.hold(payment, transaction.nonce, () => signer.sign(transaction))

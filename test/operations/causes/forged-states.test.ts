@@ -17,7 +17,7 @@ const order = { by: 'ann', reason: 'a look', at: at - 90_000 }
 const junk: readonly unknown[] = [null, 'x', -1, 9e15, 1e300, [], {}, [null], { toString: 1 }, '__proto__', true]
 
 /** The value with each of its fields, at any depth, replaced by each junk value. */
-function* forged(value: unknown): Generator<unknown> {
+function* forged(value: unknown): Generator {
   yield* junk
   if (typeof value !== 'object' || value === null) return
   for (const [name, field] of Object.entries(value)) {

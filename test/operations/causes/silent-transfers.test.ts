@@ -50,8 +50,8 @@ test.each<[string, object | null]>([
   ['no transfer', { state: 'waiting', timeline: [] }],
 ])('a workflow under the id of a transfer that answers %s counts as silent, and hides no transfer', async (_, answer) => {
   const config = { chains: {}, bridges: {}, notifications: [], worker: {} } as unknown as Parameters<typeof readTemporal>[1]
-  const workflow = { ...client.workflow, getHandle: () => ({ query: async () => answer, describe: async () => info }) }
-  const forged = { ...client, workflow } as unknown as TemporalClient
+  const getHandle = () => ({ query: async () => answer, describe: async () => info })
+  const forged = { ...(client as object), workflow: { ...(client.workflow as object), getHandle } } as object as TemporalClient
   const { transfers } = await readTemporal(forged, config, Promise.resolve({ asOf: 0, value: noSettings }))
   expect(transfers).toMatchObject([{ workflowId: 'a', state: 'pending', isSilent: true }])
 })
