@@ -82,8 +82,9 @@ export function intentOf({ owner, abandonedBy }: Entry): string | undefined {
  */
 export const withoutWorkerMs = 30_000
 
+/** A report from the future does not count: `now` is then by a clock that is behind Temporal's. */
 export function isReported({ observed }: LaneState, now: number): boolean {
-  return now - (observed?.at ?? 0) <= withoutWorkerMs
+  return Math.abs(now - (observed?.at ?? 0)) <= withoutWorkerMs
 }
 
 export function isInherited({ owner, fill }: Entry): boolean {

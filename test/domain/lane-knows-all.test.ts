@@ -21,6 +21,12 @@ test('a ledger knows all nonces only if it granted each one that is not final', 
   expect(knowsAllNonces(after({ ...seen, finalized: 4 }), 0), 'a nonce of an earlier ledger in a block that is not final').toBe(false)
 })
 
+test('a process whose clock is hours behind cannot rely on an old report', () => {
+  const reported = apply(after(seen), { observe: { ...seen, height: 12 }, requests: [] }, 8 * 3_600_000).state
+  expect(knowsAllNonces(reported, 8 * 3_600_000)).toBe(true)
+  expect(knowsAllNonces(reported, 6 * 3_600_000)).toBe(false)
+})
+
 test('a ledger that was restored from a copy lacks later nonces until a process reports', () => {
   const restored = after(seen, ask)
   const later = withoutWorkerMs + 1
