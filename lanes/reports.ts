@@ -24,8 +24,14 @@ export async function listLanes(client: TemporalClient, chains: ReadonlyMap<Lane
   const statuses = createLaneStatusCache(client, lanes)
   return Promise.all(
     lanes.map(async (lane) => {
-      const state = running.has(lane) ? await readLane(client, lane).catch(() => undefined) : undefined
-      return toRow(lane, chains.get(lane), running.has(lane), state, state && (await statuses.status(lane)))
+      const chain = chains.get(lane)
+      if (!running.has(lane)) return toRow(lane, chain, false)
+      try {
+        return toRow(lane, chain, true, await readLane(client, lane), await statuses.status(lane))
+      } catch {
+        // Either the lane does not answer, or its state is forged and must not hide the other lanes.
+        return toRow(lane, chain, true)
+      }
     }),
   )
 }

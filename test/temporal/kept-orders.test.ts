@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
+import { newLane } from '../../domain/lane/lane.ts'
 import { newNotifier } from '../../domain/notification/notifier.ts'
 import { listLanes } from '../../lanes/reports.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
@@ -59,6 +60,14 @@ test.each(subjects)('workflows that the config lacks and that answer slowly cost
   expect(kept).toHaveLength(500)
   expect(kept[0]).toMatchObject({ id: 'own', orders })
   expect(kept.at(-1)).toMatchObject({ unread: true })
+})
+
+test('a forged state of one lane hides no other lane', async () => {
+  const { client } = setting(2, async (isOwn) => (isOwn ? newLane({ lane: 'own', window: 4, fillAfterBlocks: 10 }) : { entries: null }))
+  expect(await listLanes(client, new Map([['own', 'bsc']]))).toMatchObject([
+    { lane: 'own', status: 'syncing' },
+    { lane: 'forged-1', status: 'no answer' },
+  ])
 })
 
 test('of 5,000 lanes, a list of lanes shows those in the config and 1,000 others', async () => {
