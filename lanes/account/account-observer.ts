@@ -156,11 +156,11 @@ export class AccountObserver {
 
 /**
  * The nonce after the account's last transaction in a pool. Nodes do not count a transaction behind a missing nonce as
- * pending. A new ledger does not know such a transaction either, but the key's process has recorded its nonce.
+ * pending. A new or restored ledger does not know such a transaction either, but the key's process has recorded its
+ * nonce.
  */
-async function nextNonce({ chain, signedBelow, ledger, config }: LaneDeps): Promise<number> {
+async function nextNonce({ chain, signedBelow, config }: LaneDeps): Promise<number> {
   const pending = await chain.pendingNonce(laneAddress(config.lane))
-  if (ledger.view?.synced) return pending
   // A higher nonce is of a chain that was replaced.
   return Math.max(pending, ((await signedBelow(pending + largestWindow)) ?? -1) + 1)
 }

@@ -75,8 +75,9 @@ test.each([
   ['none', isNew, undefined, 5],
   ['one that the pool shows', isNew, 4, 5],
   ['one that the pool hides behind a missing nonce', isNew, 7, 8],
-  ['one that the ledger knows', {}, 7, 5],
-])('the first report to a new ledger counts signed nonces as used: %s', async (_, view, signed, pending) => {
+  ['one that a restored ledger has forgotten', {}, 7, 8],
+  ['one that the ledger knows', { next: 8 }, 7, 8],
+])('the first report of a process counts signed nonces as used: %s', async (_, view, signed, pending) => {
   const [first] = await setting(view, signed)()
   expect(first?.pending).toBe(pending)
 })
