@@ -10,7 +10,8 @@ import { quarantineOf } from './checks/losses.ts'
 import type { RoundCall, StepDeps } from './deps.ts'
 
 const otherConfigMs = 5 * 60_000
-const otherConfigDays = 1
+/** Time after its start in which a process with another config does not refuse a transfer, ms. */
+const otherConfigForMs = 86_400_000
 
 /**
  * The endpoint of a transfer's target. In a round with a stage or a plan, the call and the effects come from the stage
@@ -48,8 +49,8 @@ export function haltedBy(deps: Pick<StepDeps, 'settings' | 'bridges'>, transfer:
 }
 
 /**
- * Undefined if this process may refuse the transfer for this reason. Otherwise, the process that started the transfer
- * has another config, which may have a route, fee or cap that this process lacks.
+ * A wait if a process with another config has started the transfer in the last day: the other config may have a route,
+ * fee or cap that this process lacks. Undefined if this process may refuse the transfer.
  */
 export function underOtherConfig(
   { routes: own }: Pick<StepDeps, 'routes'>,
@@ -58,7 +59,7 @@ export function underOtherConfig(
 ): Waiting | undefined {
   const isOther = own !== undefined && other !== undefined && own !== other.routes
   // Anyone with access to Temporal can write a time in the future.
-  if (!isOther || Math.abs(Date.now() - other.at) > otherConfigDays * 86_400_000) return undefined
+  if (!isOther || Math.abs(Date.now() - other.at) > otherConfigForMs) return undefined
   return { kind: 'waiting', code: 'CONFIG_DIFFERS', reason, retryInMs: otherConfigMs, unverified: true }
 }
 

@@ -101,7 +101,10 @@ export class LaneAgent {
     return this.#transactions.of(intentId)
   }
 
-  /** Returns the nonce that a call already holds, or a refusal. Throws LANE_UNREACHABLE when this process stops. */
+  /**
+   * Returns the nonce that a call already holds, or a refusal: `none` if the signal aborts first. Throws
+   * LANE_UNREACHABLE when this process stops.
+   */
   async find(call: LaneCall, signal?: AbortSignal): Promise<Acquired> {
     const { intentId, callHash } = call.owner
     const pending = this.pendingOf(intentId)

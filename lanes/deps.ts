@@ -36,7 +36,7 @@ export interface KnownCall extends Partial<Pick<LaneCall, 'intent' | 'tried' | '
   /** Identifies the call even if an earlier process signed it with other fees or with another signer. */
   readonly callHash?: string | undefined
   readonly grantedTo?: string | undefined
-  /** Why every node refused the call, in the nodes' words. */
+  /** Why the nodes refused the call, in their words. */
   readonly refusal?: string | undefined
   /** Number of blocks for which earlier processes have driven the last attempt. */
   readonly waited?: number

@@ -26,8 +26,8 @@ export class StepSlots<Kept = unknown> {
   }
 
   /**
-   * Promises a slot to the next local step for ten seconds. False if none is free within a second, if the transfer has
-   * a promise already, or for a time after too many unused promises.
+   * Promises the transfer's local step a slot for ten seconds. False if no slot is free within a second, if the
+   * transfer has a promise already, or for a time after too many unused promises.
    */
   async promise(transferId: string, kept?: Kept): Promise<boolean> {
     if (performance.now() < this.#restsUntil || this.#promised.has(transferId)) return false

@@ -29,25 +29,23 @@ export async function notifier(input: contract.NotifierInput): Promise<void> {
   })
   const isOrdered = () => orders.length > 0
   const most = input.stepsPerRun ?? stepsPerRun
-  let hasRested = false
+  let restedSince = Date.now()
   for (let [steps, unknown] = [0, 0]; unknown < checksForReceiver;) {
     for (const order of orders.splice(0)) state = obeyNotifierOrder(state, order, Date.now())
     setCurrentDetails(details(state))
     const { continueAsNewSuggested, memo } = workflowInfo()
     if (steps >= most || continueAsNewSuggested) await makeContinueAsNewFunc<typeof notifier>({ memo })({ ...input, state })
-    const restMs = (state.failure?.nextAt ?? 0) - Date.now()
+    // The clock of the process that set `nextAt` may have been ahead of Temporal's.
+    const restMs = Math.min(state.failure?.nextAt ?? 0, restedSince + longestRestMs) - Date.now()
     if (state.disabled) await condition(isOrdered)
-    else if (restMs > 0 && !hasRested) {
-      // The process's clock may have been ahead of Temporal's.
-      const mostMs = Math.min(restMs, longestRestMs)
-      hasRested = !(await condition(isOrdered, mostMs)) && mostMs < restMs
-    } else {
-      hasRested = false
+    else if (restMs > 0) await condition(isOrdered, restMs)
+    else {
       steps += 1
       const result = await notify({ receiver, state })
       unknown = result.kind === 'unknown' ? unknown + 1 : 0
       if (result.kind === 'notified') state = result.state
       else await condition(isOrdered, checkMs)
+      restedSince = Date.now()
     }
   }
 }

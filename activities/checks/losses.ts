@@ -95,7 +95,7 @@ export class Losses {
    * accounts.
    */
   add(parties: Parties, loss: Loss, hadCode = false): readonly Quarantine[] {
-    if (!this.#isNew(parties, loss, 'reverted')) return []
+    if (!this.#record(parties, loss, 'reverted')) return []
     const { paid, now } = loss
     const isContract = hadCode && !this.#haveContractsWaited(parties, now - pendingMs, now)
     const [recipient, token, chain] = [recipientKey(parties), tokenKey(parties, isContract), parties.targetChain]
@@ -124,10 +124,11 @@ export class Losses {
 
   /** Adds gas that was lost because another relayer delivered first. Quarantines nobody. */
   addOutrun(parties: Parties, loss: Loss): void {
-    if (this.#isNew(parties, loss, 'outrun')) this.#charge(outrunKey(parties), loss.paid, loss.now)
+    if (this.#record(parties, loss, 'outrun')) this.#charge(outrunKey(parties), loss.paid, loss.now)
   }
 
-  #isNew({ targetChain }: Parties, { txHash, paid }: Loss, kind: LossKind): boolean {
+  /** Counts and reports the loss. False if the transaction is known already. */
+  #record({ targetChain }: Parties, { txHash, paid }: Loss, kind: LossKind): boolean {
     if (this.#transactions.has(txHash)) return false
     this.#transactions.set(txHash, true)
     this.#changes += 1
@@ -149,7 +150,7 @@ export class Losses {
       if (known !== 'explained') known.recipients.add(recipient)
       return []
     }
-    this.#isNew(parties, loss, 'reverted')
+    this.#record(parties, loss, 'reverted')
     this.#batches.set(txHash, { token: tokenKey(parties), at: now, paid, recipients: new Set([recipient]) })
     const cost = costOf(this.#recentBatches(parties, now))
     const reason =

@@ -89,8 +89,8 @@ export const laneRows = {
     ...cause('transfers', does.rechecks, [listLanes, activate]),
   },
   LANE_CHOSEN: retryAlone(
-    'The lane that the submission chose for the transfer takes no work.',
-    'Resume or activate this lane. To let other lanes deliver the transfer, cancel it, then retry it.',
+    'The lane that the submission chose for the transfer takes no work, or cannot pay for its call.',
+    'Resume or activate this lane, or send coins of the chain to it. To let other lanes deliver the transfer, cancel it, then retry it.',
     { passesSoon: true },
   ),
   LANE_FULL: {

@@ -75,8 +75,8 @@ export const messageRows = {
     'Read the reason. To deliver the message, change the settings of the plug-in with `portage plugin add`, restart the processes, and run `portage transfer retry`.',
   ),
   EMITTER_UNKNOWN: fatal(
-    'The emitter is not the registered token bridge of its chain.',
-    'Check that the VAA comes from the token bridge of its chain.',
+    'The contract of the target does not accept the emitter of the message.',
+    'Check that the message comes from the emitter that the contract has registered: for the token bridge, that of the source chain.',
   ),
   NATIVE_MESSAGE: fatal(
     'The bytes are not the message of a native bridge transfer.',

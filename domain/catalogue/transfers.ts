@@ -7,7 +7,10 @@ export const transferRows = {
     'A payload 3 transfer can only be redeemed by its recipient contract.',
     'Configure the call by which that recipient contract redeems the transfer.',
   ),
-  TARGET_CHAIN_UNSUPPORTED: fatal('No chain with this Wormhole id is configured.', 'Add the chain to the config, or ignore this transfer.'),
+  TARGET_CHAIN_UNSUPPORTED: fatal(
+    'This process serves no chain of this name or Wormhole id.',
+    'Add the chain to the config or to the option `--chain` of the process, or ignore this transfer.',
+  ),
   CONFIG_DIFFERS: retryAlone(
     'A process refuses the transfer, but the process that started the transfer has another config.',
     'Restart the processes of the target chain, so that all processes have the same config. A day after its start, the transfer is refused anyway.',
@@ -178,8 +181,8 @@ export const transferRows = {
   ),
   DEADLINE_PASSED: fatal('The deadline of the transfer has passed.', '`portage transfer retry` delivers the transfer without a deadline.'),
   DELIVERY_REVERTED: retryAlone(
-    'The delivering call reverted, or every node refused it.',
-    'Look at the reason of the revert or refusal; `portage transfer retry` tries again.',
+    'The delivering call reverted, nodes refused it, or another transaction used its nonce.',
+    'Look at the reason; `portage transfer retry` tries again.',
   ),
   DELIVERY_IMPOSSIBLE: fatal(
     'The delivering call can never succeed.',

@@ -8,6 +8,7 @@ const mostKept = 20_000
 /** Size from which a ledger grants no nonces, bytes. Fee raises and a deep reorg need the rest of a state's 2 MiB. */
 const mostBytes = 1_572_864
 
+/** Assumed size of an entry that is in no page, bytes. */
 const looseBytes = 600
 
 export function kept({ entries, pages = [] }: Pick<LaneState, 'entries' | 'pages'>): { readonly kept: number; readonly keptLimit: number } {

@@ -80,7 +80,7 @@ export interface Entry {
   /** Height of the last report in which a process drives this nonce. 0: no such report, or the nonce is in a block. */
   readonly claimedBlock: number
   readonly fill?: FillReason
-  /** Why every node refused the call, in the nodes' words. */
+  /** Why the nodes refused the call, in their words. */
   readonly refusal?: string
   readonly raise?: Raise
   readonly attempts: readonly Attempt[]

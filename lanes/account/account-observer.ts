@@ -16,8 +16,8 @@ const brokeBlocks = 2
 const claimsPerFill = 20
 
 /**
- * Number of final blocks above the final block that a report names. (The first report names the newest one.) A reorg
- * removes fewer blocks.
+ * Later reports name a final block only once this many newer blocks are final. A reorg of final blocks removes fewer
+ * blocks. The first report names the newest final block.
  */
 const oldEnough = 1_000
 

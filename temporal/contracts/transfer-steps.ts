@@ -191,7 +191,7 @@ export type EndConfirmation =
 export interface LaneStatusAnswer {
   lane: LaneStatus
   others: number
-  /** After this time, a transfer with a nonce leaves a lane that is forbidden or has no worker. */
+  /** After this time (ms), a transfer with a nonce leaves a lane that is forbidden, has no worker or lost its chain. */
   abandonAfterMs: number
 }
 

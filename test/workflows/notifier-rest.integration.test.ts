@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { Worker } from '@temporalio/worker'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import { newNotifier } from '../../domain/notification/notifier.ts'
 import { silentLogger } from '../../observability/logger.ts'
 import { ledgerQueue } from '../../temporal/contracts/names.ts'
-import { type NotifierInput, notificationQueue } from '../../temporal/contracts/notifier.ts'
+import { type NotifierInput, notificationQueue, notifierOrderSignal } from '../../temporal/contracts/notifier.ts'
 import { workflowBundle } from '../../workers/process/bundle.ts'
 import { startTimeSkipping } from '../helpers/time-skipping.ts'
 
@@ -33,16 +34,35 @@ afterAll(async () => {
   await running
 })
 
-test.each([
-  ['an hour has passed', 24 * hour, hour],
-  ['its shorter rest is over', hour / 2, hour / 2],
-])('a receiver that failed while the clock was ahead is tried once %s', async (_, aheadMs, restMs) => {
+/** Starts a notifier whose receiver has failed while the clock was ahead. */
+async function resting(aheadMs: number) {
   triedAt.length = 0
   const at = await environment.currentTimeMs()
   const failure = { since: at, tries: 1, nextAt: at + aheadMs, why: 'no connection' }
   const input: NotifierInput = { receiver: 'books', state: { ...newNotifier(at), failure } }
-  await environment.client.workflow.execute('notifier', { workflowId: `books-${aheadMs}`, taskQueue: ledgerQueue, args: [input] })
-  const [first = 0] = triedAt
-  expect(first - at).toBeGreaterThanOrEqual(restMs)
-  expect(first - at).toBeLessThan(restMs + hour / 4)
+  const handle = await environment.client.workflow.start('notifier', { workflowId: randomUUID(), taskQueue: ledgerQueue, args: [input] })
+  const restMs = async () => (await handle.result(), (triedAt[0] ?? 0) - at)
+  return { at, handle, restMs }
+}
+
+test.each([
+  ['an hour has passed', 24 * hour, hour],
+  ['its shorter rest is over', hour / 2, hour / 2],
+])('a receiver that failed while the clock was ahead is tried once %s', async (_, aheadMs, leastMs) => {
+  const { restMs } = await resting(aheadMs)
+  const rested = await restMs()
+  expect(rested).toBeGreaterThanOrEqual(leastMs)
+  expect(rested).toBeLessThan(leastMs + hour / 4)
+})
+
+test('notifications that are raised during a rest make the rest no longer', async () => {
+  const { at, handle, restMs } = await resting(24 * hour)
+  for (const id of ['first', 'second']) {
+    await environment.sleep(0.4 * hour)
+    const notification = { id, type: 'lane.topped_up', at, data: {} } as const
+    await handle.signal(notifierOrderSignal, { kind: 'raise', notification })
+  }
+  const rested = await restMs()
+  expect(rested).toBeGreaterThanOrEqual(hour)
+  expect(rested).toBeLessThan(1.25 * hour)
 })

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { backoffMs, isLogged } from '../../../domain/backoff.ts'
+import { backoffMs } from '../../../domain/backoff.ts'
 import { type ErrorCode, type Facts, RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Logger } from '../../../observability/logger.ts'
 import { pause, unlessAborted } from '../../../runtime/wait.ts'
@@ -27,6 +27,8 @@ interface Asked<Request, Response> {
 
 const firstRetryMs = 50
 const longestRetryMs = 5_000
+/** Among failed tries, the first and then every 60th is logged as a warning. */
+const warnEvery = 60
 
 /** Sends one update at a time. An update without an answer is sent again until the workflow answers. */
 export class CoalescingUpdates<Request, Response extends { readonly answers: readonly unknown[] }> {
@@ -148,7 +150,7 @@ export class CoalescingUpdates<Request, Response extends { readonly answers: rea
           return new RelayerError('INTERNAL', { detail: `the workflow refuses the request: ${refusal.detail}`, facts })
         }
         // A full run refuses updates until the next run begins, which is normal.
-        const level = refusal || !isLogged(tries) ? 'debug' : 'warn'
+        const level = refusal || tries % warnEvery > 0 ? 'debug' : 'warn'
         const reason = error instanceof Error ? error.message : String(error)
         logger[level]('a workflow did not answer; the update is sent again', { code: 'WORKFLOW_UNANSWERED', ...facts, tries, reason })
         await pause(backoffMs(tries, firstRetryMs, longestRetryMs), this.#closing.signal)
