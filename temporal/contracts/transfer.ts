@@ -13,7 +13,9 @@ export interface TransferInput {
   priority?: number
   /** ms since the epoch. An undelivered transfer is then parked. */
   deadline?: number
-  /** The deadline as a time after the start, ms, if the clock of the process that started the transfer was wrong. */
+  /**
+   * The deadline as a time after the start, ms. It counts if the clock of the process that made `deadline` was wrong.
+   */
   withinMs?: number
   /** When the message was seen, ms since the epoch. Default: when this run began. */
   seenAt?: number
