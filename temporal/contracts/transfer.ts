@@ -44,7 +44,7 @@ export interface TransferProgress {
   spent: number
   waits: number
   lane?: LaneId
-  /** Lanes that the transfer has left without a nonce since its last wait. `code` and `reason` are the last lane's. */
+  /** Lanes that the transfer has left since its last wait. `code` and `reason` are those of the last lane. */
   turnedAway?: { lanes: LaneId[]; code: ErrorCode; reason: string }
   disputed?: true
   /** A lane refused a nonce, because the recipient or the token is quarantined. A retry removes this field. */
