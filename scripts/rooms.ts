@@ -1,7 +1,7 @@
 /**
  * Import rules. A room is a folder, or a file with its own rules. `<family>` matches one folder name, the same in the
- * whole row. A file belongs to the longest path that matches it. The outer rooms (`all`) may import everything, and no
- * other room may import them.
+ * whole row. A file belongs to the longest matching path without such a placeholder or, if there is none, to the
+ * longest matching path. The outer rooms (`all`) may import everything, and no other room may import them.
  */
 export interface Room {
   readonly path: string
@@ -245,7 +245,6 @@ function roomOf(file: string): { room: Room; bound: Record<string, string> } | u
     const match = new RegExp(`^${patternOf(room.path)}(?:/|$)`).exec(file)
     return match ? [{ room, bound: { ...match.groups } }] : []
   })
-  // Paths without placeholders go first: chains/port.ts before chains/<family>.
   const exactness = (path: string) => path.split('/').length + (path.includes('<') ? 0 : 100)
   return candidates.sort((a, b) => exactness(b.room.path) - exactness(a.room.path))[0]
 }

@@ -30,8 +30,8 @@ export function ignoredChanges({ config: began }: Pick<StreamState, 'config'>, {
 }
 
 /**
- * Sends the config once, and again after Temporal was restored. If the configs of processes differ, the config that was
- * sent last applies.
+ * Returns a step that sends the config if the stream has another one: once, and again after Temporal was restored. If
+ * the configs of processes differ, the config that was sent last applies.
  */
 export function createConfigReporter(
   source: ConfiguredSource,

@@ -88,7 +88,7 @@ export function sourceOf(stream: string): string {
 function unprovedOf({ next }: Pick<StreamView, 'next'>, sourceChain: string): readonly string[] | undefined {
   if (numberOfUnconfigured(sourceChain) === undefined) return undefined
   return [
-    `head: whether the source has published ${next} or more. The spy sends new messages, and each audit asks the servers of the guardians for the next few; portage stream audit does it now`,
+    `head: whether the source has published ${next} or more. The spy sends new messages, and each audit (portage stream audit) asks the servers of the guardians for the next few`,
     'finality: whether the blocks of its messages are final. The guardians wait for finality before they sign; this process does not check it',
     'unobserved: whether a gap with this state has a message at all. Find its number in an explorer of Wormhole before you skip it',
   ]

@@ -2,8 +2,8 @@ import { gapStates, type StreamAlarm, type StreamView } from '../../domain/strea
 import type { Metrics } from '../../observability/metrics.ts'
 
 /**
- * `checkpoint`: the checkpoint cannot be used. `mismatch`: a route's contracts disagree. `refused`: nodes refuse a
- * block.
+ * `checkpoint`: the checkpoint cannot be used or written. `mismatch`: a route's contracts contradict each other.
+ * `refused`: nodes refuse the logs of a single block.
  */
 export type AgentAlarm = 'checkpoint' | 'mismatch' | 'refused'
 

@@ -39,8 +39,8 @@ function forgetOthers(known: Map<string, unknown>, listed: readonly ListedTransf
 }
 
 /**
- * Reads the error codes of parked transfers. A parked run's code never changes, so a run whose code is known is not
- * queried again.
+ * Reads the error codes of parked transfers. While a run stays parked, its code does not change, so a run whose code is
+ * known is not queried again.
  */
 export function createParkedCodes(deps: Pick<WaitingTransfersDeps, 'client' | 'logger'>) {
   const codes = new Map<string, { readonly number: string; readonly code: string }>()

@@ -70,8 +70,8 @@ export function createVaaLookup({ guardianApis, wormholescanApis, parallel = 4, 
 }
 
 /**
- * Gives the copies of the APIs to `take`, one after the other, until it takes one. Throws the first refusal, and at
- * once errors that are not about the copy.
+ * Gives the copies of the APIs to `take`, one after the other, until it takes one. If it refuses all of them, throws
+ * the first refusal. Throws errors that are not about the copy immediately.
  */
 async function takeVaa<T>(
   { find }: Pick<VaaLookup, 'find'>,

@@ -1,26 +1,39 @@
 import type { Change } from '../edited-copy.ts'
 
-/** A rule of Portage, the edits that remove it, and a seed that then fails. */
+/** A rule of Portage, the edits that remove it, and a seed that then fails with this number of transfers. */
 interface KnownBug extends Change {
   readonly what: string
   readonly seed: number
+  readonly transfers: number
 }
-
-/** Number of transfers with which the seeds below fail. */
-export const transfersOfBugs = 300
 
 export const knownBugs = {
   'delivered-in-latest': {
     what: 'A transfer is delivered before its block is final.',
     file: 'activities/transfer/confirm.ts',
     edits: [['  if (!isFinalHeight(blockHeight) || shows !== true) return unsettled(chain, landed.blockHeight)\n', '']],
-    seed: 7,
+    ...{ seed: 7, transfers: 300 },
   },
   'rejected-delivered': {
     what: 'A message that no source sent is delivered.',
     file: 'activities/transfer/admit.ts',
     edits: [["  if (verdict.kind === 'valid') {\n", "  if (verdict.kind !== 'wait') {\n"]],
-    seed: 1,
+    ...{ seed: 1, transfers: 300 },
+  },
+  'restored-cancel': {
+    what: 'A transfer ends as cancelled before any process has reported the account to a restored ledger.',
+    file: 'activities/transfer/confirm-end.ts',
+    edits: [['needsReports: true', 'needsReports: false']],
+    ...{ seed: 517, transfers: 1_000 },
+  },
+  'restored-report': {
+    what: 'The first report of a process does not compare the signed nonces with a restored ledger.',
+    file: 'lanes/account/account-observer.ts',
+    edits: [
+      ['async function nextNonce({ chain, signedBelow, config }', 'async function nextNonce({ chain, signedBelow, ledger, config }'],
+      ['  // A higher nonce is of a chain that was replaced.\n', '  if (ledger.view?.synced) return pending\n'],
+    ],
+    ...{ seed: 517, transfers: 1_000 },
   },
 } as const satisfies Record<string, KnownBug>
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { copyEdited } from '../edited-copy.ts'
 import { replaceGlobals } from './clock.ts'
-import { type BugName, knownBugs, transfersOfBugs } from './known-bugs.ts'
+import { type BugName, knownBugs } from './known-bugs.ts'
 import { parseOptions, type SimulateOptions } from './options.ts'
 
 type Modules = Awaited<ReturnType<typeof load>>
@@ -92,19 +92,14 @@ async function explain({ shrink, planOf, Simulation }: Modules, seed: number, tr
 }
 
 /** Runs a copy of the sources with the bug. Returns the exit code of the copy, which is 1 if a seed fails. */
-async function findBug(name: BugName, { seed, seeds, trace }: Pick<SimulateOptions, 'seed' | 'seeds' | 'trace'>): Promise<number> {
+async function findBug(
+  name: BugName,
+  { seed, seeds, transfers, trace }: Pick<SimulateOptions, 'seed' | 'seeds' | 'transfers' | 'trace'>,
+): Promise<number> {
   const dir = await mkdtemp(join(tmpdir(), 'portage-simulate-'))
   try {
     await copyEdited(knownBugs[name], dir, ['docs', 'scripts', 'test', 'deploy'])
-    const args = [
-      '--seed',
-      String(seed),
-      '--seeds',
-      String(seeds),
-      '--transfers',
-      String(transfersOfBugs),
-      ...(trace ? ['--trace'] : ['--json']),
-    ]
+    const args = ['--seed', String(seed), '--seeds', String(seeds), '--transfers', String(transfers), ...(trace ? ['--trace'] : ['--json'])]
     const child = spawn(process.execPath, ['--import', 'tsx', join(dir, 'lab/simulate/main.ts'), ...args], {
       cwd: dir,
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -128,8 +123,8 @@ async function findBugs(options: SimulateOptions): Promise<number> {
   const names = options.bug ? [options.bug] : (Object.keys(knownBugs) as BugName[])
   const missed: string[] = []
   for (const name of names) {
-    const { seed } = knownBugs[name] as { seed: number }
-    const code = await findBug(name, options.bug ? options : { seed, seeds: 1, trace: false })
+    const { seed, transfers } = knownBugs[name]
+    const code = await findBug(name, options.bug ? options : { seed, seeds: 1, transfers, trace: false })
     if (code !== 1) missed.push(name)
   }
   if (missed.length > 0) say(`Not found: ${missed.join(', ')}`)

@@ -47,8 +47,8 @@ type Mined = Pick<Landed, 'nonce' | 'txHash' | 'blockHeight' | 'blockHash' | 'ga
 
 export interface OperatorTransactionStatus extends Omit<OperatorTransactionInput, 'progress' | 'onlyBelow' | 'firstRound'>, Partial<Mined> {
   /**
-   * `impossible`: the simulation reverts, or a fee limit forbids the call. `refused`: nothing was sent, and a retry
-   * cannot help. `lost`: no node shows which transaction used the nonce.
+   * `impossible`: the simulation reverts, a fee limit forbids the call, or a top-up is no longer needed. `refused`:
+   * nothing was sent, and a retry cannot help. `lost`: no node shows which transaction used the nonce.
    */
   state: 'waiting' | 'pending' | 'done' | 'reverted' | 'impossible' | 'refused' | 'cancelled' | 'lost'
   detail: string

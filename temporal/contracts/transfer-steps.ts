@@ -47,8 +47,9 @@ export interface AdmitInput {
    */
   wrapped?: boolean
   /**
-   * Number and total gas limit of the stage's calls that reverted since a person's last retry. Absent: an older version
-   * runs the workflow, and a payment covers one call.
+   * The stage's calls that reverted. `gas`: their total gas limit since a person's last retry. `calls`: their number
+   * since the last retry by a person or an opened gate. Absent: an older version did not count the gas, so a payment
+   * covers one call.
    */
   reverted?: { calls: number; gas: number }
   /** ms since the epoch, for metrics. Only set at the first try. */

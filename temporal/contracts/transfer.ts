@@ -13,7 +13,9 @@ export interface TransferInput {
   priority?: number
   /** ms since the epoch. An undelivered transfer is then parked. */
   deadline?: number
-  /** The deadline as a time after the start, ms, if the clock of the process that started the transfer was wrong. */
+  /**
+   * The deadline as a time after the start, ms. It counts if the clock of the process that made `deadline` was wrong.
+   */
   withinMs?: number
   /** When the message was seen, ms since the epoch. Default: when this run began. */
   seenAt?: number
@@ -42,7 +44,7 @@ export interface TransferProgress {
   spent: number
   waits: number
   lane?: LaneId
-  /** Lanes that have not granted a nonce since the last wait. `code` and `reason` are the last lane's. */
+  /** Lanes that the transfer has left since its last wait. `code` and `reason` are those of the last lane. */
   turnedAway?: { lanes: LaneId[]; code: ErrorCode; reason: string }
   disputed?: true
   /** A lane refused a nonce, because the recipient or the token is quarantined. A retry removes this field. */
@@ -82,7 +84,7 @@ export interface TransferStatus
 
 /** Without `order`, the author is `unnamed`. `gate`: sent in place of `wake` by 1.0.0. */
 export const retrySignal = defineSignal<[({ gate: true } | { order: Order })?]>('retry')
-/** A condition for which the transfer may wait has changed. A waiting transfer tries again, but no parked transfer. */
+/** Something that the transfer may wait for has changed. A waiting transfer tries again. A parked one stays parked. */
 export const wakeSignal = defineSignal('wake')
 /** A no-op fills the nonce. If a block includes the call instead, the transfer is delivered. */
 export const cancelSignal = defineSignal<[{ order: Order }?]>('cancel')

@@ -77,7 +77,8 @@ function decrypt(keys: ReadonlyMap<string, PayloadKey>, payload: Payload, contex
   // A reader without a workflow id, such as the codec server, may read all payloads.
   if (own !== undefined && workflow !== undefined && own !== workflow)
     throw new RelayerError('ENCRYPTION_BROKEN', { detail: 'it was taken from another workflow', facts })
-  // The codec server does not know the workflow of a signal that an operator types. Payloads of steps are all bound.
+  // A signal that an operator types is bound to no workflow, because the codec server does not know its workflow. All
+  // payloads of steps are bound.
   if (own === undefined && context?.type === 'activity')
     throw new RelayerError('ENCRYPTION_BROKEN', { detail: 'it belongs to no workflow, so it is not of this step', facts })
   return PayloadMessage.decode(plain)

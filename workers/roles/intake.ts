@@ -112,7 +112,7 @@ function keyOf({ emitterChain, emitter }: Pick<SignedSource, 'emitterChain' | 'e
   return `${emitterChain}/${emitter}`
 }
 
-/** Connects and audits a stream. Throws STREAM_NOT_FOUND, and the errors of connecting and reading. */
+/** Connects and audits a stream. Throws the errors of `connectNetwork` and `auditHere`. */
 export async function auditNow(client: TemporalClient, config: Config, stream: string, logger: Logger): Promise<StreamAudit> {
   const target = stream.split(':')[2] ?? ''
   // Only the chains of the route are connected, so an outage of another chain does no harm.

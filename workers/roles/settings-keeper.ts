@@ -34,8 +34,8 @@ const stopMs = 2_000
 
 /**
  * Keeps a checkpoint of the settings, and restores it if Temporal has none. From a checkpoint with a later change or
- * with more changes, the roles `ledger` and `intake` repeat only halts, denials and revocations. Throws
- * CHECKPOINT_UNAVAILABLE.
+ * with more changes, the roles `ledger` and `intake` repeat only restrictions: halts, denials, revocations, and rules
+ * that deliver no transfers of a token. Throws CHECKPOINT_UNAVAILABLE.
  */
 export async function keepSettings(options: SettingsKeeperOptions): Promise<Service> {
   const { config, client, namespace, watch, logger, role } = options

@@ -7,7 +7,7 @@ import type { StreamInput } from '../../../temporal/contracts/stream.ts'
 import type { CheckpointKeeper } from '../checkpoints.ts'
 import type { SignedDeps } from './deps.ts'
 
-/** Distance below the highest number at which a stream begins that has neither a first number nor a checkpoint. */
+/** A stream without a first number and without a checkpoint begins at least this far below the highest number. */
 const below = 1_000n
 /**
  * Maximum age of a message that begins a stream without a node. An old message that a spy repeats would open many gaps.
@@ -17,9 +17,10 @@ const freshSeconds = 3_600
 type Keeper = Pick<CheckpointKeeper, 'read' | 'complain'>
 
 /**
- * Begins a stream at the config's first number. Without such a number, begins with the checkpoint. Without a
- * checkpoint, begins at the number of `lookBack`. Throws read errors. Without a first number in the config, also throws
- * CHECKPOINT_UNAVAILABLE, because older numbers would be missed for good.
+ * Begins a stream, with its checkpoint if the source has the checkpoint's number. Without a first number in the config
+ * and a number in the checkpoint, the stream begins at the number of `lookBack`, or lower (`below`). Throws read
+ * errors. Without a first number in the config, also throws CHECKPOINT_UNAVAILABLE, because older numbers would be
+ * missed for good.
  */
 export async function bootstrapSigned(
   source: Pick<SignedSource, 'config' | 'begins' | 'highest'>,
@@ -31,7 +32,7 @@ export async function bootstrapSigned(
   const checkpoint = await readCheckpoint(source, keeper)
   const trusted = checkpoint && isOf(checkpoint, highest) ? checkpoint : undefined
   if (checkpoint && !trusted) {
-    const detail = `Its highest number is ${checkpoint.completedNumber}, and the source's is ${highest ?? 'none'}.`
+    const detail = `completedNumber: it is ${checkpoint.completedNumber}, and the source's highest is ${highest ?? 'none'}.`
     keeper.complain(new RelayerError('CHECKPOINT_INVALID', { detail, facts: { stream: config.stream } }))
   }
   const number = trusted ? undefined : checkpoint?.completedNumber

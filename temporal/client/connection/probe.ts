@@ -21,7 +21,10 @@ interface ConnectOptions {
   readonly timeoutMs?: number
 }
 
-/** Throws TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED and the errors of `checkHandshake`, all of them retriable. */
+/**
+ * Throws TEMPORAL_CREDENTIALS, TEMPORAL_API_KEY_REFUSED, TEMPORAL_PERMISSION and the errors of `checkHandshake`, all of
+ * them retriable.
+ */
 export async function openConnection(
   target: TemporalAccess,
   { stopping, timeoutMs = answerTimeoutMs }: ConnectOptions = {},
@@ -43,7 +46,7 @@ export async function openConnection(
   }
 }
 
-/** Throws TEMPORAL_PERMISSION, TEMPORAL_NAMESPACE and the errors of `openConnection`. */
+/** Throws TEMPORAL_NAMESPACE and the errors of `openConnection`. */
 export async function probeTemporal(
   target: TemporalAccess,
   options: ConnectOptions & { /** Also checks the permission to write. */ readonly writes?: boolean } = {},

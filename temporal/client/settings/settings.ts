@@ -69,7 +69,8 @@ async function wakeAfterOrders(client: TemporalClient, orders: readonly Settings
         jobId: randomUUID(),
         visibilityQuery,
         reason: 'the settings have changed',
-        // A batch sends the same payloads to every workflow, so they could be bound to none. This signal has none.
+        // A batch operation sends the same payloads to all workflows, and a payload is bound to one workflow. This
+        // signal has no payload.
         signalOperation: { signal: wakeSignal.name, identity: 'portage' },
       })
       .catch(() => {})

@@ -70,7 +70,7 @@ export function createGapFiller(deps: GapsDeps & UnderWayDeps, auditMs: number) 
   return {
     /** Makes all numbers due, except those that were tried in the last 5 s. */
     hurry: schedule.hurry,
-    /** @param upTo highest finalized number */
+    /** @param upTo highest number in the source's finalized state, if it is known */
     async fillGaps(found: StreamState, upTo: string | undefined, isAudit = false): Promise<GapReport> {
       const { state, counts: byBlocks } = await manyMissing.resolve(found, () => underWay.listed(found))
       const counts = { ...byBlocks, absent: 0 }
