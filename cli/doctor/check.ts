@@ -64,7 +64,7 @@ export interface ChainCheck extends Pick<Check, 'area' | 'name'> {
   readonly at: (reader: ConfiguredChain) => Finding | Promise<Finding>
 }
 
-/** Connects the chains of the checks, and makes the checks as `look` does. Skips checks of chains outside the config. */
+/** Connects the chains of the checks, and makes the checks as `look` does. Skips chains outside the config. */
 export function lookOnChains(config: Config, checks: readonly ChainCheck[]): Promise<Check[]> {
   return withChains(config, (readers) =>
     Promise.all(
