@@ -39,8 +39,11 @@ export async function buildPage(folder) {
 
 function keyOf() {
   const hash = createHash('sha256')
-  const files = readdirSync(join(root, 'api/page'), { recursive: true, encoding: 'utf8' }).filter((name) => /\.\w+$/.test(name))
-  const places = [...files.sort().map((name) => join('api/page', name)), 'bin/page.js', 'node_modules/.package-lock.json']
+  // The page bundles files of these folders.
+  const files = ['api', 'domain', 'operations/orders'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  )
+  const places = [...files.filter((name) => /\.\w+$/.test(name)).sort(), 'bin/page.js', 'node_modules/.package-lock.json']
   for (const place of places) hash.update(`${place}\n`).update(readFileSync(join(root, place)))
   return hash.digest('hex').slice(0, 32)
 }

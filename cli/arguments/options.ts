@@ -31,8 +31,13 @@ const inLowerCase = (form: Form) => {
   return (text: string) => read(text).toLowerCase()
 }
 
-/** Returns a parser of numbers from `from` to `to`: of whole numbers, unless `pattern` allows others. */
-export function numberWithin(from: number, to: number, rule = `It must be from ${from} to ${to}.`, pattern = forms.count.pattern) {
+/** Returns a parser of numbers from `from` to `to`. They must be whole, unless `pattern` allows others. */
+export function numberWithin(
+  from: number,
+  to: number,
+  rule = `It must be a whole number from ${from} to ${to}.`,
+  pattern = forms.count.pattern,
+) {
   return (text: string): number => {
     const number = pattern.test(text) ? Number(text) : NaN
     if (number >= from && number <= to) return number
@@ -40,7 +45,7 @@ export function numberWithin(from: number, to: number, rule = `It must be from $
   }
 }
 
-export const portOf = numberWithin(0, 65_535, 'It must be a whole number from 0 to 65535.')
+export const portOf = numberWithin(0, 65_535)
 
 export function collect(value: string, previous: readonly string[] = []): string[] {
   return [...previous, value]
@@ -62,8 +67,8 @@ export const parse = {
   hours: numberWithin(Number.MIN_VALUE, 8_760, 'It must be a number of hours above 0, at most 8760.', fraction),
   gasFactor: numberWithin(1, 5, 'It must be a number from 1 to 5.', fraction),
   tipFactor: numberWithin(0.5, 10, 'It must be a number from 0.5 to 10.', fraction),
-  bumpPercent: numberWithin(10, 100, 'It must be a whole number from 10 to 100.'),
-  priority: numberWithin(1, 5, 'It is a number from 1 to 5.'),
+  bumpPercent: numberWithin(10, 100),
+  priority: numberWithin(1, 5),
   chainName: matching(forms.name),
   /** Returns wei, decimal. */
   wei(this: void, text: string): string {

@@ -71,7 +71,7 @@ old end.`,
 }
 
 function storeOf({ archive }: Config): ArchiveStore {
-  if (!archive) throw invalid('archive is not in the config: it names the place.')
+  if (!archive) throw invalid('The config has no `archive`, which names the place.')
   return createArchiveStore(archive)
 }
 

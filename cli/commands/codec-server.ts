@@ -37,7 +37,7 @@ If its address is not loopback, put a proxy with TLS in front of the server. doc
     const loaded = await config()
     const logger = createLogger({ level: options.logLevel, pretty: options.pretty ?? false })
     const codec = createEncryptionCodec(temporalOf(loaded).encryption)
-    if (!codec.encrypts) throw invalid('temporal.encryption is not in the config: it names the keys.')
+    if (!codec.encrypts) throw invalid('The config has no `temporal.encryption`, which names the keys.')
     await withInterrupt(context, async (stopping) => {
       let known: readonly IssuedToken[] | undefined
       let warned = false

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { demandOwnMessages, pluginContext } from '../../bridges/configured-emitters.ts'
 import { asData, type ConfiguredPlugin, createPlugin, noFee, type PluginFile, readPlugin } from '../../bridges/packages/load.ts'
@@ -110,9 +111,9 @@ async function addFile({ context, configFile, options }: AddCall, config: Config
     routes,
   }
   const edits = Object.entries(entry).map(([field, value]) => [['bridges', 'plugins', name, field], value] as const)
-  const text = editYaml(await readFile(configFile, 'utf8'), edits)
-  demandOwnMessages(parseConfig(text, context.env, configFile))
-  await replaceFile(configFile, text)
+  const edited = editYaml(await readFile(configFile, 'utf8'), edits)
+  demandOwnMessages(parseConfig(edited, context.env, configFile))
+  await replaceFile(configFile, edited)
   const json = { name, version, ...entry, config: configFile }
   const signed = ['Keys will sign these calls, and no others, for its messages:', verbatim(routes.map(routeText).join('\n'))]
   const fees = isFree ? 'free: your lanes pay for gas' : 'a message waits while its fee is worth less than its call costs'
@@ -181,8 +182,7 @@ async function testPlugin({ context, options }: Call<{ with?: string }>, module:
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  let text = ''
-  for await (const part of child.stdout.setEncoding('utf8') as AsyncIterable<string>) text += part
+  const output = await text(child.stdout)
   const code = child.exitCode ?? (await new Promise<number | null>((done) => child.once('close', done)))
-  return { json: { module: basename(path), passed: code === 0 }, text: verbatim(text.trimEnd()), failed: code !== 0 }
+  return { json: { module: basename(path), passed: code === 0 }, text: verbatim(output.trimEnd()), failed: code !== 0 }
 }

@@ -11,8 +11,6 @@ import { type NamespaceSetup, setUpNamespace } from '../../temporal/client/conne
 
 const pollMs = 2_000
 
-const percent = numberWithin(0, 100, 'It must be a whole number from 0 to 100')
-
 export const deployCommand: CommandSpec = {
   description: 'Versions of the workers of a fleet (worker.deployment in the config), and the work of each.',
   commands: {
@@ -28,7 +26,7 @@ export const deployCommand: CommandSpec = {
       ...orderText('deploy promote'),
       options: (command) =>
         withReason(command.argument('[build-id]', 'the version; absent: the version in the config'))
-          .option('--ramp <percent>', 'send only this share of new work to the version, 0 to 100', percent)
+          .option('--ramp <percent>', 'send only this share of new work to the version, 0 to 100', numberWithin(0, 100))
           .option('--ignore-missing-queues', 'promote even if the version has no worker on a queue of the current version'),
       run: async (call: Call<Reasoned & { ramp?: number; ignoreMissingQueues?: true }>, given?: string) =>
         call.withOrder(async (client, config, allow) => {
@@ -80,7 +78,7 @@ function statusText({ deploymentName, current, ramping, versions }: DeploymentSt
 
 function deploymentOf(config: Config, given?: string) {
   const { deployment } = config.worker
-  if (!deployment) throw invalid('The config has no worker.deployment: its workers have no versions.', {})
+  if (!deployment) throw invalid('The config has no worker.deployment: its workers have no versions.')
   return { name: deployment.name, buildId: given ?? buildIdOf(config) ?? '' }
 }
 

@@ -5,8 +5,7 @@ import type { CctpChain, CctpContracts } from '../../bridges/cctp/routes.ts'
 import type { ConfiguredChain as Reader } from '../../chains/registry.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
-import { withChains } from '../arguments/subjects.ts'
-import { type Check, fail, type Finding, lookOn, viewsOf, warn } from './check.ts'
+import { type ChainCheck, type Check, fail, type Finding, lookOnChains, viewsOf, warn } from './check.ts'
 import { checkApi } from './services.ts'
 
 const area = 'bridge cctp'
@@ -17,18 +16,15 @@ export async function checkCctp(config: Config): Promise<Check[]> {
   if (!cctp) return []
   const ends = cctpChains(cctp, config.chains)
   const apis = cctp.attestationApis.map((url) => checkApi(area, 'attestation API', url, 'v2/publicKeys', 'attestationApis'))
-  const contracts = withChains(config, (readers) =>
-    Promise.all(
-      ends.flatMap((end) =>
-        ([1, 2] as const).flatMap((version) => {
-          const [own, reader] = [end.contracts[version], readers.get(end.chain)]
-          if (!own || !reader) return []
-          return [lookOn(reader, area, `v${version} on ${end.chain}`, () => cctpFinding(reader, end, { version, own, ends }))]
-        }),
-      ),
-    ),
+  const contracts = ends.flatMap((end) =>
+    ([1, 2] as const).flatMap((version): ChainCheck[] => {
+      const { chain, contracts } = end
+      const own = contracts[version]
+      if (!own) return []
+      return [{ chain, area, name: `v${version} on ${chain}`, at: (reader) => cctpFinding(reader, end, { version, own, ends }) }]
+    }),
   )
-  return [...(await Promise.all(apis)), ...(await contracts)]
+  return (await Promise.all([...apis, lookOnChains(config, contracts)])).flat()
 }
 
 interface Compared {

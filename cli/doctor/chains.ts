@@ -35,7 +35,7 @@ export function checkNodeNames({ chains }: Pick<Config, 'chains'>): Check[] {
   return Object.entries(chains).flatMap(([name, { nodes }]) => {
     const unnamed = nodes.flatMap((node, index) => (node.name === undefined ? [`node-${index + 1}`] : []))
     if (nodes.length < 2 || unnamed.length === 0) return []
-    const what = `nodes without a name: ${unnamed.join(', ')}. An order that disables one names its place, where another node may be later`
+    const what = `nodes without a name: ${unnamed.join(', ')}. An order that disables one of them names its position in the list, which another node may have later`
     return [checkOf(`chain ${name}`, 'names of nodes', warn(what, 'Give each node a `name`.'))]
   })
 }

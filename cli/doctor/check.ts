@@ -1,12 +1,15 @@
 import type { ContractReader } from '../../bridges/kit/contract-reader.ts'
 import { readView } from '../../bridges/kit/views.ts'
 import type { ConfiguredChain } from '../../chains/registry.ts'
+import type { Config } from '../../config/schema/schema.ts'
 import { within } from '../../runtime/wait.ts'
 import { type ErrorCode, RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
+import type { ChainName } from '../../domain/transfer/transfer.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { withTemporalClient } from '../../temporal/client/connection/connect.ts'
 import { redactText } from '../../observability/redact.ts'
+import { withChains } from '../arguments/subjects.ts'
 
 export interface Check {
   readonly area: string
@@ -55,9 +58,22 @@ export async function look(area: string, name: string, at: () => Finding | Promi
   }
 }
 
-/** Like `look`, for a check that reads a chain, which is connected first. */
-export function lookOn(reader: ConfiguredChain, area: string, name: string, at: () => Finding | Promise<Finding>): Promise<Check> {
-  return look(area, name, () => reader.connect().then(at))
+/** A check that reads a chain. */
+export interface ChainCheck extends Pick<Check, 'area' | 'name'> {
+  readonly chain: ChainName
+  readonly at: (reader: ConfiguredChain) => Finding | Promise<Finding>
+}
+
+/** Connects the chains of the checks, and makes the checks as `look` does. Skips chains outside the config. */
+export function lookOnChains(config: Config, checks: readonly ChainCheck[]): Promise<Check[]> {
+  return withChains(config, (readers) =>
+    Promise.all(
+      checks.flatMap(({ chain, area, name, at }) => {
+        const reader = readers.get(chain)
+        return reader ? [look(area, name, () => reader.connect().then(() => at(reader)))] : []
+      }),
+    ),
+  )
 }
 
 export function viewsOf(reader: ContractReader) {

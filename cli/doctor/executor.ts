@@ -6,9 +6,8 @@ import { type ConfiguredChain, createQuoteSigner } from '../../chains/registry.t
 import { executorOf, type ExecutorSettings } from '../../config/executor.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { withChains } from '../arguments/subjects.ts'
 import { keyFindings } from './chains.ts'
-import { type Check, checkOf, fail, type Finding, look, lookOn, orError, viewsOf, warn } from './check.ts'
+import { type ChainCheck, type Check, checkOf, fail, type Finding, look, lookOnChains, orError, viewsOf, warn } from './check.ts'
 
 const area = 'bridge executor'
 
@@ -16,19 +15,14 @@ export async function checkExecutor(config: Config): Promise<Check[]> {
   const settings = executorOf(config)
   if (!settings) return []
   const key = look(area, `key of ${settings.quoter}`, () => checkQuoter(settings))
-  const checks = await withChains(config, async (readers) => {
-    const chains = [...settings.chains].map(([number, target]) => ({ number, target, reader: readers.get(target.name)! }))
-    return Promise.all([
-      key,
-      ...chains.map(({ number, target: { name, contract }, reader }) =>
-        lookOn(reader, area, `contract on ${name}`, () => contractFinding(reader, contract, number)),
-      ),
-      ...chains.flatMap(({ target, reader }) =>
-        targetChecks(reader, target, config).map(([name, check]) => lookOn(reader, area, `${name} on ${target.name}`, check)),
-      ),
-    ])
+  const checks = [...settings.chains].flatMap(([number, target]): ChainCheck[] => {
+    const { name: chain, contract } = target
+    return [
+      { chain, area, name: `contract on ${chain}`, at: (reader) => contractFinding(reader, contract, number) },
+      ...targetChecks(target, config).map(([name, at]) => ({ chain, area, name: `${name} on ${chain}`, at })),
+    ]
   })
-  return [...checks, ...checkBaseFees(config)]
+  return [...(await Promise.all([key, lookOnChains(config, checks)])).flat(), ...checkBaseFees(config)]
 }
 
 /** Warns of chains without a base fee, because requests for targets with cheap gas then cost nearly nothing. */
@@ -75,26 +69,26 @@ const wrongCalls = {
   },
 } as const
 
-/** Contracts through which Portage delivers Executor requests on this chain, each with its check. */
+/** Contracts through which Portage delivers Executor requests on the target, each with its check. */
 export function targetChecks(
-  reader: Reader,
-  { receivers, dropOffContracts, recordContract }: Target,
+  { name: chain, receivers, dropOffContracts, recordContract }: Target,
   { bridges: { cctp } }: Pick<Config, 'bridges'>,
-): readonly (readonly [name: string, check: () => Promise<Finding>])[] {
+): readonly (readonly [name: string, check: (reader: Reader) => Promise<Finding>])[] {
   const { ERV1, ERN1, ERC1, ERC2 } = dropOffContracts
-  const own = cctp?.chains[reader.name]
-  const checks: readonly (readonly [name: string, contract: string | undefined, finding: (contract: string) => Promise<Finding>])[] = [
+  const own = cctp?.chains[chain]
+  type Find = (reader: Reader, contract: string) => Promise<Finding>
+  const checks: readonly (readonly [name: string, contract: string | undefined, find: Find])[] = [
     ...Object.keys(receivers).map((contract) => [`receiver ${contract}`, contract, async () => contract] as const),
-    ['recordContract', recordContract, (at) => recordFinding(reader, at)],
-    ['dropOffContract', ERV1, (at) => wrongCallFinding(reader, 'ERV1', at)],
-    ['nttDropOffContract', ERN1, (at) => wrongCallFinding(reader, 'ERN1', at)],
-    ['cctpV1DropOffContract', ERC1, (at) => transmitterFinding(reader, at, own?.v1)],
-    ['cctpV2DropOffContract', ERC2, (at) => transmitterFinding(reader, at, own?.v2)],
+    ['recordContract', recordContract, recordFinding],
+    ['dropOffContract', ERV1, (reader, at) => wrongCallFinding(reader, 'ERV1', at)],
+    ['nttDropOffContract', ERN1, (reader, at) => wrongCallFinding(reader, 'ERN1', at)],
+    ['cctpV1DropOffContract', ERC1, (reader, at) => transmitterFinding(reader, at, own?.v1)],
+    ['cctpV2DropOffContract', ERC2, (reader, at) => transmitterFinding(reader, at, own?.v2)],
   ]
-  return checks.flatMap(([name, contract, finding]) => {
+  return checks.flatMap(([name, contract, find]) => {
     if (contract === undefined) return []
-    const noCode = fail(`${contract} has no code on ${reader.name}`, addressRemedy)
-    return [[name, async () => ((await reader.hasCode(contract)) ? finding(contract) : noCode)] as const]
+    const noCode = fail(`${contract} has no code on ${chain}`, addressRemedy)
+    return [[name, async (reader: Reader) => ((await reader.hasCode(contract)) ? find(reader, contract) : noCode)] as const]
   })
 }
 

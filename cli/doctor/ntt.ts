@@ -3,25 +3,18 @@ import type { ConfiguredChain as Reader } from '../../chains/registry.ts'
 import { numberOfUnconfigured } from '../../domain/transfer/transfer.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { NttDeployment } from '../../bridges/ntt/ntt.ts'
-import { withChains } from '../arguments/subjects.ts'
-import { type Check, fail, type Finding, lookOn, viewsOf, warn } from './check.ts'
+import { type ChainCheck, type Check, fail, type Finding, lookOnChains, viewsOf, warn } from './check.ts'
 
 const remedy = 'Correct peers of this token in bridges.ntt. Until then its messages revert, or are not delivered.'
 
-export async function checkTokens(config: Config): Promise<Check[]> {
-  const tokens = config.bridges.ntt?.tokens ?? []
+export function checkTokens(config: Config): Promise<Check[]> {
   const numberOf = (chain: string) => Number(numberOfUnconfigured(chain) ?? config.chains[chain]?.wormholeChainId)
-  return withChains(config, (readers) =>
-    Promise.all(
-      tokens.flatMap((token, index) =>
-        Object.keys(token.peers).flatMap((chain) => {
-          const reader = readers.get(chain)
-          if (!reader) return []
-          return [lookOn(reader, 'bridge ntt', `token ${index} on ${chain}`, () => tokenFinding(reader, token, numberOf))]
-        }),
-      ),
-    ),
+  const checks = (config.bridges.ntt?.tokens ?? []).flatMap((token, index) =>
+    Object.keys(token.peers).map((chain): ChainCheck => {
+      return { chain, area: 'bridge ntt', name: `token ${index} on ${chain}`, at: (reader) => tokenFinding(reader, token, numberOf) }
+    }),
   )
+  return lookOnChains(config, checks)
 }
 
 export async function tokenFinding(

@@ -3,22 +3,17 @@ import { type ConfiguredPlugin, sha256Of } from '../../bridges/packages/load.ts'
 import type { ConfiguredChain as Reader } from '../../chains/registry.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { errorCatalogue } from '../../domain/catalogue/errors.ts'
-import { withChains } from '../arguments/subjects.ts'
-import { type Check, fail, type Finding, look, lookOn, warn } from './check.ts'
+import { type ChainCheck, type Check, fail, type Finding, look, lookOnChains, warn } from './check.ts'
 
-export function checkPlugins(config: Config): Promise<Check[]> {
-  return withChains(config, (readers) =>
-    Promise.all(
-      Object.entries(config.bridges.plugins ?? {}).flatMap(([name, plugin]) => {
-        const area = `plug-in ${name}`
-        const ofRoutes = plugin.routes.map((route, index) => {
-          const reader = readers.get(route.to)!
-          return lookOn(reader, area, `route ${index}`, () => routeFinding(reader, route))
-        })
-        return [look(area, 'file', () => fileFinding(plugin)), ...ofRoutes]
-      }),
-    ),
+export async function checkPlugins(config: Config): Promise<Check[]> {
+  const plugins = Object.entries(config.bridges.plugins ?? {}).map(([name, plugin]) => ({ area: `plug-in ${name}`, plugin }))
+  const ofRoutes = plugins.flatMap(({ area, plugin }) =>
+    plugin.routes.map((route, index): ChainCheck => {
+      return { chain: route.to, area, name: `route ${index}`, at: (reader) => routeFinding(reader, route) }
+    }),
   )
+  const ofFiles = plugins.map(({ area, plugin }) => look(area, 'file', () => fileFinding(plugin)))
+  return (await Promise.all([...ofFiles, lookOnChains(config, ofRoutes)])).flat()
 }
 
 type Pinned = Pick<ConfiguredPlugin, 'module' | 'sha256'>

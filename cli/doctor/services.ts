@@ -2,8 +2,7 @@ import { reachSpy } from '../../operations/causes/collect.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { trimEnd } from '../../domain/text/trim-end.ts'
 import { redactUrl } from '../../observability/redact.ts'
-import { withChains } from '../arguments/subjects.ts'
-import { type Check, checkOf, checkTimeoutMs, fail, type Finding, ifReachable, look, lookOn, warn } from './check.ts'
+import { type ChainCheck, type Check, checkOf, checkTimeoutMs, fail, type Finding, ifReachable, look, lookOnChains, warn } from './check.ts'
 import type { TemporalAccess } from '../../domain/temporal-access.ts'
 import { createArchiveStore } from '../../operations/archive/create-store.ts'
 import { type Freshness, freshnessOf, readProgress } from '../../operations/archive/transfers.ts'
@@ -63,16 +62,11 @@ export function checkApi(area: string, title: string, url: string, path: string,
 
 type Route = NativeBridgeConfig['routes'][number]
 
-export async function checkReceiverRoutes(config: Config): Promise<Check[]> {
-  const routes = config.bridges.receivers?.routes ?? []
-  return withChains(config, (readers) =>
-    Promise.all(
-      routes.map((route, index) => {
-        const reader = readers.get(route.target)!
-        return lookOn(reader, 'bridge receivers', `route ${index}`, () => receiverFinding(reader, route))
-      }),
-    ),
-  )
+export function checkReceiverRoutes(config: Config): Promise<Check[]> {
+  const checks = (config.bridges.receivers?.routes ?? []).map((route, index): ChainCheck => {
+    return { chain: route.target, area: 'bridge receivers', name: `route ${index}`, at: (reader) => receiverFinding(reader, route) }
+  })
+  return lookOnChains(config, checks)
 }
 
 const noMessage = { bytes: new Uint8Array(), payload: new Uint8Array(), emitterChain: 0, digest: `0x${'0'.repeat(64)}`, sequence: '0' }
@@ -95,20 +89,20 @@ export async function receiverFinding(reader: Pick<Reader, 'name' | 'call' | 'ha
 }
 
 export async function checkNativeRoutes(config: Config): Promise<Check[]> {
-  return withChains(config, async (readers) => {
-    const checkRoute = (route: Route): Promise<Check[]> => {
-      const { source, target } = route
-      const area = `route ${source} → ${target}`
-      const [from, to] = [readers.get(source)!, readers.get(target)!]
-      return Promise.all([
-        lookOn(from, area, 'source contract', () => checkSource(from, route)),
-        lookOn(to, area, 'target contract', () => checkTarget(to, route)),
-        ...chainOf(config, target).lanes.map(({ address }) => lookOn(to, area, `role of ${address}`, () => checkRole(to, route, address))),
-      ])
+  const checksOf = (route: Route): ChainCheck[] => {
+    const { source, target } = route
+    const area = `route ${source} → ${target}`
+    const role = (address: string): ChainCheck => {
+      return { chain: target, area, name: `role of ${address}`, at: (reader) => checkRole(reader, route, address) }
     }
-    const checks = await Promise.all((config.bridges['native-bridge']?.routes ?? []).map(checkRoute))
-    return [...checks.flat(), ...checkSmallestAmounts(config)]
-  })
+    return [
+      { chain: source, area, name: 'source contract', at: (reader) => checkSource(reader, route) },
+      { chain: target, area, name: 'target contract', at: (reader) => checkTarget(reader, route) },
+      ...chainOf(config, target).lanes.map(({ address }) => role(address)),
+    ]
+  }
+  const checks = (config.bridges['native-bridge']?.routes ?? []).flatMap(checksOf)
+  return [...(await lookOnChains(config, checks)), ...checkSmallestAmounts(config)]
 }
 
 /** Warns of routes without `minimumAmount`, because only the operator knows which amounts are worth their gas. */
@@ -154,15 +148,10 @@ function noCode(contract: string, field: string): Finding {
 export async function checkSources(config: Config): Promise<Check[]> {
   const sources = sourcesWithoutNode(config)
   if (sources.length === 0) return []
-  return withChains(config, (readers) =>
-    Promise.all(
-      tokenBridgesOf(config.chains).flatMap(({ name, tokenBridge }) => {
-        const reader = readers.get(name)
-        if (!reader) return []
-        return [lookOn(reader, `chain ${name}`, 'sources without a node', () => checkRegistered(reader, tokenBridge, sources))]
-      }),
-    ),
-  )
+  const checks = tokenBridgesOf(config.chains).map(({ name: chain, tokenBridge }): ChainCheck => {
+    return { chain, area: `chain ${chain}`, name: 'sources without a node', at: (reader) => checkRegistered(reader, tokenBridge, sources) }
+  })
+  return lookOnChains(config, checks)
 }
 
 const unregistered = '0'.repeat(64)

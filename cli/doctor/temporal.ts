@@ -39,7 +39,7 @@ async function checkServer(temporal: TemporalAccess): Promise<Check[]> {
   let server: ServerInfo | undefined
   const found = await look(area, 'server', async () => {
     server = await connectServerInfo(temporal, checkTimeoutMs / 2)
-    return `${temporal.address}, version ${(await server.version()) ?? 'unknown'}`
+    return `${temporal.address}, version ${(await server.version()) || 'unknown'}`
   })
   if (!server) return [found]
   const info = server

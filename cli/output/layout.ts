@@ -104,15 +104,14 @@ export function wrap(text: string, width: number): string[] {
 }
 
 function pieces(word: string, width: number): string[] {
-  if (stringWidth(word) <= width) return [word]
-  return Array.from(word).reduce<string[]>(
-    (found, sign) => {
-      const piece = found.at(-1) ?? ''
-      const fits = piece === '' || stringWidth(piece + sign) <= width
-      return fits ? [...found.slice(0, -1), piece + sign] : [...found, sign]
-    },
-    [''],
-  )
+  const found: string[] = []
+  let piece = ''
+  for (const sign of word) {
+    const isFull = piece !== '' && stringWidth(piece + sign) > width
+    if (isFull) found.push(piece)
+    piece = isFull ? sign : piece + sign
+  }
+  return [...found, piece]
 }
 
 /** Indents all lines after the first by two more columns. A word that is too wide stays whole. */

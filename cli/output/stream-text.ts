@@ -84,11 +84,9 @@ function headText({ headAt }: StreamReport, now: number): string {
   return headAgeMs > oldHeadMs ? ` of ${ageText(headAgeMs)} ago` : ''
 }
 
-export function maxOpenText(maxOpen: StreamView['maxOpen'], now?: number): string {
-  if (!maxOpen) return 'as it is set'
-  const { most, configured, ordered } = maxOpen
+export function maxOpenText({ most, configured, ordered }: StreamView['maxOpen'], now?: number): string {
   if (!ordered) return `at most ${most}, as configured`
-  const since = now === undefined || ordered.at === undefined ? '' : ` since ${age(ordered.at, now)}`
+  const since = now === undefined ? '' : ` since ${age(ordered.at, now)}`
   return `at most ${most}, ordered by ${ordered.by}${since}; the config says ${configured}`
 }
 

@@ -8,7 +8,7 @@ const cause = (code: string, id: string, more: Partial<Cause> = {}): Cause => ({
   ...more,
 })
 
-test('causes that begin, change or end are reported; ageing ones and the first ones are not', async () => {
+test('causes that begin, change or end are reported, but not older ages or causes of the first read', async () => {
   let causes: readonly Cause[] = [cause('HALTED', 'bsc')]
   const look = causeChanges(async () => ({ causes }))
   expect(await look()).toEqual([{ type: 'ready', data: { what: 'causes' } }])

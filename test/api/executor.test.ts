@@ -212,7 +212,7 @@ test('the OpenAPI document has the routes that exist, without a token', async ()
   ])
 })
 
-test('strangers share the limit of their address, and are refused above it', async () => {
+test('requests without a token share the limit of their address, and are refused above it', async () => {
   const config = deadConfig(await freePort())
   const limited = await openApi({ ...config, api: { ...config.api, requestsPerMinute: 2 } }, undefined, {
     executor: createProvider(options),

@@ -8,7 +8,7 @@ test('parked transfers are counted by code; those without a known code are `unkn
   expect([...countParked([], 0)]).toEqual([])
 })
 
-test('forged codes in Temporal become no series', () => {
+test('forged codes in Temporal do not become series of the metric', () => {
   const forged = Array.from({ length: 500 }, (_, index) => `forged-${index}`)
   expect(Object.fromEntries(countParked([...forged, '__proto__', 'constructor', 'INTERNAL'], 503))).toEqual({ INTERNAL: 1, unknown: 502 })
 })

@@ -59,7 +59,7 @@ test('the start-up server listens only while the start waits, and frees the port
   await once(next, 'listening')
 })
 
-test('a port that is in use is an error of the start', async () => {
+test('the start-up server throws an error if its port is in use', async () => {
   const { port, startupServer } = await opened()
   const taken = createServer().listen(port, '127.0.0.1')
   cleanUp(() => new Promise((resolve) => taken.close(resolve)))

@@ -162,7 +162,7 @@ describe('Requests that pay for transfers of NTT and CCTP, on the real contracts
     const { dropOffs } = network.paid.bsc
     const check = async (changes: Partial<typeof target>) =>
       Promise.all(
-        targetChecks(chains.get('bsc')!, { ...target, ...changes }, config).map(async ([name, look]) => [name, await look()] as const),
+        targetChecks({ ...target, ...changes }, config).map(async ([name, look]) => [name, await look(chains.get('bsc')!)] as const),
       )
     expect(await check({ recordContract: record })).toEqual([
       [`receiver ${receiver}`, receiver],

@@ -18,7 +18,7 @@ const target = (registered: Readonly<Record<number, string>>) => ({
 })
 const check = (registered: Readonly<Record<number, string>>) => checkRegistered(target(registered), `0x${'b0'.repeat(20)}`, heard)
 
-test('portage doctor names sources without a node that a target has not registered, as no fault', async () => {
+test('portage doctor lists sources that a target has not registered, but does not warn of them', async () => {
   expect(await check({ ...known, 30: 'ee' })).toBe('4 of 4 are registered')
   expect(await check(known)).toBe('3 of 4 are registered; none for Base (wormhole-30)')
 })

@@ -23,7 +23,7 @@ test.each(networks)('%s: each name, id and network id belongs to one chain, and 
   }
 })
 
-test('a chain is read with its times, and without those that the SDK does not have', () => {
+test('a row of the table gives a chain only the times that the SDK has', () => {
   expect(find('mainnet', 'bsc')).toEqual({
     name: 'bsc',
     wormholeChainId: 4,

@@ -46,7 +46,7 @@ describe('no line is wider than it may be', () => {
     fc.assert(isKept)
   })
 
-  test('with --wide a row of a table is a line, and ids are whole', () => {
+  test('with --wide, each row of a table is one line, and ids are whole', () => {
     const shown = render(table([{ lane, mined: 7, reason }], { wide: ['mined'] }), undefined)
     expect(shown.split('\n')).toEqual([`${'lane'.padEnd(lane.full.length)}  mined  reason`, `${lane.full}  7      ${reason}`])
   })
@@ -64,7 +64,7 @@ test('a table that is too wide has short ids, leaves columns out, and breaks its
   )
 })
 
-test('a table that does not fit in any way is a list of facts for each row', () => {
+test('a table that cannot fit becomes a list of facts for each row', () => {
   const shown = render(
     table([
       { attempt: 'call', transaction: hash, fate: 'mined', note: undefined },
@@ -86,7 +86,7 @@ test('a table that does not fit in any way is a list of facts for each row', () 
   )
 })
 
-test('the further lines of a fact begin below its first', () => {
+test('all lines of a fact begin in the same column', () => {
   expect(render(facts({ state: 'parked', reason, code: undefined }), 60)).toBe(
     [
       'state   parked',

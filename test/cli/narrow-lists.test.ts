@@ -23,7 +23,7 @@ describe('in 80 columns', () => {
     }))
   })
 
-  test('in 80 columns a list of streams is a line for each, with names that commands accept', () => {
+  test('in 80 columns, a list has one line for each stream, with names that commands accept', () => {
     const lines = render(listText(rows), at80).split('\n')
     expect(lines[0]).toMatch(/^stream +cursor +lag +open +parked +gaps +watermark$/)
     expect([lines.length, widest(lines.join('\n')) <= 80]).toEqual([3, true])
@@ -33,7 +33,7 @@ describe('in 80 columns', () => {
     }
   })
 
-  test('in 80 columns a timeline is a table, though its notes have lanes and hashes', () => {
+  test('in 80 columns, a timeline is a table, although its notes contain lanes and hashes', () => {
     const hash = `0x${'ab'.repeat(32)}`
     const timeline = [{ at: 0, state: 'waiting', note: `no lane takes work now; ${lane} paused: a look; ${hash} is in no block` }]
     const report = { id: 'x', state: 'waiting', execution: 'RUNNING', transfer: {}, timeline } as unknown as TransferReport
@@ -45,7 +45,7 @@ describe('in 80 columns', () => {
     expect([wide.includes(lane), wide.includes(hash)]).toEqual([true, true])
   })
 
-  test('a list of transfers between chains with long names is a line or two for each', () => {
+  test('a transfer between chains with long names takes one or two lines of a list', () => {
     const row = { id: `wormhole-token-bridge:2:${emitter}:269170:6d1b4c0c5f0a3e21`, state: 'broadcasting', execution: 'RUNNING' } as const
     const chains = { sourceChain: 'hyperliquid-evm-mainnet', targetChain: 'robinhood-chain-mainnet' }
     const text = render(rowsText([{ ...row, ...chains, code: 'FEE_BELOW_COST', startedAt: new Date().toISOString() }]), at80)
@@ -77,7 +77,7 @@ test('a wide list shows the payments and profits of paid requests', () => {
   expect(render(rowsText([row]), 80)).not.toContain('profit')
 })
 
-test('lists show the code of a waiting transfer, and its report also shows what to do', () => {
+test('lists show the code of a waiting transfer, and its report also shows the remedy', () => {
   const row = { id: 'x', state: 'waiting', execution: 'RUNNING', code: 'LANE_FUNDS', startedAt: new Date().toISOString() } as const
   expect(render(rowsText([row]), undefined)).toContain(' LANE_FUNDS ')
   const text = render(reportText({ ...row, transfer: {}, timeline: [] } as unknown as TransferReport, { chains: {} }), undefined)
@@ -85,7 +85,7 @@ test('lists show the code of a waiting transfer, and its report also shows what 
   expect(text).toContain(errorCatalogue.LANE_FUNDS.remedy)
 })
 
-test('a short name of a stream leaves its chain whole, and short hex is that of lists', () => {
+test('the short name of a stream keeps the name of the chain, and shortens hex as lists do', () => {
   expect(shortStream(`wormhole-token-bridge:robinhood-chain-mainnet:${emitter}`)).toBe('wormhole…:robinhood-chain-mainnet:0000…a585')
   expect(shortHexIn(`of ${lane}, 0x12, ${'a'.repeat(64)}`)).toBe(`of evm-1397:0x1cbd…c9ec, 0x12, ${'a'.repeat(64)}`)
 })

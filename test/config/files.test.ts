@@ -30,7 +30,7 @@ describe('files of the config', () => {
     expect(config.chains['ethereum']?.lanes[0]?.signer).toEqual({ kind: 'keystore', file: join(folder, 'keys/a.json'), passwordFile })
   })
 
-  test('a file that is not there is named, with what to do', async () => {
+  test('a missing file is named, with a remedy', async () => {
     const path = join(folder, 'absent.yaml')
     const error = await loadConfig(path, env).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(RelayerError)

@@ -71,7 +71,7 @@ describe('errors of the YAML', () => {
     expect(refusal(text)).toContain(problem)
   })
 
-  test('warnings of the YAML quote nothing of the file either', async () => {
+  test('warnings of the YAML library do not quote the file, either', async () => {
     const said: Error[] = []
     const listen = (warning: Error) => said.push(warning)
     process.on('warning', listen)

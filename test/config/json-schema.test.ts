@@ -19,16 +19,19 @@ function faults(tree: unknown): string[] {
   return [...new Set((validate.errors ?? []).map(({ instancePath }) => instancePath))]
 }
 
-test.each(['config/portage.example.yaml', 'deploy/compose/portage.example.yaml'])('%s is valid, with its ${…}', (path) => {
-  expect(read(path)).toContain('${')
-  expect(faults(parse(read(path)))).toEqual([])
-})
+test.each(['config/portage.example.yaml', 'deploy/compose/portage.example.yaml'])(
+  '%s fits the JSON Schema, with its references ${…}',
+  (path) => {
+    expect(read(path)).toContain('${')
+    expect(faults(parse(read(path)))).toEqual([])
+  },
+)
 
 test('the example names the schema in its first line, for editors', () => {
   expect(read('config/portage.example.yaml').split('\n')[0]).toBe('# yaml-language-server: $schema=portage.schema.json')
 })
 
-test('an unknown field, a wrong kind of value and a wrong text are found', () => {
+test('the JSON Schema finds an unknown field, a wrong kind of value and a wrong text', () => {
   const tree = example()
   tree['nodes'] = []
   ethereum(tree)['networkId'] = 'one'
@@ -40,7 +43,7 @@ test('an unknown field, a wrong kind of value and a wrong text are found', () =>
   expect(faults(tree)).not.toContain('/chains/ethereum/contracts/tokenBridge')
 })
 
-test('portage config schema prints it', async () => {
+test('portage config schema prints the JSON Schema', async () => {
   const { out, code } = await runCli(['config', 'schema'])
   expect([code, JSON.parse(out)]).toEqual([0, schema])
   expect((await runCli(['config', 'schema', '--json'])).json()).toEqual(schema)

@@ -34,7 +34,7 @@ describe('routes of the native bridge', () => {
     expect(chains['one']).not.toHaveProperty('wormholeChainId')
   })
 
-  test("other bridges need their own parts in addition to Wormhole's", () => {
+  test('if the config has the token bridge, all chains need Wormhole ids and contracts', () => {
     expect(problemsOf(config([way('one', 'two')], '  wormhole-token-bridge: {}\n'))).toMatchInlineSnapshot(`
       "The config has problems. portage.yaml:
         - chains.one.wormholeChainId is missing, and bridges.wormhole-token-bridge needs it. Add Wormhole's number of the chain, or remove the chain, or bridges.wormhole-token-bridge.

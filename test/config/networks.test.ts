@@ -9,7 +9,7 @@ const withCoin = (coin?: unknown) => {
   return configSchema.safeParse({ ...rest, chains: { ...chains, ethereum: { ...chains['ethereum'], coin } } })
 }
 
-test('the coin is that of the config, else that of a network that is known, else none', () => {
+test('the coin is the one in the config, else the usual coin of a known network, else unknown', () => {
   const none = { chains: {} }
   expect([56, '43114', 1, 1337, 'constructor', ''].map((id) => coinOf(none, id))).toEqual([
     ...['BNB', 'AVAX', 'ETH', undefined, undefined, undefined],

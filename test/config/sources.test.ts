@@ -81,7 +81,7 @@ test('problems of tables do not show names that may be secrets', () => {
   expect(JSON.stringify(problems)).not.toContain('secret')
 })
 
-test('a chain of the config has its token bridge in one place', () => {
+test('a chain of the config may not be in `emitters` as well', () => {
   const raw = { chains: { ethereum: { wormholeChainId: 2, contracts: {} } }, bridges: { 'wormhole-token-bridge': { emitters: { 2: '' } } } }
   expect(crossCheck(raw)).toEqual([
     {

@@ -135,7 +135,7 @@ function stateFacts(state: LaneState, coin: string | undefined, tokens: readonly
     'next nonce': next,
     mined: latest,
     final: finalized,
-    'in flight': `${inFlight}/${window}${configured.window === undefined || configured.window === window ? '' : ` (the config says ${configured.window})`}`,
+    'in flight': `${inFlight}/${window}${configured.window === window ? '' : ` (the config says ${configured.window})`}`,
     'wait for finality': observed && `${keptNow} of at most ${keptLimit} nonces`,
     balance: amountCell(balance, coin),
     tokens: tokens.map((one) => `${tokenText(one, one.balance)}${isLow(one) ? ' (below its minimum)' : ''}`).join(', ') || undefined,

@@ -121,6 +121,5 @@ async function watchList(client: TemporalClient, config: Config, call: Call<List
 }
 
 function withSelection(command: Command): Command {
-  const limit = numberWithin(1, 10_000, 'It must be a whole number from 1 to 10000.')
-  return withFilter(command).option('--limit <number>', 'show at most this many rows', limit, 50)
+  return withFilter(command).option('--limit <number>', 'show at most this many rows', numberWithin(1, 10_000), 50)
 }
