@@ -14,7 +14,7 @@ const stream = 'wormhole-token-bridge:wormhole-2:00'
 const order = { by: 'ann', reason: 'a look', at: at - 90_000 }
 
 /** Values that no field of a state may have, each in a way of its own. */
-const junk: readonly unknown[] = [null, 'x', -1, 9e15, 1e300, [], {}, [null], { toString: 1 }, '__proto__', true]
+const junk: readonly unknown[] = [null, 'x', 9e15, [], {}, [null], { toString: 1 }, '__proto__']
 
 /** The value with each of its fields, at any depth, replaced by each junk value. */
 function* forged(value: unknown): Generator {
