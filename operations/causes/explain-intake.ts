@@ -1,4 +1,5 @@
 import type { Config } from '../../config/schema/schema.ts'
+import { optional, time } from '../../domain/field-checks.ts'
 import { haltOf } from '../../domain/settings/settings.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
 import type { StreamName, StreamState } from '../../domain/stream/stream.ts'
@@ -35,7 +36,9 @@ export function explainIntake(
     const { updatedAt = at } = known
     const isUnread =
       at - updatedAt > unreadMs && !viewStream(known).full && blocksBehind(stream, known.cursor?.height, chains) !== undefined
-    return silentSince(known, auditMinutes, at) ?? (isUnread ? updatedAt : undefined)
+    const since = silentSince(known, auditMinutes, at) ?? (isUnread ? updatedAt : undefined)
+    optional(time)(since, 'updatedAt')
+    return since
   }
   const silent = streams.flatMap(({ stream, state }) => {
     const known = valueOf(state)

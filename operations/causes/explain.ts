@@ -2,6 +2,7 @@ import { configuredStreams } from '../../bridges/configured-emitters.ts'
 import type { Cause } from '../../domain/catalogue/cause.ts'
 import { namesOf } from '../../config/chains.ts'
 import type { Config } from '../../config/schema/schema.ts'
+import { anyText, type Check, fields, time } from '../../domain/field-checks.ts'
 import { inForce, unfitting } from '../../domain/settings/in-force.ts'
 import type { KnownNames } from '../../domain/settings/known-names.ts'
 import { haltOf, type HaltScope, noSettings } from '../../domain/settings/settings.ts'
@@ -15,7 +16,7 @@ import { explainReceivers } from './explain-receivers.ts'
 import { explainStreams } from './explain-streams.ts'
 import { explainTransfers, failingChains } from './explain-transfers.ts'
 import { errorOf, type Facts, type ServedFacts, type TransferFacts, valueOf, type SpyFacts } from './facts.ts'
-import { type Finding, goesOn, isolated, joined, lastSign, ranked } from './finding.ts'
+import { type Finding, goesOn, isolated, joined, lastSign, orElse, ranked } from './finding.ts'
 
 const holdsChain: ReadonlySet<string> = new Set(['CHAIN_UNREACHABLE', 'CHAIN_WITHOUT_MAJORITY', 'CHAIN_STALLED'])
 
@@ -144,6 +145,8 @@ function explainSpy(spy: SpyFacts, streams: Facts['streams']): Finding[] {
   return [...away, { row: 'GUARDIAN_SET_UNKNOWN', what, where, asOf, numbers: { count: unknownSets } }]
 }
 
+const isMissed: Check = fields({ from: anyText, to: anyText, since: time })
+
 /**
  * A spy that missed one message may have lost only this message. If it missed a second message, it has been silent
  * since the first.
@@ -151,7 +154,11 @@ function explainSpy(spy: SpyFacts, streams: Facts['streams']): Finding[] {
 function explainSilence({ address, bridge }: SpyFacts, streams: Facts['streams']): Finding[] {
   const silent = streams.flatMap(({ stream, state }) => {
     const missed = valueOf(state)?.missedBySpy
-    return missed && missed.from !== missed.to && stream.startsWith(`${bridge}:`) ? [{ stream, asOf: state.asOf, ...missed }] : []
+    if (!missed || missed.from === missed.to || !stream.startsWith(`${bridge}:`)) return []
+    return orElse([], () => {
+      isMissed(missed, '')
+      return [{ stream, asOf: state.asOf, ...missed }]
+    })
   })
   const [first] = silent.toSorted((a, b) => a.since - b.since)
   if (!first) return []

@@ -7,14 +7,14 @@ import type { StreamState } from '../../../domain/stream/stream.ts'
 import { explain } from '../../../operations/causes/explain.ts'
 import type { Facts, TransferFacts } from '../../../operations/causes/facts.ts'
 import { causeSchema } from '../../../operations/causes/schema.ts'
-import { at, chain, config, facts, lane, laneFacts, ledger, nodes, read, transfer } from './facts.ts'
+import { at, chain, config, facts, followed, lane, laneFacts, ledger, nodes, read, transfer } from './facts.ts'
 
 const other = 'evm-1397:0x8617e340b3d01fa5f11f306f4090fd50e238070d'
 const stream = 'wormhole-token-bridge:wormhole-2:00'
 const order = { by: 'ann', reason: 'a look', at: at - 90_000 }
 
 /** Values that no field of a state may have, each in a way of its own. */
-const junk: readonly unknown[] = [null, 'x', -1, 9e15, 1e300, [], {}, [null], { toString: 1 }, '__proto__', true]
+const junk: readonly unknown[] = [null, 'x', 9e15, [], {}, [null], { toString: 1 }, '__proto__']
 
 /** The value with each of its fields, at any depth, replaced by each junk value. */
 function* forged(value: unknown): Generator {
@@ -83,6 +83,23 @@ test.each(Object.keys(around))('a forged state of %s fails no report, and hides 
     count += 1
   }
   expect(count).toBeGreaterThan(200)
+})
+
+test('a forged stream does not hide that the intake or a spy is silent for another stream', () => {
+  const native = 'native-bridge:ethereum:bsc'
+  const chains = [chain({ chain: 'ethereum' }), chain()]
+  const silent = { ...followed, state: read({ ...followed.state.value, updatedAt: at - 3_600_000 }) }
+  const missing = {
+    stream: `${stream}0`,
+    state: read({ ...honestStream.state.value, missedBySpy: { from: '3', to: '4', since: at - 9_000 } }),
+  }
+  for (const [name, value] of [...forged({ updatedAt: 1, missedBySpy: troubled.missedBySpy })].flatMap((one) =>
+    Object.entries(Object(one)),
+  )) {
+    const lies = [native, stream].map((one) => ({ stream: one, state: read({ ...troubled, [name]: value } as StreamState) }))
+    const codes = explain(facts({ chains, streams: [...lies, silent, missing], spies }), config).map(({ code }) => code)
+    expect(codes, JSON.stringify([name, value])).toEqual(expect.arrayContaining(['INTAKE_SILENT', 'SPY_SILENT']))
+  }
 })
 
 test('an explainer that throws becomes a row that names it', () => {
