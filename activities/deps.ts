@@ -40,8 +40,8 @@ export interface StepDeps {
   readonly routes?: string
   readonly fees: FeePolicyResolver
   /**
-   * ms for which a transfer with a nonce waits for a lane that is forbidden, has no worker or lost its chain. After this
-   * time, the transfer goes to another lane.
+   * Time (ms) for which a transfer with a nonce waits for a lane that is forbidden, has no worker, or has a replaced
+   * chain. After this time, the transfer goes to another lane.
    */
   readonly abandonAfterMs: number
   readonly parkAfter?: ParkLimits | undefined

@@ -69,10 +69,10 @@ async function withdrawAndConfirm(deps: EndDeps, transfer: Transfer, ledgers: re
 interface EndOf {
   readonly left: readonly LaneNonce[]
   /**
-   * Whether the transfer waits for a report to the ledger of each lane that has sent transactions. After a wipe or a
-   * restore of Temporal, the ledger learns only from a report of nonces that the nodes do not count as pending, because
-   * their pools lack an earlier nonce. Refused messages do not wait: strangers could fill a stream with them while a lane
-   * has no process.
+   * Whether the transfer waits until each lane that has sent transactions has a recent report. After a wipe or a restore
+   * of Temporal, a ledger lacks nonces, and only a report adds them: nodes do not count a nonce as pending while their
+   * pool lacks an earlier one. Refused messages do not wait, because strangers could fill a stream with such messages
+   * while a lane has no process.
    */
   readonly needsReports: boolean
 }

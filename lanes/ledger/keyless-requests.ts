@@ -139,8 +139,8 @@ async function isAbandoned(client: TemporalClient, lane: LaneId, { observed, ord
 
 /**
  * Returns a function that says whether a process has reported the account lately. The time of a report is by Temporal's
- * clock, from which the clock of this process may differ. So the report also counts if it has become newer within half a
- * minute of reading.
+ * clock, which may differ from the clock of this process. So a report also counts if it is newer than the one that this
+ * process read in the half minute before.
  */
 function createReportWatch() {
   const seen = new Map<LaneId, { readonly at: number; readonly readAt: number; readonly newerAt: number }>()

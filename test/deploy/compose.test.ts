@@ -215,6 +215,13 @@ describe('its Portage', () => {
     expect(inNetwork('fleet').toSorted()).toEqual([...ofTemporal, ...ofPortage.map(([name]) => name), 'prometheus'].toSorted())
   })
 
+  test('the Web UI of the compose file, which answers to every host name, only reads by default', () => {
+    expect(compose.services['ui']?.environment).toEqual({
+      TEMPORAL_ADDRESS: 'temporal:7233',
+      TEMPORAL_DISABLE_WRITE_ACTIONS: '${TEMPORAL_UI_READ_ONLY:-true}',
+    })
+  })
+
   test('in the compose file each process has a volume of its own, and time to stop', () => {
     const folder = '/var/lib/portage'
     expect(config.dataFolder.startsWith(`${folder}/`)).toBe(true)

@@ -79,7 +79,7 @@ function reportsOf(first: Partial<LaneState> | undefined) {
 
 const synced = (at: number) => ({ synced: true, observed: reported(at) })
 
-test('the ledger of a lane of the config is unreported if it is missing or unsynced, or if its last report is old', async () => {
+test("a lane's ledger is unreported if it is missing or unsynced, or if its last report is old", async () => {
   expect(await reportsOf(undefined).isUnreported()).toBe(true)
   expect(await reportsOf({ observed: reported(Date.now()) }).isUnreported()).toBe(true)
   expect(await reportsOf(synced(ago(1))).isUnreported()).toBe(true)
@@ -99,7 +99,7 @@ test("a report counts as new if a later one follows, although this process's clo
   }
 })
 
-test('a report of a restored ledger counts as old, although it is later than the last one that this process read', async () => {
+test('a report of a restored ledger counts as old, although this process last read an earlier one', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'performance'], now: 1e12 })
   const { known, isUnreported } = reportsOf(synced(ago(2)))
   expect(await isUnreported()).toBe(true)
