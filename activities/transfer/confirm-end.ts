@@ -69,10 +69,10 @@ async function withdrawAndConfirm(deps: EndDeps, transfer: Transfer, ledgers: re
 interface EndOf {
   readonly left: readonly LaneNonce[]
   /**
-   * Whether the transfer waits until each lane that has sent transactions has a recent report. After a wipe or a restore
-   * of Temporal, a ledger lacks nonces, and only a report adds them: nodes do not count a nonce as pending while their
-   * pool lacks an earlier one. Refused messages do not wait, because strangers could fill a stream with such messages
-   * while a lane has no process.
+   * Whether the transfer waits until each lane that has sent transactions has a recent report. After a wipe or a
+   * restore of Temporal, a ledger lacks nonces, and only a report adds them: nodes do not count a nonce as pending
+   * while their pool lacks an earlier one. Refused messages do not wait, because strangers could fill a stream with
+   * such messages while a lane has no process.
    */
   readonly needsReports: boolean
 }
