@@ -53,7 +53,7 @@ export const priceFeedSchema = z
       .describe(
         'Sources of prices. More than half of the sources must have a current price. Portage uses the median. If the number of prices is even, it uses the middle price that makes the delivery more expensive.',
       ),
-    everySeconds: usually(whole(1, 3_600), 30).describe('How often the sources are read.'),
+    everySeconds: usually(whole(1, 3_600), 30).describe('Minimum time between two readings of the sources, seconds.'),
     expected: usually(z.record(priced, dollars), {}).describe(
       'Chain or token → usual price of the coin or the token, dollars. Absent for a chain: its `price` in `bridges.executor`.',
     ),
