@@ -12,7 +12,7 @@ import { type AttestationApis, createAttest, createSignedForms, createVerifyEqua
 import { isUsed } from './attesters.ts'
 import { createProveCall, receiveIntent, receiveSelector } from './calls.ts'
 import { type CarriedMessage, loggedForm, readCarried } from './carried.ts'
-import { type CctpMessage, readMessage } from './message.ts'
+import { type CctpMessage, malformed, readMessage } from './message.ts'
 import { explainRevert } from './reverts.ts'
 import { type CctpRoute, type CctpRoutes, contentOf, createDecode } from './routes.ts'
 import { createVerify, mayDeliver, refusals, type VerifyOptions } from './verify.ts'
@@ -66,7 +66,9 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
     chain: chain.name,
     verify: (bytes) => toVerdict(prove(bytes), refusals),
     async accept(bytes) {
-      demandUnattested(bytes)
+      // The id of a transfer does not depend on the attestation. With the attestation of an equal burn, a new transfer
+      // would therefore block the id, and show the state of the other burn.
+      if (readCarried(bytes).attestation.length > 0) throw malformed('It has an attestation already.')
       return prove(bytes).then(() => options.decimals?.(bytes))
     },
     validate: (transfer) => toVerdict(check(transfer), refusals),
@@ -96,15 +98,6 @@ export function createEvmEndpoint(options: EvmEndpointOptions): Endpoint {
       return hasLog(receipt, receivedLog(route.to.transmitter, message))
     },
   }
-}
-
-/**
- * The id of a transfer does not depend on the attestation. With the attestation of an equal burn, a new transfer would
- * therefore block the id, and show the state of the other burn.
- */
-function demandUnattested(bytes: Uint8Array): void {
-  if (readCarried(bytes).attestation.length === 0) return
-  throw new RelayerError('CCTP_MESSAGE', { detail: 'It has an attestation already.' })
 }
 
 /** If one node says yes, asks most nodes: a delivery that one node invents must not prevent a new attestation. */

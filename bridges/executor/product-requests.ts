@@ -1,6 +1,6 @@
 import { decodeBase64 } from 'ethers'
 import { fingerprint } from '../../chains/crypto/fingerprint.ts'
-import { type ErrorCode, RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
 import { unless } from '../kit/contract-reader.ts'
@@ -141,7 +141,8 @@ async function attest(
   message: ExecutorMessage,
   read: () => Promise<readonly Transfer[]>,
 ): Promise<Attestation | undefined> {
-  const transfers = await read().catch(unlessNotFinal)
+  // `validate` refuses a request that most nodes do not show in a final block, so such a request has no transfers here.
+  const transfers = (await unless(read(), ({ code }) => code === 'PLACE_NOT_FINAL' || code === 'PLACE_MISMATCH')) ?? []
   const answers = await Promise.all(transfers.map(async (one) => endpoint.attest?.(one)))
   const waiting = answers.find((one) => one?.kind === 'wait')
   if (waiting) return waiting
@@ -161,15 +162,4 @@ function firstDue(answers: readonly NextStage[]): NextStage {
   const [answer] = due < 0 ? answers : answers.slice(due)
   if (!answer) return { kind: 'wait', code: 'DELIVERY_NOT_DUE', reason: 'Its message is not attested.' }
   return answer.kind === 'stage' && due > 0 ? { ...answer, stage: `${answer.stage} ${due + 1}` } : answer
-}
-
-const notFinal: readonly ErrorCode[] = ['PLACE_NOT_FINAL', 'PLACE_MISMATCH']
-
-/**
- * Returns no transfers for a request that most nodes do not show in a final block, because `validate` refuses such a
- * request.
- */
-function unlessNotFinal(error: unknown): readonly Transfer[] {
-  if (notFinal.includes(toRelayerError(error).code)) return []
-  throw error
 }

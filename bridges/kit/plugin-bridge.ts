@@ -234,12 +234,9 @@ export function createPluginEndpoint<C>(product: Product<C>, messages: PluginMes
 type Next = Awaited<ReturnType<NonNullable<Product<unknown>['next']>>>
 
 async function nextStage(ask: (at: At) => Promise<Next>, isDoubted = false): Promise<NextStage> {
-  const answer = isDoubted ? undefined : await ask('latest')
+  const first = isDoubted ? undefined : await ask('latest')
   // A wrong stage reverts, but any other answer delays the transfer, so one node's word is not enough.
-  return nextStageOf(answer && 'stage' in answer ? answer : await ask('majority-latest'))
-}
-
-function nextStageOf(answer: Next): NextStage {
+  const answer = first && 'stage' in first ? first : await ask('majority-latest')
   if ('stage' in answer) return { kind: 'stage', stage: answer.stage }
   if ('never' in answer) return { kind: 'never', code: 'DELIVERY_REVERTED', reason: answer.never }
   return { kind: 'wait', code: 'DELIVERY_NOT_DUE', reason: answer.wait, opensAt: answer.opensAt }

@@ -82,7 +82,8 @@ function problemOfCall<C>({ routes }: Plugin<C>, message: Message<C>) {
     const problems = rules.map((rule) => {
       if (rule.proof === 'message') {
         const rest = rule.rest?.length ?? 0
-        if (!isMessage(args[0], bytes)) return 'a call whose first argument is not the message'
+        if (!(args[0] instanceof Uint8Array) || Buffer.compare(args[0], bytes) !== 0)
+          return 'a call whose first argument is not the message'
         if (args.length !== 1 + rest) return `a call with ${args.length} instead of ${1 + rest} arguments`
         const beyond = rest === 0 ? undefined : argumentBeyond(rule, encoded(), message)
         if (beyond !== undefined) return `a call whose argument ${beyond} is not the one that its rule allows`
@@ -100,10 +101,6 @@ function problemOfValue(value: unknown, { coins }: CallRule): string | undefined
   if (!/^[0-9]{1,78}$/.test(wei)) return 'a value that is no number of wei (a bigint, or decimal digits)'
   if (BigInt(wei) <= BigInt(coins?.atMost ?? 0)) return undefined
   return coins ? `a value of more than the ${coins.atMost} wei of its rule` : 'a value, and its rule has no coins'
-}
-
-function isMessage(argument: unknown, bytes: Uint8Array): boolean {
-  return argument instanceof Uint8Array && Buffer.compare(argument, bytes) === 0
 }
 
 function problemOfViews(answer: readonly Shown[]): string | undefined {

@@ -57,8 +57,13 @@ export function remotePlugin(name: string, made: Made, routes: readonly Route[],
     if (found && 'bytes' in found) return deserialize(found.bytes)
     throw failed(name, `${part} ${found?.failed ?? 'did not answer'}`)
   }
-  const describe = (message: SignedMessage, route: number) =>
-    ofThread(name, () => new Map([...thread.describe(message, route)].map(shortened)))
+  function describe(message: SignedMessage, route: number): Described['answers'] {
+    try {
+      return new Map([...thread.describe(message, route)].map(shortened))
+    } catch (error) {
+      throw failed(name, firstLine(error), error)
+    }
+  }
   const part = (key: string, message: Message<unknown>) => {
     const { route, answers } = message.content as Described
     const found = answers.get(key)
@@ -104,13 +109,5 @@ export function remotePlugin(name: string, made: Made, routes: readonly Route[],
     retry: (digest, orderedAt) => thread.retry(digest, orderedAt),
     bytesOf: (content) =>
       [...(content as Described).answers.values()].reduce((sum, one) => sum + ('bytes' in one ? one.bytes.length : one.failed.length), 0),
-  }
-}
-
-function ofThread<T>(name: string, ask: () => T): T {
-  try {
-    return ask()
-  } catch (error) {
-    throw failed(name, firstLine(error), error)
   }
 }
