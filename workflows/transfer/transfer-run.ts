@@ -280,8 +280,8 @@ export class TransferRun {
 }
 
 /**
- * The deadline by the clock of the process that started the transfer or, if this clock differs a lot from Temporal's,
- * by Temporal's.
+ * The deadline as the starting process has computed it. If the clock of that process differs a lot from Temporal's, the
+ * deadline is `withinMs` after the start by Temporal's clock.
  */
 function deadlineOf({ deadline, withinMs }: TransferInput): number | undefined {
   if (deadline === undefined || withinMs === undefined) return deadline
