@@ -1,13 +1,10 @@
 import type { FeeQuote } from '../domain/fees/fees.ts'
-import type { FinalityPolicy } from '../domain/finality.ts'
+import type { BlockRef, FinalityPolicy } from '../domain/finality.ts'
 import type { Intent } from '../domain/lane/lane.ts'
 import type { SendErrorClass } from '../domain/lane/send-errors.ts'
 import type { NodeChange, NodeUse } from '../domain/settings/settings.ts'
 
-export interface BlockRef {
-  readonly height: number
-  readonly hash: string
-}
+export type { BlockRef }
 
 export interface BlockHeader extends BlockRef {
   readonly parentHash: string

@@ -1,3 +1,8 @@
+export interface BlockRef {
+  readonly height: number
+  readonly hash: string
+}
+
 /** `tag`: a node names the newest final block. `depth`: a block with `blocks` newer blocks is final. */
 export type FinalityPolicy = { readonly kind: 'tag' } | { readonly kind: 'depth'; readonly blocks: number } | { readonly kind: 'instant' }
 

@@ -113,8 +113,8 @@ export class Losses {
   }
 
   /**
-   * Whether losses before `since` already made contracts wait. A recipient that is admitted while contracts wait has no
-   * code then, but may get code later (EIP-7702), so its loss does not count as a contract's.
+   * Whether losses before `since` already made contracts wait. A recipient that was admitted while contracts waited had
+   * no code then. It may have code by now (EIP-7702), but its loss does not count as the loss of a contract.
    */
   #haveContractsWaited(parties: Parties, since: number, now: number): boolean {
     const costs = lastHour(this.#tokens.get(tokenKey(parties, true))?.costs, now)

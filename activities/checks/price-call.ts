@@ -50,8 +50,9 @@ const mostCallBytes = 94_000
 const dearPart = 6n
 
 /**
- * Prices a call. Returns `wait` if the lane cannot pay the value of the call (LANE_FUNDS, or LANE_CHOSEN for the lane
- * of the terms), or the gas of a call that needs a lot of gas (CALL_TOO_DEAR). Throws read errors.
+ * Prices a call. Returns `wait` with LANE_FUNDS if the lane cannot pay the value of the call, or with LANE_CHOSEN if
+ * this lane is that of the terms. Returns `wait` with CALL_TOO_DEAR if the lane cannot pay for a call that needs a lot
+ * of gas. Throws read errors.
  */
 export async function priceCall(deps: PriceDeps, call: CallToPrice): Promise<Priced> {
   try {

@@ -1,4 +1,5 @@
 import type { Fees } from '../fees/fees.ts'
+import type { BlockRef } from '../finality.ts'
 import type { GivenOrder } from '../order.ts'
 
 export function intentIdOf(workflowId: string, round: number): string {
@@ -97,11 +98,6 @@ export interface Republish {
   readonly nonce?: number
 }
 
-export interface FinalBlock {
-  readonly height: number
-  readonly hash: string
-}
-
 /** `latest`: the account's nonce at block `height`. `finalized`: its nonce at the newest final block. */
 export interface Observed {
   readonly latest: number
@@ -110,7 +106,7 @@ export interface Observed {
   readonly hash: string
   /** Decimal wei. */
   readonly balance: string
-  readonly final?: FinalBlock
+  readonly final?: BlockRef
 }
 
 export interface Remembered extends Observed {
@@ -187,7 +183,7 @@ export interface LaneState {
   readonly closing?: Closing
   readonly broke?: Broke
   /** A final block that the chain lost. The lane grants and sends nothing until an operator resets the lane. */
-  readonly replaced?: FinalBlock
+  readonly replaced?: BlockRef
   readonly republish?: Republish
   /** Number of resets. When it changes, processes forget what they know about the ledger. */
   readonly era: number

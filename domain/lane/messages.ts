@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../catalogue/errors.ts'
+import type { BlockRef } from '../finality.ts'
 import type * as ledger from './lane.ts'
 import type { Order } from '../order.ts'
 
@@ -46,7 +47,7 @@ export type Ask =
    * A process sends its config. A window that `setWindow` set stays in force until the window in the config changes.
    */
   | { readonly kind: 'configure'; readonly config: ledger.LaneConfig }
-  | { readonly kind: 'replaced'; readonly block: ledger.FinalBlock }
+  | { readonly kind: 'replaced'; readonly block: BlockRef }
 
 export type LaneOrder = { readonly id: string } & Extract<Ask, { kind: OperatorAsk['kind'] | 'configure' | 'replaced' }>
 

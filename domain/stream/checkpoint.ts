@@ -1,10 +1,11 @@
 import { type Check, fields, listOf, object, oneOf, optional, rule, text, whole } from '../field-checks.ts'
 import { defined } from '../defined.ts'
+import type { BlockRef } from '../finality.ts'
 import { trusted } from './source.ts'
 import { hash, u64, words } from './request.ts'
 import { clip, limits } from './gaps.ts'
 import { initialStream, completedHeight, completedNumber } from './reducer.ts'
-import type { ScannedBlock, StreamConfig, StreamException, StreamState } from './stream.ts'
+import type { StreamConfig, StreamException, StreamState } from './stream.ts'
 
 /** A copy outside Temporal, which shortens the backfill after Temporal was wiped. */
 export interface StreamCheckpoint {
@@ -14,7 +15,7 @@ export interface StreamCheckpoint {
   readonly completedNumber?: string
   readonly completedHeight?: number
   /** The last block that the live scan has read. If a fork has removed this block, the checkpoint is worthless. */
-  readonly cursor?: ScannedBlock
+  readonly cursor?: BlockRef
   readonly exceptions: readonly StreamException[]
 }
 

@@ -1,3 +1,4 @@
+import type { BlockRef } from '../finality.ts'
 import type { Order, GivenOrder } from '../order.ts'
 import type { IntervalSet, PackedIntervals } from './intervals.ts'
 
@@ -11,7 +12,7 @@ export interface StreamState {
   readonly first: string
   /** One above the highest known number. In a placed stream, at least the first number above the cursor's block. */
   readonly next: string
-  readonly cursor?: ScannedBlock
+  readonly cursor?: BlockRef
   readonly open: readonly OpenNumber[]
   /** Numbers of transfers that are parked, or that wait for a reason of their own. `maxOpen` does not count them. */
   readonly outside: readonly OutsideNumbers[]
@@ -54,11 +55,6 @@ export interface StreamConfig {
   readonly maxOpen: number
   /** Numbers are places of logs (places.ts). In a read block, only numbers that an agent reports are transfers. */
   readonly placed?: true
-}
-
-export interface ScannedBlock {
-  readonly height: number
-  readonly hash: string
 }
 
 export interface OpenNumber {
@@ -172,7 +168,7 @@ export type StreamRequest =
   | (Finding & { readonly kind: 'seen'; readonly received?: true; readonly missedBySpy?: IntervalSet })
   | (Reading & { readonly kind: 'backfilled'; readonly from: number; readonly to: number })
   /** After a fork: reads all blocks above `block` again. Most nodes still have `block`. */
-  | (Named & { readonly kind: 'reread'; readonly block: ScannedBlock })
+  | (Named & { readonly kind: 'reread'; readonly block: BlockRef })
   /**
    * `upTo`: the source's highest number at the final block `height`. `present`: numbers that the source's table has. In
    * a placed stream: numbers of logs whose transfers are neither under way nor over.

@@ -4,7 +4,7 @@ import { type ErrorCode, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent, Attempt } from '../../domain/lane/lane.ts'
 import { problemOf } from '../../observability/severity.ts'
 import { operatorTransactionPrefix } from '../../temporal/contracts/names.ts'
-import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
+import type { SignedAttempt } from '../../domain/transfer/attempts.ts'
 import { callHash, type KnownCall, type LaneDeps } from '../deps.ts'
 import type { RaiseReason } from './fee-escalator.ts'
 
@@ -87,11 +87,11 @@ export class Attempts {
     return this.#signed.get(Math.max(...this.#signed.keys()))
   }
 
-  get tried(): AttemptRecord[] {
+  get tried(): SignedAttempt[] {
     const { inclusion } = this.watch
     const receipt = inclusion.kind === 'included' ? inclusion.receipt : undefined
     const place = receipt && this.#places.get(receipt.hash)
-    return this.recorded.flatMap((attempt, index): AttemptRecord[] => {
+    return this.recorded.flatMap((attempt, index): SignedAttempt[] => {
       const signed = this.#signed.get(index)
       const call = this.#callOf(attempt)
       if (!signed || !call) return []

@@ -4,7 +4,7 @@ import { pricedOut, type Fees } from '../../domain/fees/fees.ts'
 import type { Attempt } from '../../domain/lane/lane.ts'
 import { printable } from '../../domain/text/printable.ts'
 import { failpoint } from '../../observability/failpoints.ts'
-import type { AttemptRecord } from '../../temporal/contracts/transfer-steps.ts'
+import type { SignedAttempt } from '../../domain/transfer/attempts.ts'
 import type { KnownCall, LaneDeps } from '../deps.ts'
 import { Wait } from '../../runtime/wait.ts'
 import { Attempts, signingRefusal } from './attempts.ts'
@@ -91,7 +91,7 @@ export class PendingTransaction {
     return isNoop && this.#refusal === undefined ? this.#refusalOfFew : undefined
   }
 
-  get tried(): AttemptRecord[] {
+  get tried(): SignedAttempt[] {
     return this.#attempts.tried
   }
 

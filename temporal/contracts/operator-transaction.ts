@@ -1,7 +1,8 @@
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
 import type { Order } from '../../domain/order.ts'
 import type { Intent, LaneId } from '../../domain/lane/lane.ts'
-import type { AttemptRecord, Landed } from './transfer-steps.ts'
+import type { SignedAttempt } from '../../domain/transfer/attempts.ts'
+import type { Landed } from './transfer-steps.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
 export interface OperatorTransactionInput extends Order {
@@ -27,7 +28,7 @@ export interface OperatorTransactionProgress {
 }
 
 /** A KMS signs differently each time, so each signature gives the transaction a different hash. */
-export type SignedHash = Pick<AttemptRecord, 'kind' | 'hash'>
+export type SignedHash = Pick<SignedAttempt, 'kind' | 'hash'>
 
 /**
  * A nonce of the workflow, with the hashes of its signed transactions. The chain shows these hashes even if the ledger

@@ -110,8 +110,6 @@ export interface BroadcastInput extends Omit<Ready, 'kind' | 'local' | 'parkAfte
 /** `requeued`: a worker may have sent the call already. `follow`: the step does not request a new nonce. */
 export type BroadcastMode = 'new' | 'requeued' | 'follow'
 
-export type AttemptRecord = SignedAttempt
-
 export interface Landed {
   nonce: number
   txHash: string
@@ -120,7 +118,7 @@ export interface Landed {
   /** Decimal wei. */
   gasPaid: string
   attempts: number
-  tried: AttemptRecord[]
+  tried: SignedAttempt[]
   /** The batch that delivered the transfer. `gasPaid` is then the transfer's share. */
   batch?: string
   /** When a block first showed the transaction, ms since the epoch, for metrics. Only set at the first try. */
@@ -133,7 +131,7 @@ export type BroadcastResult =
   | { kind: 'passed'; landed: Landed }
   | { kind: 'included'; landed: Landed; finalInMs: number }
   /** The transaction is not in a block yet. Call the step again with this intent. `tried`: attempts of this process. */
-  | { kind: 'pending'; nonce: number; attempts: number; reason: string; tried: AttemptRecord[] }
+  | { kind: 'pending'; nonce: number; attempts: number; reason: string; tried: SignedAttempt[] }
   /** The lane is paused, full or out of funds. With `retryInMs`, other lanes would not help. */
   | { kind: 'no-slot'; code: ErrorCode; reason: string; retryInMs?: number }
   /** The call is final, but it reverted or had no effect. `failedCall` is absent if an older version ran the step. */
@@ -142,7 +140,7 @@ export type BroadcastResult =
    * The nonce was used in a final block. `refused`: the refusal of the nodes that answered, if most nodes did not
    * answer.
    */
-  | { kind: 'spent'; nonce: number; by: 'noop' | 'external'; tried: AttemptRecord[]; refused?: string }
+  | { kind: 'spent'; nonce: number; by: 'noop' | 'external'; tried: SignedAttempt[]; refused?: string }
   /** The intent was withdrawn, or its nonce is final without the effect. */
   | { kind: 'withdrawn' }
   /** The chain may show the effect, or the transfer's batch failed. The transfer is admitted again. */

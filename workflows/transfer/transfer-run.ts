@@ -1,8 +1,8 @@
 import { defined } from '../../domain/defined.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
 import { type TimelineEntry, timelineOf } from '../../domain/transfer/timeline.ts'
-import { dropAttempts, recordAttempts, rollBackAttempts } from '../../domain/transfer/attempts.ts'
-import type { AttemptRecord, FailedCall, Landed, Waiting } from '../../temporal/contracts/transfer-steps.ts'
+import { dropAttempts, recordAttempts, rollBackAttempts, type SignedAttempt } from '../../domain/transfer/attempts.ts'
+import type { FailedCall, Landed, Waiting } from '../../temporal/contracts/transfer-steps.ts'
 import { backoffMs } from '../../domain/backoff.ts'
 import { type ErrorCode, passesSoon } from '../../domain/catalogue/errors.ts'
 import { type LaneId, intentIdOf } from '../../domain/lane/lane.ts'
@@ -172,7 +172,7 @@ export class TransferRun {
     return woken
   }
 
-  record(lane: LaneId, { nonce, tried = [] }: { nonce: number; tried?: readonly AttemptRecord[] }, landed?: Landed): void {
+  record(lane: LaneId, { nonce, tried = [] }: { nonce: number; tried?: readonly SignedAttempt[] }, landed?: Landed): void {
     const { transactions = [], round } = this.progress
     if (tried.length === 0) return
     this.progress.transactions = recordAttempts(transactions, { lane, nonce, round, at: Date.now(), tried, ...(landed && { landed }) })
@@ -280,8 +280,8 @@ export class TransferRun {
 }
 
 /**
- * The deadline by the clock of the process that started the transfer or, if this clock differs a lot from Temporal's,
- * by Temporal's.
+ * The deadline as the starting process has computed it. If the clock of that process differs a lot from Temporal's, the
+ * deadline is `withinMs` after the start by Temporal's clock.
  */
 function deadlineOf({ deadline, withinMs }: TransferInput): number | undefined {
   if (deadline === undefined || withinMs === undefined) return deadline

@@ -1,5 +1,6 @@
 import { portageItself } from '../../../domain/order.ts'
-import type { ScannedBlock, StreamState } from '../../../domain/stream/stream.ts'
+import type { BlockRef } from '../../../domain/finality.ts'
+import type { StreamState } from '../../../domain/stream/stream.ts'
 import { finalizedOf, type ReadingContext } from './context.ts'
 
 /**
@@ -34,7 +35,7 @@ export async function rereadBelow(context: ReadingContext, height: number): Prom
   await reread(context, block)
 }
 
-async function reread({ cache, streamClient }: ReadingContext, block: ScannedBlock): Promise<void> {
+async function reread({ cache, streamClient }: ReadingContext, block: BlockRef): Promise<void> {
   cache.forget(block.height)
   await streamClient.apply([{ kind: 'reread', block, order: { by: portageItself, reason: 'a fork below finality' } }])
 }
@@ -43,7 +44,7 @@ async function reread({ cache, streamClient }: ReadingContext, block: ScannedBlo
  * The first of the blocks that most nodes have. One node is asked first, because asking most nodes may take as long as
  * a block.
  */
-async function firstKept(context: ReadingContext, blocks: readonly ScannedBlock[]): Promise<ScannedBlock | undefined> {
+async function firstKept(context: ReadingContext, blocks: readonly BlockRef[]): Promise<BlockRef | undefined> {
   for (const block of blocks) {
     const seen = await context.sourceChain.block(block.height, 'latest')
     if (seen?.hash === block.hash && (await has(context, block))) return block
@@ -51,11 +52,11 @@ async function firstKept(context: ReadingContext, blocks: readonly ScannedBlock[
   return undefined
 }
 
-async function has({ sourceChain }: ReadingContext, { height, hash }: ScannedBlock): Promise<boolean> {
+async function has({ sourceChain }: ReadingContext, { height, hash }: BlockRef): Promise<boolean> {
   return (await sourceChain.block(height, 'agreed'))?.hash === hash
 }
 
-async function below({ sourceChain }: ReadingContext, height: number): Promise<ScannedBlock | undefined> {
+async function below({ sourceChain }: ReadingContext, height: number): Promise<BlockRef | undefined> {
   const block = await sourceChain.block(Math.min(Math.max(0, height - 1), finalizedOf(sourceChain)), 'agreed')
   return block && { height: block.height, hash: block.hash }
 }

@@ -1,4 +1,4 @@
-import type { ScannedBlock } from '../../../domain/stream/stream.ts'
+import type { BlockRef } from '../../../domain/finality.ts'
 import type { Transfer } from '../../../domain/transfer/transfer.ts'
 import type { SubmitResult } from '../../submit/submitter.ts'
 import { boundedMap } from '../../../runtime/bounded-map.ts'
@@ -22,7 +22,7 @@ export function createStreamCache() {
   const started = boundedMap<string, SubmitResult['status']>(mostTransfers, startedMs)
   const settled = boundedMap<string, true>(mostTransfers, settledMs)
   let startedEra = 0
-  let blocks: ScannedBlock[] = []
+  let blocks: BlockRef[] = []
   return {
     /**
      * Transfers that were started recently. A new `era` clears the list, because Temporal may have lost the transfers.
@@ -45,12 +45,12 @@ export function createStreamCache() {
     get completions(): readonly Transfer[] {
       return [...completions.values()].toReversed()
     },
-    scanned(block: ScannedBlock): void {
+    scanned(block: BlockRef): void {
       blocks.push(block)
       const half = mostBlocks / 2
       if (blocks.length > mostBlocks) blocks = [...blocks.slice(0, half).filter((_, index) => index % 2 === 0), ...blocks.slice(half)]
     },
-    get blocks(): readonly ScannedBlock[] {
+    get blocks(): readonly BlockRef[] {
       return [...blocks].sort((a, b) => b.height - a.height)
     },
     /** Forgets all transfers, and the blocks above `height`. After a fork, numbers may belong to other transfers. */
