@@ -56,18 +56,11 @@ export const attacks: readonly Attack[] = [
   { name: 'the attacker delivers each transfer first', target: fresh('usdc'), outruns: true, price: send + gas.deliver * prices.target },
 ]
 
-export interface Day {
-  readonly attacker: bigint
-  readonly operator: bigint
-  /** Minutes of the day in which an honest transfer of the token has to wait. */
-  readonly waits: { readonly accounts: number; readonly contracts: number }
-}
-
 /**
  * Simulates a day of an attack. Each minute, Portage sends up to `pendingCalls` calls. The losses of these calls count
- * only after all calls of the minute are sent.
+ * only after all calls of the minute are sent. `waits`: minutes in which an honest transfer of the token has to wait.
  */
-export function dayOf({ target, isContract = false, unwraps, outruns, price }: Attack): Day {
+export function dayOf({ target, isContract = false, unwraps, outruns, price }: Attack) {
   const losses = new Losses(transfers.quarantineSeconds * 1_000, budget)
   const parties = (given: Pick<Parties, 'recipient' | 'token'>): Parties => ({ bridge: 'b', targetChain: 'target', ...given })
   const lost = (outruns ? gas.outrun : gas.deliver) * prices.target

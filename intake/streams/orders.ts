@@ -1,7 +1,7 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { gapAt } from '../../domain/stream/gaps.ts'
 import { assertStreamRequest, type StreamOrder as StreamOrderRequest } from '../../domain/stream/request.ts'
-import type { GapState, StreamState, StreamView } from '../../domain/stream/stream.ts'
+import type { GapState, StreamState } from '../../domain/stream/stream.ts'
 import type { Order } from '../../domain/order.ts'
 import { checkedOrder } from '../../temporal/client/calls/workflow-calls.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
@@ -10,15 +10,11 @@ import { readStream } from './reports.ts'
 
 export type StreamOrder = StreamOrderRequest & { readonly order: Order }
 
-export interface StreamOrderResult {
-  /** False if the order changed nothing. */
-  readonly done: boolean
-  readonly view: StreamView
-  readonly warning?: string
-}
-
-/** Gives a stream an order. Safe to repeat. Throws INPUT_INVALID and the errors of `readStream`. */
-export async function orderStream(client: TemporalClient, stream: string, order: StreamOrder): Promise<StreamOrderResult> {
+/**
+ * Gives a stream an order. Safe to repeat. `done` is false if the order changed nothing. Throws INPUT_INVALID and the
+ * errors of `readStream`.
+ */
+export async function orderStream(client: TemporalClient, stream: string, order: StreamOrder) {
   const request = { ...order, order: checkedOrder(order.order) }
   try {
     assertStreamRequest(request, 'order')

@@ -1,14 +1,8 @@
 const marks = { begin: '<!-- contents: npm run docs -->', end: '<!-- end of contents -->' }
 const width = 120
 
-export interface Heading {
-  readonly level: number
-  readonly text: string
-  readonly anchor: string
-}
-
 /** The headings of a page, in order. Lines of code blocks that begin with `#` are not headings. */
-export function headingsOf(page: string): Heading[] {
+export function headingsOf(page: string) {
   const seen = new Map<string, number>()
   return [...page.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^(#{1,6}) (.+)$/gm)].map(([, hashes = '', text = '']) => {
     const anchor = anchorOf(text)

@@ -1,24 +1,15 @@
 import { readdir, readFile, lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Contents of an image, including those that an intruder could use. */
-export interface Contents {
-  readonly bytes: number
-  readonly files: number
-  /** Debian packages that /var/lib/dpkg/status.d lists. */
-  readonly debian: readonly string[]
-  /** Packages in node_modules, as name@version. */
-  readonly npm: readonly string[]
-  /** Shells, package managers, compilers, and files with the setuid or setgid bit. */
-  readonly unwanted: readonly string[]
-  /** Bytes of the folders directly below the root, and of /app. */
-  readonly folders: Readonly<Record<string, number>>
-}
-
 const tools =
   /\/(sh|bash|dash|busybox|apt|apt-get|dpkg|npm|npx|yarn|corepack|gcc|cc|make|perl|python3?|curl|wget|tsx|esbuild|tsc|anvil|vitest)$/
 
-export async function contentsOf(root: string): Promise<Contents> {
+/**
+ * Contents of an image. `debian`: packages that /var/lib/dpkg/status.d lists. `npm`: packages in node_modules, as
+ * name@version. `unwanted`: tools for an intruder, and files with the setuid or setgid bit. `folders`: bytes of the
+ * folders directly below the root, and of /app.
+ */
+export async function contentsOf(root: string) {
   const found = { bytes: 0, files: 0, npm: new Set<string>(), unwanted: [] as string[], folders: {} as Record<string, number> }
   const walk = async (folder: string): Promise<void> => {
     for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {

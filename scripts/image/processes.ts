@@ -2,18 +2,8 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FleetProcess } from './fleet.ts'
 
-export interface Privileges {
-  readonly name: string
-  readonly uid: string
-  /** Capability sets that are not empty. */
-  readonly capabilities: readonly string[]
-  readonly noNewPrivileges: boolean
-  readonly secrets: readonly string[]
-  /** Peak memory of the process, bytes. */
-  readonly peakBytes: number
-}
-
-export async function privilegesOf({ name, pid }: FleetProcess): Promise<Privileges> {
+/** `capabilities`: names of the sets that are not empty. `peakBytes`: peak memory of the process. */
+export async function privilegesOf({ name, pid }: FleetProcess) {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   const field = (wanted: string) => new RegExp(`^${wanted}:\\s*(.*)$`, 'm').exec(status)?.[1] ?? ''
   const sets = ['CapInh', 'CapPrm', 'CapEff', 'CapAmb'].filter((set) => /[1-9a-f]/.test(field(set)))

@@ -12,16 +12,11 @@ export interface LockedPackage {
 
 type Packages = Readonly<Record<string, LockedPackage>>
 
-interface Missing {
-  readonly name: string
-  readonly version: string
-  /** Another optional package of the same parent, with the same licence and engines as the missing one. */
-  readonly sibling: LockedPackage
-  readonly saysLibc: boolean
-}
-
-/** Optional packages that the lock file lacks, because npm leaves out packages that the registry does not have. */
-export function missingPackages(packages: Packages): Missing[] {
+/**
+ * Optional packages that the lock file lacks, because npm leaves out packages that the registry does not have.
+ * `sibling`: another optional package of the same parent, with the same licence and engines.
+ */
+export function missingPackages(packages: Packages) {
   return Object.entries(packages).flatMap(([parent, { optionalDependencies = {} }]) => {
     const found = new Map(Object.keys(optionalDependencies).map((name) => [name, locate(packages, parent, name)]))
     const siblings = [...found.values()].filter((one) => one !== undefined)

@@ -2,35 +2,13 @@ import { perBlockMethods } from '../../lab/bench/rpc-calls.ts'
 import { assumptions } from './assumptions.ts'
 import type { Figures } from './figures.ts'
 
-export interface Costs {
-  /**
-   * State transitions per transfer. `allTransitions` includes a transfer's share of the transitions of lanes and
-   * streams.
-   */
-  readonly transitions: number
-  readonly allTransitions: number
-  readonly historyEvents: number
-  readonly historyBytes: number
-  /** CPU time, ms. */
-  readonly relayerMs: number
-  readonly mainThreadMs: number
-  readonly temporalMs: number
-  readonly databaseMs: number
-  /** JSON-RPC calls: per transfer, and per block of an idle process. */
-  readonly rpcCalls: number
-  readonly rpcPerBlock: number
-  readonly processMiB: number
-  /** Gas of a delivery: Wormhole (with the bench's number of guardians), native, and native in a full batch. */
-  readonly gas: { readonly wormhole: number; readonly native: number; readonly batched: number }
-  /** Transfers per second of the whole machine on which the bench ran. */
-  readonly measuredPerSecond: number
-}
+export type Costs = ReturnType<typeof costsOf>
 
 /**
  * Costs of a transfer by the bench's figures. Throws Error if a figure is missing, because earlier versions of the
  * bench did not write all figures.
  */
-export function costsOf({ throughput, sizes, outage, nativeSizes, batched, floor }: Figures): Costs {
+export function costsOf({ throughput, sizes, outage, nativeSizes, batched, floor }: Figures) {
   const { portage } = throughput
   const allTransitions = portage.stateTransitions + outage.allStateTransitionsPerTransfer - outage.stateTransitionsPerTransfer
   const { oneActivity } = postgresOf(floor)
@@ -38,21 +16,26 @@ export function costsOf({ throughput, sizes, outage, nativeSizes, batched, floor
     (needed(oneActivity.cpuMsByProcess[name]?.median, `CPU of ${name}`) * allTransitions) / oneActivity.stateTransitions
   const native = needed(nativeSizes.gasPerTransaction, 'gas of native deliveries')
   return {
+    // State transitions. `allTransitions` includes the transfer's share of the transitions of lanes and streams.
     transitions: portage.stateTransitions,
     allTransitions,
     historyEvents: portage.historyEvents,
     historyBytes: needed(sizes.portage.historyBytes, 'bytes of histories'),
+    // CPU time, ms.
     relayerMs: needed(portage.cpuMsByProcess['worker']?.median, 'CPU of the relayer'),
     mainThreadMs: needed(portage.cpuMsByThread['main']?.median, 'CPU of the main thread'),
     temporalMs: ofFloor('temporal'),
     databaseMs: ofFloor('postgres'),
+    // JSON-RPC calls: of the transfer, and per block of an idle process.
     rpcCalls: Object.entries(portage.rpcCalls.byMethod).reduce(
       (sum, [method, count]) => sum + (perBlockMethods.has(method) ? 0 : count),
       0,
     ),
     rpcPerBlock: outage.rpcCalls.perQuietBlock,
     processMiB: needed(portage.rssPeakMiB['worker'], 'memory of the relayer'),
+    // Gas of a delivery: Wormhole (with the bench's number of guardians), native, and native in a full batch.
     gas: { wormhole: needed(sizes.portage.gasPerTransaction, 'gas of a delivery'), native, batched: gasInFullBatch(native, batched) },
+    // Transfers per second of the whole machine on which the bench ran.
     measuredPerSecond: portage.sustainedPerSecond.median,
   }
 }

@@ -5,26 +5,16 @@ import { type Costs, perCore } from './costs.ts'
 
 const { plannedShare, poolSlots, blocksToInclude, gasShare, batch } = assumptions
 
-/** Resources for a rate of transfers: Temporal, its database and Portage's processes. */
-export interface EngineNeeds {
-  readonly rate: number
-  readonly transitionsPerSecond: number
-  /** Shards of Temporal's history, a power of two that is fixed when the database is made. */
-  readonly shards: number
-  readonly databaseCores: number
-  readonly temporalCores: number
-  readonly relayerCores: number
-  readonly relayerProcesses: number
-  readonly relayerGiB: number
-  readonly historyGiB: number
-}
+export type EngineNeeds = ReturnType<typeof engineNeeds>
 
-export function engineNeeds(costs: Costs, rate: number): EngineNeeds {
+/** Resources for a rate of transfers: Temporal, its database and Portage's processes. */
+export function engineNeeds(costs: Costs, rate: number) {
   const cores = (ms: number) => rate / perCore(ms)
   const relayerProcesses = Math.ceil(rate / processRate(costs))
   return {
     rate,
     transitionsPerSecond: rate * costs.allTransitions,
+    // Shards of Temporal's history, a power of two that is fixed when the database is made.
     shards: 2 ** Math.ceil(Math.log2(Math.max(1, rate / shardRate(costs)))),
     databaseCores: cores(costs.databaseMs),
     temporalCores: cores(costs.temporalMs),
@@ -46,35 +36,26 @@ function shardRate({ allTransitions }: Costs): number {
  */
 const processRate = ({ mainThreadMs }: Costs) => perCore(mainThreadMs)
 
-/** Resources for a rate of transfers if all transfers go to one chain. */
-export interface ChainNeeds {
-  readonly rate: number
-  readonly chain: string
-  /** Share of each block's gas, by kind of delivery. A share above 1 is more gas than the chain has. */
-  readonly gasShare: Costs['gas']
-  /**
-   * Number of keys if each transaction delivers one transfer. `keysBatched`: number of keys if all batches are full.
-   */
-  readonly keys: number
-  readonly keysBatched: number
-  readonly rpcPerSecond: number
-  /** Transfers that wait for the chain's finality. */
-  readonly waiting: number
-  /** Number of native routes. Each route has one stream, which limits the number of the route's open transfers. */
-  readonly nativeRoutes: number
-}
+export type ChainNeeds = ReturnType<typeof chainNeeds>
 
-export function chainNeeds(costs: Costs, chain: ChainKind, rate: number): ChainNeeds {
+/**
+ * Resources for a rate of transfers if all transfers go to one chain. `keys`: number of keys if each transaction
+ * delivers one transfer. `keysBatched`: number of keys if all batches are full.
+ */
+export function chainNeeds(costs: Costs, chain: ChainKind, rate: number) {
   const share = (gas: number) => (rate * (chain.blockMs / 1_000) * gas) / chain.blockGas
   const keys = Math.ceil(rate / keyRate(chain))
   const processes = Math.ceil(rate / processRate(costs))
   const perBlock = processes * costs.rpcPerBlock + keys * assumptions.readsPerLanePerBlock
   return {
     ...{ rate, chain: chain.name, keys },
+    // Shares of each block's gas, by kind of delivery. A share above 1 is more gas than the chain has.
     gasShare: { wormhole: share(costs.gas.wormhole), native: share(costs.gas.native), batched: share(costs.gas.batched) },
     keysBatched: Math.ceil(rate / batch / keyRate(chain)),
     rpcPerSecond: rate * costs.rpcCalls + perBlock / (chain.blockMs / 1_000),
+    // Transfers that wait for the chain's finality.
     waiting: rate * openSeconds(chain),
+    // Each route has one stream, which limits the number of the route's open transfers.
     nativeRoutes: Math.ceil(rate / routeRate(chain)),
   }
 }

@@ -46,19 +46,14 @@ export async function openProvider({
   const chains = new Map([...settings.chains].filter(([, { name }]) => network.served.includes(name)))
   const prices = new Map([...settings.chains.values()].map(({ name, price }) => [name, price]))
   const priceOf: PriceOf = network.priceOf ?? (async (chain) => ofChain(prices, { chain }))
+  const chainOf = (chain: ChainName) => ofChain(network.chains, { chain })
+  const gasPriceOf = async (chain: ChainName) => costNow({ gasLimit: '1' }, await chainOf(chain).quote())
+  const dataFeeOf = async (chain: ChainName) => BigInt(await chainOf(chain).dataFee(usualCall))
   return createProvider({ ...settings, chains, sign, priceOf, gasPriceOf, dataFeeOf, assertOpen })
 
   function assertOpen(sourceChain: ChainName, targetChain: ChainName): void {
     if (haltOf(now(), { bridge: executor, sourceChain, targetChain }))
       throw new RelayerError('HALTED', { facts: { sourceChain, targetChain } })
-  }
-
-  async function gasPriceOf(chain: ChainName): Promise<bigint> {
-    return costNow({ gasLimit: '1' }, await ofChain(network.chains, { chain }).quote())
-  }
-
-  async function dataFeeOf(chain: ChainName): Promise<bigint> {
-    return BigInt(await ofChain(network.chains, { chain }).dataFee(usualCall))
   }
 }
 
