@@ -158,7 +158,8 @@ async function tokenIn(context: CliContext, config: Config, file: string): Promi
 }
 
 function cells({ jti: id, name, level, issuedAt, expiresAt, revoked, ...scope }: IssuedToken) {
-  const state = revoked ? `revoked by ${revoked.by}: ${revoked.reason}` : 'good'
+  const isExpired = expiresAt !== undefined && expiresAt <= Date.now()
+  const state = revoked ? `revoked by ${revoked.by}: ${revoked.reason}` : isExpired ? 'expired' : 'good'
   const [made, expires] = [issuedAt, expiresAt].map((at) => at && timeText(new Date(at).toISOString()))
   return { id, name, level, scope: scopeText(scope), made, expires, state }
 }

@@ -62,6 +62,7 @@ export const devServerDynamicConfig: Readonly<Record<string, string>> = {
   'system.enableActivityEagerExecution': 'true',
   'system.forceSearchAttributesCacheRefreshOnRead': 'false',
   'system.forceNexusEndpointRefreshOnRead': 'false',
+  'limit.memoSize.error': '16384',
   'history.maxInFlightUpdates': '1000',
   'history.MaxBufferedQueryCount': '20',
   'frontend.rps': '100000',

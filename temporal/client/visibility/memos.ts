@@ -7,22 +7,39 @@ import {
   type WorkflowExecutionInfo,
 } from '@temporalio/client'
 import { executionInfoFromRaw, rethrowKnownErrorTypes } from '@temporalio/client/lib/helpers.js'
-import type { LoadedDataConverter } from '@temporalio/common'
+import { status } from '@grpc/grpc-js'
+import type { LoadedDataConverter, Payload } from '@temporalio/common'
 import { decodeFromPayloadsAtIndex, encodeToPayload } from '@temporalio/common/lib/internal-non-workflow/index.js'
-import { type ErrorCode, isErrorCode, toRelayerError } from '../../../domain/catalogue/errors.ts'
+import { type ErrorCode, isErrorCode, RelayerError, toRelayerError } from '../../../domain/catalogue/errors.ts'
 import type { RunId } from './runs.ts'
 
 type DescribedRun = Pick<WorkflowExecutionInfo['raw'], 'execution' | 'memo'>
 
-/** A stranger's memo could break the SDK's lists, so values that cannot be decoded become `{ unreadable: code }`. */
+/**
+ * Maximum size of the values of one memo, bytes. Portage writes less than half of it. Temporal accepts 2 MB, which takes
+ * 45 MB once it is parsed, and a page of a list has 1,000 memos.
+ */
+const mostMemoBytes = 8 * 1024
+
+/**
+ * A stranger's memo could break the SDK's lists, so values that are too large or cannot be decoded become
+ * `{ unreadable: code }`.
+ */
 async function makeMemoReadable(converter: LoadedDataConverter, namespace: string, { execution, memo }: DescribedRun): Promise<void> {
   const fields = memo?.fields ?? {}
   const context = { type: 'workflow' as const, namespace, workflowId: execution?.workflowId ?? '' }
+  const bytes = Object.values(fields).reduce((sum, { data }) => sum + (data?.length ?? 0), 0)
+  const decode = (payload: Payload) => {
+    if (bytes > mostMemoBytes) throw new RelayerError('INTERNAL', { detail: `A memo has ${bytes} bytes.` })
+    return decodeFromPayloadsAtIndex(converter, 0, [payload], context)
+  }
   for (const [name, payload] of Object.entries(fields)) {
-    const code = await decodeFromPayloadsAtIndex(converter, 0, [payload], context).then(
-      () => undefined,
-      (error: unknown) => toRelayerError(error).code,
-    )
+    const code = await Promise.resolve(payload)
+      .then(decode)
+      .then(
+        () => undefined,
+        (error: unknown) => toRelayerError(error).code,
+      )
     if (code) fields[name] = await encodeToPayload(converter, { unreadable: code }, context)
   }
 }
@@ -30,13 +47,30 @@ async function makeMemoReadable(converter: LoadedDataConverter, namespace: strin
 type Page<Run> = Promise<{ readonly runs: Run[]; readonly next: Uint8Array | undefined }>
 type PageOptions = ListOptions & { readonly token?: Uint8Array | undefined }
 
-async function rawPage({ workflowService, options: { namespace } }: Client, { query = '', pageSize = 0, token }: PageOptions) {
-  const request = { namespace, query, pageSize, nextPageToken: token ?? Buffer.alloc(0) }
-  const page = await workflowService.listWorkflowExecutions(request).catch((cause: unknown) => {
+/** Rows of a page if `pageSize` is not given. */
+const serverPageSize = 1_000
+
+/** If the answer is larger than the connection accepts, because of large memos, asks for smaller pages. */
+async function rawPage(client: Client, { query = '', pageSize = serverPageSize, token }: PageOptions): Promise<RawPage> {
+  const { workflowService, options } = client
+  const request = { namespace: options.namespace, query, pageSize, nextPageToken: token ?? Buffer.alloc(0) }
+  try {
+    const page = await workflowService.listWorkflowExecutions(request)
+    return { raw: page.executions, next: page.nextPageToken.length > 0 ? page.nextPageToken : undefined }
+  } catch (cause) {
+    if (isGrpcServiceError(cause) && tooLarge.has(cause.code) && pageSize > 1)
+      return rawPage(client, { query, token, pageSize: Math.ceil(pageSize / 16) })
     if (isGrpcServiceError(cause)) rethrowKnownErrorTypes(cause)
     throw cause instanceof Error ? new ServiceError('Failed to list workflows', { cause }) : cause
-  })
-  return { raw: page.executions, next: page.nextPageToken.length > 0 ? page.nextPageToken : undefined }
+  }
+}
+
+/** Codes of an answer that is too large: of grpc-js, and of the SDK's core. */
+const tooLarge: ReadonlySet<number> = new Set([status.RESOURCE_EXHAUSTED, status.OUT_OF_RANGE])
+
+interface RawPage {
+  readonly raw: readonly WorkflowExecutionInfo['raw'][]
+  readonly next: Uint8Array | undefined
 }
 
 export async function listPage(client: Client, options: PageOptions): Page<WorkflowExecutionInfo> {
