@@ -255,8 +255,8 @@ export interface ScannedSource extends CountedSource {
   readonly kind: 'scanned'
   readonly targetChain: ChainName
   /**
-   * Reads the transfers that the source's logs show. Without `at`, most nodes are asked only if one node shows logs, and
-   * a contradiction does not halt the route yet. Throws NODE_REFUSED (range too long, or logs that were not asked for),
+   * Reads the transfers that the source's logs show. Without `at`, most nodes are asked only if one node shows logs,
+   * and a contradiction does not halt the route yet. Throws NODE_REFUSED (range too long, or stray logs),
    * NODE_UNAVAILABLE, contradictions (`haltRoute`) and NODES_DISAGREE.
    */
   initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]>

@@ -42,7 +42,7 @@ describe('a source that counts fewer transfers than its logs had shown', () => {
   })
 })
 
-test('after a fork, a lying node that is asked first does not make a stream read more blocks than the fork replaced', async () => {
+test('after a fork, a lying node does not make a stream read more blocks than the fork replaced', async () => {
   const { context, scan, state } = network()
   for (let height = 1; height <= 200; height++) await scan(height)
   const block = async (height: number, at: 'latest' | 'agreed' | 'majority') => {

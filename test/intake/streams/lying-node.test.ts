@@ -35,7 +35,7 @@ async function network(latest: number, cursor: number, { isNative = false, ...no
   return {
     ...{ ...three, lines, context },
     view: () => viewStream(streamClient.now!),
-    /** Reads one range after another. Each scanner is new, because a new one also records an empty range immediately. */
+    /** Reads one range after another. Each scanner is new, because a new one records even an empty range at once. */
     async scan(): Promise<readonly number[]> {
       const cursors: number[] = []
       for (let isMore: boolean | undefined = true; isMore && cursors.length < 100;) {

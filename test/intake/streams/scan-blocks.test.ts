@@ -15,7 +15,10 @@ function transferAt(height: number): Transfer {
   return { bridge: 'cctp', sourceChain: 'a', sourceId: 'a', targetChain: 'b', emitter, sequence, digest, message: '' }
 }
 
-/** A stream that has read the blocks up to 100. `show`: header that one node shows of a block. `at`: blocks with a transfer. */
+/**
+ * A stream that has read the blocks up to 100. `show` returns the header that one node shows. `at`: heights of blocks
+ * with a transfer.
+ */
 async function network(show: (height: number) => BlockHeader | undefined, at: readonly number[] = []) {
   const { streamClient } = fakeStream(config)
   await streamClient.apply([{ kind: 'scanned', from: 1, to: 100, parentHash: 'h0', hash: 'h100', numbers: [], passed: [] }])
