@@ -255,9 +255,9 @@ export interface ScannedSource extends CountedSource {
   readonly kind: 'scanned'
   readonly targetChain: ChainName
   /**
-   * Reads the transfers that the source's logs show. Without `at`, one node answers, so a contradiction does not halt
-   * the route yet. Throws NODE_REFUSED (range too long, or logs that were not asked for), NODE_UNAVAILABLE,
-   * contradictions (`haltRoute`) and, with `agreed`, NODES_DISAGREE.
+   * Reads the transfers that the source's logs show. Without `at`, most nodes are asked only if one node shows logs,
+   * and a contradiction does not halt the route yet. Throws NODE_REFUSED (range too long, or stray logs),
+   * NODE_UNAVAILABLE, contradictions (`haltRoute`) and NODES_DISAGREE.
    */
   initiated(range: BlockRange, at?: 'agreed'): Promise<readonly PlacedTransfer[]>
   /**
@@ -265,7 +265,7 @@ export interface ScannedSource extends CountedSource {
    * (`haltRoute`), NODES_DISAGREE and read errors.
    */
   recorded(numbers: readonly string[], at: 'finalized' | 'agreed'): Promise<readonly (Transfer | undefined)[]>
-  /** Completions by any account. Throws the errors of `initiated`. */
+  /** Completions by any account. Without `at`, one node answers. Throws the errors of `initiated`. */
   completed(range: BlockRange, at?: 'agreed'): Promise<readonly Completion[]>
   /** Makes the error that halts the route, for a completed transfer that is not the recorded one. */
   contradiction(completed: Completion, recorded: string | undefined): RelayerError

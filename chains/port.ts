@@ -224,8 +224,12 @@ export interface Chain {
    * Throws NODES_DISAGREE.
    */
   denies(block: BlockRef): Promise<boolean>
-  /** Undefined if there is no such block yet. `agreed` asks most nodes for a final block, and throws NODES_DISAGREE. */
-  block(height: number, at: 'latest' | 'agreed'): Promise<BlockHeader | undefined>
+  /**
+   * Undefined if there is no such block yet. `latest`: one node answers. `agreed`, `majority`: most nodes must agree
+   * about a final block, and a chain's only node must answer twice (`agreed`) or once (`majority`). Both throw
+   * NODES_DISAGREE.
+   */
+  block(height: number, at: 'latest' | 'agreed' | 'majority'): Promise<BlockHeader | undefined>
   nodes(): readonly NodeStatus[]
   adjustNodes(changes: readonly NodeChange[]): void
   /** Undefined if no canonical block has the transaction. `agreed` asks most nodes, and throws NODES_DISAGREE. */

@@ -15,14 +15,33 @@ export interface LogReader extends ContractReader {
   logs(range: LogRange, at?: LogsAt): Promise<readonly PlacedLog[]>
 }
 
-/** Throws the errors of `logs`, and NODE_REFUSED for a log outside the range. */
-export async function readLogs(chain: LogReader, range: LogRange, at?: LogsAt): Promise<readonly PlacedLog[]> {
-  const { fromBlock, toBlock } = range
+/**
+ * Reads logs, and decodes each of them. After a log outside the range, or a log that `decode` refuses, most nodes are
+ * asked, so that a lying node cannot stop reads. Throws the errors of `logs` and `decode`, and NODE_REFUSED for a log
+ * outside the range.
+ */
+export async function readLogs<T>(
+  chain: LogReader,
+  range: LogRange,
+  at: LogsAt | undefined,
+  decode: (log: PlacedLog) => T,
+): Promise<readonly T[]> {
   const logs = await chain.logs(range, at)
+  try {
+    demandAsked(chain, range, logs)
+    return logs.map(decode)
+  } catch (error) {
+    if (at !== undefined || !(error instanceof RelayerError)) throw error
+    return readLogs(chain, range, 'majority', decode)
+  }
+}
+
+function demandAsked({ name }: Pick<LogReader, 'name'>, range: LogRange, logs: readonly PlacedLog[]): void {
+  const { fromBlock, toBlock } = range
   const isMeant = isLogOf(range)
   const stray = logs.find((log) => !isMeant(log) || log.block.height < fromBlock || log.block.height > toBlock)
-  if (!stray) return logs
-  const facts = { chain: chain.name, fromBlock, toBlock, address: stray.address, height: stray.block.height }
+  if (!stray) return
+  const facts = { chain: name, fromBlock, toBlock, address: stray.address, height: stray.block.height }
   throw new RelayerError('NODE_REFUSED', { detail: 'A node answered with a log outside the query.', facts })
 }
 

@@ -59,7 +59,7 @@ export function createPlacedLogs(options: PlacedLogsOptions) {
 
   /** Reads the logs of a range. Decodes a log only when its transfer is asked for, because decoding is slow. */
   async function placesIn(range: BlockRange & Pick<LogRange, 'transaction'>, at: LogsAt) {
-    const logs = placed(chain.name, await readLogs(chain, { address, topics, ...range }, at))
+    const logs = placed(chain.name, await readLogs(chain, { address, topics, ...range }, at, (log) => log))
     const transactions = groupBy(logs.values(), ({ transactionHash }) => transactionHash)
     const transferAt = (number: string): PlacedTransfer | undefined => {
       const log = logs.get(number)

@@ -40,19 +40,23 @@ export async function publishedIn(
   { decode, wanted = () => true, at }: PublishedOptions,
 ) {
   const address = source.core.toLowerCase()
-  const logs = await readLogs(chain, { address, topics: [topic, `0x${source.emitter}`], ...range }, at)
-  const headers = keptReads((height: number) => chain.block(height, 'latest'))
+  const asked = { address, topics: [topic, `0x${source.emitter}`], ...range }
+  const logs = await readLogs(chain, asked, at, (log) => ({
+    block: log.block,
+    args: eventArguments(chain, coreAbi, 'LogMessagePublished', log),
+  }))
+  // The time is part of the message. On a chain whose nodes do not prove their headers, one node could choose it.
+  const headers = keptReads((height: number) => chain.block(height, at === undefined ? 'latest' : 'majority'))
   async function timeOf({ height, hash }: BlockRef): Promise<number> {
     const header = await headers.get(height)
     if (header?.hash === hash && header.timestamp <= latestTime) return header.timestamp
     throw new RelayerError('NODE_UNAVAILABLE', { detail: `Block ${height} moved while it was read.`, facts: { chain: chain.name } })
   }
   return Promise.all(
-    logs.map(async (log): Promise<Published> => {
-      const args = eventArguments(chain, coreAbi, 'LogMessagePublished', log)
-      const { height } = log.block
+    logs.map(async ({ block, args }): Promise<Published> => {
+      const { height } = block
       const number = String(args['sequence'])
-      return wanted(number) ? { number, height, content: contentOf(source, args, await timeOf(log.block), decode) } : { number, height }
+      return wanted(number) ? { number, height, content: contentOf(source, args, await timeOf(block), decode) } : { number, height }
     }),
   )
 }

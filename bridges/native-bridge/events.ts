@@ -1,7 +1,7 @@
 import { id as topicOf } from 'ethers'
 import type { Log } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { type DeliveryLog, type LogReader, readLogs } from '../kit/logs.ts'
+import { type DeliveryLog, type LogReader, type LogsAt, readLogs } from '../kit/logs.ts'
 import type { BlockRange } from '../port.ts'
 import { argumentsIn, checkId, type CompletionArguments, type NativeTransfer, transferOfCompletion } from './message.ts'
 
@@ -9,12 +9,20 @@ export const initiatedTopic = topicOf('BridgeTransferInitiated(bytes32,address,b
 export const completedTopic = topicOf('BridgeTransferCompleted(bytes32,bytes32,address,uint256,uint256)')
 
 /**
- * Reads the transfers in a range of blocks. Throws the errors of `readLogs`, and NATIVE_ID_MISMATCH, which without `at`
- * a single node may have invented.
+ * Whether one node shows logs in a range of blocks. Most nodes must then be asked, because a transfer that one node
+ * invents would never be verified, and would stop the stream.
  */
-export async function transfersIn(chain: LogReader, bridge: string, topic: string, range: BlockRange, at?: 'agreed') {
-  const logs = await readLogs(chain, { address: bridge.toLowerCase(), topics: [topic], ...range }, at)
-  return logs.map((log) => ({ transfer: checkId(transferOf(log, topic)), block: log.block, txHash: log.transactionHash }))
+export async function hasLogs(chain: LogReader, bridge: string, topic: string, range: BlockRange): Promise<boolean> {
+  return (await chain.logs({ address: bridge.toLowerCase(), topics: [topic], ...range })).length > 0
+}
+
+/** Reads the transfers in a range of blocks. Throws the errors of `readLogs`, and NATIVE_ID_MISMATCH. */
+export function transfersIn(chain: LogReader, bridge: string, topic: string, range: BlockRange, at?: LogsAt) {
+  return readLogs(chain, { address: bridge.toLowerCase(), topics: [topic], ...range }, at, (log) => ({
+    transfer: checkId(transferOf(log, topic)),
+    block: log.block,
+    txHash: log.transactionHash,
+  }))
 }
 
 /**

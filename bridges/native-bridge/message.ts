@@ -46,7 +46,7 @@ export function argumentsIn(text: string, form: RegExp): CompletionArguments | u
 
 const wordBytes = 32
 const words = 7
-const mostU64 = 2n ** 64n - 1n
+export const mostU64 = 2n ** 64n - 1n
 
 const mostHashed = 8_192
 const packedTypes = ['address', 'bytes32', 'uint256', 'uint256']

@@ -2,9 +2,9 @@ import { decodeBase64 } from 'ethers'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { BlockRange, ScannedSource } from '../port.ts'
 import type { VerifiedMessages } from '../kit/verified-messages.ts'
-import type { LogReader } from '../kit/logs.ts'
-import { checkId, nativeBridge, type NativeRoute, type NativeTransfer, toTransfer } from './message.ts'
-import { completedTopic, initiatedTopic, isCompleted, transfersIn } from './events.ts'
+import type { LogReader, LogsAt } from '../kit/logs.ts'
+import { checkId, mostU64, nativeBridge, type NativeRoute, type NativeTransfer, toTransfer } from './message.ts'
+import { completedTopic, hasLogs, initiatedTopic, isCompleted, transfersIn } from './events.ts'
 import type { At } from '../../chains/port.ts'
 import { agreedPerTick, askMostIf, type ContractReader, type Finality, inTicks, unless } from '../kit/contract-reader.ts'
 import { readInboundNonce, readOutbound } from './contracts.ts'
@@ -27,13 +27,13 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
   const { sourceChain, sourceBridge, targetChain, targetBridge } = route
   const asTransfer = (transfer: NativeTransfer | undefined) => transfer && toTransfer(route, transfer)
 
-  /** With `at`, NATIVE_ID_MISMATCH becomes NODES_DISAGREE unless the source's table shows the mismatch too. */
-  async function checked(chain: LogReader, bridge: string, topic: string, range: BlockRange, at?: 'agreed') {
+  /** With `agreed`, NATIVE_ID_MISMATCH becomes NODES_DISAGREE unless the source's table shows the mismatch too. */
+  async function checked(chain: LogReader, bridge: string, topic: string, range: BlockRange, at?: LogsAt) {
     try {
       return await transfersIn(chain, bridge, topic, range, at)
     } catch (error) {
       const { code, facts, message } = toRelayerError(error)
-      if (at === undefined || code !== 'NATIVE_ID_MISMATCH') throw error
+      if (at !== 'agreed' || code !== 'NATIVE_ID_MISMATCH') throw error
       const inTable = await recordedUnder(source, sourceBridge, [BigInt(String(facts['nonce']))], 'agreed').then(
         () => false,
         (other: unknown) => toRelayerError(other).code === code,
@@ -47,15 +47,14 @@ export function createNativeSource({ route, source, target, startBlock, maxOpen,
     config: {
       stream: streamOf(sourceChain, targetChain),
       origin: `${source.networkId}/${sourceBridge.toLowerCase()}`,
-      first: '1',
-      start: startBlock,
-      maxOpen,
+      ...{ first: '1', start: startBlock, maxOpen },
     },
     bridge: nativeBridge,
     sourceChain,
     targetChain,
     async initiated(range, at) {
-      const events = await checked(source, sourceBridge, initiatedTopic, range, at)
+      if (at === undefined && !(await hasLogs(source, sourceBridge, initiatedTopic, range))) return []
+      const events = await checked(source, sourceBridge, initiatedTopic, range, at ?? 'majority')
       return events.map(({ transfer, block: { height }, txHash }) => ({ transfer: toTransfer(route, transfer), height, txHash }))
     },
     async recorded(numbers, at) {
@@ -115,7 +114,8 @@ async function recordedAt(chain: ContractReader, bridge: string, nonce: bigint, 
  * Returns 0 for an empty table.
  */
 export async function highestNonce(chain: ContractReader, bridge: string, known = 0n, at: At = 'finalized'): Promise<bigint> {
-  const exists = async (nonce: bigint) => (await readOutbound(chain, bridge, nonce, at)) !== undefined
+  // A lying node may show an entry for every nonce.
+  const exists = async (nonce: bigint) => nonce <= mostU64 && (await readOutbound(chain, bridge, nonce, at)) !== undefined
   const [present, next] = await Promise.all([known === 0n || exists(known), exists(known + 1n)])
   if (present && !next) return known
   let low = present ? known + 1n : 0n

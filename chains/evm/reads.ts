@@ -70,9 +70,12 @@ export function createReads(
       agree({ about: `nonce ${address}`, method: transactionCount, params: () => [address, finalizedTag()], read: readCount }),
     hasCode: (address, during) => hasCode(agree, address, during),
     async block(height, at) {
-      if (at === 'latest') return toHeader(finalBlock(height) ?? (await fetchBlock(nodes, height, check)))
+      // Only checked hashes link a cached block to the final block that most nodes have shown.
+      const isKeptAgreed = check.kind === 'checked' || nodes.readers === 1
+      const known = at === 'latest' || (at === 'majority' && isKeptAgreed) ? finalBlock(height) : undefined
+      if (known || at === 'latest') return toHeader(known ?? (await fetchBlock(nodes, height, check)))
       const read = (value: unknown) => toHeader(readBlockIfAny(value))
-      return agree({ about: `block ${height}`, ...blockCall(height), read })
+      return agree({ about: `block ${height}`, ...blockCall(height), read, once: at === 'majority' })
     },
     async call(to, data, at) {
       const method = 'eth_call'

@@ -63,12 +63,12 @@ async function readCompletions(context: ScannedContext, route: Route, range: Blo
   const split = () => ranges.target.refused(blocks)
 
   async function read(at?: 'agreed'): Promise<readonly Completion[] | undefined> {
-    const found = await splitOn(['NODE_REFUSED'], split, () => source.completed(range, at))
+    const shown = await splitOn(['NODE_REFUSED'], split, () => source.completed(range, at))
+    // A completion resolves its number for good, so most nodes must show it. One node may also invent contradictions.
+    const found = shown && shown.length > 0 && at === undefined ? await readAgreed() : shown
     if (!found) return undefined
     ranges.target.answered(blocks)
-    const wrong = await contradicting(context, found)
-    // A completion resolves its number for good, so most nodes must show it.
-    if (wrong.length === 0) return at === 'agreed' || found.length === 0 ? found : readAgreed()
+    if ((await contradicting(context, found)).length === 0) return found
     // Most nodes may refuse a long range.
     if (split()) return undefined
     await nextHead(target, stopping)

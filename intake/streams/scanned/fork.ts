@@ -41,12 +41,12 @@ async function reread({ cache, streamClient }: ReadingContext, block: BlockRef):
 }
 
 /**
- * The first of the blocks that most nodes have. One node is asked first, because asking most nodes may take as long as
- * a block.
+ * The first of the blocks that most nodes have. A chain's only node is asked once about each block, and again only
+ * about this one, because asking it twice takes as long as a block.
  */
 async function firstKept(context: ReadingContext, blocks: readonly BlockRef[]): Promise<BlockRef | undefined> {
   for (const block of blocks) {
-    const seen = await context.sourceChain.block(block.height, 'latest')
+    const seen = await context.sourceChain.block(block.height, 'majority')
     if (seen?.hash === block.hash && (await has(context, block))) return block
   }
   return undefined

@@ -42,8 +42,8 @@ async function readTransfers(context: ReadingContext, range: BlockRange, at?: 'a
     return placed
   } catch (thrown) {
     const error = toRelayerError(thrown)
-    // For a placed source, NODES_DISAGREE may also mean that most nodes refused the range.
-    const isDisagreed = source.config.placed === true && error.code === 'NODES_DISAGREE'
+    // Most nodes may have refused the range, or a lying node's answer and the refusal of an honest node may differ.
+    const isDisagreed = error.code === 'NODES_DISAGREE'
     if (error.code !== 'NODE_REFUSED' && !isDisagreed) throw error
     const facts = { stream: source.config.stream, ...range, ...problemOf(error) }
     if (ranges.source.refused(blocks)) {

@@ -192,7 +192,8 @@ export class ChainView {
       agreedNonce: (address) => this.read((height) => network.nonceAt(address, height), 'agreed'),
       mined: (address, nonce) => this.read(() => minedOf(network.minedAt(address, nonce))),
       denies: ({ height, hash }) => this.read((latest) => latest < height - 128 || (network.block(height)?.hash ?? hash) !== hash),
-      block: (height, at) => this.read((latest) => (height <= latest ? headerOf(network.block(height)) : undefined), at),
+      block: (height, at) =>
+        this.read((latest) => (height <= latest ? headerOf(network.block(height)) : undefined), at === 'majority' ? 'agreed' : at),
       nodes: () => [{ name: 'one', origin: '', use: 'all', state: 'up', failures: 0 }],
       adjustNodes: () => {},
       receipt: (hash) =>

@@ -41,3 +41,15 @@ describe('a source that counts fewer transfers than its logs had shown', () => {
     expect(viewStream(state()).next).toBe('13')
   })
 })
+
+test('after a fork, a lying node does not make a stream read more blocks than the fork replaced', async () => {
+  const { context, scan, state } = network()
+  for (let height = 1; height <= 200; height++) await scan(height)
+  const block = async (height: number, at: 'latest' | 'agreed' | 'majority') => {
+    if (at === 'latest') return undefined
+    const isReplaced = height > 190
+    return { height, hash: isReplaced ? 'another' : hash(height), parentHash: hash(height - 1), timestamp: 0 }
+  }
+  await goBack({ ...context, sourceChain: { ...context.sourceChain, block } })
+  expect(state().cursor).toEqual({ height: 190, hash: hash(190) })
+})

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { PlacedTransfer } from '../../../bridges/port.ts'
+import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { assertStreamUpdate } from '../../../domain/stream/request.ts'
 import { listsAllOrders } from '../../../domain/stream/numbers.ts'
 import { placeOf } from '../../../domain/stream/places.ts'
@@ -163,4 +164,13 @@ describe('reading a range of blocks of a placed stream', () => {
     const state = await scan(1, 10, false)
     expect([submitted, state?.open, state?.cursor?.height]).toEqual([[], [], 10])
   })
+})
+
+test('a range of a native source about which its nodes disagree is read in halves, and a block is not', async () => {
+  const native: StreamConfig = { stream: 'native-bridge:a:b', origin: '1/0xaa', first: '1', start: 1, maxOpen: 50 }
+  const source = fakeSource(native, { initiated: () => Promise.reject(new RelayerError('NODES_DISAGREE')) })
+  const context = fakeContext(native, { source })
+  expect(await readRange(context, { fromBlock: 1, toBlock: 10 }, false, 0)).toBe('too-long')
+  expect(context.ranges.source.blocks).toBe(5)
+  await expect(readRange(context, { fromBlock: 1, toBlock: 1 }, false, 0)).rejects.toMatchObject({ code: 'NODES_DISAGREE' })
 })
