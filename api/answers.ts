@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { transferStates } from '../domain/transfer/transfer.ts'
+import { laneReportSchema } from '../lanes/report-schema.ts'
 
 /** The browser page bundles this file, so this file must not import Node modules. */
 
@@ -120,20 +121,7 @@ export type BulkOrder = z.output<typeof bulkOrderSchema>
 export const lanesSchema = z
   .object({
     lanes: z.array(
-      z.object({
-        lane: z.string(),
-        chain: optionalText('Absent if the lane is not in this config, although its ledger runs.'),
-        status: z
-          .string()
-          .describe('active, syncing, paused, draining, forbidden, broke, chain replaced, unserved, chain away, no ledger yet, no answer.'),
-        reason: optionalText('Why the lane accepts no work.'),
-        by: optionalText('The name of the token that ordered this status.'),
-        next: optionalNumber('The next nonce to be granted.'),
-        latest: optionalNumber('Nonces that are in a block.'),
-        finalized: z.number().optional(),
-        inFlight: optionalNumber('Granted nonces that are in no block.'),
-        window: optionalNumber('Limit of nonces in flight.'),
-        balance: optionalText('Wei, decimal.'),
+      laneReportSchema.extend({
         balanceAt: optionalText('When the balance was read. If no node answers now, the balance and the time are from the ledger.'),
         tokens: z
           .array(
@@ -147,7 +135,6 @@ export const lanesSchema = z
           )
           .optional()
           .describe('The tokens of `chains.<name>.watchTokens` whose balances a node shows now.'),
-        observedAt: optionalText('When the figures were read from the chain.'),
       }),
     ),
   })

@@ -5,6 +5,7 @@ import type { ChainName } from '../domain/transfer/transfer.ts'
 import type { TemporalClient } from '../temporal/client/connection/client.ts'
 import { readLane, runningLanes } from '../temporal/client/lanes/lanes.ts'
 import { createLaneStatusCache } from './ledger/open-lanes.ts'
+import { laneReportSchema } from './report-schema.ts'
 
 export interface LaneReport extends Partial<Pick<LaneView, 'next' | 'latest' | 'finalized' | 'inFlight' | 'window'>> {
   readonly lane: LaneId
@@ -27,7 +28,9 @@ export async function listLanes(client: TemporalClient, chains: ReadonlyMap<Lane
       const chain = chains.get(lane)
       if (!running.has(lane)) return toRow(lane, chain, false)
       try {
-        return toRow(lane, chain, true, await readLane(client, lane), await statuses.status(lane))
+        const row = toRow(lane, chain, true, await readLane(client, lane), await statuses.status(lane))
+        laneReportSchema.parse(row)
+        return row
       } catch {
         // Either the lane does not answer, or its state is forged and must not hide the other lanes.
         return toRow(lane, chain, true)

@@ -111,6 +111,8 @@ export const rooms: readonly Room[] = [
     imports: ['domain', 'temporal', 'chains/port.ts', 'chains/heads.ts', 'chains/signing-port.ts', 'runtime', 'observability'],
     packages: ['lru-cache', 'node:*'],
   },
+  // The page bundles this file, too.
+  { path: 'lanes/report-schema.ts', imports: [], packages: ['zod'] },
   { path: 'operations/access', imports: ['domain'], packages: ['jose', 'zod', 'node:*'] },
   {
     path: 'operations/admin',
@@ -190,7 +192,7 @@ export const rooms: readonly Room[] = [
   },
   { path: 'api', imports: inner, packages: ['fastify', 'fastify-type-provider-zod', '@fastify/*', 'lru-cache', 'zod', 'node:*'] },
   // The page imports this file, so this file must run in a browser.
-  { path: 'api/answers.ts', imports: ['domain'], packages: ['zod'] },
+  { path: 'api/answers.ts', imports: ['domain', 'lanes/report-schema.ts'], packages: ['zod'] },
   // The page runs in a browser. bin/page.js builds it.
   { path: 'api/page', imports: ['domain', 'api/answers.ts', 'operations/orders/transfer-text.ts'], packages: ['preact', 'uplot'] },
   {

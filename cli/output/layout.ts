@@ -1,5 +1,5 @@
 import stringWidth from 'string-width'
-import { harmless, harmlessLines } from '../../domain/text/printable.ts'
+import { cut, harmless, harmlessLines } from '../../domain/text/printable.ts'
 import type { CliContext, GlobalOptions } from '../context.ts'
 import { type Cell, type Facts, facts, type Part, type Table, type Text } from './output.ts'
 
@@ -7,6 +7,8 @@ const usualWidth = 80
 const leastWidth = 40
 const leastColumn = 10
 const gap = 2
+/** Number of characters. Forged states have longer texts, which would take minutes to wrap. */
+const longestCell = 4_000
 
 /** Number of columns. Undefined with --wide: nothing is then wrapped or shortened. */
 type Width = number | undefined
@@ -69,7 +71,11 @@ function narrowed(lines: readonly (readonly string[])[], natural: readonly numbe
   const room = width - gap * (natural.length - 1)
   const least = natural.map((whole, column) => {
     const words = lines.flatMap((cells) => (cells[column] ?? '').split(' '))
-    return Math.min(whole, Math.max(leastColumn, ...words.map((word) => stringWidth(word))))
+    // The words may be too many for the arguments of a call.
+    return Math.min(
+      whole,
+      words.reduce((widest, word) => Math.max(widest, stringWidth(word)), leastColumn),
+    )
   })
   const widths = [...natural]
   for (let over = natural.reduce((sum, one) => sum + one, 0) - room; over > 0; over--) {
@@ -93,7 +99,8 @@ function renderRow(cells: readonly string[], widths: readonly number[]): string 
 /** Returns one line, because a stranger's text with line breaks could look like another row. */
 function cellText(cell: Cell, width: Width): string {
   const text = typeof cell === 'object' ? (width === undefined ? cell.full : cell.short) : String(cell ?? '-')
-  return harmless(text.replaceAll(/\s+/g, ' '))
+  const shown = width === undefined || text.length <= longestCell ? text : `${cut(text, longestCell)}…`
+  return harmless(shown.replaceAll(/\s+/g, ' '))
 }
 
 /** Wraps a text. Breaks words that are wider than a line. */
@@ -104,6 +111,7 @@ export function wrap(text: string, width: number): string[] {
 }
 
 function pieces(word: string, width: number): string[] {
+  if (stringWidth(word) <= width) return [word]
   const found: string[] = []
   let piece = ''
   for (const sign of word) {

@@ -6,6 +6,7 @@ import { viewStream } from '../../domain/stream/reducer.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { rethrowAs } from '../../temporal/client/connection/errors.ts'
 import { listStreamNames, nameOf, queryStream, workflowIdOf } from '../../temporal/client/streams/streams.ts'
+import { streamReportSchema } from './report-schema.ts'
 
 /** A stream's view as people see it, with MIP-61's words. */
 export interface StreamReport extends StreamView {
@@ -32,10 +33,12 @@ export async function listStreams(client: TemporalClient, heights: Heights, audi
   return Promise.all(
     streams.toSorted().map(async (stream) => {
       try {
-        return {
+        const row = {
           ...toReport(viewStream(await readStream(client, stream)), heights, auditMinutes),
           workflowId: workflowIdOf(client, stream),
         }
+        if (streamReportSchema.safeParse(row).success) return row
+        throw new RelayerError('STREAM_UNREACHABLE', { detail: 'Its answer is not the state of a stream.', facts: { stream } })
       } catch (error) {
         // Anyone with access to Temporal can start a false workflow, whose error must not hide other streams.
         const known = toRelayerError(error)

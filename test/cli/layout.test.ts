@@ -86,6 +86,23 @@ test('a table that cannot fit becomes a list of facts for each row', () => {
   )
 })
 
+test.each([
+  ['one word', '水'.repeat(200_000)],
+  ['many words', 'x '.repeat(200_000)],
+])('a cell with 200,000 letters of a stranger, in %s, is cut', (_, reason) => {
+  for (const text of [table([{ lane, reason }]), facts({ reason })]) {
+    const shown = render(text, at80)
+    expect(shown.length).toBeLessThan(20_000)
+    expect(shown.trimEnd().at(-1)).toBe('…')
+  }
+})
+
+test('a word of many lines is broken into pieces that have all its signs', () => {
+  const word = Array.from({ length: 1_000 }, (_, index) => String.fromCodePoint(0x4e00 + index)).join('')
+  const lines = render(facts({ reason: word }), at80).split('\n')
+  expect(lines.map((line) => line.slice('reason  '.length)).join('')).toBe(word)
+})
+
 test('all lines of a fact begin in the same column', () => {
   expect(render(facts({ state: 'parked', reason, code: undefined }), 60)).toBe(
     [

@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
+import { lanesSchema } from '../../api/answers.ts'
 import { newLane } from '../../domain/lane/lane.ts'
 import { newNotifier } from '../../domain/notification/notifier.ts'
 import { listLanes } from '../../lanes/reports.ts'
@@ -68,6 +69,28 @@ test('a forged state of one lane hides no other lane', async () => {
     { lane: 'own', status: 'syncing' },
     { lane: 'forged-1', status: 'no answer' },
   ])
+})
+
+const honestLane = newLane({ lane: 'own', window: 4, fillAfterBlocks: 10 })
+const observed = { at: 5, height: 1, hash: '0x', latest: 0, finalized: 0, balance: '7' }
+
+test.each<[string, object]>([
+  ['a nonce', { next: 'x' }],
+  ['a window', { config: { ...honestLane.config, window: 'x' } }],
+  ['a reason', { closing: { mode: 'draining', reason: 5, by: 'x' } }],
+  ['an author', { closing: { mode: 'draining', reason: 'x', by: {} } }],
+  ['a mode', { closing: { mode: 7, reason: 'x', by: 'x' } }],
+  ['a mode that every object has', { closing: { mode: 'constructor', reason: 'x', by: 'x' } }],
+  ['a balance', { observed: { ...observed, balance: 7 } }],
+  ['a balance that is no number', { observed: { ...observed, balance: 'x' } }],
+])('a lane with %s of another type is listed as without an answer, and hides no other lane', async (_, forged) => {
+  const { client } = setting(2, async (isOwn) => (isOwn ? { ...honestLane, observed } : { ...honestLane, ...forged }))
+  const lanes = await listLanes(client, new Map([['own', 'bsc']]))
+  expect(lanes).toMatchObject([
+    { lane: 'own', status: 'syncing', balance: '7' },
+    { lane: 'forged-1', status: 'no answer' },
+  ])
+  expect(lanesSchema.safeParse({ lanes }).success).toBe(true)
 })
 
 test('of 5,000 lanes, a list of lanes shows those in the config and 1,000 others', async () => {

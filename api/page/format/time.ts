@@ -19,7 +19,10 @@ export function clockText(at: number): string {
   return new Date(at).toLocaleString('sv-SE')
 }
 
+/** The times (ms since the epoch) that a `Date` can represent are between this one and its negative. */
+const lastTime = 8.64e15
+
 export function timeOf(value: unknown): number | undefined {
   const at = typeof value === 'number' ? value : typeof value === 'string' ? Date.parse(value) : Number.NaN
-  return Number.isFinite(at) ? at : undefined
+  return Math.abs(at) <= lastTime ? at : undefined
 }

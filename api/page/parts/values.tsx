@@ -17,6 +17,16 @@ export function Ago({ at, bare }: { readonly at: string | number | undefined; re
   )
 }
 
+export function Clock({ at }: { readonly at: string | number | undefined }) {
+  const time = timeOf(at)
+  if (time === undefined) return <span class="figure">–</span>
+  return (
+    <time dateTime={new Date(time).toISOString()} class="figure">
+      {clockText(time)}
+    </time>
+  )
+}
+
 interface SinceProps {
   readonly word: string
   readonly at: string | number | undefined

@@ -5,13 +5,13 @@ import type { TransferReport } from '../data/shapes.ts'
 import { countText, grouped, priceText } from '../format/amounts.ts'
 import { shortHex, shortTransfer } from '../format/ids.ts'
 import { accountUrl, coinOfChain, transactionUrl, workflowUrl } from '../format/links.ts'
-import { clockText, spanText } from '../format/time.ts'
+import { spanText } from '../format/time.ts'
 import { toneOf } from '../format/tone.ts'
 import { Mark, State } from '../parts/mark.tsx'
 import { OrderButtons } from '../parts/order.tsx'
 import { Section } from '../parts/section.tsx'
 import { Table } from '../parts/table.tsx'
-import { Ago, Coins, Detail, IdDetail, Out } from '../parts/values.tsx'
+import { Ago, Clock, Coins, Detail, IdDetail, Out } from '../parts/values.tsx'
 
 interface Shown {
   readonly report: TransferReport
@@ -132,9 +132,7 @@ function Timeline({ timeline = [] }: TransferReport) {
           return (
             <li key={index}>
               <Mark tone={toneOf(state)} />
-              <time dateTime={new Date(at).toISOString()} class="figure">
-                {clockText(at)}
-              </time>
+              <Clock at={at} />
               <span class="figure quiet-text">{before === undefined ? '' : `+${spanText(at - before)}`}</span>
               <b>{state}</b>
               <span class="wrap">{note}</span>

@@ -46,10 +46,12 @@ export const streamCommand: CommandSpec = {
       examples: ['portage stream list', 'portage stream list --json'],
       run: ({ withTemporal }) =>
         withTemporal(async (client, config) => {
-          const rows = await listStreams(client, () => undefined)
+          // With `auditMinutes`, a forged time becomes a problem of its stream here, and fails no call of `toReport` below.
+          const { auditMinutes } = config.streams
+          const rows = await listStreams(client, () => undefined, auditMinutes)
           const names = rows.map(({ stream }) => stream)
           const heights = await finalizedHeights(config, names)
-          const streams = rows.map((row) => ('problem' in row ? row : toReport(row, heights, config.streams.auditMinutes)))
+          const streams = rows.map((row) => ('problem' in row ? row : toReport(row, heights, auditMinutes)))
           const asOf = new Date().toISOString()
           return { json: { asOf, streams }, text: [...(streams.length > 0 ? [`read ${timeText(asOf)}Z`] : []), listText(streams)] }
         }),

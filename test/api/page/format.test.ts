@@ -24,6 +24,11 @@ describe('times', () => {
     [180_000_000, '2 d 2 h'],
   ])('a span of %d ms is %s', (ms, text) => expect(spanText(ms)).toBe(text))
 
+  test('a time that no date can represent is undefined, so that it fails no view of the page', () => {
+    expect([1e20, -8.64e15 - 1, Infinity, '1e20'].map(timeOf)).toEqual([undefined, undefined, undefined, undefined])
+    expect([8.64e15, -8.64e15].map(timeOf)).toEqual([8.64e15, -8.64e15])
+  })
+
   test('a malformed time is undefined', () => {
     expect([timeOf('2026-11-22T21:18:05Z'), timeOf(5), timeOf('soon'), timeOf(undefined), timeOf(null)]).toEqual([
       Date.UTC(2026, 10, 22, 21, 18, 5),
