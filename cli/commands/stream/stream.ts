@@ -46,7 +46,7 @@ export const streamCommand: CommandSpec = {
       examples: ['portage stream list', 'portage stream list --json'],
       run: ({ withTemporal }) =>
         withTemporal(async (client, config) => {
-          // With `auditMinutes`, a forged time becomes a problem of its stream here, and fails no call of `toReport` below.
+          // With `auditMinutes`, a forged time becomes a problem of its stream, and fails no call of `toReport` below.
           const { auditMinutes } = config.streams
           const rows = await listStreams(client, () => undefined, auditMinutes)
           const names = rows.map(({ stream }) => stream)

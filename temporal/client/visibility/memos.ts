@@ -7,7 +7,6 @@ import {
   type WorkflowExecutionInfo,
 } from '@temporalio/client'
 import { executionInfoFromRaw, rethrowKnownErrorTypes } from '@temporalio/client/lib/helpers.js'
-import { status } from '@grpc/grpc-js'
 import type { LoadedDataConverter, Payload } from '@temporalio/common'
 import { decodeFromPayloadsAtIndex, encodeToPayload } from '@temporalio/common/lib/internal-non-workflow/index.js'
 import { type ErrorCode, isErrorCode, RelayerError, toRelayerError } from '../../../domain/catalogue/errors.ts'
@@ -16,8 +15,8 @@ import type { RunId } from './runs.ts'
 type DescribedRun = Pick<WorkflowExecutionInfo['raw'], 'execution' | 'memo'>
 
 /**
- * Maximum size of the values of one memo, bytes. Portage writes less than half of it. Temporal accepts 2 MB, which takes
- * 45 MB once it is parsed, and a page of a list has 1,000 memos.
+ * Maximum size of the values of one memo, bytes. Portage writes less than half of it. Temporal accepts 2 MB, which take
+ * 45 MB once they are parsed, and a page of a list has 1,000 memos.
  */
 const mostMemoBytes = 8 * 1024
 
@@ -65,8 +64,8 @@ async function rawPage(client: Client, { query = '', pageSize = serverPageSize, 
   }
 }
 
-/** Codes of an answer that is too large: of grpc-js, and of the SDK's core. */
-const tooLarge: ReadonlySet<number> = new Set([status.RESOURCE_EXHAUSTED, status.OUT_OF_RANGE])
+/** gRPC codes of an answer that is too large: RESOURCE_EXHAUSTED of grpc-js, and OUT_OF_RANGE of the SDK's core. */
+const tooLarge: ReadonlySet<number> = new Set([8, 11])
 
 interface RawPage {
   readonly raw: readonly WorkflowExecutionInfo['raw'][]
