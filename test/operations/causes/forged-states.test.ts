@@ -96,7 +96,7 @@ test('a forged stream does not hide that the intake or a spy is silent for anoth
   for (const [name, value] of [...forged({ updatedAt: 1, missedBySpy: troubled.missedBySpy })].flatMap((one) =>
     Object.entries(Object(one)),
   )) {
-    const lies = [native, stream].map((one) => ({ stream: one, state: read({ ...troubled, [name]: value } as StreamState) }))
+    const lies = [native, stream].map((one) => ({ stream: one, state: read({ ...troubled, [name]: value }) }))
     const codes = explain(facts({ chains, streams: [...lies, silent, missing], spies }), config).map(({ code }) => code)
     expect(codes, JSON.stringify([name, value])).toEqual(expect.arrayContaining(['INTAKE_SILENT', 'SPY_SILENT']))
   }
