@@ -2,8 +2,10 @@ import type { LaneState, LaneId } from '../domain/lane/lane.ts'
 import type { LaneStatus, LaneView } from '../domain/lane/messages.ts'
 import { view } from '../domain/lane/view.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
+import { withOthersLimited } from '../temporal/client/connection/answer-limits.ts'
 import type { TemporalClient } from '../temporal/client/connection/client.ts'
 import { readLane, runningLanes } from '../temporal/client/lanes/lanes.ts'
+import { laneWorkflowId } from '../temporal/contracts/names.ts'
 import { createLaneStatusCache } from './ledger/open-lanes.ts'
 import { laneReportSchema } from './report-schema.ts'
 
@@ -23,20 +25,19 @@ export async function listLanes(client: TemporalClient, chains: ReadonlyMap<Lane
   const running = await runningLanes(client, [...chains.keys()])
   const lanes = [...new Set([...chains.keys(), ...running])]
   const statuses = createLaneStatusCache(client, lanes)
-  return Promise.all(
-    lanes.map(async (lane) => {
-      const chain = chains.get(lane)
-      if (!running.has(lane)) return toRow(lane, chain, false)
-      try {
-        const row = toRow(lane, chain, true, await readLane(client, lane), await statuses.status(lane))
-        laneReportSchema.parse(row)
-        return row
-      } catch {
-        // Either the lane does not answer, or its state is forged and must not hide the other lanes.
-        return toRow(lane, chain, true)
-      }
-    }),
-  )
+  const rowOf = async (lane: LaneId) => {
+    const chain = chains.get(lane)
+    if (!running.has(lane)) return toRow(lane, chain, false)
+    try {
+      const row = toRow(lane, chain, true, await readLane(client, lane), await statuses.status(lane))
+      laneReportSchema.parse(row)
+      return row
+    } catch {
+      // Either the lane does not answer, or its state is too long or forged and must not hide the other lanes.
+      return toRow(lane, chain, true)
+    }
+  }
+  return withOthersLimited([...chains.keys()].map(laneWorkflowId), () => Promise.all(lanes.map(rowOf)))
 }
 
 export function toRow(lane: LaneId, chain: string | undefined, running: boolean, state?: LaneState, status?: LaneStatus): LaneReport {

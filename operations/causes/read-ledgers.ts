@@ -4,6 +4,7 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { LaneId, LaneState } from '../../domain/lane/lane.ts'
 import { type NotifierState, silentSince, waitingCount } from '../../domain/notification/notifier.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
+import { UnparsedAnswer, withOthersLimited } from '../../temporal/client/connection/answer-limits.ts'
 import { listWorkflows, type TemporalClient, within } from '../../temporal/client/connection/client.ts'
 import { readLane } from '../../temporal/client/lanes/lanes.ts'
 import { countNotified } from '../../temporal/client/settings/notified-transfers.ts'
@@ -50,31 +51,35 @@ const othersMs = limits.temporalMs / 2
  */
 async function readEach<Facts>(
   { own, others, isCut }: { readonly own: readonly string[]; readonly others: readonly string[]; readonly isCut: boolean },
-  ask: (one: string) => Promise<readonly Facts[]>,
+  /** Undefined: not read. */
+  ask: (one: string) => Promise<readonly Facts[] | undefined>,
 ): Promise<Found<Facts>> {
   const until = performance.now() + othersMs
   const all = [...own, ...others]
-  let isLate = false
+  let isUnread = false
   const found = await mapLimited([...all.entries()], mostAtOnce, async ([place, one]) => {
-    if (place < own.length || performance.now() < until) return ask(one)
-    isLate = true
-    return []
+    const facts = place < own.length || performance.now() < until ? await ask(one) : undefined
+    isUnread ||= facts === undefined
+    return facts ?? []
   })
-  return { found: found.flat(), isCut: isCut || isLate }
+  return { found: found.flat(), isCut: isCut || isUnread }
 }
 
 /** Throws the errors of the client. */
 export async function readStreams(client: TemporalClient): Promise<Found<StreamFacts>> {
   const names = await within(client, limits.temporalMs, () => findStreams(client))
-  return readEach(names, async (stream): Promise<StreamFacts[]> => {
+  const ask = async (stream: string): Promise<StreamFacts[] | undefined> => {
     const state = await read(limits.temporalMs, () => within(client, limits.temporalMs, () => queryStream(client, stream)))
     if ('error' in state) {
+      if (state.error.cause instanceof UnparsedAnswer) return undefined
       // `read` reports a time-out as INTERNAL, but here a time-out shows that no worker answered.
       const error = state.error.code === 'INTERNAL' ? new RelayerError('STREAM_UNREACHABLE', { facts: { stream } }) : state.error
       return [{ stream, state: { asOf: state.asOf, error } }]
     }
     return state.value ? [{ stream, state: { asOf: state.asOf, value: state.value } }] : []
-  })
+  }
+  const own = names.own.map((stream) => workflowIdOf(client, stream))
+  return withOthersLimited(own, () => readEach(names, ask))
 }
 
 /** Throws the errors of the client. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { kept } from '../../domain/lane/entries.ts'
 import type { Attempt, Entry, LaneState } from '../../domain/lane/lane.ts'
-import { mayOwn, packEntries, unpackEntries } from '../../domain/lane/storage/pack.ts'
+import { bytesToUnpack, mayOwn, packEntries, unpackEntries } from '../../domain/lane/storage/pack.ts'
 import { carried, paged, unpaged } from '../../domain/lane/storage/pages.ts'
 import { apply } from '../../domain/lane/reducer/reducer.ts'
 import { firstKept, keptEntry, laneThatKeeps, quarterHour } from './kept-lane.ts'
@@ -60,6 +60,7 @@ describe('packed entries', () => {
       fc.property(fc.array(entry, { maxLength: 30 }), (some) => {
         const packed = packEntries(some)
         expect(unpackEntries(json(packed))).toEqual(some)
+        expect(bytesToUnpack(packed)).toBeLessThan(100_000)
         for (const { owner: one } of some) if (one) expect(mayOwn(packed, one.intentId)).toBe(true)
       }),
       { numRuns: 500 },
@@ -76,6 +77,8 @@ describe('15 minutes of finality at 20 per second on one key', { timeout: 120_00
     expect(bytes).toBeLessThan(1.5 * 1024 * 1024)
     expect(kept(state)).toEqual({ kept: quarterHour, keptLimit: 20_000 })
     expect(unpaged(json(carried(state)))).toEqual(plain)
+    // Clients unpack up to 32 MiB.
+    expect(carried(state).pages!.reduce((sum, page) => sum + bytesToUnpack(page), 0)).toBeLessThan(1_048_576)
     const { owner, attempts } = keptEntry(quarterHour)
     const grant = { kind: 'grant', id: 'x-1', owner: owner!, attempt: attempts[0]! } as const
     expect(apply(state, { requests: [grant] }, 0).response.answers).toMatchObject([

@@ -1,10 +1,17 @@
+import { Connection } from '@temporalio/client'
+import { msToTs } from '@temporalio/common/lib/time.js'
 import { afterEach, expect, test, vi } from 'vitest'
 import { lanesSchema } from '../../api/answers.ts'
 import { newLane } from '../../domain/lane/lane.ts'
 import { newNotifier } from '../../domain/notification/notifier.ts'
+import { initialStream } from '../../domain/stream/reducer.ts'
+import { listStreams } from '../../intake/streams/reports.ts'
 import { listLanes } from '../../lanes/reports.ts'
+import { readStreams } from '../../operations/causes/read-ledgers.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
+import { createTemporalClient } from '../../temporal/client/connection/connect.ts'
 import { readKeptOrders } from '../../temporal/client/settings/kept-orders.ts'
+import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -98,4 +105,84 @@ test('of 5,000 lanes, a list of lanes shows those in the config and 1,000 others
   const rows = await listLanes(client, new Map([['own', 'bsc']]))
   expect(rows).toHaveLength(1_001)
   expect(rows[0]).toEqual({ lane: 'own', chain: 'bsc', status: 'no answer' })
+})
+
+/** A client with the real codec and converter. Only the answers of the server are replaced. */
+function longAnswers(count: number, most: (id: string) => number, forged: object = {}) {
+  const client = createTemporalClient(Connection.lazy(), 'default', {
+    codec: createEncryptionCodec(undefined),
+    streamNames: { all: ['own'], idOf: (text: string) => text, nameOf: (text: string) => text },
+  })
+  const stream = initialStream({ stream: 'own', origin: '1/0xaa', first: '1', maxOpen: 50 })
+  const workflowService = {
+    listWorkflowExecutions: async ({ query }: { query: string }) => {
+      const type = /'(\w+)'/.exec(query)?.[1] ?? ''
+      const names = [...Array.from({ length: count }, (_, index) => `forged-${index}`), 'own']
+      const run = { type: { name: type }, status: 1, taskQueue: 'ledger', historyLength: { toNumber: () => 3 }, startTime: msToTs(1_000) }
+      const executions = names.map((name) => ({ ...run, execution: { workflowId: `${type}:${name}`, runId: 'r' } }))
+      return { executions, nextPageToken: Buffer.alloc(0) }
+    },
+    queryWorkflow: async ({ execution: { workflowId: id } }: { execution: { workflowId: string } }) => {
+      const state = JSON.stringify({
+        ...(id.startsWith('lane:') ? honestLane : stream),
+        ...(id.includes('forged') && forged),
+        ...(id.startsWith('transfer:') ? {} : { orders }),
+      })
+      const text = `${state.slice(0, -1)},"${id.startsWith('transfer:') ? 'orders' : 'filling'}":[${'{},'.repeat(most(id) / 3)}{}]}`
+      return { queryResult: { payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(text) }] } }
+    },
+  }
+  for (const one of [client, client.workflow]) Object.defineProperty(one, 'workflowService', { value: workflowService })
+  return client
+}
+
+const isAnswered = (row: object) => !('problem' in row || 'unread' in row || ('status' in row && row.status === 'no answer'))
+const readers: Record<string, (client: TemporalClient) => Promise<readonly object[]>> = {
+  'listed lanes': (client) => listLanes(client, new Map([['own', 'bsc']])),
+  'listed streams': (client) => listStreams(client, () => undefined),
+  'orders to lanes': (client) => readKeptOrders(client, names, 0, ['lane']),
+  'orders to streams': (client) => readKeptOrders(client, names, 0, ['stream']),
+  'streams that portage stuck reads': async (client) => {
+    const { found, isCut } = await readStreams(client)
+    expect(isCut).toBe(true)
+    return found.map(({ stream: id, state }) => ({ id, ...('value' in state ? {} : { unread: true }) }))
+  },
+}
+
+test.each(Object.keys(readers))('long answers of workflows that the config lacks are not all parsed: %s', async (name) => {
+  const client = longAnswers(20, (id) => (id.endsWith(':own') ? 2_000_000 : 900_000))
+  const rows = await readers[name]!(client)
+  const answered = rows.filter(isAnswered).map((row) => Object.values(row).find((value) => /^(own|forged-)/.test(String(value))))
+  expect(answered).toContain('own')
+  expect(answered.length).toBeGreaterThan(1)
+  expect(answered.length).toBeLessThanOrEqual(5)
+})
+
+test.each([
+  ['repeats a long text for each of its entries', { words: [`{"x":[${'{},'.repeat(6_000)}{}]}`], text: ',-,,,,,A;'.repeat(500) }],
+  ['has a million entries', { words: [], text: ';'.repeat(1_000_000) }],
+  ['has a number of 20,000 digits', { words: [], text: `,-,,,${'z'.repeat(20_000)},,;` }],
+])('a forged lane with a page that %s is not unpacked, and the lane of the config is', async (_, packed) => {
+  const page = { from: 0, to: 1, inBlock: true, bytes: 1, ...packed }
+  const client = longAnswers(1, () => 3, { pages: [page] })
+  expect(await listLanes(client, new Map([['own', 'bsc']]))).toMatchObject([
+    { lane: 'own', status: 'syncing' },
+    { lane: 'forged-0', status: 'no answer' },
+  ])
+})
+
+test('of the orders that forged transfers answer, an archive keeps a few MiB in all', async () => {
+  const kept = await readKeptOrders(
+    longAnswers(20, () => 900_000),
+    names,
+    0,
+    ['transfer'],
+  )
+  const read = kept.filter(({ unread }) => !unread)
+  expect([kept.length, read.length]).toEqual([21, 9])
+})
+
+test('an answer of more than 4 MiB is not parsed, even of a workflow of the config', async () => {
+  const client = longAnswers(0, () => 4_200_000)
+  await expect(readers['listed lanes']!(client)).resolves.toEqual([{ lane: 'own', chain: 'bsc', status: 'no answer' }])
 })

@@ -96,6 +96,20 @@ function attemptText({ kind, gasLimit, maxFee, tip, dataFee }: Attempt, to: Dict
   return `${kind === 'noop' ? '!' : ''}${numbers.map((value) => to.number(value)).join('.')}`
 }
 
+/** Longer than every number, hash, digest and reference in a packed text. */
+const longestField = 128
+const entryBytes = 32
+
+/**
+ * Estimate of the bytes that must be parsed to unpack the entries. A forged text may repeat a long word, or have a
+ * number that takes hours to read (then: Infinity).
+ */
+export function bytesToUnpack({ words, text }: PackedEntries): number {
+  if (text.split(/[,;./]/).some((field) => field.length > longestField)) return Infinity
+  const rests = text.split(';').map((one) => one.split(',')[6] ?? '')
+  return rests.reduce((sum, rest) => sum + entryBytes + (rest === '' ? 0 : lookUp(words, rest).length), 0)
+}
+
 export function unpackEntries({ words, text }: PackedEntries): Entry[] {
   const entries: Entry[] = []
   let nonce = -1

@@ -8,6 +8,7 @@ import type { TemporalAccess } from '../../../domain/temporal-access.ts'
 import { defaultFailoverTimes, type FailoverTimes } from '../../contracts/failover.ts'
 import { createEncryptionCodec } from '../../encryption/codec.ts'
 import { readableMemos, useReadableLists } from '../visibility/memos.ts'
+import { withLimits } from './answer-limits.ts'
 import type { TemporalClient } from './client.ts'
 import { detailOf, refusalCode } from './errors.ts'
 import { openConnection } from './probe.ts'
@@ -28,7 +29,7 @@ export function createTemporalClient(
   namespace: string,
   { codec, streamNames, failover, tracing }: ClientOptions,
 ): TemporalClient {
-  const dataConverter = loadDataConverter({ payloadCodecs: [codec] })
+  const dataConverter = loadDataConverter({ payloadCodecs: [withLimits(codec)] })
   const memos = readableMemos(dataConverter, namespace)
   const workflow = [...(tracing ? [tracing] : []), ...(failover ? [failoverInterceptor(failover)] : []), memos]
   const client = new Client({ connection, namespace, dataConverter, interceptors: { workflow } })

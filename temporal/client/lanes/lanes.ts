@@ -2,10 +2,12 @@ import type { QueryDefinition, WorkflowExecutionInfo } from '@temporalio/client'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Order } from '../../../domain/order.ts'
 import { laneAddress, type LaneId, type LaneState } from '../../../domain/lane/lane.ts'
+import { bytesToUnpack } from '../../../domain/lane/storage/pack.ts'
 import { unpaged } from '../../../domain/lane/storage/pages.ts'
 import type { ApplyRequest, ApplyResponse, Ask, LaneView, OperatorAsk } from '../../../domain/lane/messages.ts'
 import { applyUpdate, type LaneInput, type LaneMode, laneStatusQuery } from '../../contracts/lane.ts'
 import { laneWorkflowId } from '../../contracts/names.ts'
+import { assertUnpackable } from '../connection/answer-limits.ts'
 import { listWorkflows, newestFirst, type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, isGone, rethrowAs } from '../connection/errors.ts'
 import { checkedOrder, orderTimeoutMs, queryOrWake, updateOrStart } from '../calls/workflow-calls.ts'
@@ -34,8 +36,12 @@ export async function queryLane(client: TemporalClient, lane: LaneId): Promise<L
   return unpaged(await queryPagedLane(client, lane))
 }
 
-export function queryPagedLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
-  return queryOrWake(client, laneWorkflowId(lane), laneStatusQuery)
+export async function queryPagedLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
+  const workflowId = laneWorkflowId(lane)
+  const state = await queryOrWake(client, workflowId, laneStatusQuery)
+  const bytes = (state.pages ?? []).reduce((sum, page) => sum + bytesToUnpack(page), 0)
+  assertUnpackable(workflowId, bytes)
+  return state
 }
 
 /** Start of the ledger's current run, ms since the epoch. */

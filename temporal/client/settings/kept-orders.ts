@@ -4,6 +4,7 @@ import { auditLength, type SettingsChange } from '../../../domain/settings/setti
 import { mapLimited } from '../../../runtime/map-limited.ts'
 import { operatorTransactionStatusQuery, type OperatorTransactionStatus } from '../../contracts/operator-transaction.ts'
 import { statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
+import { withOthersLimited } from '../connection/answer-limits.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, isForAll, isGone, rethrowAs } from '../connection/errors.ts'
 import { findLanes, readLane } from '../lanes/lanes.ts'
@@ -30,6 +31,8 @@ const atOnce = 8
  * Maximum time (ms) to read runs that the config does not name. Anyone with access to Temporal can start many of them.
  */
 const askedMs = 60_000
+/** Maximum length (JSON) of the kept orders of all runs of a type. Anyone with access to Temporal can forge runs. */
+const longestOrders = 8 * 1_048_576
 
 type Kept = { readonly orders?: KeptOrders['orders'] | undefined } | undefined
 
@@ -67,7 +70,8 @@ async function ofEach(subject: Subject, { own, others, isCut }: RunningNames, re
       .catch((error: unknown) => unreadOf(subject, id, error))
   const found = await mapLimited(own, 1, readOne)
   const end = performance.now() + askedMs
-  const ofOthers = await mapLimited(others, 1, async (id) => (performance.now() < end ? readOne(id) : unreadOf(subject, id)))
+  const readOther = async (id: string) => (performance.now() < end ? readOne(id) : unreadOf(subject, id))
+  const ofOthers = await withOthersLimited([], () => mapLimited(others, 1, readOther))
   return [...found, ...ofOthers, ...(isCut ? [unreadOf(subject, `other ${subject}s`)] : [])]
 }
 
@@ -120,11 +124,16 @@ async function ofRuns<Status extends object>(
 ): Promise<KeptOrders[]> {
   const runs = await listWorkflows(client, query, { pageTimeoutMs: timeoutMs })
   const end = performance.now() + askedMs
+  let left = longestOrders
   const found = await mapLimited(runs, atOnce, async ({ workflowId: id, runId, status: { name }, startTime }) => {
     try {
       const status: unknown = performance.now() < end && (await within(client, timeoutMs, () => ask(id, runId, name === 'COMPLETED')))
       if (typeof status !== 'object' || status === null) return [unreadOf(subject, id)]
-      return [toKept(status as Status, id, startTime.getTime())]
+      const kept = toKept(status as Status, id, startTime.getTime())
+      const { length } = JSON.stringify(kept.orders)
+      if (length > left) return [unreadOf(subject, id)]
+      left -= length
+      return [kept]
     } catch (error) {
       return isGone(error) ? [] : [unreadOf(subject, id, error)]
     }
