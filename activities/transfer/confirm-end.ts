@@ -22,7 +22,7 @@ export function createConfirmEnd(deps: EndDeps): KeylessSteps['confirmEnd'] {
   return async ({ transfer, intentId, nonces }) => {
     const lanes = nonces.map(({ lane }) => lane)
     const ledgers = await deps.heldNonces(workflowOf(intentId), lanes)
-    const open = await openNonces(chainOf(deps, transfer), { left: nonces, needsReports: true }, ledgers)
+    const open = await openNonces(chainOf(deps, transfer), nonces, ledgers)
     if (!open) return { kind: 'unsettled', finalInMs: chainOf(deps, transfer).blockTimeMs }
     const effect = await withdrawAndConfirm(deps, transfer, ledgers, true)
     if (effect.kind === 'delivered' || (effect.kind === 'unsettled' && open.length === 0)) return effect
@@ -47,7 +47,7 @@ export function createRefuse(deps: EndDeps): Refuse {
     }
     const what = `${refusal.kind} (${refusal.reason})`
     const ledgers = await deps.sharedHeldNonces(transferId(transfer))
-    const open = await openNonces(chain, { left: [], needsReports: false }, ledgers)
+    const open = await openNonces(chain, [], ledgers)
     if (!open) return wait(`${what} once the nodes agree on the final nonces of its lanes`)
     if (refusal.kind === 'declined') {
       // A chain's only node is not asked to agree: it would have to answer twice, a block apart, and meanwhile
@@ -66,24 +66,13 @@ async function withdrawAndConfirm(deps: EndDeps, transfer: Transfer, ledgers: re
   return createConfirm(deps)({ transfer, waitMs: 0, ...(requireAgreement && { requireAgreement }) })
 }
 
-interface EndOf {
-  readonly left: readonly LaneNonce[]
-  /**
-   * Whether the transfer waits until each lane that has sent transactions has a recent report. After a wipe or a
-   * restore of Temporal, a ledger lacks nonces, and only a report adds them: nodes do not count a nonce as pending
-   * while their pool lacks an earlier one. Refused messages do not wait, because strangers could fill a stream with
-   * such messages while a lane has no process.
-   */
-  readonly needsReports: boolean
-}
-
-async function openNonces(chain: Chain, end: EndOf, ledgers: readonly LedgerNonces[]): Promise<LaneNonce[] | undefined> {
-  const open = await unlessDisputed(Promise.all(ledgers.map((ledger) => openNonce(chain, end, ledger))))
+async function openNonces(chain: Chain, left: readonly LaneNonce[], ledgers: readonly LedgerNonces[]): Promise<LaneNonce[] | undefined> {
+  const open = await unlessDisputed(Promise.all(ledgers.map((ledger) => openNonce(chain, left, ledger))))
   return open?.flatMap((one) => one ?? [])
 }
 
-async function openNonce(chain: Chain, { left, needsReports }: EndOf, ledger: LedgerNonces): Promise<LaneNonce | undefined> {
-  const { lane, nonces, finalized, inherited = -1, isNew, isUnreported, knowsAll } = ledger
+async function openNonce(chain: Chain, left: readonly LaneNonce[], ledger: LedgerNonces): Promise<LaneNonce | undefined> {
+  const { lane, nonces, finalized, inherited = -1, isNew, knowsAll } = ledger
   const wasThere = left.filter((one) => one.lane === lane)
   const known = [...nonces, ...wasThere.flatMap(({ nonce }) => nonce ?? [])]
   if (known.length === 0 && wasThere.length === 0 && knowsAll) return undefined
@@ -98,7 +87,6 @@ async function openNonce(chain: Chain, { left, needsReports }: EndOf, ledger: Le
   // After a wipe, any nonce of an earlier ledger may be the transfer's, so all nonces of the account must be final.
   if (inherited >= agreed) return { lane, nonce: inherited }
   if (isKnown) return undefined
-  if ((wasThere.length > 0 && isNew) || (needsReports && isUnreported && agreed > 0)) return { lane }
-  if ((await chain.pendingNonce(address)) > agreed) return { lane }
+  if ((wasThere.length > 0 && isNew) || (await chain.pendingNonce(address)) > agreed) return { lane }
   return undefined
 }

@@ -20,21 +20,6 @@ export const knownBugs = {
     edits: [["  if (verdict.kind === 'valid') {\n", "  if (verdict.kind !== 'wait') {\n"]],
     ...{ seed: 1, transfers: 300 },
   },
-  'restored-cancel': {
-    what: 'A transfer ends as cancelled before any process has reported the account to a restored ledger.',
-    file: 'activities/transfer/confirm-end.ts',
-    edits: [['needsReports: true', 'needsReports: false']],
-    ...{ seed: 517, transfers: 1_000 },
-  },
-  'restored-report': {
-    what: 'The first report of a process does not compare the signed nonces with a restored ledger.',
-    file: 'lanes/account/account-observer.ts',
-    edits: [
-      ['async function nextNonce({ chain, signedBelow, config }', 'async function nextNonce({ chain, signedBelow, ledger, config }'],
-      ['  // A higher nonce is of a chain that was replaced.\n', '  if (ledger.view?.synced) return pending\n'],
-    ],
-    ...{ seed: 517, transfers: 1_000 },
-  },
 } as const satisfies Record<string, KnownBug>
 
 export type BugName = keyof typeof knownBugs

@@ -1,5 +1,5 @@
 import { RelayerError } from '../../domain/catalogue/errors.ts'
-import { intentOf, isInherited, isReported, knowsAllNonces, withoutWorkerMs } from '../../domain/lane/entries.ts'
+import { intentOf, isInherited, knowsAllNonces } from '../../domain/lane/entries.ts'
 import { type LaneConfig, type LaneId, type LaneState, type PauseReason, workflowOf } from '../../domain/lane/lane.ts'
 import type { LaneOrder, LaneRequest } from '../../domain/lane/messages.ts'
 import { portageItself } from '../../domain/order.ts'
@@ -36,11 +36,6 @@ export interface LedgerNonces {
    * the config lacks is no longer new.
    */
   readonly isNew: boolean
-  /**
-   * Whether the ledger of a lane of the config is missing, or has no recent report of the account. The ledger may then
-   * lack nonces that it granted before Temporal was wiped or restored.
-   */
-  readonly isUnreported: boolean
   /** False if the ledger is missing or unsynced, has no recent report, or lacks the grants of an earlier ledger. */
   readonly knowsAll: boolean
 }
@@ -52,20 +47,15 @@ export function createKeylessRequests(client: TemporalClient, lanes: ReadonlyMap
     const known = new Map<string, ReadonlySet<string>>()
     return [lane, sharedRead(() => readLedger(client, lane, { batched, known }), sharedEveryMs)] as const
   })
-  const isFresh = createReportWatch()
-  const toNonces = (lane: LaneId, reading: LedgerReading | undefined, workflowId: string) => ({
-    ...noncesOf(lane, reading, workflowId),
-    isUnreported: lanes.has(lane) && !(reading?.state.synced && isFresh(lane, reading.state)),
-  })
   return {
     withdraw: createWithdrawals(client, lanes, batched),
     heldNonces: (workflowId: string, more: readonly LaneId[] = []) => {
       const asked = [...new Set([...lanes.keys(), ...more])]
       const read = (lane: LaneId) => readLedger(client, lane, { batched, isRemoved: !lanes.has(lane) })
-      return Promise.all(asked.map(async (lane) => toNonces(lane, await read(lane), workflowId)))
+      return Promise.all(asked.map(async (lane) => noncesOf(lane, await read(lane), workflowId)))
     },
     /** Shares reads between workflows: at most one per ledger in 200 ms. */
-    sharedHeldNonces: (workflowId: string) => Promise.all(readings.map(async ([lane, read]) => toNonces(lane, await read(), workflowId))),
+    sharedHeldNonces: (workflowId: string) => Promise.all(readings.map(async ([lane, read]) => noncesOf(lane, await read(), workflowId))),
   }
 }
 
@@ -137,23 +127,7 @@ async function isAbandoned(client: TemporalClient, lane: LaneId, { observed, ord
   return Date.now() - since > poolMs
 }
 
-/**
- * Returns a function that says whether a process has reported the account lately. The time of a report is by Temporal's
- * clock, which may differ from the clock of this process. So a report also counts if it is newer than the one that this
- * process read in the half minute before.
- */
-function createReportWatch() {
-  const seen = new Map<LaneId, { readonly at: number; readonly readAt: number; readonly newerAt: number }>()
-  return (lane: LaneId, state: LaneState): boolean => {
-    const [at, now, before] = [state.observed?.at ?? 0, performance.now(), seen.get(lane)]
-    const isNear = before !== undefined && now - before.readAt <= withoutWorkerMs && at >= before.at
-    const newerAt = !isNear ? -Infinity : at > before.at ? now : before.newerAt
-    seen.set(lane, { at, readAt: now, newerAt })
-    return isReported(state, Date.now()) || now - newerAt <= withoutWorkerMs
-  }
-}
-
-function noncesOf(lane: LaneId, reading: LedgerReading | undefined, workflowId: string): Omit<LedgerNonces, 'isUnreported'> {
+function noncesOf(lane: LaneId, reading: LedgerReading | undefined, workflowId: string): LedgerNonces {
   if (!reading) return { lane, nonces: [], owners: [], finalized: 0, isNew: false, knowsAll: false }
   const { state, isNew, batches } = reading
   const entries = Object.values(state.entries)

@@ -38,8 +38,7 @@ function ending(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, left = [
       ],
     ]),
     bridges: new Map([['b', { endpoints: onEveryChain(endpoint) }]]),
-    heldNonces: () =>
-      Promise.resolve([{ lane, nonces: [], owners: [], finalized: 0, isNew: false, isUnreported: false, knowsAll: true, ...word }]),
+    heldNonces: () => Promise.resolve([{ lane, nonces: [], owners: [], finalized: 0, isNew: false, knowsAll: true, ...word }]),
     withdraw: () => Promise.resolve({ kind: 'free' }),
   } as unknown as EndDeps)
   return { asked, answer: () => confirmEnd({ transfer, intentId: 'w/1', nonces: left }) }
@@ -64,12 +63,6 @@ describe('before a transfer ends of which no nonce is known', () => {
     const unsynced = { knowsAll: false, isNew: true }
     expect(await ending(unsynced, { left: [{ lane }] }).answer()).toEqual({ kind: 'held', nonces: [{ lane }] })
     expect(await ending(unsynced).answer()).toEqual({ kind: 'free' })
-  })
-
-  test('a transfer is held until a process has reported the account of each lane that has sent transactions', async () => {
-    const restored = { knowsAll: false, isUnreported: true }
-    expect(await ending(restored).answer()).toEqual({ kind: 'held', nonces: [{ lane }] })
-    expect(await ending(restored, { agreed: 0, pending: 0 }).answer()).toEqual({ kind: 'free' })
   })
 
   test('a transfer is free once all nonces of the lane are final', async () => {

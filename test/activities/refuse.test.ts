@@ -40,7 +40,7 @@ function setting(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, deliver
     bridges: bridgesWith(endpoint),
     sharedHeldNonces: (workflowId: string) => {
       expect(workflowId).toBe(transferId(transfer))
-      return Promise.resolve([{ lane, nonces: [], owners: [], finalized: 0, isNew: false, isUnreported: false, knowsAll: true, ...word }])
+      return Promise.resolve([{ lane, nonces: [], owners: [], finalized: 0, isNew: false, knowsAll: true, ...word }])
     },
     withdraw: (input: WithdrawInput) => (withdrawn.push(input), Promise.resolve({ kind: 'free' })),
   } as unknown as EndDeps)
@@ -72,8 +72,6 @@ describe('a transfer that the checks refuse, and that remembers no nonce', () =>
       code: 'NONCE_NOT_FINAL',
     })
     expect(await setting({ knowsAll: false }).refuse(transfer, declined)).toEqual(declined)
-    // Otherwise, strangers could fill a stream with refused messages while a lane has no process.
-    expect(await setting({ knowsAll: false, isUnreported: true }).refuse(transfer, declined)).toEqual(declined)
   })
 
   test('a declined transfer is delivered if the finalized state shows the effect', async () => {
