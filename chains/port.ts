@@ -206,7 +206,10 @@ export interface Chain {
   noopGas(address: string): Promise<string>
   /** False if a higher fee does not replace a transaction (Arbitrum). */
   readonly raises: boolean
-  /** Sends to every node that takes transactions. Never throws: if no node answers, the outcome is `ambiguous`. */
+  /**
+   * Sends to every node that takes transactions and is up or, if none is up, to those that may be tried again. Never
+   * throws: if no node answers, the outcome is `ambiguous`.
+   */
   send(raw: string, hash?: string): Promise<SendOutcome>
   watch(hashes: readonly string[]): Watch
   /** Estimates the ms until a block of this height is final. 0 if such a block is final already. */

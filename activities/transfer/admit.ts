@@ -146,7 +146,10 @@ interface FirstStage {
   readonly isDoubted?: true
 }
 
-/** Step 3. If the contract reverts a second delivery, a successful simulation proves that the effect is absent. */
+/**
+ * Step 3 (`prepare` in docs/concepts/lifecycle.md). If the contract reverts a second delivery, the effect is not looked
+ * for before the simulation: a simulation that succeeds proves that the effect is absent.
+ */
 async function prepareCall(
   of: Preparation,
   begin: FirstStage = { stage: of.target.endpoint.stages?.first?.(of.input.transfer) },

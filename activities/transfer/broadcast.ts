@@ -154,7 +154,8 @@ async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Fol
     const now = pending.state
     if (now.kind === 'pending' && performance.now() < until) continue
     if (now.kind !== 'included') return unincluded(deps, input, following, now)
-    // `confirm` would count the no-op as a call that reverted. Once the no-op is final, the nonce is spent.
+    // The step stays pending, because `confirm` would count the no-op as a call that reverted. Once the no-op is final,
+    // the nonce counts as spent.
     if (now.noop && !now.final) return stillPending(pending, `a no-op is in block ${now.receipt.block.height}, which is not final yet`)
     const landed = landedBy(pending, now.receipt)
     if (!now.final) {

@@ -99,7 +99,7 @@ const bulkSchema = z.strictObject({
     .min(1)
     .max(mostInBulk)
     .describe(
-      'Submissions, each like the body of `POST /v1/transfers`. Without the parameter `bridge`, a VAA goes to the first bridge of the config.',
+      'Submissions, each like the body of `POST /v1/transfers`. Without the parameter `bridge`, the bridge that the VAA belongs to delivers it.',
     ),
 })
 const bulkResultsSchema = z.object({
@@ -112,7 +112,7 @@ const bulkResultsSchema = z.object({
 export function submitTransferRoute(app: Api, deps: ApiDeps): void {
   const config = { access: 'transfer submit' } as const
   const querystring = z.strictObject({
-    bridge: textSchema(64).optional().describe('Name of the bridge of a VAA. Absent: the first bridge in the config.'),
+    bridge: textSchema(64).optional().describe('Name of the bridge of a VAA. Absent: the bridge that the VAA belongs to.'),
   })
   const schema = {
     ...orderTexts('transfer submit'),

@@ -73,8 +73,8 @@ function listedIn({ senders, recipients }: Pick<CctpSettings, 'senders' | 'recip
 }
 
 /**
- * Delivers the burns of the config's lists or, with `free`, all burns. Each MessageTransmitter of a served chain is a
- * placed source.
+ * Delivers the burns by the senders and to the recipients that the config lists or, with `free`, all burns. Each
+ * MessageTransmitter of a served chain is a placed source.
  */
 export function createCctpBridge(options: CctpBridgeOptions): Bridge {
   const { settings } = options

@@ -23,7 +23,7 @@ export interface EvmEndpointOptions extends Omit<VerifyOptions, 'chain' | 'route
   readonly apis: AttestationApis
   /** Checks that most nodes show the message in a final source block. Throws `placedRefusals` and read errors. */
   readonly recorded: (carried: CarriedMessage, route: CctpRoute) => Promise<void>
-  /** See `Endpoint.accept`. */
+  /** Decimals of the amount, to which `Endpoint.accept` resolves. */
   readonly decimals?: (message: Uint8Array) => Promise<number | undefined>
 }
 

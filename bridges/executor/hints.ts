@@ -29,8 +29,8 @@ const mostPerCall = 8
  */
 export function createHints() {
   /**
-   * `to/value/data` → hints. Order: hints in time, then late hints, then unread hints. In each group, higher gas limits
-   * come first.
+   * `to/value/data` → hints, in the order when the last one was added: readable hints before unread ones, in each group
+   * those in time before late ones, then higher gas limits first.
    */
   const hints = boundedMap<string, readonly PlannedCall[]>(10_000, 0, ({ length }) => length)
   /**

@@ -38,7 +38,7 @@ const divisionByZero = 0x12n
 
 /**
  * Interprets a revert. While the budget of the day is spent, the call of a delivered transfer also reverts with the
- * error of the budget, so the revert does not show the delivery.
+ * error of the budget, so this error does not show whether the transfer is delivered.
  */
 export function explainRevert({ data, reason }: Revert, context?: RevertContext): RevertMeaning {
   const error = parseRevert(nativeBridgeAbi, data)

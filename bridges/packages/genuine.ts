@@ -22,7 +22,10 @@ export function createGenuineMessages() {
   return {
     add,
 
-    /** The returned function adds each message that it verifies, even a message whose signatures have expired. */
+    /**
+     * Wraps `verify`, and remembers each message that passes as genuine. A message whose signatures are only too old is
+     * remembered, too, but the error is thrown.
+     */
     adding: (verify: Verify): Verify => {
       return async (message, vaa = parseVaa(message)) => {
         try {

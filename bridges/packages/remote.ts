@@ -48,8 +48,10 @@ export function demandParts({ decode, delivered, parties, policy, earned, next, 
 }
 
 /**
- * A plug-in whose functions run in a thread. `decode` calls every function except `next`, in one request to the thread.
- * The answers become the message's `content`. Each function throws PLUGIN_FAILED. `next` also throws read errors.
+ * A plug-in whose functions run in a thread. One request to the thread runs `decode` and, for a message that it takes,
+ * all other functions except `next`. Their answers become the message's `content`. `policy`, `earned` and functions
+ * that failed are asked again when needed. The functions of the plug-in throw PLUGIN_FAILED, and `next` also read
+ * errors.
  */
 export function remotePlugin(name: string, made: Made, routes: readonly Route[], thread: PluginThread): Plugin<unknown> {
   const answer = (part: string, answers: Described['answers']): unknown => {

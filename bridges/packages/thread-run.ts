@@ -114,7 +114,7 @@ export class ThreadRun {
     return (receiveMessageOnPort(this.#questions)?.message ?? []) as readonly Answer[]
   }
 
-  /** Throws LateJob after `limitMs`, and Error if the job throws. */
+  /** Throws LateJob after `limitMs`, and Error if the job throws or the thread ends. */
   run(name: string, input: unknown, limitMs: number, about: About = {}): Promise<unknown> {
     if (this.#ended !== undefined) return Promise.reject(new Error(this.#ended))
     const id = ++this.#count

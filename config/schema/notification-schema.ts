@@ -4,7 +4,9 @@ import { isLink } from '../../domain/text/forms.ts'
 import { notificationTypes } from '../../domain/notification/notification.ts'
 import { lane, listOf, name, oneOf, path, usually, variable } from '../load/values.ts'
 
-/** Accepts https and, to this machine only, http, because notifications are confidential. */
+/**
+ * Accepts https and, to this machine only, http, because notifications are confidential. Accepts no fragment or user.
+ */
 function isReceiverUrl(text: string): boolean {
   return isLink(text) && new URL(text).hash === ''
 }

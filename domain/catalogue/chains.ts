@@ -28,7 +28,7 @@ export const chainRows = {
   CHAIN_STALLED: {
     title: 'The chain makes no blocks, or all its configured nodes answer but no longer follow the chain.',
     remedy:
-      'Compare the heads of the nodes in `portage doctor` with a block explorer. If the explorer shows new blocks, the nodes have stopped: restart the nodes, or name other nodes in the config and restart the processes. A node that was added with `portage node add` is used only while no node in the config answers. Halt a chain whose blocks you do not trust.',
+      'Compare the heads of the nodes in `portage doctor` with a block explorer. If the explorer shows new blocks, the nodes have stopped: restart the nodes, or name other nodes in the config and restart the processes. Portage reads from a node that was added with `portage node add` only while no node in the config answers. Halt a chain whose blocks you do not trust.',
     severity: 'chain',
     does: 'Portage raises no fees on the chain until the chain makes a block again. No transfer is lost.',
     next: [nodes, `portage halt --chain <chain> ${reason}`],
@@ -63,7 +63,7 @@ export const chainRows = {
   NODE_LAGS: {
     title: 'The head of a node is some blocks behind the heads of the other nodes, or far above them.',
     remedy: 'Repair the node, or disable it. A node far above the others is on another chain. If an operator added the node, remove it.',
-    ...cause('node', 'Portage asks this node last.', [nodes, disable, remove]),
+    ...cause('node', 'Portage prefers other nodes when it asks a single node.', [nodes, disable, remove]),
   },
   NODE_DISABLED: {
     ...row('A disabled node answers again.', 'Enable the node if the reason for disabling it is gone.'),

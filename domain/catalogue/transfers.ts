@@ -205,7 +205,7 @@ export const transferRows = {
   },
   TRANSFER_REOPENED: row(
     'The workflow of a transfer was closed without an outcome, and is started again.',
-    'Find out who ends transfers without Portage. To stop a transfer for good, run `portage transfer cancel`.',
+    'Find out who terminates transfer workflows in Temporal. To stop a transfer for good, run `portage transfer cancel`.',
   ),
   TRANSFER_RESET: row(
     'The workflow of a transfer made no progress, and is started again.',

@@ -27,7 +27,10 @@ export function assertKnownNames(orders: readonly SettingsOrder[], known: KnownN
     throw new RelayerError('INPUT_INVALID', { detail: `${path}: ${why}${hint === undefined ? '' : `; ${hint}`}` })
 }
 
-/** An order that removes a row may have any names of that row. */
+/**
+ * Yields the names in the orders that the config does not know. An order that removes a row is not checked, because the
+ * row may be older than the config.
+ */
 export function* nameProblems(orders: readonly SettingsOrder[], known: KnownNames, settings: Settings): Generator<NameProblem> {
   if (!known.unlistedTokens) yield* ofTokens(orders, settings)
   const revoked = new Set(orders.map((order) => order.kind === 'revokeToken' && order.jti))

@@ -28,7 +28,7 @@ const maybe = optional(name)
 // Unknown fields are refused: without its misspelt field, a narrow halt would be a halt of everything.
 const haltScope = object({ bridge: maybe, chain: maybe, sourceChain: maybe, targetChain: maybe } satisfies Record<keyof HaltScope, Check>)
 
-/** The form of `Parties.token`. A number with a leading zero, or with more digits, would match no token. */
+/** The form of `Parties.token`. A chain id with a leading zero, or with more than 16 digits, would match no token. */
 const deniedToken = pattern(/^[1-9][0-9]{0,15}\/(0x)?[0-9a-f]{64}$/i, '<wormhole chain id or network id>/<64 hex digits>')
 const recipient = pattern(
   /^([a-z][a-z0-9-]{0,30}\/)?0x(0{24})?[0-9a-f]{40}$/i,

@@ -103,7 +103,7 @@ export interface Gap {
   readonly chain?: string
   /** The lowest block that can have a number of the gap. */
   readonly height?: number
-  /** Set after gaps were merged, with the meaning of `counted` in `OutsideNumbers`. */
+  /** Numbers of this gap that `counts.completed` may include already. Set only after gaps were merged. */
   readonly counted?: number
   readonly at: number
 }

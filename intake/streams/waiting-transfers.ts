@@ -12,7 +12,8 @@ export interface WaitingTransfersDeps {
   readonly client: TemporalClient
   readonly logger: Logger
   /**
-   * If room is short, transfers that wait this long (ms) for a reason of their own leave the window. Default: 600,000.
+   * If at most half of the window is free, a transfer that waits for a reason that concerns only itself leaves the
+   * window if its run began at least this long ago (ms). Default: 600,000.
    */
   readonly outsideAfterMs?: number | undefined
 }

@@ -46,7 +46,10 @@ export interface SubmitOptions {
   readonly order?: Order | undefined
 }
 
-/** The only part that starts transfers. Signatures and emitter are checked first. */
+/**
+ * The only part that starts a transfer for the first time (`restartTransfer` starts closed transfers again). First
+ * checks that guardians have signed the message, or that the source shows it, and that the target knows its emitter.
+ */
 export type Submitter = ReturnType<typeof createSubmitter>
 
 export interface SubmitterDeps {

@@ -108,8 +108,8 @@ async function sendEach({ devnet, sent, locks }: AttackScene): Promise<AnySent[]
 }
 
 /**
- * Adds a treasury, spending limits, routes to the receivers, plug-ins, and the delivery records (which honest users do
- * not need) to the config. Adds a canary, which no config names, to the environment.
+ * Adds a treasury, spending limits, a very high fee limit, routes to the receivers, plug-ins, and the delivery records
+ * (which honest users do not need) to the config. Adds a canary, which no config names, to the environment.
  */
 function prepared(devnet: Devnet, canary: string, receivers: ReceiverEnds, plugins: ConfigInput['bridges']['plugins']): Devnet {
   return {

@@ -45,7 +45,8 @@ export async function spyForeignEmitter(scene: AttackScene, attack: PlannedAttac
 }
 
 /**
- * Sends bytes that are not protobuf, truncated protobuf, wrong lengths, and messages whose VAA is missing or 5 MB long.
+ * Sends bytes that are not protobuf, truncated protobuf, wrong lengths, and messages without a VAA, and a truncated
+ * message of 5 MB.
  */
 export async function spyMalformed({ devnet, wait }: AttackScene, { forMs }: PlannedAttack): Promise<string> {
   const forms = [

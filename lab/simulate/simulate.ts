@@ -198,8 +198,8 @@ export class Simulation {
   }
 
   /**
-   * Returns a function that restores the backup. If Temporal was set back since this call, a transfer that the backup
-   * shows as cancelled may be delivered.
+   * Returns a function that restores the backup. If Temporal was set back between the backup and its restore, a
+   * transfer that the backup shows as cancelled may have been delivered since.
    */
   #restoring(): () => void {
     const before = this.#resets

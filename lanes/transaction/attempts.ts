@@ -8,7 +8,10 @@ import type { SignedAttempt } from '../../domain/transfer/attempts.ts'
 import { callHash, type KnownCall, type LaneDeps } from '../deps.ts'
 import type { RaiseReason } from './fee-escalator.ts'
 
-/** `call`: refused for ever. `limit`: a cheaper call may pass. `order`: refused until an operator ends the order. */
+/**
+ * `call`: refused for ever. `limit`: a cheaper call may pass or, for a sum of an hour or a day, the same call later.
+ * `order`: refused until an operator ends or corrects the order.
+ */
 type SigningRefusal = 'call' | 'limit' | 'order'
 
 const ordered: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['HALTED', 'DENIAL_UNCLEAR', 'RECIPIENT_DENIED', 'TOKEN_DENIED'])

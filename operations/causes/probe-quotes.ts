@@ -10,7 +10,7 @@ import { limits, read } from './read.ts'
 interface QuoteProbe {
   readonly config: Pick<Config, 'chains' | 'bridges' | 'priceFeed'>
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** The feed of this process, if the process quotes. Absent: the sources are asked again. */
+  /** The price feed of this process, if it gives quotes of the Executor. Absent: a feed is opened for this probe. */
   readonly priceOf?: PriceOf | undefined
 }
 

@@ -46,7 +46,7 @@ export const notificationOrders = {
     },
   },
   'notifications replay': receiverOrder('replay', {
-    summary: 'Send a receiver all events since a time once more, with the same ids',
+    summary: 'Send a receiver the events since a time once more, with the same ids',
     details: 'The receiver gets the events of transfers that Temporal still keeps, and the latest 100 other events.',
     examples: ['portage notifications replay ledger --since 2026-11-22T17:00Z --reason "it lost its database"'],
     fields: { since: field('--since <time>', values.pastTime, 'in UTC: 2026-11-22 or 2026-11-22T17:00Z') },

@@ -253,7 +253,7 @@ describe('a process with the key of a quoter', () => {
     expect(await codeOfAsync(() => provider!.quote(ask))).toBe('SIGNER_OFFLINE')
     const service = await startWeb3Signer([devnetQuoter], port)
     try {
-      // All callers share a failure for a second.
+      // A failed quote is kept for a second and given to all callers, so this test polls.
       await expect
         .poll(() =>
           provider!.quote(ask).then(

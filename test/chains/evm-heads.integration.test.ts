@@ -214,7 +214,7 @@ describe('head tracker', () => {
   })
 
   test('after a stop and a new start, the blocks in between are reported', async () => {
-    // With this block time, no poll is pending when the tracker stops.
+    // With a block time of a minute, no poll is under way when the tracker stops.
     const { chain, events } = await connected({ blockTimeMs: 60_000 })
     const first = chain.heads.current as HeadEvent
     chain.heads.stop()

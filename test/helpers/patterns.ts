@@ -116,7 +116,9 @@ function timeOf(pattern: RegExp, { begin, pump, end }: WorstText, size: number, 
   return least
 }
 
-/** Texts on which a pattern may try every split and start: a beginning, a repeated part, and an end that may fail. */
+/**
+ * Texts on which a pattern may backtrack from every start: a beginning, a repeated part, and an end that may not match.
+ */
 function worstTexts(pattern: Part, flags: string): WorstText[] {
   const parts: Part[] = []
   const repetitions: { before: string; once: string }[] = []

@@ -78,8 +78,8 @@ test.runIf(found)('no alert fires when a process starts or has ended, although i
   const hour = 60
   const of = (process: string, values: (values: string) => string) =>
     Object.entries(healthy).map(([name, all]) => [named(name, process), values(all)] as const)
-  // Where a series grows, the series of the new process starts with the value of the old process. This makes no
-  // difference for counters.
+  // A series that grows continues in the new process with the value that it had in the old one. For counters this makes
+  // no difference, because rules read only their increase.
   const started = of('new', (values) => {
     const [, from = '', more = '', each = '0'] = /^(\d+)(\+([\d.]+))?x/.exec(values) ?? []
     return `_x${hour} ${Number(from) + hour * Number(each)}${more}x${hour - 1}`

@@ -9,8 +9,8 @@ import { laneOf, startLedgers, request } from '../lanes/setting.ts'
 import type { Keep } from './record.ts'
 
 /**
- * Records a ledger that refuses a request while paused, and a reset to the refusal, after which the ledger grants the
- * request.
+ * Records a ledger that is paused and therefore refuses a request. Then the run is reset to the point right after this
+ * refusal, and grants the same request.
  */
 export async function recordLaneReset(keep: Keep): Promise<void> {
   const ledgers = await startLedgers()

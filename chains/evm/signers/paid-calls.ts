@@ -4,7 +4,7 @@ import type { Proposed, ProvedRoute, SigningPolicy } from '../../signing-port.ts
 
 const mostHeld = 4_096
 
-/** `final`: value of `finalNonce` before the call was proved. */
+/** `final`: value of `finalNonce` before the call was proved, or 0 if no payment was held then. */
 export interface Payment {
   readonly id: string
   readonly final: number

@@ -91,8 +91,8 @@ export function withPolicy(signer: Signer, policy: SigningPolicy, clock: () => n
 }
 
 /**
- * Puts `to` and `data` in lower case, also the X of 0X. The checks compare these texts. Otherwise, no limit of top-ups
- * would count the data `0X`, and a paid call in upper case would be another call.
+ * Writes `to` and `data` in lower case, also the X of 0X, because the checks compare texts. Otherwise, a payment with
+ * the data `0X` would escape the limits of top-ups, and a paid call in upper case could be signed for a second nonce.
  */
 function canonical<T extends Pick<Proposed, 'to' | 'data'>>(transaction: T): T {
   return { ...transaction, to: transaction.to.toLowerCase(), data: transaction.data.toLowerCase() }

@@ -38,7 +38,7 @@ export const submit: CommandSpec = {
         'a transfer of a native bridge: the names of its source and target, and its nonce in the table of the source',
         nativePlace,
       )
-      .option('--bridge <name>', 'name of the bridge (default: the first bridge in the config)')
+      .option('--bridge <name>', 'name of the bridge (default: the bridge that the VAA belongs to)')
       .option(
         '--priority <1-5>',
         'rank of the transfer while a lane has no room for all transfers: 1 first, 5 last (default: from the config)',

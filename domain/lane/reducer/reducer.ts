@@ -79,8 +79,8 @@ function attempt(state: LaneState, request: Extract<LaneRequest, { kind: 'attemp
   const entry = state.entries[request.nonce]
   if (!entry) return refuse(state, 'none', `nonce ${request.nonce} is not in the ledger`)
   const isNoop = request.attempt.kind === 'noop'
-  // Not recorded: a call for a nonce that must be filled would outbid the no-op, and a no-op for any other nonce obeys
-  // an outdated order.
+  // Such an attempt is not recorded. Another process has recorded an attempt meanwhile, or the attempt is a call for a
+  // nonce that must be filled (and would outbid the no-op), or a no-op for a nonce that need not be filled.
   if (request.index !== entry.attempts.length || (entry.fill !== undefined) !== isNoop) {
     return { state, answer: { kind: 'attempts', attempts: entry.attempts } }
   }

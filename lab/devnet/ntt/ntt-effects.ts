@@ -13,7 +13,7 @@ export interface QueuedTransfer {
   readonly recipient: string
 }
 
-/** Reads the state of an end at the latest block. `digest`: digest of the manager's message. */
+/** Reads the state of a token's NTT contracts on one chain, at the latest block. `digest`: of the manager's message. */
 export interface NttEffects {
   isVaaConsumed(vaaDigest: string, transceiver?: number): Promise<boolean>
   attestations(digest: string): Promise<number>

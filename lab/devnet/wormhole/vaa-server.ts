@@ -28,8 +28,8 @@ export interface VaaServer {
   /** Paths of all requests, in the order of arrival, including refused requests. */
   readonly requests: readonly string[]
   /**
-   * Number of requests that ignored a Retry-After or arrived during a block. Requests sent before the refusal do not
-   * count.
+   * Number of requests that came before the end of a Retry-After, or while their address was shut out. Requests sent
+   * before the refusal do not count.
    */
   readonly early: number
   /** Sets the faults. Without an argument, the server is healthy again. */
