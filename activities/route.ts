@@ -4,7 +4,7 @@ import { laneAddress, type LaneId } from '../domain/lane/lane.ts'
 import { denialOf, haltedMs, haltOf } from '../domain/settings/settings.ts'
 import { type ChainName, ofChain, type Transfer, type TransferRoute } from '../domain/transfer/transfer.ts'
 import type { LaneStatusCache } from '../lanes/ledger/open-lanes.ts'
-import { ageOf, momentOf } from '../runtime/moment.ts'
+import { ageOf, pastByOtherClock } from '../runtime/moment.ts'
 import type { BroadcastResult, Waiting } from '../temporal/contracts/transfer-steps.ts'
 import { quarantineOf } from './checks/losses.ts'
 import type { RoundCall, StepDeps } from './deps.ts'
@@ -121,5 +121,5 @@ export async function restrictionOf(
 
 function yieldToOthers({ losses }: Pick<StepDeps, 'losses'>, { parties, seenAt, retriedAt }: Admitted): Waiting | undefined {
   if (seenAt === undefined || retriedAt !== undefined) return undefined
-  return losses?.waitForOthers(parties, ageOf(momentOf(seenAt)))
+  return losses?.waitForOthers(parties, ageOf(pastByOtherClock(seenAt)))
 }

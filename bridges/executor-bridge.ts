@@ -52,10 +52,10 @@ export function createExecutorBridge(options: BridgesOptions, links: ExecutorLin
     await own.verify(decode(writeMessage(loggedForm(message))))
   }
   const products = productsOf(options, links)
-  const endpoints = [...chains.values()].flatMap(({ name, caps, ...target }) => {
+  const endpoints = [...chains].flatMap(([wormholeId, { name, caps, ...target }]) => {
     const chain = served.get(name)
     const verify = chain && verifierOf(name, chain)
-    const common = { ...target, terms, maxMsgValue: caps.maxMsgValue, verifyRequest, decode, within, findVaa, products }
+    const common = { ...target, wormholeId, terms, maxMsgValue: caps.maxMsgValue, verifyRequest, decode, within, findVaa, products }
     return chain && verify ? [[name, createExecutorEndpoint({ ...common, chain, verify })] as const] : []
   })
   const isServed = (id: number) => served.has(chains.get(id)?.name ?? '')

@@ -63,7 +63,8 @@ export interface PlannedDelivery {
   readonly intent?: Intent | undefined
   readonly parties: Parties
   /**
-   * Worth of the fee now, wei of the target's coin. Undefined: the cost is not checked. Throws PRICE_MISSING.
+   * Worth of the fee now minus the coins of the delivery's calls, wei of the target's coin. Undefined: the cost is not
+   * checked. Throws PRICE_MISSING.
    * @param bytes size of the call's data, if the chain charges a fee for data
    */
   readonly earned?: (bytes?: number) => Promise<bigint | undefined>

@@ -19,8 +19,8 @@ export function ofForm(form: Form): Check {
 
 const isWhole = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 export const whole = rule(isWhole, 'a whole number')
-/** ms since the epoch, up to ECMAScript's latest Date, because formatting a later time would throw. */
-export const time = rule((value) => isWhole(value) && value <= 8_640_000_000_000_000, 'a time in ms')
+/** ms since the epoch, up to the year 9999. Formatted, later times have more digits than a year may have, or throw. */
+export const time = rule((value) => isWhole(value) && value <= 253_402_300_799_999, 'a time in ms')
 export const anyText = pattern(/^/, 'a text')
 export const flag = rule((value) => typeof value === 'boolean', 'true or false')
 export const decimal = pattern(/^[0-9]{1,78}$/, 'a decimal number in quotes')

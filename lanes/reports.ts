@@ -2,11 +2,11 @@ import type { LaneState, LaneId } from '../domain/lane/lane.ts'
 import type { LaneStatus, LaneView } from '../domain/lane/messages.ts'
 import { view } from '../domain/lane/view.ts'
 import type { ChainName } from '../domain/transfer/transfer.ts'
-import { withOthersLimited } from '../temporal/client/connection/answer-limits.ts'
+import { limited } from '../temporal/client/connection/answer-limits.ts'
 import type { TemporalClient } from '../temporal/client/connection/client.ts'
 import { readLane, runningLanes } from '../temporal/client/lanes/lanes.ts'
-import { laneWorkflowId } from '../temporal/contracts/names.ts'
-import { createLaneStatusCache } from './ledger/open-lanes.ts'
+import { rowOf } from '../temporal/client/visibility/rows.ts'
+import { statusOf } from './ledger/open-lanes.ts'
 import { laneReportSchema } from './report-schema.ts'
 
 export interface LaneReport extends Partial<Pick<LaneView, 'next' | 'latest' | 'finalized' | 'inFlight' | 'window'>> {
@@ -23,21 +23,17 @@ export interface LaneReport extends Partial<Pick<LaneView, 'next' | 'latest' | '
 
 export async function listLanes(client: TemporalClient, chains: ReadonlyMap<LaneId, ChainName>): Promise<LaneReport[]> {
   const running = await runningLanes(client, [...chains.keys()])
-  const lanes = [...new Set([...chains.keys(), ...running])]
-  const statuses = createLaneStatusCache(client, lanes)
-  const rowOf = async (lane: LaneId) => {
+  const [ofOwn, ofOthers] = [limited(client, 'own'), limited(client, 'others')]
+  const report = async (lane: LaneId) => {
     const chain = chains.get(lane)
     if (!running.has(lane)) return toRow(lane, chain, false)
-    try {
-      const row = toRow(lane, chain, true, await readLane(client, lane), await statuses.status(lane))
-      laneReportSchema.parse(row)
-      return row
-    } catch {
-      // Either the lane does not answer, or its state is too long or forged and must not hide the other lanes.
-      return toRow(lane, chain, true)
+    const read = async () => {
+      const state = await readLane(chain === undefined ? ofOthers : ofOwn, lane)
+      return toRow(lane, chain, true, state, await statusOf(client, lane, state).catch(() => undefined))
     }
+    return rowOf(laneReportSchema, read, () => toRow(lane, chain, true))
   }
-  return withOthersLimited([...chains.keys()].map(laneWorkflowId), () => Promise.all(lanes.map(rowOf)))
+  return Promise.all([...new Set([...chains.keys(), ...running])].map(report))
 }
 
 export function toRow(lane: LaneId, chain: string | undefined, running: boolean, state?: LaneState, status?: LaneStatus): LaneReport {

@@ -127,14 +127,14 @@ export const metricDefinitions = {
   ),
   ...define('counter', ['chain', 'bridge'], {
     portage_fees_earned_wei_total:
-      "Value of the fees of delivered transfers, wei of the chain's coin, at the prices of the config (bridges.wormhole-token-bridge.prices). Payments of Executor requests count at the prices of their quotes. The process that saw the final delivery counts its fee.",
+      "Value of the fees of delivered transfers, wei of the chain's coin, at the prices of the config (bridges.wormhole-token-bridge.prices). Payments of Executor requests count at the prices of their quotes, and fees of plug-ins as the plug-in says (earned). A transfer of several stages counts once, with the stage that delivers it. The process that saw the final delivery counts its fee.",
     portage_delivery_cost_wei_total:
-      "Cost (gas and coins) of the transactions that delivered transfers, wei of the chain's coin. The process that saw the final delivery counts its cost. The profit is portage_fees_earned_wei_total minus this cost and portage_useless_delivery_cost_wei_total.",
+      "Cost (gas, and the coins that the call carried) of the final transactions that delivered transfers or their stages, wei of the chain's coin. A transfer in a batch counts its share. The process that saw the final transaction counts its cost. If that process crashes before it has reported its step, another process may count the cost and the fee again. The profit is portage_fees_earned_wei_total minus this cost and portage_useless_delivery_cost_wei_total.",
     portage_useless_delivery_cost_wei_total:
-      "Cost of the final transactions that delivered nothing (reverted, without an effect, no-ops), wei of the chain's coin, for transfers that are delivered later, parked, declined or cancelled. Batches do not count. The process that saw the final transaction counts its cost.",
+      "Cost of the final transactions that delivered nothing (reverted, without an effect, no-ops): gas and, unless they reverted, coins, wei of the chain's coin, for transfers that are delivered later, parked, declined or cancelled. Batches do not count. The process that saw the final transaction counts its cost.",
     portage_shadow_deliveries_total: 'Transfers to a chain in shadow mode that were ready to be sent. A process counts each transfer once.',
     portage_shadow_cost_wei_total:
-      "Cost of transfers to a chain in shadow mode, at the market prices when they were first ready, wei of the chain's coin: the amount that the lanes would have paid.",
+      "Cost (gas, and the coins of the call) of transfers to a chain in shadow mode, at the market prices when they were first ready, wei of the chain's coin: the amount that the lanes would have paid.",
   }),
   ...define('gauge', ['state'], {
     portage_transfers:

@@ -7,7 +7,14 @@ const urlPattern = /\b(?:https?|wss?):\/\/[^\s"'`<>\\]+/gi
 const punctuation = new Set(').,;:]}')
 
 const assignmentPattern =
-  /\b((?:private|secret)[-_ ]?key|secret|mnemonic|pass(?:word|phrase)|api[-_ ]?key|(?:access|auth|api)[-_ ]?token|authorization)(["']?\s*[:=]\s*["']?)(?:(?:bearer|basic)\s+)?[^\s"',;)}]+/gi
+  /\b((?:private|secret)[-_ ]?key|secret|mnemonic|pass(?:word|phrase)|api[-_ ]?key|(?:access|auth|api)[-_ ]?token)(["']?\s*[:=]\s*["']?)(?:(?:bearer|basic)\s+)?[^\s"',;)}]+/gi
+
+/**
+ * Credentials, or any scheme with credentials or parameters (`Digest username="a", response="b"`). Hides one word too
+ * many after credentials without a scheme.
+ */
+const authorizationPattern =
+  /\b(authorization)(["']?\s*[:=]\s*["']?)(?:(?:bearer|basic)\s+[^\s"',;)}]+|[^\s"',;)}]+(?:[ \t]+(?:[\w-]+=(?:\\?"[^"\n]*"|[^\s"',;)}]+)(?:,[ \t]*[\w-]+=(?:\\?"[^"\n]*"|[^\s"',;)}]+))*|[^\s"',;)}]+))?)/gi
 
 const bearerPattern = /\bbearer\s+[\w.~+/=-]+/gi
 /** Candidates for Basic credentials. They are removed only if they decode to a text with a colon (`user:password`). */
@@ -38,6 +45,7 @@ export function redactText(text: string): string {
       const end = endOfUrl(url)
       return redactUrl(url.slice(0, end)) + url.slice(end)
     })
+    .replace(authorizationPattern, `$1$2${hidden}`)
     .replace(assignmentPattern, `$1$2${hidden}`)
     .replace(bearerPattern, `bearer ${hidden}`)
     .replace(basicPattern, (text, value: string) => (Buffer.from(value, 'base64').includes(':') ? `basic ${hidden}` : text))

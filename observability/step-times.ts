@@ -38,15 +38,18 @@ export function createStepTimes(
       if (seconds !== undefined) metrics.portage_transfer_step_seconds.observe({ chain, bridge, step }, seconds)
       return at
     },
-    /** @param gasPaid decimal wei */
-    delivered({ bridge, targetChain: chain }: Transfer, seenAt: number | undefined, gasPaid: string): void {
-      metrics.portage_delivery_cost_wei_total.inc({ chain, bridge }, Number(gasPaid))
+    /** Counts the cost (wei) of a final transaction that delivered a transfer, or one of its stages. */
+    useful({ bridge, targetChain: chain }: About, cost: bigint): void {
+      metrics.portage_delivery_cost_wei_total.inc({ chain, bridge }, Number(cost))
+    },
+    /** Counts the cost (wei) of a final transaction that delivered nothing. */
+    useless({ bridge, targetChain: chain }: About, cost: bigint): void {
+      metrics.portage_useless_delivery_cost_wei_total.inc({ chain, bridge }, Number(cost))
+    },
+    /** Records the time of a delivered transfer. @param _fee worth of its fee, wei. Absent: the bridge is asked */
+    delivered({ bridge, targetChain: chain }: Transfer, seenAt: number | undefined, _fee?: string): void {
       const seconds = secondsSince(seenAt, now())
       if (seconds !== undefined) metrics.portage_transfer_seconds.observe({ chain, bridge }, seconds)
-    },
-    /** Counts a final transaction that delivered nothing. @param gasPaid decimal wei */
-    useless({ bridge, targetChain: chain }: About, gasPaid: string): void {
-      metrics.portage_useless_delivery_cost_wei_total.inc({ chain, bridge }, Number(gasPaid))
     },
   }
 }

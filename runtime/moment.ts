@@ -23,9 +23,9 @@ export function ageOf({ wall, passed }: Moment, now = present()): number {
 }
 
 /**
- * The moment of a time (ms since the epoch) by another machine's clock. If the clocks of the two machines differ by
- * hours, the moment is hours ago.
+ * A past time (ms since the epoch) by another machine's clock. It counts as past even if that clock is ahead: if the
+ * clocks of the two machines differ by hours, the moment is hours ago.
  */
-export function momentOf(wall: number): Moment {
+export function pastByOtherClock(wall: number): Moment {
   return { wall, passed: performance.now() - Math.abs(Date.now() - wall) }
 }

@@ -3,7 +3,7 @@
 // commands with --json need stdout for themselves.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { accessSync, constants, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,6 +12,8 @@ const minimumNode = [20, 3]
 const root = fileURLToPath(new URL('..', import.meta.url))
 const modules = `${root}node_modules`
 const stampFile = `${modules}/.portage-setup`
+/** Has a file for each set-up that runs or wants to run in this clone: `<process id>-<time>`. */
+const claims = `${root}.portage/setup`
 
 const help = `Usage: npm run setup [-- --force] [--tests]
 
@@ -21,6 +23,8 @@ Makes this clone ready to run. Takes a second if nothing has changed.
   2. installs the npm packages if package.json or package-lock.json has changed
   3. finds the Temporal CLI in TEMPORAL_CLI, in PATH or in the cache, or else downloads it or builds it with Go
   4. after step 2: compiles the command line and the workflows, so that the first start is as fast as later starts
+
+While another set-up runs in the same clone, the set-up waits for it.
 
 Options:
   --tests   also install the programs that only some tests need, once. If Go is installed, builds the Temporal server for
@@ -45,6 +49,57 @@ function run(command, args, out = 2) {
 /** Runs a file with tsx. */
 function runFile(file, out) {
   return run(process.execPath, ['--import', 'tsx', root + file], out)
+}
+
+/**
+ * Waits until no other set-up runs in this clone, because npm ci removes the packages under the other set-up. Of two
+ * set-ups that claim the clone at the same time, the later one sees the file of the other, and withdraws.
+ */
+function waitForOthers() {
+  try {
+    mkdirSync(claims, { recursive: true })
+    accessSync(claims, constants.W_OK)
+  } catch {
+    // In a folder that cannot be written, npm ci removes nothing either.
+    return
+  }
+  const name = `${process.pid}-${Date.now()}`
+  const [mine, startedAt] = [join(claims, name), startOf(process.pid)]
+  const other = () => readdirSync(claims).find((one) => one !== name && isRunning(one))
+  process.on('exit', () => rmSync(mine, { force: true }))
+  for (let isReported = false; ; isReported = true) {
+    let found = other()
+    if (found === undefined) {
+      writeFileSync(mine, startedAt)
+      found = other()
+      if (found === undefined) return
+      rmSync(mine)
+    }
+    if (!isReported) console.error(`set-up: waits for the set-up of process ${parseInt(found, 10)} in the same folder`)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100 + Math.random() * 400)
+  }
+}
+
+/** Whether the process of a claim still runs. Removes the claim of a process that has ended. */
+function isRunning(claim) {
+  const [file, pid] = [join(claims, claim), parseInt(claim, 10)]
+  try {
+    const claimedAt = Date.parse(readFileSync(file, 'utf8'))
+    process.kill(pid, 0)
+    // Systems reuse process ids. A start time is unknown (NaN) without `ps`, and while the process writes its file.
+    if (!(Math.abs(Date.parse(startOf(pid)) - claimedAt) > 2_000)) return true
+  } catch (error) {
+    // EPERM: the process runs, but belongs to another user.
+    if (error.code === 'EPERM') return true
+  }
+  rmSync(file, { force: true })
+  return false
+}
+
+/** Start time of a process as `ps` prints it. Empty without `ps`. */
+function startOf(pid) {
+  const env = { ...process.env, TZ: 'UTC', LC_ALL: 'C' }
+  return (spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { env, encoding: 'utf8' }).stdout ?? '').trim()
 }
 
 function wantedStamp() {
@@ -164,6 +219,7 @@ if (args.includes('--help')) {
   console.log(help)
 } else {
   checkNode()
+  waitForOthers()
   const installed = installPackages(args.includes('--force'))
   findTemporal(installed)
   // A failure of the remaining files is ignored: each file prints it, and a start compiles what is missing.

@@ -103,7 +103,8 @@ export class Losses {
     const count = before && now <= before.last + this.#recipientWaitMs(before.count) + longestWaitMs ? before.count : 0
     this.#recipients.set(recipient, { count: count + 1, last: now })
     const waited = this.#waitOfToken(parties, isContract, now)
-    for (const account of [token, chain]) this.#charge(account, paid, now)
+    // A paid request has paid for its gas, so its losses must not make other deliveries of the chain wait.
+    for (const account of parties.lossesOf === undefined ? [token, chain] : [token]) this.#charge(account, paid, now)
     const found: Quarantine[] = []
     const ofRecipient = this.#waitOfRecipient(parties)
     if (ofRecipient && ofRecipient.until > now) found.push({ kind: 'recipient', ...ofRecipient })

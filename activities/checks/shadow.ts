@@ -1,5 +1,5 @@
 import type { Intent } from '../../domain/lane/lane.ts'
-import { shadowReason } from '../../domain/transfer/shadow.ts'
+import { type ShadowCall, shadowReason } from '../../domain/transfer/shadow.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
@@ -29,7 +29,7 @@ export function createShadow(
       logger.info('would send a delivery (shadow mode)', { transfer: id, lane, gasLimit, maxFee, tip, costWei: cost })
     }
     logged.set(id, true)
-    const reason = shadowReason({ lane, to, selector: data.slice(0, 10), gasLimit, maxFee, cost })
-    return { kind: 'waiting', code: 'SHADOW_MODE', reason, retryInMs: waitMs }
+    const shadowCall: ShadowCall = { lane, to, selector: data.slice(0, 10), gasLimit, maxFee, cost }
+    return { kind: 'waiting', code: 'SHADOW_MODE', reason: shadowReason(shadowCall), shadowCall, retryInMs: waitMs }
   }
 }

@@ -10,7 +10,7 @@ import { callHash as hashOf } from '../../lanes/deps.ts'
 import type { NonceRequest, Refused } from '../../lanes/ledger/nonce-requests.ts'
 import { signingRefusal } from '../../lanes/transaction/attempts.ts'
 import type { PendingTransaction } from '../../lanes/transaction/pending-transaction.ts'
-import { ageOf, type Moment, momentOf, present } from '../../runtime/moment.ts'
+import { ageOf, type Moment, pastByOtherClock, present } from '../../runtime/moment.ts'
 import { defaultFailoverTimes } from '../../temporal/contracts/failover.ts'
 import type { BroadcastInput, BroadcastResult } from '../../temporal/contracts/transfer-steps.ts'
 import { type BatchRouting, waitForBatchMs } from '../batch/batch-routing.ts'
@@ -53,7 +53,7 @@ export async function acquire(
   const trustedMs = (info.heartbeatTimeoutMs ?? defaultFailoverTimes.heartbeatMs) * trustedShare
   const maybeSent = mode !== 'new' || info.attempt > 1
   const isSeen = effectReader(deps.chain, endpoint, transfer, {
-    readAt: momentOf(info.currentAttemptScheduledTimestampMs),
+    readAt: pastByOtherClock(info.currentAttemptScheduledTimestampMs),
     trustedMs,
     maybeSent,
   })

@@ -14,7 +14,7 @@ import type { AdmittedCall, StepDeps } from '../deps.ts'
 import { chainOf, endpointOf, haltedBy, lanesOf, underOtherConfig } from '../route.ts'
 import { chooseLane, noLane, type Target, waitForGate } from './choose-lane.ts'
 import type { Refuse } from './confirm-end.ts'
-import { paidGasOf, paying, waitsForFee } from './paid-call.ts'
+import { feeOf, paidGasOf, paying } from './paid-call.ts'
 import { Context } from '@temporalio/activity'
 
 const waitMs = 15_000
@@ -186,10 +186,10 @@ async function prepareCall(
     return mayDiffer ? prepareCall(of, { isDoubted: true }) : afterRevert(deps, target.endpoint, input, priced.revert)
   }
   if (quarantine) return quarantine
-  const poor = await waitsForFee(delivery, intent, priced)
-  if (poor) return poor
+  const fee = await feeOf(delivery, intent, priced)
+  if (typeof fee === 'object') return fee
   const call = { endpoint: target.endpoint, parties: delivery.parties, message: transfer.message, intent, isWrapped }
-  return prepared(deps, transfer, { lane, stage, priced, call, reverts: paidGas?.revertsAt(priced.first) })
+  return prepared(deps, transfer, { lane, stage, priced, fee, call, reverts: paidGas?.revertsAt(priced.first) })
 }
 
 /** @param onOther prepares the call on another lane, which perhaps holds more coins */
@@ -207,19 +207,23 @@ interface Preparing {
   readonly lane: LaneId
   readonly stage: string | undefined
   readonly priced: Extract<Priced, { kind: 'priced' }>
+  /** Worth of the fee minus the coins of the call, wei. */
+  readonly fee: bigint | undefined
   readonly call: Omit<AdmittedCall, 'callHash'>
   /** Maximum number of reverted calls. Undefined: the maximum of the config. */
   readonly reverts: number | undefined
 }
 
-function prepared(deps: StepDeps, transfer: Transfer, { lane, stage, priced, call, reverts }: Preparing): Prepared | Stopped {
+function prepared(deps: StepDeps, transfer: Transfer, { lane, stage, priced, fee, call, reverts }: Preparing): Prepared | Stopped {
   const { endpoint, intent } = call
   const plan = endpoint.plan?.(transfer, stage)
   const usual = deps.parkAfter ?? defaultParkAfter
   const parkAfter = reverts === undefined ? deps.parkAfter : { ...usual, reverts: Math.min(usual.reverts, reverts) }
-  const staged = { ...(stage !== undefined && { stage }), ...(plan && { plan }), ...(parkAfter && { parkAfter }) }
+  const coins = BigInt(intent.value)
+  const planned = plan && { plan, ...(fee !== undefined && { fee: String(fee + coins) }) }
+  const staged = { ...(stage !== undefined && { stage }), ...planned, ...(parkAfter && { parkAfter }) }
   const ready: Ready = { ...priced.first, kind: 'ready', lane, callHash: callHash(intent), ...staged }
-  if (deps.shadow) return deps.shadow(transfer, ready, { intent, costWei: priced.cost })
+  if (deps.shadow) return deps.shadow(transfer, ready, { intent, costWei: priced.cost + coins })
   return { kind: 'prepared', ready, call: { ...call, callHash: ready.callHash } }
 }
 

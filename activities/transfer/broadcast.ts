@@ -1,6 +1,7 @@
 import type { Receipt } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { gasPaid } from '../../domain/fees/fees.ts'
+import { costOf } from '../../domain/transfer/attempts.ts'
 import type { LaneAgent } from '../../lanes/agent.ts'
 import type { Batch } from '../../lanes/batch/batch-tracker.ts'
 import type { StepSlots } from '../../lanes/step-slots.ts'
@@ -134,7 +135,7 @@ interface Following extends Extract<Acquisition, { kind: 'acquired' }> {
 }
 
 async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Following): Promise<BroadcastResult> {
-  const { transfer, seenAt } = input
+  const { transfer } = input
   const { pending, batch, context, reached } = following
   const signal = context.cancellationSignal
   const until = performance.now() + (deps.followMs ?? 30_000)
@@ -157,18 +158,22 @@ async function follow(deps: BroadcastDeps, input: BroadcastInput, following: Fol
     // The step stays pending, because `confirm` would count the no-op as a call that reverted. Once the no-op is final,
     // the nonce counts as spent.
     if (now.noop && !now.final) return stillPending(pending, `a no-op is in block ${now.receipt.block.height}, which is not final yet`)
-    const landed = landedBy(pending, now.receipt)
+    const landed = landedBy(pending, now.receipt, batch)
     if (!now.final) {
       const seenInBlock = includedAt === undefined ? landed : { ...landed, includedAt }
       return { kind: 'included', landed: seenInBlock, finalInMs: deps.chain.msToFinality(now.receipt.block.height) }
     }
     const result = await finalResult(deps, input, landed, now)
-    if (!batch && (result.kind === 'reverted' || result.kind === 'seen')) deps.stepTimes?.useless(transfer, landed.gasPaid)
-    if (result.kind !== 'delivered') return result
-    reached('final')
-    deps.stepTimes?.delivered(transfer, seenAt, landed.gasPaid)
+    if (result.kind === 'delivered') reached('final')
+    count(deps, input, landed, result)
     return result
   }
+}
+
+function count({ stepTimes }: BroadcastDeps, { transfer, seenAt, fee }: BroadcastInput, landed: Landed, { kind }: BroadcastResult): void {
+  if (landed.batch === undefined && (kind === 'reverted' || kind === 'seen')) stepTimes?.useless(transfer, costOf(landed))
+  if (kind === 'delivered' || kind === 'passed') stepTimes?.useful(transfer, costOf(landed))
+  if (kind === 'delivered') stepTimes?.delivered(transfer, seenAt, fee)
 }
 
 /** Waits until a block has the transaction. Ends early if the lane is forbidden: another lane may then deliver. */
@@ -180,9 +185,10 @@ async function untilIncluded({ pending, enter, context }: Following, agent: Lane
   }
 }
 
-function landedBy({ nonce, attempts, tried }: PendingTransaction, receipt: Receipt): Landed {
+function landedBy({ nonce, attempts, tried }: PendingTransaction, receipt: Receipt, batch?: Batch): Landed {
   const { hash: txHash, block } = receipt
-  return { nonce, txHash, blockHeight: block.height, blockHash: block.hash, gasPaid: gasPaid(receipt), attempts, tried }
+  const of = { nonce, txHash, blockHeight: block.height, blockHash: block.hash, gasPaid: gasPaid(receipt), attempts, tried }
+  return batch ? { ...of, gasPaid: String(BigInt(of.gasPaid) / BigInt(batch.members.length)), batch: batch.id } : of
 }
 
 /**
@@ -202,7 +208,7 @@ async function unincluded(
   if (!refusedCall || batch || !(await isMissing(deps, input)))
     return { kind: 'spent', nonce, by: state.by, tried, ...(refusedByFew && !batch && { refused: refusedByFew }) }
   const landed = landedBy(pending, refusedCall.receipt)
-  deps.stepTimes?.useless(input.transfer, landed.gasPaid)
+  deps.stepTimes?.useless(input.transfer, costOf(landed))
   return { kind: 'reverted', landed, reason: refusedCall.reason, failedCall: 'refused' }
 }
 
@@ -254,9 +260,6 @@ async function finalResult(
  */
 function asMember({ id, members }: Batch, result: BroadcastResult): BroadcastResult {
   switch (result.kind) {
-    case 'delivered':
-    case 'included':
-      return { ...result, landed: { ...result.landed, gasPaid: String(BigInt(result.landed.gasPaid) / BigInt(members.length)), batch: id } }
     case 'pending':
       return { ...result, reason: `in ${id} with ${members.length - 1} others: ${result.reason}` }
     case 'spent':

@@ -1,8 +1,8 @@
 import type { Chain } from '../../chains/port.ts'
-import { laneAddress, workflowOf } from '../../domain/lane/lane.ts'
+import { type LaneId, laneAddress, workflowOf } from '../../domain/lane/lane.ts'
 import { waitsForNonces } from '../../domain/transfer/attempts.ts'
 import type { Transfer } from '../../domain/transfer/transfer.ts'
-import type { HeldNonces, LedgerNonces, Withdraw } from '../../lanes/ledger/keyless-requests.ts'
+import { type HeldNonces, type LedgerNonces, poolMs, type Withdraw } from '../../lanes/ledger/keyless-requests.ts'
 import { transferId } from '../../temporal/contracts/names.ts'
 import type { KeylessSteps, LaneNonce, Stopped } from '../../temporal/contracts/transfer-steps.ts'
 import { hasOneNode, unlessDisputed } from '../checks/effect.ts'
@@ -15,15 +15,23 @@ export interface EndDeps extends StepDeps {
   /** Like `heldNonces`, but all refused messages share its reads of ledgers. */
   readonly sharedHeldNonces: HeldNonces
   readonly withdraw: Withdraw
+  readonly requestReport: (lane: LaneId, reason: string) => Promise<void>
 }
 
 /** Whether a transfer may end undelivered: most nodes must show its nonces as final, and no effect. */
 export function createConfirmEnd(deps: EndDeps): KeylessSteps['confirmEnd'] {
-  return async ({ transfer, intentId, nonces }) => {
+  return async ({ transfer, intentId, nonces, cancelledAt: orderedAt = 0 }) => {
+    const cancelledAt = Date.now() - orderedAt > poolMs ? 0 : orderedAt
     const lanes = nonces.map(({ lane }) => lane)
-    const ledgers = await deps.heldNonces(workflowOf(intentId), lanes)
+    const held = await deps.heldNonces(workflowOf(intentId), lanes)
+    const ledgers = held.map((ledger) => ({ ...ledger, isUnreported: (ledger.reportedAt ?? Infinity) < cancelledAt }))
     const open = await openNonces(chainOf(deps, transfer), nonces, ledgers)
     if (!open) return { kind: 'unsettled', finalInMs: chainOf(deps, transfer).blockTimeMs }
+    for (const { lane, isNew, isUnreported } of ledgers) {
+      const isAwaited = isUnreported && open.some((one) => one.lane === lane && one.nonce === undefined)
+      // The ledger is new until its next report, which was then requested before.
+      if (isAwaited && !isNew) await deps.requestReport(lane, 'a transfer was cancelled')
+    }
     const effect = await withdrawAndConfirm(deps, transfer, ledgers, true)
     if (effect.kind === 'delivered' || (effect.kind === 'unsettled' && open.length === 0)) return effect
     return open.length > 0 ? { kind: 'held', nonces: open } : { kind: 'free' }
@@ -66,16 +74,21 @@ async function withdrawAndConfirm(deps: EndDeps, transfer: Transfer, ledgers: re
   return createConfirm(deps)({ transfer, waitMs: 0, ...(requireAgreement && { requireAgreement }) })
 }
 
-async function openNonces(chain: Chain, left: readonly LaneNonce[], ledgers: readonly LedgerNonces[]): Promise<LaneNonce[] | undefined> {
+/** `isUnreported`: no process has reported the account since the order that ends the transfer. */
+interface Ledger extends LedgerNonces {
+  readonly isUnreported?: boolean
+}
+
+async function openNonces(chain: Chain, left: readonly LaneNonce[], ledgers: readonly Ledger[]): Promise<LaneNonce[] | undefined> {
   const open = await unlessDisputed(Promise.all(ledgers.map((ledger) => openNonce(chain, left, ledger))))
   return open?.flatMap((one) => one ?? [])
 }
 
-async function openNonce(chain: Chain, left: readonly LaneNonce[], ledger: LedgerNonces): Promise<LaneNonce | undefined> {
-  const { lane, nonces, finalized, inherited = -1, isNew, knowsAll } = ledger
+async function openNonce(chain: Chain, left: readonly LaneNonce[], ledger: Ledger): Promise<LaneNonce | undefined> {
+  const { lane, nonces, finalized, inherited = -1, isNew, knowsAll, isUnreported = false } = ledger
   const wasThere = left.filter((one) => one.lane === lane)
   const known = [...nonces, ...wasThere.flatMap(({ nonce }) => nonce ?? [])]
-  if (known.length === 0 && wasThere.length === 0 && knowsAll) return undefined
+  if (known.length === 0 && wasThere.length === 0 && knowsAll && !isUnreported) return undefined
   const address = laneAddress(lane)
   const agreed = await chain.agreedNonce(address)
   const highest = Math.max(-1, ...known)
@@ -83,6 +96,9 @@ async function openNonce(chain: Chain, left: readonly LaneNonce[], ledger: Ledge
   // The ledger forgets a nonce as soon as one process has seen it as final. But here, most nodes must show it as final.
   if (wasThere.length > 0 && finalized > agreed) return { lane, nonce: finalized - 1 }
   const isKnown = wasThere.some(({ nonce }) => nonce !== undefined)
+  // After a restore, the ledger and the transfer may lack nonces that a pool still has. Only a report adds them: nodes
+  // do not count a nonce as pending while their pool lacks an earlier one.
+  if (isUnreported && agreed > 0) return { lane }
   if (knowsAll) return undefined
   // After a wipe, any nonce of an earlier ledger may be the transfer's, so all nonces of the account must be final.
   if (inherited >= agreed) return { lane, nonce: inherited }

@@ -1,5 +1,6 @@
 import { untilHead } from '../../chains/heads.ts'
 import type { Receipt } from '../../chains/port.ts'
+import { costOf } from '../../domain/transfer/attempts.ts'
 import type { Confirmation, ConfirmInput, KeylessSteps, Landed } from '../../temporal/contracts/transfer-steps.ts'
 import { finalDelivery, isAbsent, isDenied, isFinal, isOurs, unsettled, whyUseless } from '../checks/effect.ts'
 import { recordLoss } from '../checks/record-loss.ts'
@@ -12,48 +13,61 @@ import { chainOf, endpointOf } from '../route.ts'
  */
 export function createConfirm(deps: StepDeps): KeylessSteps['confirm'] {
   return async (input) => {
-    const { transfer, stage } = input
-    const result = await confirmCall(deps, input)
-    if (result.kind !== 'delivered' || stage === undefined) return result
-    const isWhole = await isFinal(chainOf(deps, transfer), endpointOf(deps, transfer), transfer)
-    return isWhole ? result : { ...result, kind: 'passed' }
+    const { transfer, stage, landed } = input
+    const own = landed && (await readLanded(deps, input, landed))
+    const result = own && own.kind !== 'useless' ? own : await confirmEffect(deps, input, own?.receipt)
+    const isPart =
+      result.kind === 'delivered' && stage !== undefined && !(await isFinal(chainOf(deps, transfer), endpointOf(deps, transfer), transfer))
+    const confirmation = isPart ? { ...result, kind: 'passed' as const } : result
+    // After all reads, because a step that fails is tried again.
+    if (own && own.kind !== 'unsettled') count(deps, input, own, confirmation)
+    return confirmation
   }
 }
 
-/** In a round with a stage, the effect is that of the stage's call. */
-async function confirmCall(deps: StepDeps, input: ConfirmInput): Promise<Confirmation> {
-  const { transfer, landed, stage, requireAgreement } = input
+function count(
+  { stepTimes }: StepDeps,
+  { transfer, landed, seenAt }: ConfirmInput,
+  own: Exclude<OwnTransaction, { kind: 'unsettled' }>,
+  { kind }: Confirmation,
+): void {
+  if (!landed || kind === 'unsettled') return
+  if (own.kind === 'useless') {
+    if (landed.batch === undefined) stepTimes?.useless(transfer, costOf(landed))
+    return
+  }
+  stepTimes?.reached('final', transfer, landed.includedAt)
+  if (!own.delivery.ours) return
+  stepTimes?.useful(transfer, costOf(landed))
+  if (kind === 'delivered') stepTimes?.delivered(transfer, seenAt)
+}
+
+/**
+ * Looks for the effect, whichever transaction had it. In a round with a stage, the effect is that of the stage's call.
+ * `useless`: receipt of Portage's own transaction, if it is final without the effect.
+ */
+async function confirmEffect(
+  deps: StepDeps,
+  { transfer, landed, stage, requireAgreement }: ConfirmInput,
+  useless: Receipt | undefined,
+): Promise<Confirmation> {
   const chain = chainOf(deps, transfer)
   const endpoint = endpointOf(deps, transfer, { stage })
-  const own = landed && (await readLanded(deps, input, landed))
-  if (own && own.kind !== 'useless') return own
   const [latest, finalized] = await Promise.all([endpoint.delivered(transfer, 'latest'), endpoint.delivered(transfer, 'finalized')])
   const delivery = finalized ? await finalDelivery(deps, transfer, { stage }) : undefined
-  const countUseless = () => {
-    if (own && landed && landed.batch === undefined) deps.stepTimes?.useless(transfer, landed.gasPaid)
-  }
-  if (delivery) {
-    countUseless()
-    return { kind: 'delivered', delivery }
-  }
+  if (delivery) return { kind: 'delivered', delivery }
   // If a node shows the effect, the other nodes get time to show it too, unless most nodes deny the effect.
   if ((latest || finalized) && !(await isDenied(chain, endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
-  if ((own || requireAgreement) && !(await isAbsent(endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
-  if (!own) return { kind: 'gone' }
-  const { receipt } = own
-  countUseless()
-  await recordLoss({ ...deps, chain }, transfer, receipt, { shared: landed?.batch !== undefined, call: { stage }, isUseless: true })
-  return { kind: 'reverted', reason: whyUseless(receipt) }
+  if ((useless || requireAgreement) && !(await isAbsent(endpoint, transfer))) return unsettled(chain, landed?.blockHeight)
+  if (!useless) return { kind: 'gone' }
+  await recordLoss({ ...deps, chain }, transfer, useless, { shared: landed?.batch !== undefined, call: { stage }, isUseless: true })
+  return { kind: 'reverted', reason: whyUseless(useless) }
 }
 
 type OwnTransaction = Extract<Confirmation, { kind: 'delivered' | 'unsettled' }> | { readonly kind: 'useless'; readonly receipt: Receipt }
 
 /** Reads Portage's transaction. Undefined if it is in no block, or has no effect in a block that is not final. */
-async function readLanded(
-  deps: StepDeps,
-  { transfer, stage, waitMs, seenAt }: ConfirmInput,
-  landed: Landed,
-): Promise<OwnTransaction | undefined> {
+async function readLanded(deps: StepDeps, { transfer, stage, waitMs }: ConfirmInput, landed: Landed): Promise<OwnTransaction | undefined> {
   const chain = chainOf(deps, transfer)
   const endpoint = endpointOf(deps, transfer, { stage })
   const isFinalHeight = (height: number) => height <= (chain.heads.current?.finalized ?? -1)
@@ -70,7 +84,5 @@ async function readLanded(
   if (!isFinalHeight(blockHeight) || shows !== true) return unsettled(chain, landed.blockHeight)
   const { from: by, hash: txHash } = receipt
   const ours = isOurs(deps, transfer, by)
-  deps.stepTimes?.reached('final', transfer, landed.includedAt)
-  if (ours) deps.stepTimes?.delivered(transfer, seenAt, landed.gasPaid)
   return { kind: 'delivered', delivery: { by, ours, txHash, blockHeight, blockHash, gasPaid: landed.gasPaid } }
 }

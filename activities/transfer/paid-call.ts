@@ -32,18 +32,18 @@ export function paidGasOf({ gasAtMost }: PlannedDelivery, { reverted }: AdmitInp
 }
 
 /**
- * A wait if the fee is worth less than the delivery costs. Undefined if it is worth enough, or if its worth does not
- * matter.
+ * A wait if the fee is worth less than the delivery costs. Otherwise the worth of the fee minus the coins of the call;
+ * undefined if the worth does not matter.
  */
-export async function waitsForFee(
+export async function feeOf(
   { earned }: PlannedDelivery,
   { data }: Intent,
   { first, cost }: Extract<Priced, { kind: 'priced' }>,
-): Promise<Waiting | undefined> {
+): Promise<Waiting | bigint | undefined> {
   const waiting = (code: ErrorCode, reason: string): Waiting => ({ kind: 'waiting', code, reason, retryInMs })
   try {
     const worth = await earned?.(first.dataFee === undefined ? 0 : (data.length - 2) / 2)
-    if (worth === undefined || worth >= cost) return undefined
+    if (worth === undefined || worth >= cost) return worth
     return waiting('FEE_BELOW_COST', `the fee is worth ${worth} wei, the delivery costs ${cost} wei now`)
   } catch (thrown) {
     const { code, about } = toRelayerError(thrown)

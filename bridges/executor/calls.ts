@@ -26,13 +26,18 @@ export function selectorsOf({ dropOffContracts = {}, recordContract }: TargetCon
   return [...new Set([receive, ...paying, ...(recordContract ? [deliver] : [])].map(selectorOf))]
 }
 
-/** Makes the call that delivers an ERV1 request. Throws EXECUTOR_UNSUPPORTED for a drop-off that no contract pays. */
+/**
+ * Makes the call that delivers an ERV1 request. Throws EXECUTOR_UNSUPPORTED if no view would show the delivery, because
+ * the request could then be paid more than once, and for a drop-off that no contract pays.
+ */
 export function intentOf(contracts: TargetContracts, message: ExecutorMessage, wanted: RelayInstructions): Intent {
   const { receivers, recordContract } = contracts
   const [vaa = new Uint8Array()] = message.attested
   const receiver = addressOf(message.request.targetAddress) ?? ''
   const value = String(wanted.msgValue + wanted.dropOff)
-  if (!Object.hasOwn(receivers, receiver) && recordContract !== undefined) {
+  if (!Object.hasOwn(receivers, receiver)) {
+    if (recordContract === undefined)
+      throw new RelayerError('EXECUTOR_UNSUPPORTED', { detail: 'No view shows deliveries to its contract.' })
     const payee = wanted.dropOff > 0n ? demandPayee(wanted) : payeeOf(wanted)
     const args = [digestOf(message), receiver, vaa, payee, wanted.dropOff]
     return { to: recordContract, data: encodeCall({ function: deliver, args }), value }

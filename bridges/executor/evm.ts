@@ -36,6 +36,8 @@ export interface PaidProducts {
 
 export interface ExecutorEndpointOptions extends VaaRequestsOptions {
   readonly clock?: () => number
+  /** Wormhole's id of `chain`. */
+  readonly wormholeId: number
   readonly terms: ExecutorTerms
   /** Maximum coins of one delivery to this chain, wei. */
   readonly maxMsgValue: bigint
@@ -72,9 +74,12 @@ function kindsOf(options: ExecutorEndpointOptions): Readonly<Record<RequestPrefi
   }
 }
 
-/** Judges requests by the provider's terms and the time. */
-function createAcceptance({ clock = Date.now, terms }: Pick<ExecutorEndpointOptions, 'clock' | 'terms'>) {
+/** Judges requests by their target, the provider's terms and the time. */
+function createAcceptance({ clock = Date.now, terms, wormholeId }: Pick<ExecutorEndpointOptions, 'clock' | 'terms' | 'wormholeId'>) {
   function acceptAt({ request, sourceChain }: ExecutorMessage, times: Omit<Times, 'requestedAt'>): Accepted {
+    const { targetChain: target } = request
+    // The coins of another chain may be worth less than those of this chain, and its VAA is valid here, too.
+    if (target !== wormholeId) throw new RelayerError('MESSAGE_MISMATCH', { detail: `It is a request for chain ${target}.` })
     // `requestedAt` is 0, because the Executor's contract itself refuses a request whose quote has expired.
     const judged = judge(request, sourceChain, { requestedAt: 0, ...times }, terms)
     if (judged.kind === 'refused') throw new RelayerError(judged.code, { detail: judged.reason })
@@ -234,7 +239,8 @@ export function createExecutorEndpoint(options: ExecutorEndpointOptions): Endpoi
       return {
         async call() {
           const intent = await kind.intentOf(message, wanted, stage)
-          const planned = { message, stage, coins: intent.value, request: digestOf(message), gasLimit: wanted.gasLimit }
+          const { length: size } = transfer.message
+          const planned = { message, size, stage, coins: intent.value, request: digestOf(message), gasLimit: wanted.gasLimit }
           hints.add(intent, { ...planned, isLate: () => isUnpaid(accepted, planned.coins) })
           return intent
         },

@@ -1,3 +1,4 @@
+import { fingerprint } from '../../chains/crypto/fingerprint.ts'
 import { toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import { boundedMap } from '../../runtime/bounded-map.ts'
@@ -7,6 +8,8 @@ export interface PlannedCall {
   /** Wei, decimal. */
   readonly coins: string
   readonly message: ExecutorMessage
+  /** Size of the encoded message, bytes. */
+  readonly size: number
   readonly stage: string | undefined
   readonly request: string
   /** Gas that the request claims to pay for. */
@@ -15,13 +18,17 @@ export interface PlannedCall {
   readonly isLate: () => boolean
 }
 
-const keyOf = ({ to, value, data }: Intent) => `${to}/${value}/${data}`.toLowerCase()
+const keyOf = ({ to, value, data }: Intent) => fingerprint(`${to}/${value}/${data}`.toLowerCase())
 
 /**
  * Maximum number of hints per call, because several requests may have the same call. Late requests, and requests with
  * low gas limits, cannot push out other requests.
  */
 const mostPerCall = 8
+/** Maximum size of the messages in the hints, bytes. Anyone with access to Temporal can make hints of 200 KB. */
+const mostBytes = 64 * 1_048_576
+/** Approximate memory of a hint without its message, bytes. */
+const bytesOfHint = 2_048
 
 /**
  * Remembers planned calls, so that `proveCall` finds the request of a call. A hint is not trusted: `proveCall` checks
@@ -29,10 +36,12 @@ const mostPerCall = 8
  */
 export function createHints() {
   /**
-   * `to/value/data` → hints, in the order when the last one was added: readable hints before unread ones, in each group
-   * those in time before late ones, then higher gas limits first.
+   * Hash of `to/value/data` → hints, in the order when the last one was added: readable hints before unread ones, in
+   * each group those in time before late ones, then higher gas limits first.
    */
-  const hints = boundedMap<string, readonly PlannedCall[]>(10_000, 0, ({ length }) => length)
+  const hints = boundedMap<string, readonly PlannedCall[]>(mostBytes, 0, (kept) =>
+    kept.reduce((sum, { size }) => sum + bytesOfHint + size, 0),
+  )
   /**
    * Hints whose last proof failed with a read error. A hint may name an invented place, which never becomes readable.
    */

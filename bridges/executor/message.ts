@@ -49,8 +49,22 @@ const kept = new LRUCache<string, ExecutorMessage>({
   memoMethod: (text) => decodeMessage(Buffer.from(text, 'base64')),
 })
 
-function decodeMessage(bytes: Uint8Array): ExecutorMessage {
+/**
+ * Throws an Error if the texts of the message overlap. Otherwise, 100 KB with many offsets to one text would decode to
+ * gigabytes.
+ */
+function demandDistinct(bytes: Buffer): void {
+  // The low 48 bits of a word. The decoder refuses words above them.
+  const wordAt = (at: number) => bytes.readUIntBE(at + 26, 6)
+  const list = wordAt(32 * types.indexOf('bytes[]'))
+  const attested = Array.from({ length: wordAt(list) }, (_, index) => list + 32 + wordAt(list + 32 + 32 * index))
+  const texts = [...types.flatMap((type, field) => (type === 'bytes' ? [wordAt(32 * field)] : [])), ...attested]
+  if (texts.reduce((sum, at) => sum + 32 + wordAt(at), 0) > bytes.length) throw new Error('the texts overlap')
+}
+
+function decodeMessage(bytes: Buffer): ExecutorMessage {
   try {
+    demandDistinct(bytes)
     const [sourceChain, height, logIndex, txHash, ...asked] = coder.decode(types, bytes).toArray()
     const attested: readonly string[] = asked.pop().toArray()
     const message: ExecutorMessage = {

@@ -11,7 +11,7 @@ import type { TargetContracts } from './judge.ts'
 import type { RequestKind } from './kinds.ts'
 import { digestOf, type ExecutorMessage, writeMessage } from './message.ts'
 import type { ProductPrefix } from './requests.ts'
-import { vaaPartiesOf } from './vaa-requests.ts'
+import { foundBytes, vaaPartiesOf } from './vaa-requests.ts'
 
 export interface ProductRequestsOptions<Asked> extends TargetContracts {
   readonly prefix: ProductPrefix
@@ -23,9 +23,9 @@ export interface ProductRequestsOptions<Asked> extends TargetContracts {
 
 function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: ProductRequestsOptions<Asked>) {
   /** Digest of a request → its transfers, as the source logged them in a final block. */
-  const found = boundedMap<string, readonly Transfer[]>(1_000)
+  const found = boundedMap<string, readonly Transfer[]>(foundBytes, 0, sizeOf)
   /** Message of a request → its attested transfers, after a check that the request asks for each of them. */
-  const asked = boundedMap<string, readonly Transfer[]>(1_000)
+  const asked = boundedMap<string, readonly Transfer[]>(foundBytes, 0, sizeOf)
 
   const placeOf = (message: ExecutorMessage): PaidPlace => {
     const { height, logIndex, txHash } = message
@@ -71,6 +71,7 @@ function createPaidTransfers<Asked>({ product, endpoint, sourceOf, askedIn }: Pr
   }
 }
 
+const sizeOf = (transfers: readonly Transfer[]) => transfers.reduce((sum, { message }) => sum + message.length, 1)
 const keyOf = (message: ExecutorMessage) => fingerprint(writeMessage(message))
 
 /** Delivers ERN1, ERC1 and ERC2 requests. */

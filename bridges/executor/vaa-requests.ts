@@ -18,11 +18,14 @@ export interface VaaRequestsOptions extends TargetContracts {
   readonly findVaa: FindVaa
 }
 
+/** Maximum size of the messages that are remembered for each target chain, bytes. */
+export const foundBytes = 16 * 1_048_576
+
 /** Delivers ERV1 requests: any VAA, to the contract that the request names. */
 export function createVaaRequests(options: VaaRequestsOptions): RequestKind {
   const { chain, verify, findVaa } = options
   /** Place of a message → its VAA. */
-  const found = boundedMap<string, Uint8Array>(1_000)
+  const found = boundedMap<string, Uint8Array>(foundBytes, 0, ({ length }) => length)
 
   /** Returns the attested VAA of a request or, if the request has none, a valid VAA from the APIs. */
   async function vaaOf({ attested: [vaa], request }: ExecutorMessage): Promise<Uint8Array | undefined> {

@@ -4,9 +4,8 @@ import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { type Form, forms, isDay, isOf, parseTime } from '../../domain/text/forms.ts'
 import { parseAge } from '../../domain/text/age.ts'
 import { type Amount, parseAmount } from '../../domain/text/amounts.ts'
-import { type Facts, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Order } from '../../domain/order.ts'
-import type { Field, Fields, OrderSpec } from '../../operations/orders/spec.ts'
+import { type Field, type Fields, invalid, type OrderSpec } from '../../operations/orders/spec.ts'
 import type { CliContext } from '../context.ts'
 import type { FeeScope } from '../../domain/fees/fees.ts'
 
@@ -109,10 +108,6 @@ export const parse = {
   url: matching(forms.url),
   u64: matching(forms.u64),
   lane: inLowerCase(forms.lane),
-}
-
-export function invalid(detail: string, facts: Facts = {}, cause?: unknown): RelayerError {
-  return new RelayerError('INPUT_INVALID', { detail, facts, cause })
 }
 
 /** Parses a fee scope in the form that `feeScopeText` returns. Throws InvalidArgumentError. */

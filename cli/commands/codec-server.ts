@@ -1,6 +1,7 @@
 import { Option } from 'commander'
 import { createKeyRing } from '../../operations/access/keys.ts'
 import { openCodecServer } from '../../operations/codec/server.ts'
+import { invalid } from '../../operations/orders/spec.ts'
 import { accessSource } from '../../config/data-folder.ts'
 import type { IssuedToken } from '../../domain/settings/settings.ts'
 import { createLogger, type LogLevel, logLevels } from '../../observability/logger.ts'
@@ -9,7 +10,7 @@ import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
 import { pause } from '../../runtime/wait.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { withInterrupt } from '../context.ts'
-import { invalid, portOf } from '../arguments/options.ts'
+import { portOf } from '../arguments/options.ts'
 import { problemOf } from '../../observability/severity.ts'
 
 const everyMs = 10_000

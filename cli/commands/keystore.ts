@@ -6,7 +6,8 @@ import { Wallet } from 'ethers'
 import type { Call, CommandSpec } from '../command.ts'
 import { facts, type Outcome } from '../output/output.ts'
 import type { CliContext } from '../context.ts'
-import { invalid, textOfFile, writing } from '../arguments/options.ts'
+import { textOfFile, writing } from '../arguments/options.ts'
+import { invalid } from '../../operations/orders/spec.ts'
 
 type KeystoreOptions = { readonly out: string; readonly passwordFile?: string; readonly passwordVariable: string }
 

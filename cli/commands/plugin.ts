@@ -16,8 +16,9 @@ import type { Config } from '../../config/schema/schema.ts'
 import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { stateOfFile } from '../doctor/plugins.ts'
-import { invalid, textOfFile, writing } from '../arguments/options.ts'
+import { textOfFile, writing } from '../arguments/options.ts'
 import { facts, list, type Outcome, verbatim } from '../output/output.ts'
+import { invalid } from '../../operations/orders/spec.ts'
 
 const template = fileURLToPath(new URL('../../bridges/packages/template', import.meta.url))
 /** Missing in a release, because a release has no devnet. */

@@ -1,7 +1,7 @@
 import { coinOfChain } from '../../config/networks.ts'
 import { groupBy } from '../../domain/group-by.ts'
 import { lastPart, shortAddress } from '../../domain/text/short-id.ts'
-import { shadowCallIn } from '../../domain/transfer/shadow.ts'
+import { shadowCallOf } from '../../domain/transfer/shadow.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
 import { listTransfers } from '../../temporal/client/transfers/transfer-list.ts'
 import { readTransfer } from '../../temporal/client/transfers/transfers.ts'
@@ -27,7 +27,7 @@ export const shadowCommand: CommandSpec = {
       const listed = await listTransfers(client, filter)
       const transfers = await mapLimited(listed, atOnce, async ({ id, targetChain = '' }) => {
         const report = await readTransfer(client, id).catch(() => undefined)
-        return { id, chain: targetChain, ...shadowCallIn((report && 'reason' in report && report.reason) || '') }
+        return { id, chain: targetChain, ...shadowCallOf(report) }
       })
       const chains = [...groupBy(transfers, ({ chain }) => chain)].map(([chain, own]) => {
         const priced = own.filter(({ cost }) => cost !== undefined)

@@ -5,9 +5,10 @@ import { pause } from '../../runtime/wait.ts'
 import type { Call, CommandSpec } from '../command.ts'
 import { withInterrupt } from '../context.ts'
 import { orderText } from '../orders.ts'
-import { invalid, numberWithin, type Reasoned, withReason } from '../arguments/options.ts'
+import { numberWithin, type Reasoned, withReason } from '../arguments/options.ts'
 import { list, type Text } from '../output/output.ts'
 import { type NamespaceSetup, setUpNamespace } from '../../temporal/client/connection/namespace-setup.ts'
+import { invalid } from '../../operations/orders/spec.ts'
 
 const pollMs = 2_000
 

@@ -8,8 +8,8 @@ export const transferRows = {
     'Configure the call by which that recipient contract redeems the transfer.',
   ),
   TARGET_CHAIN_UNSUPPORTED: fatal(
-    'This process serves no chain of this name or Wormhole id.',
-    'Add the chain to the config or to the option `--chain` of the process, or ignore this transfer.',
+    'This process does not serve the chain, or its config lacks a contract that the bridge needs on it.',
+    'Add the chain to the option `--chain` of the process, or the chain or the contract to the config, or ignore this transfer.',
   ),
   CONFIG_DIFFERS: retryAlone(
     'A process refuses the transfer, but the process that started the transfer has another config.',

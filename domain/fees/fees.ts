@@ -26,10 +26,14 @@ export interface CallCost {
   readonly dataFee?: string | undefined
 }
 
+export const feeLimits = ['submission', 'transaction', 'gas'] as const
+/** The limit that holds a call up with FEE_LIMIT: that of its submission, `maxFeePerTransaction` or `maxFeePerGas`. */
+export type FeeLimit = (typeof feeLimits)[number]
+
 /** `wait`: the call gets no nonce until fees fall. `impossible`: the policy forbids the call. */
 export type Offer =
   | ({ readonly kind: 'offer' } & Fees)
-  | { readonly kind: 'wait'; readonly code: 'FEE_CEILING' | 'FEE_LIMIT'; readonly reason: string }
+  | { readonly kind: 'wait'; readonly code: 'FEE_CEILING' | 'FEE_LIMIT'; readonly reason: string; readonly feeLimit?: FeeLimit }
   | { readonly kind: 'impossible'; readonly code: 'GAS_LIMIT'; readonly reason: string }
 
 /** Multiplies the quote's tip by `tipFactor`. On legacy chains, the tip is the whole gas price. */
@@ -61,11 +65,9 @@ export function firstOffer(market: FeeQuote, policy: CallPolicy, cost: CallCost)
   const wanted = terms < configured ? raise(String(needed), policy.bumpPercent ?? defaultBumpPercent) : needed
   if (cap < wanted) {
     const room = wanted > needed ? ` (${wanted} wei with room for a raise)` : ''
-    return {
-      kind: 'wait',
-      code: 'FEE_LIMIT',
-      reason: `a unit of gas costs ${needed} wei now${room}, the policy allows ${cap} wei for this call (by ${terms < configured ? limits.submission : limitText(policy, cost, configured)})`,
-    }
+    const feeLimit = terms < configured ? 'submission' : limitOf(policy, cost, configured)
+    const reason = `a unit of gas costs ${needed} wei now${room}, the policy allows ${cap} wei for this call (by ${limitText(feeLimit, policy)})`
+    return { kind: 'wait', code: 'FEE_LIMIT', reason, feeLimit }
   }
   return { kind: 'offer', maxFee: String(least(BigInt(market.maxFee), cap)), tip: String(tip) }
 }
@@ -165,13 +167,15 @@ function defaultCap({ cap }: FeeQuote, { maxFeePerGas }: FeePolicy): bigint {
   return maxFeePerGas === undefined ? capFrom(cap) : uncapped
 }
 
-/** A reason of FEE_LIMIT names one of these limits. */
-export const limits = { submission: 'its submission', transaction: 'maxFeePerTransaction', gas: 'maxFeePerGas' } as const
+function limitOf({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, cost: CallCost, cap: bigint): FeeLimit {
+  const isLower = maxFeePerTransaction !== undefined && cap < capFrom(maxFeePerGas)
+  return isLower && cap === capOf({ maxFeePerTransaction }, cost) ? 'transaction' : 'gas'
+}
 
-function limitText({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, cost: CallCost, cap: bigint): string {
-  if (maxFeePerTransaction !== undefined && cap < capFrom(maxFeePerGas) && cap === capOf({ maxFeePerTransaction }, cost))
-    return `${limits.transaction}: ${maxFeePerTransaction} wei`
-  return maxFeePerGas === undefined ? `the default cap, because ${limits.gas} is not set` : `${limits.gas}: ${maxFeePerGas} wei`
+function limitText(limit: FeeLimit, { maxFeePerGas, maxFeePerTransaction }: FeePolicy): string {
+  if (limit === 'submission') return 'its submission'
+  if (limit === 'transaction') return `maxFeePerTransaction: ${maxFeePerTransaction} wei`
+  return maxFeePerGas === undefined ? 'the default cap, because maxFeePerGas is not set' : `maxFeePerGas: ${maxFeePerGas} wei`
 }
 
 function capOf({ maxFeePerGas, maxFeePerTransaction }: FeePolicy, { gasLimit, dataFee }: CallCost): bigint {

@@ -1,5 +1,5 @@
 import { type Check, fields, listOf, optional, rule, time, whole } from '../field-checks.ts'
-import { assertSettingsFit, assertSettingsOrders } from './request.ts'
+import { assertSettingsFit, assertSettingsOrders, row } from './request.ts'
 import { applySettingsOrders, type SettingsOrders, type Halt, noSettings, type Settings, type SettingsChange } from './settings.ts'
 
 /** A copy outside Temporal, so that halts, the deny-list and all other settings survive a loss of Temporal. */
@@ -16,7 +16,6 @@ export interface KeptSettings extends Pick<SettingsCheckpoint, 'settings' | 'at'
   readonly refused: number
 }
 
-const row = rule((given) => typeof given === 'object' && given !== null, 'a row')
 const list = listOf(row, 2_000)
 
 /**

@@ -1,6 +1,22 @@
 import type { FeePolicy, FeeScope } from '../fees/fees.ts'
 import { accessLevels, type Principal } from '../access.ts'
-import { byKind, type Check, fields, flag, listOf, object, ofForm, oneOf, optional, pattern, rule, text, time } from '../field-checks.ts'
+import {
+  anyText,
+  byKind,
+  type Check,
+  fields,
+  flag,
+  listOf,
+  object,
+  ofForm,
+  oneOf,
+  optional,
+  pattern,
+  rule,
+  text,
+  time,
+  whole,
+} from '../field-checks.ts'
 import { forms, isOf } from '../text/forms.ts'
 import type { Tariff, TariffScope } from './tariff.ts'
 import { mostTokens, type SettingsOrders, type HaltScope, type Settings, type SettingsOrder } from './settings.ts'
@@ -19,6 +35,29 @@ export function assertSettingsFit(settings: Settings): void {
   for (const name of Object.keys(most) as (keyof typeof most)[]) {
     if (settings[name].length > most[name]) throw new Error(`orders: ${name} would have more than ${most[name]} rows`)
   }
+}
+
+export const row = rule((value) => typeof value === 'object' && value !== null, 'an object')
+const given = { by: anyText, reason: anyText, at: time }
+const ofKind = fields({ kind: anyText })
+/** Only as strict as the readers of settings need, so that settings of another version can be read. */
+const settings = fields({
+  version: whole,
+  halts: listOf(fields({ ...given, scope: row })),
+  denied: listOf(fields({ ...given, kind: anyText, value: anyText })),
+  fees: listOf(fields({ scope: ofKind, policy: row })),
+  nodes: listOf(fields({ chain: anyText, name: anyText, disabled: flag })),
+  tariff: listOf(fields({ scope: ofKind, tariff: row })),
+  tokens: listOf(fields({ jti: anyText })),
+  audit: listOf(fields({ ...given, version: whole, order: ofKind })),
+} satisfies Record<keyof Settings, Check>)
+
+/**
+ * Checks an answer of the settings workflow, which anyone with access to Temporal can forge. Throws an Error that names
+ * the malformed field.
+ */
+export function assertSettings(answer: Settings): void {
+  settings(answer, '')
 }
 
 const kind: Check = () => {}

@@ -98,10 +98,29 @@ function indexAt(intervals: Intervals, number: bigint): number {
   return low
 }
 
+/** Maximum length of an item: two numbers of 20 digits (u64), and the `x` between them. */
+const longestItem = 41
+/** Approximate memory of the intervals of one packed character, bytes. */
+const bytesPerCharacter = 64
+
+/** Approximate memory of the unpacked intervals, bytes. */
+export function bytesToUnpack({ length }: PackedIntervals): number {
+  return length * bytesPerCharacter
+}
+
+/** Maximum length of a packed list: twice the size at which a stream merges its lists. */
+const longestList = 48 * 1_024
+
+/**
+ * Throws RangeError for a forged list whose intervals could fill the memory of the process. After one long number, each
+ * later number is at least as long.
+ */
 export function unpack(packed: PackedIntervals): Intervals {
   let end = 0n
   if (packed === '') return []
+  if (packed.length > longestList) throw new RangeError(`packed intervals of ${packed.length} characters`)
   return packed.split(',').map((item) => {
+    if (item.length > longestItem) throw new RangeError(`an interval of ${item.length} characters`)
     const [above = '0', more = '0'] = item.split('x')
     const from = end + BigInt(above)
     end = from + BigInt(more)

@@ -63,6 +63,12 @@ export function recordAttempts(
   return [...byHash.values()].slice(-transactionsKept)
 }
 
+/** Cost of a transaction in a block, wei: its gas and, if its call succeeded, its coins. */
+export function costOf({ txHash, gasPaid, tried = [] }: NonNullable<NonceReport['landed']> & Partial<Pick<NonceReport, 'tried'>>): bigint {
+  const mined = tried.find(({ hash, fate }) => hash === txHash && fate === 'mined')
+  return BigInt(gasPaid) + BigInt(mined?.value ?? 0)
+}
+
 function fateAfter(before: TransactionFate | undefined, reported: SignedAttempt['fate']): TransactionFate {
   if (reported === 'outbid') return 'replaced'
   if (reported === 'mined' || reported === 'reverted') return reported
@@ -91,7 +97,7 @@ export function dropAttempts(known: readonly TransferTransaction[], round: numbe
 /** @param nonces an item without `nonce` means all earlier grants of its lane */
 export function waitsForNonces(what: string, nonces: readonly { readonly lane: LaneId; readonly nonce?: number }[]): string {
   const held = nonces.map(({ lane, nonce }) =>
-    nonce === undefined ? `the earlier grants of ${lane}, whose ledger began anew` : `nonce ${nonce} of ${lane}`,
+    nonce === undefined ? `any nonces of ${lane} that its ledger may have lost` : `nonce ${nonce} of ${lane}`,
   )
   return `${what} once none of its transactions can be mined: waits for ${held.join(', ')} to be final`
 }

@@ -1,12 +1,13 @@
 import type { HeadEvent } from '../../chains/port.ts'
-import { RelayerError, toRelayerError } from '../../domain/catalogue/errors.ts'
+import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { numberOfUnconfigured } from '../../domain/transfer/transfer.ts'
 import type { StreamState, StreamView } from '../../domain/stream/stream.ts'
 import { viewStream } from '../../domain/stream/reducer.ts'
-import { withOthersLimited } from '../../temporal/client/connection/answer-limits.ts'
+import { limited } from '../../temporal/client/connection/answer-limits.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { rethrowAs } from '../../temporal/client/connection/errors.ts'
 import { findStreams, nameOf, queryStream, workflowIdOf } from '../../temporal/client/streams/streams.ts'
+import { rowOf } from '../../temporal/client/visibility/rows.ts'
 import { streamReportSchema } from './report-schema.ts'
 
 /** A stream's view as people see it, with MIP-61's words. */
@@ -31,23 +32,17 @@ export type Heights = (chain: string) => Pick<HeadEvent, 'finalized' | 'time'> |
 
 export async function listStreams(client: TemporalClient, heights: Heights, auditMinutes?: number): Promise<StreamRow[]> {
   const { own, others } = await findStreams(client).catch(rethrowAs({}))
-  const rowOf = async (stream: string): Promise<StreamRow> => {
-    try {
-      const row = {
-        ...toReport(viewStream(await readStream(client, stream)), heights, auditMinutes),
-        workflowId: workflowIdOf(client, stream),
-      }
-      if (streamReportSchema.safeParse(row).success) return row
-      throw new RelayerError('STREAM_UNREACHABLE', { detail: 'Its answer is not the state of a stream.', facts: { stream } })
-    } catch (error) {
-      // Anyone with access to Temporal can start a false workflow, whose error must not hide other streams.
-      const known = toRelayerError(error)
-      if (known.code === 'TEMPORAL_UNAVAILABLE') throw known
-      return { stream, problem: known.message }
-    }
+  const report = (reader: TemporalClient, stream: string) => {
+    const read = async () => ({
+      ...toReport(viewStream(await readStream(reader, stream)), heights, auditMinutes),
+      workflowId: workflowIdOf(client, stream),
+    })
+    const forged = () => new RelayerError('STREAM_UNREACHABLE', { detail: 'Its answer is not the state of a stream.', facts: { stream } })
+    return rowOf(streamReportSchema, read, (problem = forged()) => ({ stream, problem: problem.message }))
   }
-  const ids = own.map((stream) => workflowIdOf(client, stream))
-  return withOthersLimited(ids, () => Promise.all([...own, ...others].toSorted().map(rowOf)))
+  const [ofOwn, ofOthers] = [limited(client, 'own'), limited(client, 'others')]
+  const isOwn = new Set(own)
+  return Promise.all([...own, ...others].toSorted().map((stream) => report(isOwn.has(stream) ? ofOwn : ofOthers, stream)))
 }
 
 /** Throws STREAM_NOT_FOUND, TEMPORAL_UNAVAILABLE, and STREAM_UNREACHABLE if no worker of the queue `ledger` answers. */

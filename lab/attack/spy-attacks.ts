@@ -45,7 +45,7 @@ export async function spyForeignEmitter(scene: AttackScene, attack: PlannedAttac
 }
 
 /**
- * Sends bytes that are not protobuf, truncated protobuf, wrong lengths, and messages without a VAA, and a truncated
+ * Sends bytes that are not protobuf, truncated protobuf, wrong lengths, messages without a VAA, and a well-formed
  * message of 5 MB.
  */
 export async function spyMalformed({ devnet, wait }: AttackScene, { forMs }: PlannedAttack): Promise<string> {
@@ -58,7 +58,8 @@ export async function spyMalformed({ devnet, wait }: AttackScene, { forMs }: Pla
     getBytes('0x0affffffffffffffffffff01'),
     getBytes('0x1a0401020304'),
     getBytes('0x080a'),
-    concatBytes(getBytes('0x0a80c0b102'), new Uint8Array(5_000_000)),
+    // Field 1 with its length, 5,000,000, as a varint.
+    concatBytes(getBytes('0x0ac096b102'), new Uint8Array(5_000_000)),
   ]
   let sent = 0
   for (const until = Date.now() + forMs; Date.now() < until; await wait(100)) {

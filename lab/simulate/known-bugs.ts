@@ -20,6 +20,16 @@ export const knownBugs = {
     edits: [["  if (verdict.kind === 'valid') {\n", "  if (verdict.kind !== 'wait') {\n"]],
     ...{ seed: 1, transfers: 300 },
   },
+  'restored-cancel': {
+    what: 'A transfer ends as cancelled before a process has reported the account to a restored ledger.',
+    file: 'activities/transfer/confirm-end.ts',
+    edits: [
+      ['isUnreported = false }', 'isUnreported: _ }'],
+      ['knowsAll && !isUnreported', 'knowsAll'],
+      ['  if (isUnreported && agreed > 0) return { lane }\n', ''],
+    ],
+    ...{ seed: 900, transfers: 1_000 },
+  },
 } as const satisfies Record<string, KnownBug>
 
 export type BugName = keyof typeof knownBugs

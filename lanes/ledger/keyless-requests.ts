@@ -17,7 +17,7 @@ const pauseMs = 10_000
 const answerMs = 10_000
 const sharedEveryMs = 200
 /** Time (ms) after which no pool is expected to hold a transaction that was signed before. */
-const poolMs = 24 * 60 * 60_000
+export const poolMs = 24 * 60 * 60_000
 
 export type Withdraw = KeylessSteps['withdraw']
 
@@ -38,6 +38,11 @@ export interface LedgerNonces {
   readonly isNew: boolean
   /** False if the ledger is missing or unsynced, has no recent report, or lacks the grants of an earlier ledger. */
   readonly knowsAll: boolean
+  /**
+   * Time of the last report, ms since the epoch, by the ledger's clock. 0 if the ledger is missing or unsynced.
+   * Undefined if no process reports: the config lacks the lane, or its chain was replaced.
+   */
+  readonly reportedAt?: number | undefined
 }
 
 export type HeldNonces = (workflowId: string, more?: readonly LaneId[]) => Promise<LedgerNonces[]>
@@ -47,15 +52,23 @@ export function createKeylessRequests(client: TemporalClient, lanes: ReadonlyMap
     const known = new Map<string, ReadonlySet<string>>()
     return [lane, sharedRead(() => readLedger(client, lane, { batched, known }), sharedEveryMs)] as const
   })
+  const reportedAt = (lane: LaneId, state: LaneState | undefined) => {
+    if (!lanes.has(lane) || state?.replaced) return undefined
+    return state?.synced ? (state.observed?.at ?? 0) : 0
+  }
+  const toNonces = (lane: LaneId, reading: LedgerReading | undefined, workflowId: string) => {
+    return { ...noncesOf(lane, reading, workflowId), reportedAt: reportedAt(lane, reading?.state) }
+  }
   return {
     withdraw: createWithdrawals(client, lanes, batched),
+    requestReport: createReportRequests(client, lanes),
     heldNonces: (workflowId: string, more: readonly LaneId[] = []) => {
       const asked = [...new Set([...lanes.keys(), ...more])]
       const read = (lane: LaneId) => readLedger(client, lane, { batched, isRemoved: !lanes.has(lane) })
-      return Promise.all(asked.map(async (lane) => noncesOf(lane, await read(lane), workflowId)))
+      return Promise.all(asked.map(async (lane) => toNonces(lane, await read(lane), workflowId)))
     },
     /** Shares reads between workflows: at most one per ledger in 200 ms. */
-    sharedHeldNonces: (workflowId: string) => Promise.all(readings.map(async ([lane, read]) => noncesOf(lane, await read(), workflowId))),
+    sharedHeldNonces: (workflowId: string) => Promise.all(readings.map(async ([lane, read]) => toNonces(lane, await read(), workflowId))),
   }
 }
 
@@ -74,6 +87,21 @@ function createWithdrawals(client: TemporalClient, lanes: ReadonlyMap<LaneId, La
       return nonce === undefined ? { kind: 'free' } : { kind: 'held', nonce }
     } catch (error) {
       if (isGone(error)) return { kind: 'free' }
+      throw new RelayerError('LANE_UNREACHABLE', { facts: { lane }, cause: error })
+    }
+  }
+}
+
+/**
+ * Returns a function that requests a report of a lane's account, because the processes of an idle lane send none. Until
+ * the report, the ledger grants no nonce. It starts a missing ledger.
+ */
+function createReportRequests(client: TemporalClient, lanes: ReadonlyMap<LaneId, LaneConfig>) {
+  return async (lane: LaneId, reason: string): Promise<void> => {
+    const request: LaneOrder = { kind: 'resync', id: randomUUID(), order: { by: portageItself, reason } }
+    try {
+      await apply(client, lane, lanes.get(lane), request, withdrawalMs)
+    } catch (error) {
       throw new RelayerError('LANE_UNREACHABLE', { facts: { lane }, cause: error })
     }
   }

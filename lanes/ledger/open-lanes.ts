@@ -1,4 +1,4 @@
-import type { LaneId } from '../../domain/lane/lane.ts'
+import type { LaneId, LaneState } from '../../domain/lane/lane.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import { view } from '../../domain/lane/view.ts'
 import { isReported, mayBeTried } from '../../domain/lane/entries.ts'
@@ -25,7 +25,8 @@ export function createLaneStatusCache(client: TemporalClient, lanes: readonly La
    * reports its account.
    */
   const status = (lane: LaneId): Promise<LaneStatus> => {
-    const read = () => ask(client, lane).catch((): LaneStatus => ({ lane, open: true }))
+    const ask = async () => statusOf(client, lane, await queryPagedLane(client, lane))
+    const read = () => ask().catch((): LaneStatus => ({ lane, open: true }))
     const kept = known.get(lane) ?? keptRead(read, { fromStart: maxAgeMs })
     known.set(lane, kept)
     return kept()
@@ -48,8 +49,7 @@ export function createLaneStatusCache(client: TemporalClient, lanes: readonly La
   return { lanes, status, statuses, open, onTrial }
 }
 
-async function ask(client: TemporalClient, lane: LaneId): Promise<LaneStatus> {
-  const state = await queryPagedLane(client, lane)
+export async function statusOf(client: TemporalClient, lane: LaneId, state: LaneState): Promise<LaneStatus> {
   const { closed } = view(state)
   const onTrial = closed?.why === 'funds' && mayBeTried(openUnmined(state), Date.now())
   if (closed && !onTrial) return { lane, open: false, ...closed }

@@ -1,7 +1,6 @@
 import type { Config } from '../../config/schema/schema.ts'
 import { type CauseCode, causeCatalogue, errorCatalogue, isCauseCode, isErrorCode } from '../../domain/catalogue/catalogue.ts'
 import type { CauseValues } from '../../domain/catalogue/cause.ts'
-import { limits } from '../../domain/fees/fees.ts'
 import { groupBy } from '../../domain/group-by.ts'
 import type { ChainName, TransferState } from '../../domain/transfer/transfer.ts'
 import { type Facts, type TransferFacts, valueOf } from './facts.ts'
@@ -31,8 +30,10 @@ export function explainTransfers(
   const held = left.filter(isHeld)
   const slow = left.filter((transfer) => isSlow(transfer, at) && !isHeld(transfer))
   return [
-    ...[...groupBy(held, keyOf).values()].map((group) => explainGroup(group, at, config)),
-    ...[...groupBy(slow, placeOfSlow).values()].map((group) => explainSlow(group, at)),
+    ...[...groupBy(held, keyOf).values()].flatMap((group) => isolated('a group of transfers', at, () => [explainGroup(group, at, config)])),
+    ...[...groupBy(slow, placeOfSlow).values()].flatMap((group) =>
+      isolated('a group of slow transfers', at, () => [explainSlow(group, at)]),
+    ),
     ...isolated('the denials', at, () => explainDenied(declined, settings, at)),
     ...explainRefused(declined, at),
   ]
@@ -77,7 +78,7 @@ function explainGroup(group: readonly [TransferFacts, ...TransferFacts[]], at: n
     where: { kind: 'transfers', id: state === 'parked' ? 'parked' : place },
     ...groupFacts(group, at),
     values: { chain: targetChain, ...(first.lane !== undefined && { lane: first.lane }), ...partyOf(group) },
-    ...(code === 'FEE_LIMIT' && { useless: uselessFor(reason ?? '', first) }),
+    ...(code === 'FEE_LIMIT' && { useless: uselessFor(group.find(({ feeLimit }) => feeLimit) ?? first) }),
   }
 }
 
@@ -103,12 +104,12 @@ function missingRole({ bridge, sourceChain, targetChain }: TransferFacts, { brid
   return route && `grant RELAYER_ROLE of ${route.targetContract} to ${lanes.join(' or ')}`
 }
 
-/** Beginnings of commands that do not raise the limit in `reason`. */
-function uselessFor(reason: string, { targetChain, workflowId }: TransferFacts): string[] {
+/** Beginnings of commands that do not raise the limit. */
+function uselessFor({ feeLimit, targetChain, workflowId }: TransferFacts): string[] {
   const raise = (option: string) => `portage fees set --scope chain:${targetChain} --max-fee-per-${option}`
   const cancel = `portage transfer cancel ${workflowId}`
-  if (reason.includes(`by ${limits.submission}`)) return [raise('gas'), raise('transaction')]
-  return [cancel, raise(reason.includes(`by ${limits.transaction}`) ? 'gas' : 'transaction')]
+  if (feeLimit === 'submission') return [raise('gas'), raise('transaction')]
+  return [cancel, raise(feeLimit === 'transaction' ? 'gas' : 'transaction')]
 }
 
 function groupFacts(group: readonly TransferFacts[], at: number): Pick<Finding, 'since' | 'asOf' | 'holds'> {

@@ -1,5 +1,6 @@
 import { medianOf, votersOf } from '../../chains/heads.ts'
 import type { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { FeeLimit } from '../../domain/fees/fees.ts'
 import type { LaneId, LaneState } from '../../domain/lane/lane.ts'
 import type { TokenReading, WatchedToken } from '../../domain/lane/tokens.ts'
 import type { NotifierState } from '../../domain/notification/notifier.ts'
@@ -76,6 +77,7 @@ export interface ServedFacts {
 export interface TransferFacts extends OpenTransfer {
   readonly inStateSince?: number
   readonly failure?: string
+  readonly feeLimit?: FeeLimit
   /** The only lane that may deliver the transfer, if its submission chose one. */
   readonly chosenLane?: LaneId
   readonly tries?: number

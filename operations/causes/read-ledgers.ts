@@ -4,12 +4,13 @@ import { RelayerError } from '../../domain/catalogue/errors.ts'
 import type { LaneId, LaneState } from '../../domain/lane/lane.ts'
 import { type NotifierState, silentSince, waitingCount } from '../../domain/notification/notifier.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
-import { UnparsedAnswer, withOthersLimited } from '../../temporal/client/connection/answer-limits.ts'
+import { limited, UnparsedAnswer } from '../../temporal/client/connection/answer-limits.ts'
 import { listWorkflows, type TemporalClient, within } from '../../temporal/client/connection/client.ts'
 import { readLane } from '../../temporal/client/lanes/lanes.ts'
 import { countNotified } from '../../temporal/client/settings/notified-transfers.ts'
 import { readNotifier } from '../../temporal/client/settings/notifiers.ts'
 import { findStreams, queryStream, workflowIdOf } from '../../temporal/client/streams/streams.ts'
+import type { RunningNames } from '../../temporal/client/visibility/runs.ts'
 import { notifierWorkflowId } from '../../temporal/contracts/notifier.ts'
 import { laneWorkflowId, ledgerWorkflows, settingsWorkflowId } from '../../temporal/contracts/names.ts'
 import { type FailingWorkflow, type LaneFacts, type StreamFacts, type ReceiverFacts, valueOf } from './facts.ts'
@@ -22,8 +23,9 @@ export function readLanes(
   config: Pick<Config, 'chains'>,
   queueOf: (lane: LaneId) => Promise<LaneFacts['queue']>,
 ): Promise<LaneFacts[]> {
+  const reader = limited(client, 'own')
   return mapLimited(lanesOf(config), mostAtOnce, async ({ id: lane, chain }): Promise<LaneFacts> => {
-    const [ledger, queue] = await Promise.all([read(limits.temporalMs + 500, () => ledgerOf(client, lane)), queueOf(lane)])
+    const [ledger, queue] = await Promise.all([read(limits.temporalMs + 500, () => ledgerOf(reader, lane)), queueOf(lane)])
     return { lane, chain, ledger, queue }
   })
 }
@@ -31,8 +33,12 @@ export function readLanes(
 function ledgerOf(client: TemporalClient, lane: LaneId): Promise<LaneState | undefined> {
   return readLane(client, lane).catch((error: unknown) => {
     if (error instanceof RelayerError && error.code === 'LANE_NOT_FOUND') return undefined
-    throw error
+    throw unparsedOf(error) ?? error
   })
+}
+
+export function unparsedOf(error: unknown): UnparsedAnswer | undefined {
+  return error instanceof RelayerError && error.cause instanceof UnparsedAnswer ? error.cause : undefined
 }
 
 /** `isCut`: some workflows outside the config were not read. */
@@ -50,15 +56,18 @@ const othersMs = limits.temporalMs / 2
  * which come first.
  */
 async function readEach<Facts>(
-  { own, others, isCut }: { readonly own: readonly string[]; readonly others: readonly string[]; readonly isCut: boolean },
+  client: TemporalClient,
+  { own, others, isCut }: RunningNames,
   /** Undefined: not read. */
-  ask: (one: string) => Promise<readonly Facts[] | undefined>,
+  ask: (reader: TemporalClient, one: string) => Promise<readonly Facts[] | undefined>,
 ): Promise<Found<Facts>> {
+  const [ofOwn, ofOthers] = [limited(client, 'own'), limited(client, 'others')]
   const until = performance.now() + othersMs
   const all = [...own, ...others]
   let isUnread = false
   const found = await mapLimited([...all.entries()], mostAtOnce, async ([place, one]) => {
-    const facts = place < own.length || performance.now() < until ? await ask(one) : undefined
+    const isOwn = place < own.length
+    const facts = isOwn || performance.now() < until ? await ask(isOwn ? ofOwn : ofOthers, one) : undefined
     isUnread ||= facts === undefined
     return facts ?? []
   })
@@ -68,18 +77,17 @@ async function readEach<Facts>(
 /** Throws the errors of the client. */
 export async function readStreams(client: TemporalClient): Promise<Found<StreamFacts>> {
   const names = await within(client, limits.temporalMs, () => findStreams(client))
-  const ask = async (stream: string): Promise<StreamFacts[] | undefined> => {
-    const state = await read(limits.temporalMs, () => within(client, limits.temporalMs, () => queryStream(client, stream)))
+  const ask = async (reader: TemporalClient, stream: string): Promise<StreamFacts[] | undefined> => {
+    const state = await read(limits.temporalMs, () => within(client, limits.temporalMs, () => queryStream(reader, stream)))
     if ('error' in state) {
-      if (state.error.cause instanceof UnparsedAnswer) return undefined
+      if (unparsedOf(state.error)) return undefined
       // `read` reports a time-out as INTERNAL, but here a time-out shows that no worker answered.
       const error = state.error.code === 'INTERNAL' ? new RelayerError('STREAM_UNREACHABLE', { facts: { stream } }) : state.error
       return [{ stream, state: { asOf: state.asOf, error } }]
     }
     return state.value ? [{ stream, state: { asOf: state.asOf, value: state.value } }] : []
   }
-  const own = names.own.map((stream) => workflowIdOf(client, stream))
-  return withOthersLimited(own, () => readEach(names, ask))
+  return readEach(client, names, ask)
 }
 
 /** Throws the errors of the client. */
@@ -98,8 +106,8 @@ export async function readFailing(
     ...notifications.map(({ name }) => notifierWorkflowId(name)),
   ]
   const others = runs.map(({ workflowId }) => workflowId).filter((id) => !own.includes(id))
-  return readEach({ own, others, isCut }, async (workflowId) => {
-    const failing = failingOf(workflowId, await pendingWork(client, { workflowId }))
+  return readEach(client, { own, others, isCut }, async (reader, workflowId) => {
+    const failing = failingOf(workflowId, await pendingWork(reader, { workflowId }))
     return failing ? [failing] : []
   })
 }
@@ -110,8 +118,9 @@ type Receivers = Config['notifications']
 export function readReceivers(client: TemporalClient, receivers: Receivers, queue: () => Promise<ReceiverFacts['queue']>) {
   if (receivers.length === 0) return Promise.resolve([])
   const polled = queue()
+  const reader = limited(client, 'own')
   return mapLimited(receivers, mostAtOnce, async ({ name: receiver, ...filter }): Promise<ReceiverFacts> => {
-    const notifier = await read(limits.temporalMs + 500, () => readNotifier(client, receiver))
+    const notifier = await read(limits.temporalMs + 500, () => readNotifier(reader, receiver))
     const state = valueOf(notifier)
     const isHeld = state !== undefined && silentSince(state, Date.now()) !== undefined
     const [waiting, step] = isHeld

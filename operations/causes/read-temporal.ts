@@ -8,22 +8,25 @@ import { fromTemporal } from '../../temporal/client/connection/errors.ts'
 import { checkNamespace } from '../../temporal/client/connection/probe.ts'
 import { describeQueue } from '../../temporal/client/visibility/runs.ts'
 import { chainQueue, laneQueue, ledgerQueue } from '../../temporal/contracts/names.ts'
-import { type Facts, type Read, valueOf, type VersionFacts } from './facts.ts'
+import { errorOf, type Facts, type Read, valueOf, type VersionFacts } from './facts.ts'
 import { limits, read } from './read.ts'
 import { notificationQueue } from '../../temporal/contracts/notifier.ts'
-import { readFailing, readLanes, readReceivers, readStreams } from './read-ledgers.ts'
+import { readFailing, readLanes, readReceivers, readStreams, unparsedOf } from './read-ledgers.ts'
 import { readTransfers, type TransfersRead } from './read-transfers.ts'
 
 export type TemporalFacts = Omit<Facts, 'at' | 'chains' | 'spies'>
 
-const nothing: TransfersRead = { transfers: [], declined: [], failing: [], served: new Map() }
-const tooMany = { title: '', about: 'The config lacks them, and they are too many or do not answer in time.' }
+const nothing: TransfersRead = { transfers: [], declined: [], failing: [], served: new Map(), isCut: false }
+const tooMany = {
+  title: '',
+  about: 'They are too many, their answers are too long, or the config lacks them and they do not answer in time.',
+}
 const nobody = { asked: 0, answered: 0 }
 const unpolled = () => ({ asOf: Date.now(), value: { isPolled: false, waiting: 0, waitingMs: 0 } })
 
 export function withoutTemporal(error: RelayerError): TemporalFacts {
   const away: Read<never> = { asOf: Date.now(), error }
-  const { served: _, ...none } = nothing
+  const { served: _, isCut: __, ...none } = nothing
   return {
     ...{ temporal: away, settings: away, ledger: { queue: away, ...nobody }, chainWorkers: new Map() },
     ...{ lanes: [], streams: [], receivers: [], unread: [], ...none },
@@ -60,12 +63,13 @@ export async function readTemporal(
     deployment && ask(() => readVersion(client, { name: deployment.name, buildId: buildIdOf(config) ?? '' })),
     Promise.all(Object.keys(config.chains).map(async (chain) => [chain, await queue(chainQueue(chain), 'workflow')] as const)),
   ])
-  const { served, ...found } = valueOf(transfers) ?? nothing
+  const { served, isCut: _, ...found } = valueOf(transfers) ?? nothing
   // Open transfers may go to chains that the config no longer has. Their queues are judged by their workflows alone.
   const unknown = [...served.keys()].filter((chain) => !Object.hasOwn(config.chains, chain)).map((chain) => [chain, unpolled()] as const)
   const ofStreams = (valueOf(streams)?.found ?? []).map(({ state }) => state)
   const ofLedgers = [known, ...lanes.map((one) => one.ledger), ...ofStreams, ...receivers.map(({ notifier }) => notifier)]
-  const parts = { 'the streams': streams, 'the transfers': transfers, 'the workflows of the queue ledger': failing }
+  const cutLanes = { asOf: known.asOf, value: { isCut: lanes.some(({ ledger: one }) => unparsedOf(errorOf(one))) } }
+  const parts = { 'the lanes': cutLanes, 'the streams': streams, 'the transfers': transfers, 'the workflows of the queue ledger': failing }
   return {
     temporal: { asOf: known.asOf, value: true },
     settings: known,
@@ -79,7 +83,7 @@ export async function readTemporal(
     failing: [...(valueOf(failing)?.found ?? []), ...found.failing],
     unread: Object.entries(parts).flatMap(([what, answer]) => {
       if ('error' in answer) return [{ what, asOf: answer.asOf, error: answer.error }]
-      return 'isCut' in answer.value && answer.value.isCut ? [{ what: `some of ${what}`, asOf: answer.asOf, error: tooMany }] : []
+      return answer.value.isCut ? [{ what: `some of ${what}`, asOf: answer.asOf, error: tooMany }] : []
     }),
   }
 }

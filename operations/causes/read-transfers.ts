@@ -1,7 +1,10 @@
+import { defined } from '../../domain/defined.ts'
 import { anyText, type Check, fields, listOf, oneOf, optional, time } from '../../domain/field-checks.ts'
+import { feeLimits } from '../../domain/fees/fees.ts'
 import { type ChainName, transferStates } from '../../domain/transfer/transfer.ts'
 import { groupBy } from '../../domain/group-by.ts'
 import { mapLimited } from '../../runtime/map-limited.ts'
+import { limited, UnparsedAnswer } from '../../temporal/client/connection/answer-limits.ts'
 import { type TemporalClient, within } from '../../temporal/client/connection/client.ts'
 import { type OpenKind, type OpenTransfer, openTransfers } from '../../temporal/client/transfers/open-transfers.ts'
 import { statusOf } from '../../temporal/client/streams/stream-transfers.ts'
@@ -30,13 +33,16 @@ export async function readTransfers(client: TemporalClient) {
     list('declined', { since: now - declinedMs }),
   ])
   const open = [...parked.listed, ...waiting.listed, ...moving.listed]
-  const asked = await mapLimited(worthAsking(open), most.atOnce, (transfer) => ask(client, transfer))
+  const reader = limited(client, 'others')
+  const all = await mapLimited(worthAsking(open), most.atOnce, (transfer) => ask(reader, transfer))
+  const asked = all.filter((one) => one !== undefined)
   const answers = new Map(asked.map((one) => [one.transfer.runId, one]))
   return {
     transfers: open.map((transfer) => answers.get(transfer.runId)?.transfer ?? transfer).filter(({ state }) => state !== 'delivered'),
     declined: declined.listed,
     failing: asked.flatMap(({ failing }) => failing ?? []),
     served: servedOf(asked),
+    isCut: asked.length < all.length,
   }
 }
 
@@ -54,32 +60,35 @@ function worthAsking(open: readonly OpenTransfer[]): OpenTransfer[] {
   return inTurn.slice(0, most.asked).map(({ transfer }) => transfer)
 }
 
-type Asked = Awaited<ReturnType<typeof ask>>
+type Asked = NonNullable<Awaited<ReturnType<typeof ask>>>
 
+/** Undefined: the answers of these transfers are too long together. */
 async function ask(client: TemporalClient, transfer: OpenTransfer) {
   const { workflowId, runId } = transfer
   const [status, work] = await Promise.all([
     statusOf(client, { id: workflowId, runId, running: true }, most.askMs)
       .then(checkedStatus)
-      .catch(() => undefined),
+      .catch((error: unknown) => (error instanceof UnparsedAnswer ? error : undefined)),
     pendingWork(client, transfer, most.askMs),
   ])
+  if (status instanceof UnparsedAnswer) return undefined
   const code = status?.code ?? work?.activity?.code ?? transfer.code
   const failure = status?.reason ?? (await work?.activity?.message())
-  const inStateSince = status?.timeline.findLast(({ state: then }, index, all) => all[index - 1]?.state !== then)?.at
   const facts: TransferFacts = {
     ...transfer,
-    state: status?.state ?? transfer.state,
-    lane: status?.lane ?? transfer.lane,
+    ...(status && statusFacts(status)),
     code,
     failure,
-    inStateSince,
-    ...(status?.transfer.terms?.lane && { chosenLane: status.transfer.terms.lane }),
     ...(work?.activity && { tries: work.activity.tries }),
     ...(work && !status && { isSilent: true }),
     ...(work?.version !== undefined && { version: work.version }),
   }
   return { transfer: facts, isAnswered: status !== undefined, failing: failingOf(workflowId, work) }
+}
+
+function statusFacts({ state, lane, timeline, feeLimit, transfer: { terms } }: TransferStatus) {
+  const inStateSince = timeline.findLast(({ state: then }, index, all) => all[index - 1]?.state !== then)?.at
+  return { state, ...defined({ lane, inStateSince, feeLimit, chosenLane: terms?.lane }) }
 }
 
 /** Throws if the answer of a forged workflow lacks a field that is read here. */
@@ -92,6 +101,7 @@ const isStatus: Check = fields({
   state: oneOf(...transferStates),
   code: optional(anyText),
   reason: optional(anyText),
+  feeLimit: optional(oneOf(...feeLimits)),
   lane: optional(anyText),
   timeline: listOf(fields({ state: anyText, at: time })),
   transfer: fields({ bridge: anyText, terms: optional(fields({ lane: optional(anyText) })) }),

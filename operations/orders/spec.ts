@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Chain } from '../../chains/port.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import type { AccessLevel, OrderSubject } from '../../domain/access.ts'
-import { RelayerError } from '../../domain/catalogue/errors.ts'
+import { type Facts, RelayerError } from '../../domain/catalogue/errors.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
 import type { Order } from '../../domain/order.ts'
 import type { ChainName } from '../../domain/transfer/transfer.ts'
@@ -102,6 +102,6 @@ export type Unsigned<One> = One extends unknown ? Omit<One, 'order'> : never
 
 export const changesNothing = 'the order would change nothing'
 
-export function invalid(detail: string): RelayerError {
-  return new RelayerError('INPUT_INVALID', { detail })
+export function invalid(detail: string, facts: Facts = {}, cause?: unknown): RelayerError {
+  return new RelayerError('INPUT_INVALID', { detail, facts, cause })
 }

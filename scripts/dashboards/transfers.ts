@@ -128,13 +128,14 @@ export const transfers: Dashboard = {
         },
         {
           ...{ title: 'Cost of deliveries', unit: 'short' },
-          description: 'Gas and coins of the transactions that delivered transfers, in coins of the target chain per second.',
+          description:
+            'Gas and coins of the final transactions that delivered transfers or stages of transfers, in coins of the target chain per second.',
           series: [[coins(rate('chain, bridge', 'portage_delivery_cost_wei_total')), '{{ bridge }} to {{ chain }}']],
         },
         {
           ...{ title: 'Cost of transactions without a delivery', unit: 'short' },
           description:
-            'Gas of final transactions that delivered nothing, including those of parked and declined transfers, in coins of the target chain per second.',
+            'Gas and lost coins of final transactions that delivered nothing, including those of parked and declined transfers, in coins of the target chain per second.',
           series: [[coins(rate('chain, bridge', 'portage_useless_delivery_cost_wei_total')), '{{ bridge }} to {{ chain }}']],
         },
         {
@@ -144,7 +145,7 @@ export const transfers: Dashboard = {
         },
         {
           ...{ title: 'Shadow mode: cost not paid', unit: 'short' },
-          description: 'Cost of the deliveries that were not sent, in coins of the target chain per second.',
+          description: 'Gas and coins of the deliveries that were not sent, in coins of the target chain per second.',
           series: [[coins(rate('chain, bridge', 'portage_shadow_cost_wei_total')), '{{ bridge }} to {{ chain }}']],
         },
         {

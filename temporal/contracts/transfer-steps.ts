@@ -1,8 +1,10 @@
 import type { ErrorCode } from '../../domain/catalogue/errors.ts'
+import type { FeeLimit } from '../../domain/fees/fees.ts'
 import type { Attempt, LaneId } from '../../domain/lane/lane.ts'
 import type { LaneStatus } from '../../domain/lane/messages.ts'
 import type { SignedAttempt } from '../../domain/transfer/attempts.ts'
 import type { CallPlan } from '../../domain/transfer/call-plan.ts'
+import type { ShadowCall } from '../../domain/transfer/shadow.ts'
 import type { ChainName, Delivery, ParkLimits, Transfer } from '../../domain/transfer/transfer.ts'
 
 /** These steps need no key, and run on the queue of the target chain. */
@@ -65,6 +67,13 @@ export type Passed = { kind: 'passed' }
  */
 export type FailedCall = 'reverted' | 'disputed' | 'refused' | 'spent'
 
+/** The reason of a state, as data. */
+export interface ReasonFacts {
+  failedCall?: FailedCall | undefined
+  feeLimit?: FeeLimit | undefined
+  shadowCall?: ShadowCall | undefined
+}
+
 export type Stopped =
   /** `awaitNewSignatures`: the transfer may adopt a copy with newer signatures. */
   | { kind: 'rejected' | 'declined'; code: ErrorCode; reason: string; awaitNewSignatures?: true }
@@ -72,7 +81,7 @@ export type Stopped =
   /** The effect is not final. The workflow checks again after `finalInMs`. */
   | { kind: 'unsettled'; finalInMs: number }
   /** `unverified`: the transfer's signatures were not checked yet. */
-  | { kind: 'waiting'; code: ErrorCode; reason: string; retryInMs: number; unverified?: true; failedCall?: FailedCall }
+  | ({ kind: 'waiting'; code: ErrorCode; reason: string; retryInMs: number; unverified?: true } & ReasonFacts)
   /** `message`: the message with its attestation, base64. The transfer is admitted again with this message. */
   | { kind: 'attested'; message: string }
   /** Waiting cannot make the delivery possible. */
@@ -89,6 +98,11 @@ export interface Ready extends Omit<Attempt, 'kind'> {
   stage?: string
   /** Set for a plug-in package, whose code does not run in the process with the key. */
   plan?: CallPlan
+  /**
+   * Worth of the fee, wei, decimal, for metrics. Set with `plan` if the plug-in has `earned`, because the process with
+   * the key cannot ask the plug-in.
+   */
+  fee?: string
   /** The process that admitted the transfer has the key too, and has reserved a step slot. */
   local?: true
 }
@@ -178,6 +192,12 @@ export interface ConfirmEndInput {
   transfer: Transfer
   intentId: string
   nonces: LaneNonce[]
+  /**
+   * Time of the order that ends the transfer, ms since the epoch, by the workflow's clock. Each lane that the chain has
+   * used must report after this time, or a day must pass. Absent without an order: strangers could fill a stream with
+   * transfers that wait for a lane without a process.
+   */
+  cancelledAt?: number | undefined
 }
 
 export type EndConfirmation =

@@ -4,7 +4,7 @@ import type { LaneId } from '../../domain/lane/lane.ts'
 import type { TransferTransaction } from '../../domain/transfer/attempts.ts'
 import type { TimelineEntry } from '../../domain/transfer/timeline.ts'
 import type { Delivery, Transfer, TransferState } from '../../domain/transfer/transfer.ts'
-import type { FailedCall, LaneNonce, Landed, Ready } from './transfer-steps.ts'
+import type { LaneNonce, Landed, ReasonFacts, Ready } from './transfer-steps.ts'
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 
 export interface TransferInput {
@@ -32,7 +32,7 @@ export interface UnacknowledgedSignals {
   cancelledBy?: Order
 }
 
-export interface TransferProgress {
+export interface TransferProgress extends ReasonFacts {
   state: TransferState
   round: number
   failures: number
@@ -64,8 +64,6 @@ export interface TransferProgress {
   left?: LaneNonce[]
   code?: ErrorCode
   reason?: string
-  /** Set if `reason` is that of a failed call. */
-  failedCall?: FailedCall
   timeline: TimelineEntry[]
   transactions?: readonly TransferTransaction[]
   orders?: readonly GivenOrder[]
@@ -73,7 +71,7 @@ export interface TransferProgress {
 
 export interface TransferStatus
   extends
-    Pick<TransferProgress, 'state' | 'lane' | 'code' | 'reason' | 'failedCall' | 'timeline' | 'transactions' | 'orders'>,
+    Pick<TransferProgress, 'state' | 'lane' | 'code' | 'reason' | keyof ReasonFacts | 'timeline' | 'transactions' | 'orders'>,
     Partial<Pick<Landed, 'nonce' | 'txHash' | 'attempts' | 'tried' | 'batch'>> {
   id: string
   transfer: Omit<Transfer, 'message'>

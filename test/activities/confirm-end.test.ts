@@ -19,8 +19,8 @@ const transfer = {
 }
 
 /** `word`: the ledger's answer. `agreed`: the account's count of used nonces, according to most nodes. */
-function ending(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, left = [] as LaneNonce[] } = {}) {
-  const asked = { agreed: 0, pending: 0 }
+function ending(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, left = [] as LaneNonce[], cancelledAt = 0 } = {}) {
+  const asked = { agreed: 0, pending: 0, reports: 0 }
   const reads: Partial<Chain> = {
     blockTimeMs: 1_000,
     agreedNonce: () => (asked.agreed++, Promise.resolve(agreed)),
@@ -40,8 +40,9 @@ function ending(word: Partial<LedgerNonces>, { agreed = 5, pending = 5, left = [
     bridges: new Map([['b', { endpoints: onEveryChain(endpoint) }]]),
     heldNonces: () => Promise.resolve([{ lane, nonces: [], owners: [], finalized: 0, isNew: false, knowsAll: true, ...word }]),
     withdraw: () => Promise.resolve({ kind: 'free' }),
+    requestReport: () => (asked.reports++, Promise.resolve()),
   } as unknown as EndDeps)
-  return { asked, answer: () => confirmEnd({ transfer, intentId: 'w/1', nonces: left }) }
+  return { asked, answer: () => confirmEnd({ transfer, intentId: 'w/1', nonces: left, cancelledAt }) }
 }
 
 describe('before a transfer ends of which no nonce is known', () => {
@@ -65,6 +66,38 @@ describe('before a transfer ends of which no nonce is known', () => {
     expect(await ending(unsynced).answer()).toEqual({ kind: 'free' })
   })
 
+  test('a cancelled transfer is held until each used lane has reported its account since the order', async () => {
+    const held = { kind: 'held', nonces: [{ lane }] }
+    const at = Date.now()
+    for (const knowsAll of [true, false]) {
+      expect(await ending({ knowsAll, reportedAt: at - 1 }, { cancelledAt: at }).answer()).toEqual(held)
+      expect(await ending({ knowsAll, reportedAt: at }, { cancelledAt: at }).answer()).toEqual({ kind: 'free' })
+      expect(await ending({ knowsAll, reportedAt: 0 }, { agreed: 0, pending: 0, cancelledAt: at }).answer(), 'unused').toEqual({
+        kind: 'free',
+      })
+      expect(await ending({ knowsAll, reportedAt: 0 }).answer(), 'no order').toEqual({ kind: 'free' })
+      expect(await ending({ knowsAll }, { cancelledAt: at }).answer(), 'nobody reports').toEqual({ kind: 'free' })
+      expect(await ending({ knowsAll, reportedAt: 0 }, { cancelledAt: at - 25 * 3_600_000 }).answer(), 'a day later').toEqual({
+        kind: 'free',
+      })
+    }
+    const other = { left: [{ lane, nonce: 2 }], cancelledAt: at }
+    expect(await ending({ knowsAll: true, reportedAt: 0 }, other).answer(), 'another nonce is final').toEqual(held)
+  })
+
+  test('a report is requested once, and only of a lane that the cancel waits for', async () => {
+    const reports = async (word: Partial<LedgerNonces>, cancelledAt = Date.now()) => {
+      const { asked, answer } = ending(word, { cancelledAt })
+      await answer()
+      return asked.reports
+    }
+    expect(await reports({ reportedAt: 0 })).toBe(1)
+    expect(await reports({ reportedAt: 0, isNew: true }), 'the ledger is unsynced already').toBe(0)
+    expect(await reports({ reportedAt: Date.now() + 1_000 })).toBe(0)
+    expect(await reports({ reportedAt: 0 }, 0)).toBe(0)
+    expect(await reports({ reportedAt: 0, nonces: [7] }), 'the cancel waits for a known nonce').toBe(0)
+  })
+
   test('a transfer is free once all nonces of the lane are final', async () => {
     expect(await ending({ knowsAll: false }).answer()).toEqual({ kind: 'free' })
   })
@@ -72,6 +105,6 @@ describe('before a transfer ends of which no nonce is known', () => {
   test('a ledger that knows all needs no read of the chain', async () => {
     const { asked, answer } = ending({}, { pending: 6 })
     expect(await answer()).toEqual({ kind: 'free' })
-    expect(asked).toEqual({ agreed: 0, pending: 0 })
+    expect(asked).toEqual({ agreed: 0, pending: 0, reports: 0 })
   })
 })

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { createShadow, type Shadow } from '../../activities/checks/shadow.ts'
 import { createPrepare } from '../../activities/transfer/admit.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
+import type { CallPlan } from '../../domain/transfer/call-plan.ts'
 import { noSettings } from '../../domain/settings/settings.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 import { nativeTransfer } from '../helpers/native-transfer.ts'
@@ -10,12 +11,19 @@ import type { PlannedDelivery } from '../../bridges/port.ts'
 import { bridgesWith, fakeDelivery, fakeEndpoint } from './fake-bridge.ts'
 import { inItsRun } from './its-run.ts'
 
+interface Extras {
+  readonly shadow?: Shadow
+  readonly value?: string
+  readonly plan?: CallPlan
+}
+
 /** Prepares a call of 100,000 gas at a base fee of 9 wei and a tip of 1 wei. It costs 1,000,000 wei plus `dataFee`. */
-async function prepare(worth: bigint | undefined | PlannedDelivery['earned'], dataFee = '0', shadow?: Shadow) {
+async function prepare(worth: bigint | undefined | PlannedDelivery['earned'], dataFee = '0', { shadow, value = '0', plan }: Extras = {}) {
   const lane = 'evm-1:0xa'
   const earned = typeof worth === 'function' ? worth : async () => worth
   const endpoint = fakeEndpoint({
-    delivery: fakeDelivery({ call: async () => ({ to: `0x${'ab'.repeat(20)}`, data: '0x12345678', value: '0' }), earned }),
+    delivery: fakeDelivery({ call: async () => ({ to: `0x${'ab'.repeat(20)}`, data: '0x12345678', value }), earned }),
+    ...(plan && { plan: () => plan }),
   })
   const chain = {
     name: 'bsc',
@@ -75,10 +83,27 @@ test('in shadow mode a transfer that is ready waits, and the log has its call on
   const metrics = createMetrics()
   const shadow = createShadow(logger, metrics)
   const reason = `evm-1:0xa would call 0x12345678 of 0x${'ab'.repeat(20)} with 100000 gas at up to 0.000000019 gwei; it costs 0.001 gwei now`
-  for (let time = 0; time < 2; time++) expect(await prepare(undefined, '0', shadow)).toMatchObject({ code: 'SHADOW_MODE', reason })
+  const shadowCall = { selector: '0x12345678', gasLimit: '100000', maxFee: '19', cost: '1000000' }
+  for (let time = 0; time < 2; time++)
+    expect(await prepare(undefined, '0', { shadow })).toMatchObject({ code: 'SHADOW_MODE', reason, shadowCall })
   expect(lines).toMatchObject([{ lane: 'evm-1:0xa', gasLimit: '100000', maxFee: '19', tip: '1', costWei: '1000000' }])
-  expect(await prepare(0n, '0', shadow)).toMatchObject({ code: 'FEE_BELOW_COST' })
+  expect(await prepare(0n, '0', { shadow })).toMatchObject({ code: 'FEE_BELOW_COST' })
   const text = await metrics.render()
   expect(text).toMatch(/portage_shadow_deliveries_total\{[^}]*\} 1\n/)
   expect(text).toMatch(/portage_shadow_cost_wei_total\{[^}]*\} 1000000\n/)
+})
+
+test('in shadow mode the coins of a call count as cost', async () => {
+  const { logger, lines } = recordingLogger()
+  const metrics = createMetrics()
+  await prepare(undefined, '0', { shadow: createShadow(logger, metrics), value: '30' })
+  expect(lines).toMatchObject([{ costWei: '1000030' }])
+  expect(await metrics.render()).toMatch(/portage_shadow_cost_wei_total\{[^}]*\} 1000030\n/)
+})
+
+test('the admission names the whole fee of a plug-in for the process with the key', async () => {
+  const plan = { to: `0x${'ab'.repeat(20)}`, data: '0x12345678', effect: [], recipient: '0x1', token: 'weth' }
+  expect(await prepare(1_000_000n, '0', { plan, value: '30' })).toMatchObject({ kind: 'ready', plan, fee: '1000030' })
+  expect(await prepare(undefined, '0', { plan, value: '30' })).not.toHaveProperty('fee')
+  expect(await prepare(1_000_000n)).not.toHaveProperty('fee')
 })

@@ -183,3 +183,13 @@ describe('A batch', () => {
     },
   )
 })
+
+test('the losses of paid requests make no other delivery of the chain wait', () => {
+  const kept = new Losses(60_000, 10n)
+  const honest = { targetChain: 'bsc', bridge: 'receivers', recipient: 'app', token: '2/emitter' }
+  kept.add(honest, { txHash: '0x1', paid: 1n, now: 1_000 })
+  const paid = { ...honest, bridge: 'executor', token: '2/other' }
+  for (let one = 0; one < 5; one++)
+    kept.add({ ...paid, recipient: `contract ${one}`, lossesOf: `request ${one}` }, { txHash: `0x2${one}`, paid: 9n, now: 2_000 })
+  expect(kept.quarantineOf({ ...honest, recipient: 'another' }, {}, 30 * 60_000)).toBeUndefined()
+})

@@ -4,6 +4,7 @@ import { concat, getBytes, id, toBeHex, zeroPadValue } from 'ethers'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { executorAbi, readRequest, type RequestForExecution, requestTopics } from '../../bridges/executor/event.ts'
+import { readMessage } from '../../bridges/executor/message.ts'
 import { decodeQuote, encodeQuote, isSignedBy } from '../../bridges/executor/quote.ts'
 import { decodeInstructions, decodeRequest } from '../../bridges/executor/requests.ts'
 import { devnetAccount } from '../../lab/devnet/chain/accounts.ts'
@@ -175,4 +176,23 @@ describe('the event of the Executor', () => {
       }),
     )
   })
+})
+
+test('a message whose texts overlap is refused before it is decoded', () => {
+  const word = (value: number) => value.toString(16).padStart(64, '0')
+  const [texts, length, head] = [600, 18_000, 13 * 32]
+  const offsets = [head, head + 32, head + 64, head + 96].map(word)
+  const attested = [
+    word(texts),
+    ...Array.from({ length: texts }, () => word(texts * 32)),
+    word(length),
+    'ab'.repeat(length),
+    '00'.repeat(16),
+  ]
+  const heads = [2, 9, 3, 1, 1, 1, 4, 1, 1].map(word)
+  const bytes = Buffer.from([...heads, ...offsets, ...[0, 0, 0].map(word), ...attested].join(''), 'hex')
+  const startedAt = performance.now()
+  expect(codeOf(() => readMessage(bytes))).toBe('EXECUTOR_MESSAGE')
+  // Decoded, the message has 10 MB, which takes many seconds.
+  expect(performance.now() - startedAt).toBeLessThan(5_000)
 })

@@ -54,6 +54,7 @@ function endpointOf({ clock = () => 0, honourExpired = false, executes = false }
   const target = { caps, prefixes: ['ERN1'] as const, receivers: {}, dropOffContracts: { ERN1: payer } }
   return createExecutorEndpoint({
     ...{ chain, ...target, maxMsgValue: 10n, verify, verifyRequest: async () => {}, findVaa: unused('findVaa'), products: { ntt } },
+    wormholeId: 4,
     terms: { quoter, honourExpired, chains: new Map([[4, target]]) },
     ...{ decode, within: () => [] },
     clock,

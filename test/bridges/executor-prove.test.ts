@@ -1,5 +1,6 @@
 import { UniversalAddress } from '@wormhole-foundation/sdk-definitions'
 import { describe, expect, test } from 'vitest'
+import { intentOf } from '../../bridges/executor/calls.ts'
 import { encodeCall, selectorOf } from '../../bridges/kit/calls.ts'
 import { type ExecutorMessage, writeMessage } from '../../bridges/executor/message.ts'
 import type { Intent } from '../../domain/lane/lane.ts'
@@ -56,6 +57,21 @@ describe('A key signs only the call that a request paid for', () => {
       await expect(endpoint.proveCall({ ...intent, ...change })).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
     const done = await planned(unlisted, { recordContract: record, isDelivered: always })
     await expect(done.endpoint.proveCall(intent)).rejects.toMatchObject({ code: 'CALL_UNJUSTIFIED' })
+  })
+
+  test('a key makes no call for a request whose coins were paid for on another chain', async () => {
+    const elsewhere = message({ targetChain: 5, signedQuote: quote({ targetChain: 5 }) })
+    logs.push(writeMessage({ ...elsewhere, attested: [] }))
+    expect(transferOf(elsewhere).targetChain).toBe('polygon')
+    const forged = { ...transferOf(elsewhere), targetChain: 'bsc' }
+    const made = async () => endpointOf().delivery(forged).call()
+    await expect(made()).rejects.toMatchObject({ code: 'MESSAGE_MISMATCH' })
+  })
+
+  test('no call is made to a contract for which no view shows the delivery', () => {
+    const wanted = { gasLimit: 100_000n, msgValue: 5n, dropOff: 0n }
+    const unlisted = message({ targetAddress: universal(other) }, vaaOf())
+    expect(() => intentOf({ receivers: {} }, unlisted, wanted)).toThrow(expect.objectContaining({ code: 'EXECUTOR_UNSUPPORTED' }))
   })
 
   const asking = (gasLimit: bigint, change: Partial<ExecutorMessage['request']> = {}) =>

@@ -14,9 +14,10 @@ export const [executor, receiver, other, sender] = ['a', 'b', 'c', 'd'].map(addr
 const names = new Map([
   [2, 'ethereum'],
   [4, 'bsc'],
+  [5, 'polygon'],
 ])
 
-export const quote = (prices: { gasPrice?: bigint; expiry?: bigint } = {}) =>
+export const quote = (prices: { gasPrice?: bigint; expiry?: bigint; targetChain?: number } = {}) =>
   signed({
     ...{ quoter, payee: universal(address('e')), sourceChain: 2, targetChain: 4, expiry: 2_000_000_000n, baseFee: 0n },
     ...{ gasPrice: 1n, sourcePrice: 1n, targetPrice: 1n, ...prices },
@@ -52,12 +53,11 @@ export interface Setting {
 }
 
 const receivers = { [receiver]: { view: 'isReceived(bytes32)', args: ['$digest'], is: 'true' } }
-const termsWith = (recordContract?: string): ExecutorTerms => ({
-  ...{ quoter, honourExpired: false },
-  chains: new Map([
-    [4, { caps: { maxGasLimit: 1_000_000n, maxMsgValue: 10n, maxGasDropOff: 5n }, receivers, recordContract, prefixes: ['ERV1'] }],
-  ]),
-})
+const termsWith = (recordContract?: string): ExecutorTerms => {
+  const caps = { maxGasLimit: 1_000_000n, maxMsgValue: 10n, maxGasDropOff: 5n }
+  const ofChain = { caps, receivers, recordContract, prefixes: ['ERV1'] as const }
+  return { ...{ quoter, honourExpired: false }, chains: new Map([4, 5].map((chain) => [chain, ofChain])) }
+}
 
 export const [always, never] = [() => true, () => false]
 
@@ -65,6 +65,7 @@ export function endpointOf({ isDelivered = never, isAway = never, published, rec
   const set = { index: 0, keys: devnetGuardians(3).map(({ address: key }) => key), expirationTime: 0, current: true }
   return createExecutorEndpoint({
     chain: { name: 'bsc', call: async () => toBeHex(isDelivered() ? 1n : 0n, 32) },
+    wormholeId: 4,
     terms: termsWith(recordContract),
     maxMsgValue: 10n,
     clock,

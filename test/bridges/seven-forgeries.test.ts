@@ -130,6 +130,7 @@ async function ofRequest(prefix: 'ERV1' | 'ERN1', call: Parameters<typeof ofMess
   })
   const endpoint = createExecutorEndpoint({
     ...{ chain, ...target, maxMsgValue: 10n, verify, verifyRequest: async () => {}, decode, within: () => [], clock: () => 0 },
+    wormholeId: 4,
     ...{ terms: { quoter, honourExpired: false, chains: new Map([[4, target]]) }, findVaa: unused('findVaa'), products: { ntt } },
   })
   const one = ofMessages((intent) => endpoint.proveCall(intent, '100000'), { ...call, value: String(coins) })

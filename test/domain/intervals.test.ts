@@ -154,6 +154,16 @@ describe('interval sets in JSON', () => {
     expect(JSON.parse(JSON.stringify(set))).toEqual(set)
   })
 
+  test('packed intervals with a number of more than 20 digits, or with 24,600 intervals, are refused', () => {
+    const largest = 2n ** 64n - 1n
+    const [from, to] = [largest - 1n, largest]
+    expect(unpack(pack([[0n, from]]))).toEqual([[0n, from]])
+    expect(unpack(pack([[from, to]]))).toEqual([[from, to]])
+    expect(() => unpack(`${'9'.repeat(42)},1`)).toThrow(RangeError)
+    expect(unpack('2,'.repeat(10_000).slice(0, -1))).toHaveLength(10_000)
+    expect(() => unpack('2,'.repeat(24_600).slice(0, -1))).toThrow(RangeError)
+  })
+
   test('a value that is no interval is refused', () => {
     expect(() => addInterval([], '5', '4')).toThrow(new RangeError('5 is above 4'))
     for (const bad of ['', '-1', '1.5', '0x1', '1x', ' 1']) {

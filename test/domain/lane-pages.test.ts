@@ -66,6 +66,19 @@ describe('packed entries', () => {
       { numRuns: 500 },
     )
   }, 120_000)
+
+  test.each([
+    ['repeats a long word', ['x'.repeat(1_000_000)], ',.A,,,,,;'],
+    ['repeats a long start of ids', ['x'.repeat(1_000_000)], ',A,1,,,,;'],
+    ['has only empty entries', [], ';'],
+  ])('a forged page that %s is refused before it fills the memory', (_, words, entry) => {
+    expect(() => unpackEntries({ words, text: entry.repeat(2_000_000 / entry.length) })).toThrow(RangeError)
+  })
+
+  test('a forged page with a number of a million digits is refused', () => {
+    const text = `,-,,,0-${'z'.repeat(1_000_000)},,;`
+    expect(() => unpackEntries({ words: [], text })).toThrow(RangeError)
+  })
 })
 
 describe('15 minutes of finality at 20 per second on one key', { timeout: 120_000 }, () => {

@@ -27,6 +27,8 @@ const texts = {
   '1 MiB of names of secrets': long('secret ', '='),
   '1 MiB of spaces after a name of a secret': `secret${long(' ')}`,
   '1 MiB of bearer tokens': long('bearer '),
+  '1 MiB of headers with credentials': long('authorization:a b="'),
+  '1 MiB of spaces after a scheme': `authorization: a${long(' ')}`,
 } as const
 
 test.each(Object.entries(texts))('redacting %s takes linear time', (_, text) => {

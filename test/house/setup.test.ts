@@ -1,8 +1,9 @@
-import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { spawn, spawnSync } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { until } from '../../lab/devnet/until.ts'
 import { importsOf } from '../../scripts/check-rooms.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 
@@ -33,6 +34,76 @@ function setup(args: readonly string[] = [], { env = {}, nodeArgs = [] }: { env?
   })
   return { status, stdout, stderr }
 }
+
+const program = (lines: string) => `#!${process.execPath}\n${lines}\n`
+
+/** Puts a program in place of npm. It notes its begin and end, and installs once the file `go` is there (1 min). */
+function placeNpm(): string {
+  const bin = join(clone, 'bin')
+  mkdirSync(bin)
+  const anvil = program('')
+  const npm = `const { appendFileSync, chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } = require('node:fs')
+    appendFileSync('log', 'begin ')
+    rmSync('node_modules', { recursive: true, force: true })
+    for (const until = Date.now() + 60_000; !existsSync('go') && Date.now() < until; ) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+    mkdirSync('node_modules/.bin', { recursive: true })
+    writeFileSync('node_modules/.bin/anvil', ${JSON.stringify(anvil)})
+    chmodSync('node_modules/.bin/anvil', 0o755)
+    appendFileSync('log', 'end ')`
+  writeFileSync(join(bin, 'npm'), program(npm), { mode: 0o755 })
+  return bin
+}
+
+/** Starts a set-up in the clone, which uses the program of `placeNpm`. */
+function start(bin: string, args: readonly string[] = []) {
+  const env = { ...process.env, PATH: [bin, process.env['PATH']].join(delimiter), TEMPORAL_CLI: process.execPath }
+  const child = spawn(process.execPath, [join(clone, 'scripts/setup.mjs'), ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+  let printed = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (printed += text))
+  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()))
+  return { pid: child.pid, ended, printed: () => printed }
+}
+
+const installs = () => (existsSync(join(clone, 'log')) ? readFileSync(join(clone, 'log'), 'utf8') : '')
+const claims = () => readdirSync(join(clone, '.portage/setup'))
+
+describe('set-ups in the same folder', { timeout: 120_000 }, () => {
+  test('a set-up waits for another one in its folder, says so in one line, and does not install again', async () => {
+    const bin = placeNpm()
+    const first = start(bin)
+    await until(async () => installs() === 'begin ', { timeoutMs: 60_000, everyMs: 20, what: 'the installation to begin' })
+    const second = start(bin)
+    const line = `set-up: waits for the set-up of process ${first.pid} in the same folder\n`
+    await until(async () => second.printed() === line, { timeoutMs: 60_000, everyMs: 20, what: 'the second set-up to wait' })
+    writeFileSync(join(clone, 'go'), '')
+    await Promise.all([first.ended, second.ended])
+    expect(installs()).toBe('begin end ')
+    expect(first.printed()).toContain('set-up: packages installed')
+    expect(second.printed()).toBe(`${line}set-up: packages are up to date\nset-up: found the Temporal CLI\n`)
+    expect(claims()).toEqual([])
+  })
+
+  test('set-ups that start at the same time install one after the other', async () => {
+    const bin = placeNpm()
+    writeFileSync(join(clone, 'go'), '')
+    await Promise.all(Array.from({ length: 4 }, () => start(bin, ['--force']).ended))
+    expect(installs()).toBe('begin end '.repeat(4))
+    expect(claims()).toEqual([])
+  })
+
+  test('a set-up does not wait for a process that has ended, nor for another process with its id', async () => {
+    const bin = placeNpm()
+    writeFileSync(join(clone, 'go'), '')
+    mkdirSync(join(clone, '.portage/setup'), { recursive: true })
+    const { pid: dead } = spawnSync(process.execPath, ['-e', ''])
+    writeFileSync(join(clone, '.portage/setup', `${dead}-1`), '')
+    writeFileSync(join(clone, '.portage/setup', `${process.pid}-1`), 'Mon Jan  1 00:00:00 1990')
+    const { ended, printed } = start(bin)
+    await ended
+    expect(printed()).toMatch(/^set-up: installing packages/)
+    expect([installs(), claims()]).toEqual(['begin end ', []])
+  })
+})
 
 describe('npm run setup', { timeout: 120_000 }, () => {
   test('npm run setup -- --help says what it does, and does nothing', () => {

@@ -1,3 +1,4 @@
+import { WorkflowNotFoundError } from '@temporalio/client'
 import { expect, test } from 'vitest'
 import { type LaneState, newLane } from '../../domain/lane/lane.ts'
 import { createKeylessRequests } from '../../lanes/ledger/keyless-requests.ts'
@@ -13,23 +14,26 @@ const reported = (at: number) => ({
   finalizedAt: 9,
 })
 
-async function isNew(state: Partial<LaneState>, { configured = false, startedAt = ago(999) } = {}): Promise<boolean | undefined> {
+async function heldNonces(state: Partial<LaneState> | undefined, { configured = false, startedAt = ago(999) } = {}) {
   const client = {
     withDeadline: (_: number, work: () => unknown) => work(),
     workflow: {
       getHandle: (id: string) => {
         expect(id).toBe(laneWorkflowId(lane))
         return {
-          query: () => Promise.resolve({ ...newLane(config), ...state }),
+          query: () =>
+            state ? Promise.resolve({ ...newLane(config), ...state }) : Promise.reject(new WorkflowNotFoundError('gone', id, undefined)),
           describe: () => Promise.resolve({ startTime: new Date(startedAt) }),
         }
       },
     },
   } as unknown as TemporalClient
-  const { heldNonces } = createKeylessRequests(client, new Map(configured ? [[lane, config]] : []), false)
-  const [word] = await heldNonces('w', [lane])
-  return word?.isNew
+  const requests = createKeylessRequests(client, new Map(configured ? [[lane, config]] : []), false)
+  const [word] = await requests.heldNonces('w', [lane])
+  return word
 }
+
+const isNew = async (...given: Parameters<typeof heldNonces>) => (await heldNonces(...given))?.isNew
 
 const resynced = { kind: 'resync', by: 'alice', reason: 'x' }
 
@@ -53,4 +57,15 @@ test.each<[string, Partial<LaneState>, number]>([
 test('a ledger that has read its account is not new', async () => {
   expect(await isNew({ synced: true, observed: reported(ago(1)) })).toBe(false)
   expect(await isNew({ synced: true, observed: reported(ago(1)) }, { configured: true })).toBe(false)
+})
+
+test('a ledger that is missing, unsynced or of a replaced chain has no time of a report', async () => {
+  const at = ago(1)
+  const reportedAt = async (state: Partial<LaneState> | undefined, configured = true) =>
+    (await heldNonces(state, { configured }))?.reportedAt
+  expect(await reportedAt({ synced: true, observed: reported(at) })).toBe(at)
+  expect(await reportedAt({ synced: false, observed: reported(at) })).toBe(0)
+  expect(await reportedAt(undefined)).toBe(0)
+  expect(await reportedAt({ synced: true, observed: reported(at), replaced: { height: 9, hash: '0x9' } })).toBeUndefined()
+  expect(await reportedAt({ synced: true, observed: reported(at) }, false), 'a lane that the config lacks').toBeUndefined()
 })

@@ -42,6 +42,17 @@ describe('texts', () => {
     ['authorization: Basic cmVsYXk6aHVudGVyMg==', 'authorization: [redacted]'],
     ['sent Basic cmVsYXk6aHVudGVyMg==.', 'sent basic [redacted].'],
     ['a basic authentication', 'a basic authentication'],
+    ['authorization: Token s3cret, then', 'authorization: [redacted], then'],
+    ['{"Authorization":"Token s3cret","host":"a"}', '{"Authorization":"[redacted]","host":"a"}'],
+    ['(proxy-authorization=ApiKey s3cret) failed', '(proxy-authorization=[redacted]) failed'],
+    ['authorization: s3cret', 'authorization: [redacted]'],
+    ['authorization: Bearer\n abc.def\nhost: a', 'authorization: [redacted]\nhost: a'],
+    ['authorization: Token token="s3cret", nonce="b c"', 'authorization: [redacted]'],
+    [
+      'authorization: AWS4-HMAC-SHA256 Credential=s3cret/20261201, SignedHeaders=host, Signature=ab12\nhost: a',
+      'authorization: [redacted]\nhost: a',
+    ],
+    ['{"authorization":"Digest user=\\"a\\",response=\\"s3cret\\""}', '{"authorization":"[redacted]"}'],
   ])('%s → %s', (text, redacted) => {
     expect(redactText(text)).toBe(redacted)
   })

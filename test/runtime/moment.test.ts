@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { ageOf, earlier, momentOf, present } from '../../runtime/moment.ts'
+import { ageOf, earlier, pastByOtherClock, present } from '../../runtime/moment.ts'
 
 const dayMs = 86_400_000
 
@@ -28,7 +28,7 @@ test.each([
 
 test.each([-dayMs, -3_000, 3_000, dayMs])('a time of another clock that is %i ms off is at least as old as the difference', (off) => {
   const advance = clocks()
-  const moment = momentOf(Date.now() + off)
+  const moment = pastByOtherClock(Date.now() + off)
   expect(ageOf(moment)).toBe(Math.abs(off))
   advance(-dayMs, 1_000)
   expect(ageOf(moment)).toBe(Math.abs(off) + 1_000)

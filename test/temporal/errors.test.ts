@@ -54,6 +54,13 @@ describe('errors of the Temporal client', () => {
     const blob = 'Blob data size exceeds limit.'
     expect([grpc(status.INVALID_ARGUMENT, blob), native(status.INVALID_ARGUMENT, blob)].map(isTooLarge)).toEqual([true, true])
     expect(isTooLarge(grpc(status.RESOURCE_EXHAUSTED, 'grpc: received message larger than max (4500000 vs. 4194304)'))).toBe(true)
+    const answers = [
+      grpc(status.RESOURCE_EXHAUSTED, 'Received message larger than max (134217800 vs 134217728)'),
+      grpc(status.RESOURCE_EXHAUSTED, 'Received message that decompresses to a size larger than 134217728'),
+      native(status.OUT_OF_RANGE, 'Error, decoded message length too large: found 134217800 bytes, the limit is: 134217728 bytes'),
+    ]
+    expect(answers.map(isTooLarge)).toEqual([true, true, true])
+    expect(isTooLarge(grpc(status.RESOURCE_EXHAUSTED, 'namespace rate limit exceeded'))).toBe(false)
     const others = [grpc(status.INVALID_ARGUMENT, 'Namespace has no mapping for search attribute'), grpc(status.UNAVAILABLE, blob), gone]
     expect(others.map(isTooLarge)).toEqual([false, false, false])
   })

@@ -1,3 +1,4 @@
+import { status } from '@grpc/grpc-js'
 import { Connection } from '@temporalio/client'
 import { msToTs } from '@temporalio/common/lib/time.js'
 import { afterEach, expect, test, vi } from 'vitest'
@@ -7,11 +8,13 @@ import { newNotifier } from '../../domain/notification/notifier.ts'
 import { initialStream } from '../../domain/stream/reducer.ts'
 import { listStreams } from '../../intake/streams/reports.ts'
 import { listLanes } from '../../lanes/reports.ts'
-import { readStreams } from '../../operations/causes/read-ledgers.ts'
+import { errorOf } from '../../operations/causes/facts.ts'
+import { readLanes, readStreams, unparsedOf } from '../../operations/causes/read-ledgers.ts'
 import type { TemporalClient } from '../../temporal/client/connection/client.ts'
 import { createTemporalClient } from '../../temporal/client/connection/connect.ts'
 import { readKeptOrders } from '../../temporal/client/settings/kept-orders.ts'
 import { createEncryptionCodec } from '../../temporal/encryption/codec.ts'
+import { unpolled } from '../operations/causes/facts.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -109,7 +112,8 @@ test('of 5,000 lanes, a list of lanes shows those in the config and 1,000 others
 
 /** A client with the real codec and converter. Only the answers of the server are replaced. */
 function longAnswers(count: number, most: (id: string) => number, forged: object = {}) {
-  const client = createTemporalClient(Connection.lazy(), 'default', {
+  const connection = Connection.lazy()
+  const client = createTemporalClient(connection, 'default', {
     codec: createEncryptionCodec(undefined),
     streamNames: { all: ['own'], idOf: (text: string) => text, nameOf: (text: string) => text },
   })
@@ -132,7 +136,7 @@ function longAnswers(count: number, most: (id: string) => number, forged: object
       return { queryResult: { payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(text) }] } }
     },
   }
-  for (const one of [client, client.workflow]) Object.defineProperty(one, 'workflowService', { value: workflowService })
+  Object.defineProperty(connection, 'workflowService', { value: workflowService })
   return client
 }
 
@@ -185,4 +189,25 @@ test('of the orders that forged transfers answer, an archive keeps a few MiB in 
 test('an answer of more than 4 MiB is not parsed, even of a workflow of the config', async () => {
   const client = longAnswers(0, () => 4_200_000)
   await expect(readers['listed lanes']!(client)).resolves.toEqual([{ lane: 'own', chain: 'bsc', status: 'no answer' }])
+})
+
+test('a list parses 32 MiB of long answers under ids of the config, and hides no lane of usual size', async () => {
+  const client = longAnswers(30, (id) => (id.endsWith(':own') ? 3 : 2_000_000))
+  const lanes = ['own', ...Array.from({ length: 30 }, (_, index) => `forged-${index}`)]
+  const rows = await listLanes(client, new Map(lanes.map((lane) => [lane, 'bsc'])))
+  const answered = rows.filter(isAnswered).map(({ lane }) => lane)
+  expect([rows.length, answered.length]).toEqual([31, 17])
+  expect(answered).toContain('own')
+  const addresses = Array.from({ length: 30 }, (_, index) => ({ address: `0x${index.toString(16).padStart(40, '0')}` }))
+  const config = { chains: { bsc: { family: 'evm', networkId: 56, lanes: addresses } } } as unknown as Parameters<typeof readLanes>[1]
+  const found = await readLanes(client, config, async () => unpolled)
+  expect(found.filter(({ ledger }) => 'value' in ledger)).toHaveLength(16)
+  expect(found.filter(({ ledger }) => unparsedOf(errorOf(ledger)))).toHaveLength(14)
+})
+
+test.each(['listed lanes', 'listed streams'])('if Temporal does not answer, a list fails and shows no row: %s', async (name) => {
+  const { client } = setting(2, () =>
+    Promise.reject(Object.assign(new Error('away'), { code: status.UNAVAILABLE, details: 'away', metadata: {} })),
+  )
+  await expect(readers[name]!(client)).rejects.toMatchObject({ code: 'TEMPORAL_UNAVAILABLE' })
 })

@@ -1,4 +1,4 @@
-import { status } from '@grpc/grpc-js'
+import { Metadata, status } from '@grpc/grpc-js'
 import { Connection } from '@temporalio/client'
 import { msToTs } from '@temporalio/common/lib/time.js'
 import { expect, test, vi } from 'vitest'
@@ -67,4 +67,52 @@ test.each([status.RESOURCE_EXHAUSTED, status.OUT_OF_RANGE])('a page that is too 
   const { runs, next } = await listPage(client, {})
   expect([runs.map(({ workflowId }) => workflowId), asked]).toEqual([['a'], [1_000, 63, 4]])
   expect((await listPage(client, { token: next, pageSize: 50 })).runs.map(({ workflowId }) => workflowId)).toEqual(['b'])
+})
+
+test('a list keeps the size of the page that fitted, and a rate limit shrinks no page', async () => {
+  const client = createTemporalClient(Connection.lazy(), 'default', { codec: createEncryptionCodec(undefined) })
+  const asked: number[] = []
+  const refusal = (details: string) =>
+    Object.assign(new Error(details), { code: status.RESOURCE_EXHAUSTED, details, metadata: new Metadata() })
+  const listWorkflowExecutions = async ({ pageSize, nextPageToken }: { pageSize: number; nextPageToken: Uint8Array }) => {
+    asked.push(pageSize)
+    if (pageSize > 100) throw refusal('Received message larger than max (134217800 vs 134217728)')
+    if (nextPageToken.length === 2) throw refusal('namespace rate limit exceeded')
+    return { executions: [runWith(Buffer.from('{}'))], nextPageToken: Buffer.alloc(nextPageToken.length + 1) }
+  }
+  for (const one of [client, client.workflow]) Object.defineProperty(one, 'workflowService', { value: { listWorkflowExecutions } })
+  const read = async () => {
+    for await (const { workflowId } of client.workflow.list()) expect(workflowId).toBe('transfer:1')
+  }
+  await expect(read()).rejects.toMatchObject({ cause: { details: 'namespace rate limit exceeded' } })
+  expect(asked).toEqual([1_000, 63, 63, 63])
+})
+
+test('a list and a description read few values of a memo, which may have 200,000 empty values', async () => {
+  const { decode, ...codec } = createEncryptionCodec(undefined)
+  const counting = vi.fn(decode)
+  const client = createTemporalClient(Connection.lazy(), 'default', { codec: { ...codec, decode: counting } })
+  const fields = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [n, {}]))
+  const forged = () => ({ ...runWith(Buffer.from('{}')), memo: { fields } })
+  const service = {
+    listWorkflowExecutions: async () => ({ executions: [forged()], nextPageToken: Buffer.alloc(0) }),
+    describeWorkflowExecution: async () => ({ workflowExecutionInfo: forged() }),
+  }
+  for (const one of [client, client.workflow]) Object.defineProperty(one, 'workflowService', { value: service })
+  const [listed] = (await listPage(client, {})).runs
+  const described = await client.workflow.getHandle('transfer:1').describe()
+  expect([listed, described].map((found) => Object.keys(found?.memo ?? {}).length)).toEqual([16, 16])
+  expect(counting.mock.calls.length).toBeLessThanOrEqual(64)
+})
+
+test('a list decodes each memo once', async () => {
+  const { decode, ...codec } = createEncryptionCodec(undefined)
+  const counting = vi.fn(decode)
+  const client = createTemporalClient(Connection.lazy(), 'default', { codec: { ...codec, decode: counting } })
+  const executions = [runWith(Buffer.from('{"amount":"1"}'))]
+  Object.defineProperty(client, 'workflowService', {
+    value: { listWorkflowExecutions: async () => ({ executions, nextPageToken: Buffer.alloc(0) }) },
+  })
+  expect((await listPage(client, {})).runs.map(({ memo }) => memo)).toEqual([{ content: { amount: '1' } }])
+  expect(counting).toHaveBeenCalledTimes(1)
 })

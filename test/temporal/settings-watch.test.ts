@@ -29,3 +29,25 @@ test('after a restore of Temporal, a process learns new settings with a version 
   expect([seen, warned]).toEqual([[0, 1], [expect.objectContaining({ code: 'SETTINGS_OLDER', had: 10, version: 10 })]])
   await watch.stop()
 })
+
+test.each<[string, object]>([
+  ['an audit that is no list', { audit: null }],
+  ['an entry of the audit without a time', { audit: [{ version: 3, by: 'me', reason: 'x', order: { kind: 'unhalt' } }] }],
+  ['a halt without a scope', { halts: [{ by: 'me', reason: 'x', at: 1 }] }],
+  ['a denied party that is no text', { denied: [{ by: 'me', reason: 'x', at: 1, kind: 'token', value: 5 }] }],
+  ['tokens that are null', { tokens: [null] }],
+])('a process keeps its settings while the answer has %s, and obeys later orders', async (_, malformed) => {
+  let answer: object = { ...noSettings, version: 2, halts: [halt] }
+  const client = {
+    withDeadline: (_ms: number, work: () => unknown) => work(),
+    workflow: { getHandle: () => ({ query: async () => structuredClone(answer) }) },
+  } as unknown as Client
+  const watch = await watchSettings({ client, logger: silentLogger() })
+  answer = { ...noSettings, version: 100, ...malformed }
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(watch.current()).toMatchObject({ version: 2, halts: [halt] })
+  answer = { ...noSettings, version: 3, halts: [halt, { ...halt, scope: { chain: 'bsc' } }] }
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(watch.current().version).toBe(3)
+  await watch.stop()
+})

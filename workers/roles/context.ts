@@ -87,21 +87,26 @@ function createRouteHalts({ client, config, logger, metrics, network }: ProcessP
 export function withEarnings(
   times: StepTimes,
   bridges: Pick<Bridges, 'get'>,
-  metrics: Pick<Metrics, 'portage_fees_earned_wei_total' | 'portage_delivery_cost_wei_total'>,
+  metrics: Pick<Metrics, 'portage_fees_earned_wei_total'>,
 ): StepTimes {
-  async function count(transfer: Transfer): Promise<void> {
+  async function worthOf(transfer: Transfer): Promise<bigint> {
+    const { earned, payment, intent } = bridges.get(transfer.bridge)?.endpoints.get(transfer.targetChain)?.delivery(transfer) ?? {}
+    if (payment) return BigInt(payment.worth)
+    const rest = await earned?.()
+    // The cost of deliveries counts the coins of the call, so they are no part of the fee here.
+    return rest === undefined ? 0n : rest + BigInt(intent?.value ?? 0)
+  }
+  async function count(transfer: Transfer, fee: string | undefined): Promise<void> {
     const { bridge, targetChain: chain } = transfer
-    const { earned, payment } = bridges.get(bridge)?.endpoints.get(chain)?.delivery(transfer) ?? {}
-    const wei = payment ? BigInt(payment.worth) : ((await earned?.()) ?? 0n)
+    const wei = fee === undefined ? await worthOf(transfer) : BigInt(fee)
     if (wei > 0n) metrics.portage_fees_earned_wei_total.inc({ chain, bridge }, Number(wei))
-    if (payment) metrics.portage_delivery_cost_wei_total.inc({ chain, bridge }, Number(payment.coins))
   }
   return {
     ...times,
-    delivered(transfer, seenAt, gasPaid) {
-      times.delivered(transfer, seenAt, gasPaid)
+    delivered(transfer, seenAt, fee) {
+      times.delivered(transfer, seenAt)
       // A failed metric must not fail a delivery.
-      void count(transfer).catch(() => {})
+      void count(transfer, fee).catch(() => {})
     },
   }
 }

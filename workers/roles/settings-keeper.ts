@@ -84,8 +84,8 @@ export async function keepSettings(options: SettingsKeeperOptions): Promise<Serv
   }
   // After a wipe, this process continues with the known settings until Temporal has them again.
   watch.whileLost((found) => {
-    const lost = newest()
-    if (found.version > 0 || !lost || lost.settings.version === 0) return undefined
+    const lost = found.version > 0 ? undefined : newest()
+    if (!lost || lost.settings.version === 0) return undefined
     enqueue(found)
     return lost.settings
   })

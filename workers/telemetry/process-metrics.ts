@@ -74,7 +74,6 @@ function collectLane(all: Metrics, agent: LaneAgent): void {
   all.portage_lane_in_flight.set({ lane }, view.inFlight)
   all.portage_lane_window.set({ lane }, view.window)
   all.portage_lane_nonce_gap.set({ lane }, Math.max(0, view.next - view.latest))
-  if (view.kept === undefined || view.keptLimit === undefined) return
   all.portage_lane_kept_entries.set({ lane }, view.kept)
   all.portage_lane_kept_entries_limit.set({ lane }, view.keptLimit)
 }

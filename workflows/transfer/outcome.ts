@@ -27,7 +27,7 @@ export async function endByPolicy(run: TransferRun, outcome: Outcome): Promise<O
 /** Ends the transfer once most nodes show all its nonces final without its effect. Undefined: try again. */
 async function endOnceFree(run: TransferRun, outcome: Outcome): Promise<Outcome | undefined> {
   const { progress, intentId, transfer } = run
-  const answer = await confirmEnd({ transfer, intentId, nonces: progress.left ?? [] }, run.label)
+  const answer = await confirmEnd({ transfer, intentId, nonces: progress.left ?? [], cancelledAt: run.cancelledAt }, run.label)
   if (answer.kind === 'delivered') return answer
   if (answer.kind === 'free') return outcome
   if (answer.kind === 'held') enterHeld(run, outcome, answer.nonces)

@@ -2,7 +2,7 @@ import { defined } from '../../domain/defined.ts'
 import { searchAttributes } from '../../temporal/contracts/names.ts'
 import { type TimelineEntry, timelineOf } from '../../domain/transfer/timeline.ts'
 import { dropAttempts, recordAttempts, rollBackAttempts, type SignedAttempt } from '../../domain/transfer/attempts.ts'
-import type { FailedCall, Landed, Waiting } from '../../temporal/contracts/transfer-steps.ts'
+import type { FailedCall, Landed, ReasonFacts, Waiting } from '../../temporal/contracts/transfer-steps.ts'
 import { backoffMs } from '../../domain/backoff.ts'
 import { type ErrorCode, passesSoon } from '../../domain/catalogue/errors.ts'
 import { type LaneId, intentIdOf } from '../../domain/lane/lane.ts'
@@ -19,10 +19,9 @@ export type Outcome =
   | { readonly kind: 'rejected' | 'declined'; readonly code: ErrorCode; readonly reason: string }
   | { readonly kind: 'cancelled'; readonly by: Order }
 
-interface StateFacts {
+interface StateFacts extends ReasonFacts {
   readonly code?: ErrorCode
   readonly reason?: string
-  readonly failedCall?: FailedCall | undefined
   readonly txHash?: string | undefined
   readonly at?: number | undefined
 }
@@ -94,16 +93,21 @@ export class TransferRun {
     return this.progress.orders?.findLast(({ kind }) => kind === 'retry')?.at
   }
 
+  get cancelledAt(): number | undefined {
+    return this.progress.orders?.findLast(({ kind }) => kind === 'cancel')?.at
+  }
+
   status(): TransferStatus {
     const { message: _, ...transfer } = this.transfer
-    const { state, lane, underway, code, reason, failedCall, round: rounds, timeline, transactions, orders } = this.progress
+    const { state, lane, underway, code, reason, round: rounds, timeline, transactions, orders } = this.progress
+    const { failedCall, feeLimit, shadowCall } = this.progress
     const { landed, nonce = landed?.nonce } = underway ?? {}
     const { txHash, attempts, tried, batch } = landed ?? {}
     const delivery = this.#outcome?.kind === 'delivered' ? this.#outcome.delivery : undefined
     const cancelledBy = this.#outcome?.kind === 'cancelled' ? this.#outcome.by : undefined
     const facts = { lane, nonce, txHash: delivery?.txHash ?? txHash, attempts, tried, batch, delivery, cancelledBy, code, reason, rounds }
     const all = timelineOf(timeline, transactions)
-    return { id: this.id, transfer, state, ...facts, timeline: all, ...defined({ failedCall, transactions, orders }) }
+    return { id: this.id, transfer, state, ...facts, timeline: all, ...defined({ failedCall, feeLimit, shadowCall, transactions, orders }) }
   }
 
   enter(state: TransferState, note: string, facts: StateFacts = {}): void {
@@ -113,7 +117,8 @@ export class TransferRun {
     progress.state = state
     progress.code = facts.code
     progress.reason = facts.reason
-    progress.failedCall = facts.failedCall
+    const { failedCall, feeLimit, shadowCall } = facts
+    Object.assign(progress, { failedCall, feeLimit, shadowCall })
     this.#add({ at: facts.at ?? Date.now(), state, note })
     this.#show()
     this.#logState(facts)
@@ -293,10 +298,21 @@ export function includedAt({ txHash, tried }: Pick<Landed, 'txHash' | 'tried'>):
   return tried.find(({ hash }) => hash === txHash)?.includedAt
 }
 
-export async function wait(run: TransferRun, { code, reason, retryInMs, failedCall }: Waiting): Promise<undefined> {
+/** The reason that the last lane gave when the transfer left it is more precise than that no lane takes work. */
+export function whyOf(
+  { code, reason, failedCall, feeLimit, shadowCall }: Omit<Waiting, 'kind' | 'retryInMs'>,
+  turnedAway: TransferProgress['turnedAway'],
+): Pick<Waiting, 'code' | 'reason'> & ReasonFacts {
+  if (turnedAway && code === 'LANE_NONE') return { code: turnedAway.code, reason: turnedAway.reason }
+  // The code stays, because a transfer that may use only one lane leaves the window of its stream.
+  if (turnedAway && code === 'LANE_CHOSEN') return { code, reason: `${reason}; ${turnedAway.reason}` }
+  return { code, reason, failedCall, feeLimit, shadowCall }
+}
+
+export async function wait(run: TransferRun, waiting: Waiting): Promise<undefined> {
   const { progress } = run
-  const turnedAway = code === 'LANE_NONE' ? progress.turnedAway : undefined
-  const why = turnedAway ? { code: turnedAway.code, reason: turnedAway.reason } : { code, reason, failedCall }
+  const { code, retryInMs } = waiting
+  const why = whyOf(waiting, progress.turnedAway)
   run.enter('waiting', why.reason, why)
   const longestMs = passesSoon(code) ? waits.longestLaneBackoffMs : waits.longestBackoffMs
   await run.pause(Math.max(retryInMs, backoffMs(progress.waits++, waits.firstBackoffMs, longestMs)), `${why.code}: ${why.reason}`)

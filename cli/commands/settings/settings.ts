@@ -3,13 +3,14 @@ import { readSettings } from '../../../temporal/client/settings/settings.ts'
 import type { IssuedToken, NodeChange, Settings, SettingsChange, SettingsOrder } from '../../../domain/settings/settings.ts'
 import type { Call, CommandSpec } from '../../command.ts'
 import type { CliContext } from '../../context.ts'
-import { invalid, textOfFile, withReason } from '../../arguments/options.ts'
+import { textOfFile, withReason } from '../../arguments/options.ts'
 import { withoutAudit } from '../../../operations/orders/settings.ts'
 import { giveOrder, type OrderOptions, orderText } from '../../orders.ts'
 import { list, type Part, section, type Text, verbatim } from '../../output/output.ts'
 import { limitText } from './fees.ts'
 import type { FeePolicy } from '../../../domain/fees/fees.ts'
 import { feeScopeText, haltScopeText, orderName, tariffScopeText, tariffText } from '../../../operations/orders/scope-text.ts'
+import { invalid } from '../../../operations/orders/spec.ts'
 
 export const settingsCommand: CommandSpec = {
   description:

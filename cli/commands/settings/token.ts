@@ -11,6 +11,7 @@ import {
   signingKey,
 } from '../../../operations/access/keys.ts'
 import { signToken, verifyToken } from '../../../operations/access/tokens.ts'
+import { invalid } from '../../../operations/orders/spec.ts'
 import { accessSource, makeDataFolder } from '../../../config/data-folder.ts'
 import { chainOf, namesOf, resolveLane } from '../../../config/chains.ts'
 import type { Config } from '../../../config/schema/schema.ts'
@@ -22,7 +23,7 @@ import { changeSettings, readSettings } from '../../../temporal/client/settings/
 import { type Call, type CommandSpec, givenToken } from '../../command.ts'
 import { facts, list, type Outcome, timeText, verbatim } from '../../output/output.ts'
 import type { CliContext } from '../../context.ts'
-import { collect, invalid, type Reasoned, textOfFile, withReason } from '../../arguments/options.ts'
+import { collect, type Reasoned, textOfFile, withReason } from '../../arguments/options.ts'
 import { orderText } from '../../orders.ts'
 
 /** Author of orders that are given without a token. This author can read the key file, and so could sign any token. */
@@ -69,7 +70,7 @@ export const tokenCommand: CommandSpec = {
         }),
     },
     list: {
-      description: 'Tokens that have not expired, and revoked tokens. Portage does not store the tokens themselves.',
+      description: 'Tokens, and whether they are good, expired or revoked. Portage does not store the tokens themselves.',
       examples: ['portage token list --json'],
       run: ({ withTemporal }) =>
         withTemporal(async (client) => {

@@ -11,11 +11,11 @@ import {
   transferOrders,
 } from '../../../temporal/client/transfers/transfer-orders.ts'
 import { describeTransfer } from '../../../temporal/client/transfers/transfers.ts'
-import type { OrderContext } from '../../../operations/orders/spec.ts'
+import { invalid, type OrderContext } from '../../../operations/orders/spec.ts'
 import type { Call, Commands, CommandSpec } from '../../command.ts'
 import { facts, type Outcome, section } from '../../output/output.ts'
 import type { CliContext } from '../../context.ts'
-import { invalid, numberWithin, type Reasoned, withReason } from '../../arguments/options.ts'
+import { numberWithin, type Reasoned, withReason } from '../../arguments/options.ts'
 import { filterOf, type FilterOptions, findTransfer, selectionOf, transferForms, withFilter } from '../../arguments/subjects.ts'
 import { lastPart } from '../../../domain/text/short-id.ts'
 import type { TransferSelection } from '../../../operations/orders/transfer-filter.ts'

@@ -6,9 +6,10 @@ import { knownCode, RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { Terms } from '../../../domain/transfer/transfer.ts'
 import { redactUrl } from '../../../observability/redact.ts'
 import { type Call, type CommandSpec, givenToken } from '../../command.ts'
-import { invalid, parse } from '../../arguments/options.ts'
+import { parse } from '../../arguments/options.ts'
 import { orderText } from '../../orders.ts'
 import { facts } from '../../output/output.ts'
+import { invalid } from '../../../operations/orders/spec.ts'
 
 interface SubmitOptions extends Terms {
   readonly chain?: string

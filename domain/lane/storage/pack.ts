@@ -110,8 +110,18 @@ export function bytesToUnpack({ words, text }: PackedEntries): number {
   return rests.reduce((sum, rest) => sum + entryBytes + (rest === '' ? 0 : lookUp(words, rest).length), 0)
 }
 
+const bytesInMemory = 320
+/** Maximum memory of a page's entries per character of the page. An honest page needs up to 45, for entries alike. */
+const mostInflation = 64
+
+/**
+ * Throws an Error for a malformed page, and RangeError for a forged page whose entries could fill the memory of the
+ * process.
+ */
 export function unpackEntries({ words, text }: PackedEntries): Entry[] {
   const entries: Entry[] = []
+  const most = mostInflation * words.reduce((sum, word) => sum + word.length, text.length)
+  let bytes = 0
   let nonce = -1
   let start = ''
   let process = ''
@@ -119,11 +129,14 @@ export function unpackEntries({ words, text }: PackedEntries): Entry[] {
     const [at = '', from = '', number = '', hashes = '', granted = '', tried = '', more = ''] = one.split(',')
     nonce = at === '' ? nonce + 1 : Number.parseInt(at, 36)
     if (/^[A-Z]/.test(from)) start = lookUp(words, from)
-    const { ownerValue, ...rest } = (more === '' ? {} : JSON.parse(lookUp(words, more))) as Rest
+    const moreText = more === '' ? '' : lookUp(words, more)
+    const { ownerValue, ...rest } = (moreText === '' ? {} : JSON.parse(moreText)) as Rest
     const [request = '', by] = granted.replace('*', '').split('.').toReversed()
     process = by === undefined ? (request === '' ? '' : process) : lookUp(words, by)
     const id = from.startsWith('.') ? lookUp(words, from.slice(1)) : start
     const owner = from === '-' ? undefined : ownerOf(words, id, number, hashes)
+    bytes += bytesInMemory + moreText.length + process.length + (owner?.intentId.length ?? 0)
+    if (bytes > most) throw new RangeError(`a page unpacks to more than ${most} bytes`)
     entries.push({
       nonce,
       maybeSent: granted.startsWith('*'),
@@ -165,6 +178,7 @@ const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const canonicalDecimal = /^(0|[1-9][0-9]*)$/
 
 function lookUp(words: readonly string[], token: string): string {
+  if (token.length > longestField) throw new RangeError(`a field of ${token.length} characters`)
   if (!/^[A-Z]/.test(token)) return String(digits36(token))
   let index = 0
   for (const letter of token) index = index * letters.length + letters.indexOf(letter) + 1

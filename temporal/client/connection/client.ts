@@ -1,8 +1,18 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client'
 import type { StreamNames } from '../../../domain/stream/stream.ts'
 
+/** Answers of up to `usual` bytes are always parsed. `left`: bytes of longer answers that are still parsed. */
+export interface AnswerBudget {
+  readonly usual: number
+  left: number
+}
+
 /** In temporal/client, functions whose docstrings name no error codes throw the errors of Temporal's SDK. */
-export type TemporalClient = Client & { readonly streamNames?: StreamNames | undefined }
+export type TemporalClient = Client & {
+  readonly streamNames?: StreamNames | undefined
+  readonly budget?: AnswerBudget | undefined
+  withBudget?(this: void, budget: AnswerBudget): TemporalClient
+}
 
 /** Limits the time of the calls in `work`. Calls outside of `within` have no time limit. */
 export function within<Result>(client: TemporalClient, timeoutMs: number, work: () => Promise<Result>): Promise<Result> {

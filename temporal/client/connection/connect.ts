@@ -9,7 +9,7 @@ import { defaultFailoverTimes, type FailoverTimes } from '../../contracts/failov
 import { createEncryptionCodec } from '../../encryption/codec.ts'
 import { readableMemos, useReadableLists } from '../visibility/memos.ts'
 import { withLimits } from './answer-limits.ts'
-import type { TemporalClient } from './client.ts'
+import type { AnswerBudget, TemporalClient } from './client.ts'
 import { detailOf, refusalCode } from './errors.ts'
 import { openConnection } from './probe.ts'
 
@@ -22,19 +22,18 @@ interface ClientOptions {
   readonly streamNames?: StreamNames | undefined
   readonly failover?: FailoverSettings | undefined
   readonly tracing?: WorkflowClientInterceptor | undefined
+  readonly budget?: AnswerBudget | undefined
 }
 
-export function createTemporalClient(
-  connection: ConnectionLike,
-  namespace: string,
-  { codec, streamNames, failover, tracing }: ClientOptions,
-): TemporalClient {
-  const dataConverter = loadDataConverter({ payloadCodecs: [withLimits(codec)] })
+export function createTemporalClient(connection: ConnectionLike, namespace: string, options: ClientOptions): TemporalClient {
+  const { codec, streamNames, failover, tracing, budget } = options
+  const dataConverter = loadDataConverter({ payloadCodecs: [withLimits(codec, budget)] })
   const memos = readableMemos(dataConverter, namespace)
   const workflow = [...(tracing ? [tracing] : []), ...(failover ? [failoverInterceptor(failover)] : []), memos]
   const client = new Client({ connection, namespace, dataConverter, interceptors: { workflow } })
   useReadableLists(client)
-  return Object.assign(client, { streamNames })
+  const withBudget = (given: AnswerBudget) => createTemporalClient(connection, namespace, { ...options, budget: given })
+  return Object.assign(client, { streamNames, budget, withBudget })
 }
 
 /** Throws ENCRYPTION_KEY and the errors of `probeTemporal`. */

@@ -23,8 +23,6 @@ export function connectionOptions({ address, headers }: TemporalAccess, { tls, a
       : false,
     ...(apiKey !== undefined && { apiKey }),
     ...(headers && { metadata: { ...headers } }),
-    // As the SDK's workers. By default, grpc-js accepts 4 MiB, which a page of a list with a few large memos exceeds.
-    channelArgs: { 'grpc.max_receive_message_length': 128 * 1024 * 1024 },
   }
 }
 

@@ -109,9 +109,8 @@ async function pollersOf(client: TemporalClient, version: DeploymentVersion) {
   const { workerDeploymentVersionInfo } = await workflowService.describeWorkerDeploymentVersion({ namespace, deploymentVersion: version })
   const queues = (workerDeploymentVersionInfo?.taskQueueInfos ?? []).map(async ({ name, type }) => {
     const request = { namespace, taskQueue: { name }, taskQueueType: type ?? null }
-    const live = ((await workflowService.describeTaskQueue(request)).pollers ?? []).filter(
-      ({ lastAccessTime }) => Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1_000 < pollerGoneMs,
-    )
+    const { pollers } = await workflowService.describeTaskQueue(request)
+    const live = pollers.filter(({ lastAccessTime }) => Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1_000 < pollerGoneMs)
     return { name: name ?? '', live }
   })
   return Promise.all(queues)

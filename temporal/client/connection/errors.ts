@@ -69,9 +69,17 @@ export function isRefusedArgument(error: unknown): boolean {
   return unreadableCodes.includes(grpcCode(error) ?? 0)
 }
 
-/** True if the request was refused because it is too large. A retry would be refused too. */
+/** gRPC's INVALID_ARGUMENT, RESOURCE_EXHAUSTED (also of rate limits), and OUT_OF_RANGE (of the SDK's core). */
+const tooLargeCodes = [3, 8, 11]
+const tooLargeWords = /size exceeds limit|larger than (max|\d)|length too large/i
+
+/** True if the request or its answer was refused because it is too large. A retry would be refused too. */
 export function isTooLarge(error: unknown): boolean {
-  return [3, 8].includes(grpcCode(error) ?? 0) && /size exceeds limit|larger than max/i.test(detailOf(error))
+  return isStatusTooLarge({ code: grpcCode(error) ?? 0, details: detailOf(error) })
+}
+
+export function isStatusTooLarge({ code, details }: { readonly code: number; readonly details: string }): boolean {
+  return tooLargeCodes.includes(code) && tooLargeWords.test(details)
 }
 
 /** True for gRPC's NOT_FOUND, which only calls that bypass the SDK's methods throw. */

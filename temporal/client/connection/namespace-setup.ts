@@ -43,7 +43,7 @@ export async function connectServerInfo(target: TemporalAccess, connectTimeoutMs
   const { namespace } = target
   const connection = await openConnection(target, { timeoutMs: connectTimeoutMs })
   return {
-    version: async () => (await connection.workflowService.getSystemInfo({})).serverVersion ?? undefined,
+    version: async () => (await connection.workflowService.getSystemInfo({})).serverVersion,
     retentionHours: () => readRetentionHours(connection, namespace).catch(ifNamespaceMissing(undefined)),
     async missingSearchAttributes() {
       const types = await attributeTypes(connection, namespace).catch(ifRefused(undefined))

@@ -3,7 +3,7 @@ import { type Facts, RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { TemporalAccess } from '../../../domain/temporal-access.ts'
 import { type TemporalClient, within } from './client.ts'
 import { apiKeyExpiry, connectionOptions, readCredentials, type TemporalCredentials } from './credentials.ts'
-import { detailOf, ifNamespaceMissing, isNamespaceMissing, refusalCode } from './errors.ts'
+import { detailOf, ifNamespaceMissing, isNamespaceMissing, isStatusTooLarge, refusalCode } from './errors.ts'
 import { checkHandshake } from './handshake.ts'
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number]
@@ -34,7 +34,14 @@ export async function openConnection(
   await checkHandshake(target, credentials, { stopping, timeoutMs, facts })
   let connection: Connection | undefined
   try {
-    connection = Connection.lazy({ ...connectionOptions(target, credentials), connectTimeout: timeoutMs, interceptors: retries() })
+    connection = Connection.lazy({
+      ...connectionOptions(target, credentials),
+      connectTimeout: timeoutMs,
+      interceptors: retries(),
+      // By default, grpc-js accepts 4 MiB, which a page of a list with a few large memos exceeds. A process reads
+      // several lists at once, so much larger pages could fill its memory.
+      channelArgs: { 'grpc.max_receive_message_length': 16 * 1024 * 1024 },
+    })
     await connection.ensureConnected()
     return connection
   } catch (cause) {
@@ -102,8 +109,8 @@ function unavailable(cause: unknown, facts: Facts): RelayerError {
 }
 
 /**
- * The SDK's retries, which end quietly on a closed connection: they run in a timer, where an error would end the
- * process.
+ * The SDK's retries, but not of messages that are too large. They end quietly on a closed connection: they run in a
+ * timer, where an error would end the process.
  */
 export function retries(): Interceptor[] {
   const tried = new WeakSet<object>()
@@ -118,7 +125,9 @@ export function retries(): Interceptor[] {
       return endedCall()
     }
   }
-  return [makeGrpcRetryInterceptor(defaultGrpcRetryOptions()), guard]
+  const usual = defaultGrpcRetryOptions()
+  const isRetried: typeof usual.retryableDecider = (attempt, status) => !isStatusTooLarge(status) && usual.retryableDecider(attempt, status)
+  return [makeGrpcRetryInterceptor({ ...usual, retryableDecider: isRetried }), guard]
 }
 
 function endedCall(): Call {

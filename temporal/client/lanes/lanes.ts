@@ -37,10 +37,9 @@ export async function queryLane(client: TemporalClient, lane: LaneId): Promise<L
 }
 
 export async function queryPagedLane(client: TemporalClient, lane: LaneId): Promise<LaneState> {
-  const workflowId = laneWorkflowId(lane)
-  const state = await queryOrWake(client, workflowId, laneStatusQuery)
+  const state = await queryOrWake(client, laneWorkflowId(lane), laneStatusQuery)
   const bytes = (state.pages ?? []).reduce((sum, page) => sum + bytesToUnpack(page), 0)
-  assertUnpackable(workflowId, bytes)
+  assertUnpackable(client, bytes)
   return state
 }
 

@@ -4,7 +4,7 @@ import { auditLength, type SettingsChange } from '../../../domain/settings/setti
 import { mapLimited } from '../../../runtime/map-limited.ts'
 import { operatorTransactionStatusQuery, type OperatorTransactionStatus } from '../../contracts/operator-transaction.ts'
 import { statusQuery, type TransferStatus } from '../../contracts/transfer.ts'
-import { withOthersLimited } from '../connection/answer-limits.ts'
+import { limited } from '../connection/answer-limits.ts'
 import { listWorkflows, type TemporalClient, within } from '../connection/client.ts'
 import { fromTemporal, isForAll, isGone, rethrowAs } from '../connection/errors.ts'
 import { findLanes, readLane } from '../lanes/lanes.ts'
@@ -50,10 +50,10 @@ export async function readKeptOrders(
   of: readonly Subject[] = orderSubjects,
 ): Promise<KeptOrders[]> {
   const readers: Record<Subject, () => Promise<KeptOrders[]>> = {
-    settings: () => ofEach('settings', { own: ['settings'], others: [], isCut: false }, () => ofSettings(client)),
-    lane: async () => ofEach('lane', await findLanes(client, lanes), (lane) => readLane(client, lane)),
-    stream: async () => ofEach('stream', await findStreams(client), (stream) => queryStream(client, stream)),
-    receiver: async () => ofEach('receiver', await findNotifiers(client, receivers), (receiver) => readNotifier(client, receiver)),
+    settings: () => ofEach(client, 'settings', { own: ['settings'], others: [], isCut: false }, ofSettings),
+    lane: async () => ofEach(client, 'lane', await findLanes(client, lanes), readLane),
+    stream: async () => ofEach(client, 'stream', await findStreams(client), queryStream),
+    receiver: async () => ofEach(client, 'receiver', await findNotifiers(client, receivers), readNotifier),
     transfer: () => ofTransfers(client),
     'operator transaction': () => ofOperators(client, since),
   }
@@ -62,17 +62,22 @@ export async function readKeptOrders(
   return found
 }
 
-async function ofEach(subject: Subject, { own, others, isCut }: RunningNames, read: (id: string) => Promise<Kept>): Promise<KeptOrders[]> {
-  const readOne = (id: string) =>
+async function ofEach(
+  client: TemporalClient,
+  subject: Subject,
+  { own, others, isCut }: RunningNames,
+  read: (client: TemporalClient, id: string) => Promise<Kept>,
+): Promise<KeptOrders[]> {
+  const [ofOwn, ofOthers] = [limited(client, 'own'), limited(client, 'others')]
+  const readOne = (reader: TemporalClient, id: string) =>
     // Anyone with access to Temporal can start a workflow with this id, so a forged state may throw here.
-    read(id)
+    read(reader, id)
       .then((state) => keptBy(subject, id, state))
       .catch((error: unknown) => unreadOf(subject, id, error))
-  const found = await mapLimited(own, 1, readOne)
+  const found = await mapLimited(own, 1, (id) => readOne(ofOwn, id))
   const end = performance.now() + askedMs
-  const readOther = async (id: string) => (performance.now() < end ? readOne(id) : unreadOf(subject, id))
-  const ofOthers = await withOthersLimited([], () => mapLimited(others, 1, readOther))
-  return [...found, ...ofOthers, ...(isCut ? [unreadOf(subject, `other ${subject}s`)] : [])]
+  const more = await mapLimited(others, 1, async (id) => (performance.now() < end ? readOne(ofOthers, id) : unreadOf(subject, id)))
+  return [...found, ...more, ...(isCut ? [unreadOf(subject, `other ${subject}s`)] : [])]
 }
 
 function unreadOf(subject: Subject, id: string, error?: unknown): KeptOrders {

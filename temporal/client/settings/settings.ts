@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import { assertKnownNames, type KnownNames } from '../../../domain/settings/known-names.ts'
-import { assertSettingsOrders } from '../../../domain/settings/request.ts'
+import { assertSettings, assertSettingsOrders } from '../../../domain/settings/request.ts'
 import { noSettings, type Settings, type SettingsOrder } from '../../../domain/settings/settings.ts'
 import { redactText } from '../../../observability/redact.ts'
 import { settingsWorkflowId } from '../../contracts/names.ts'
@@ -16,11 +16,23 @@ const queryTimeoutMs = 5_000
 const summary = 'changes of operators, on top of the config'
 const codes = { unserved: 'SETTINGS_UNREACHABLE' } as const
 
-/** Empty settings if the settings workflow does not exist. Throws SETTINGS_UNREACHABLE and TEMPORAL_UNAVAILABLE. */
+/**
+ * Empty settings if the settings workflow does not exist. Throws SETTINGS_UNREACHABLE, also for a malformed answer, and
+ * TEMPORAL_UNAVAILABLE.
+ */
 export async function readSettings(client: TemporalClient, timeoutMs = queryTimeoutMs): Promise<Settings> {
   const ask = () => queryOrWake(client, settingsWorkflowId, settingsQuery).catch(ifGone(noSettings))
   // A worker of an older version leaves out some lists.
-  return { ...noSettings, ...(await within(client, timeoutMs, ask).catch(rethrowAs(codes))) }
+  const found = { ...noSettings, ...(await within(client, timeoutMs, ask).catch(rethrowAs(codes))) }
+  try {
+    assertSettings(found)
+  } catch (cause) {
+    throw new RelayerError('SETTINGS_UNREACHABLE', {
+      detail: `Its answer is malformed: ${cause instanceof Error ? cause.message : ''}`,
+      cause,
+    })
+  }
+  return found
 }
 
 /** Starts the workflow with these settings after a wipe of Temporal. Needs no worker. False if settings exist. */

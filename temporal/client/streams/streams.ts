@@ -1,6 +1,8 @@
+import { bytesToUnpack } from '../../../domain/stream/intervals.ts'
 import type { StreamResponse, StreamState, StreamUpdate } from '../../../domain/stream/stream.ts'
 import { applyStreamUpdate, type StreamInput, streamStatusQuery, streamWorkflowId } from '../../contracts/stream.ts'
 import { type TemporalClient, within } from '../connection/client.ts'
+import { assertUnpackable } from '../connection/answer-limits.ts'
 import { ifGone, rethrowAs } from '../connection/errors.ts'
 import { orderTimeoutMs, queryOrWake, sendOrder, updateOrStart } from '../calls/workflow-calls.ts'
 import { type RunningNames, runningNames } from '../visibility/runs.ts'
@@ -54,7 +56,13 @@ export async function findStreams(client: TemporalClient): Promise<RunningNames>
 
 /** Undefined for an unknown stream. Throws STREAM_UNREACHABLE and TEMPORAL_UNAVAILABLE. */
 export function queryStream(client: TemporalClient, stream: string): Promise<StreamState | undefined> {
-  const ask = () => queryOrWake(client, workflowIdOf(client, stream), streamStatusQuery).catch(ifGone(undefined))
+  const workflowId = workflowIdOf(client, stream)
+  const ask = async () => {
+    const state = await queryOrWake(client, workflowId, streamStatusQuery).catch(ifGone(undefined))
+    const bytes = (state?.outside ?? []).reduce((sum, { packed }) => sum + bytesToUnpack(packed), 0)
+    assertUnpackable(client, bytes)
+    return state
+  }
   return within(client, queryTimeoutMs, ask).catch(rethrowAs({ unserved: 'STREAM_UNREACHABLE' }, { stream }))
 }
 

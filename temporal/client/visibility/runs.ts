@@ -115,7 +115,7 @@ export async function describeQueue(client: TemporalClient, name: string, kind: 
     taskQueueType: queueKinds[kind],
     reportStats: true,
   })
-  const polls = (pollers ?? []).map(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1_000)
+  const polls = pollers.map(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1_000)
   const polledAt = polls.length > 0 ? Math.max(...polls) : undefined
   const { seconds = 0, nanos = 0 } = stats?.approximateBacklogAge ?? {}
   return {

@@ -4,6 +4,7 @@ import { noSettings } from '../../../domain/settings/settings.ts'
 import { explain } from '../../../operations/causes/explain.ts'
 import type { Facts } from '../../../operations/causes/facts.ts'
 import { readTemporal } from '../../../operations/causes/read-temporal.ts'
+import { UnparsedAnswer } from '../../../temporal/client/connection/answer-limits.ts'
 import type { TemporalClient } from '../../../temporal/client/connection/client.ts'
 import { searchAttributes } from '../../../temporal/contracts/names.ts'
 import { at, config as usual, facts, transfer, unpolled } from './facts.ts'
@@ -46,6 +47,7 @@ test.each<[string, object | null]>([
   ['a reason that is no text', { state: 'waiting', reason: { replace: 1 }, timeline: [], transfer: { bridge: 'x' } }],
   ['a code that is no text', { state: 'waiting', code: [], timeline: [], transfer: { bridge: 'x' } }],
   ['no timeline', { state: 'waiting', transfer: { bridge: 'x' } }],
+  ['a time after the year 9999', { state: 'waiting', timeline: [{ state: 'waiting', at: 8e15 }], transfer: { bridge: 'x' } }],
   ['a time that no date can represent', { state: 'waiting', timeline: [{ state: 'waiting', at: 9e15 }], transfer: { bridge: 'x' } }],
   ['no transfer', { state: 'waiting', timeline: [] }],
 ])('a workflow under the id of a transfer that answers %s counts as silent, and hides no transfer', async (_, answer) => {
@@ -54,6 +56,25 @@ test.each<[string, object | null]>([
   const forged = { ...(client as object), workflow: { ...(client.workflow as object), getHandle } } as object as TemporalClient
   const { transfers } = await readTemporal(forged, config, Promise.resolve({ asOf: 0, value: noSettings }))
   expect(transfers).toMatchObject([{ workflowId: 'a', state: 'pending', isSilent: true }])
+})
+
+test.each(['parked', 'admitting'] as const)('a group of transfers (%s) that cannot be explained hides no other group', (state) => {
+  const old = { state, inStateSince: at - 6 * 3_600_000, startedAt: at - 6 * 3_600_000 } as const
+  const forged = transfer('forged', { ...old, code: 'X', targetChain: 'elsewhere', inStateSince: -8e15 })
+  const rows = causes({ transfers: [forged, transfer('honest', old)] })
+  expect(rows.map(({ code, examples }) => [code, examples])).toContainEqual([expect.any(String), ['honest']])
+  expect(rows.map(({ code }) => code)).toContain('UNREAD')
+})
+
+test('transfers whose answers are too long together are reported as not read, not as silent', async () => {
+  const config = { chains: {}, bridges: {}, notifications: [], worker: {} } as unknown as Parameters<typeof readTemporal>[1]
+  const getHandle = () => ({ query: async () => Promise.reject(new UnparsedAnswer(5_000_000)), describe: async () => info })
+  const limitedClient = { ...(client as object), workflow: { ...(client.workflow as object), getHandle } }
+  const forged = { ...(client as object), withBudget: () => limitedClient } as object as TemporalClient
+  const { transfers, unread, chainWorkers } = await readTemporal(forged, config, Promise.resolve({ asOf: 0, value: noSettings }))
+  expect(transfers).toMatchObject([{ workflowId: 'a', state: 'pending' }])
+  expect(transfers[0]).not.toHaveProperty('isSilent')
+  expect([unread.map(({ what }) => what), [...chainWorkers]]).toEqual([['some of the transfers'], []])
 })
 
 test('an old transfer that does not answer counts as slow, even if others of its chain answer', () => {

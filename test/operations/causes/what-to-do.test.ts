@@ -20,7 +20,8 @@ describe('fee limits', () => {
   const market = { baseFee: '100', maxFee: '210', tip: '10', cap: '50' }
   const commandsFor = (policy: CallPolicy) => {
     const offer = firstOffer(market, policy, { gasLimit: '21000' })
-    return rowOf('FEE_LIMIT', waiting('FEE_LIMIT', { ...('reason' in offer && { failure: offer.reason }) })).next.join('\n')
+    const shown = offer.kind === 'wait' && { failure: offer.reason, ...(offer.feeLimit && { feeLimit: offer.feeLimit }) }
+    return rowOf('FEE_LIMIT', waiting('FEE_LIMIT', { ...shown })).next.join('\n')
   }
 
   test.each<[string, CallPolicy, string]>([
