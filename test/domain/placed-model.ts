@@ -208,6 +208,11 @@ export class PlacedModel extends ScannedModel {
     this.#reopened += this.chain.all().length
   }
 
+  /** An older request for the range can open the same numbers again, so each can be counted once more. */
+  protected override readInPart(numbers: readonly unknown[]): void {
+    this.#reopened += numbers.length
+  }
+
   /** Runs all steps without failures. Throws if a number stays unresolved, or a transfer does not end. */
   settle(): void {
     this.apply([{ kind: 'resume' }, { kind: 'setMaxOpen', maxOpen: 4, by: 'ops' }])

@@ -42,6 +42,8 @@ export abstract class ScannedModel {
   protected abstract check(): void
   /** Called after the stream was restored or lost. */
   protected abstract goneBack(): void
+  /** Called before an agent reports some numbers of a range without reading the range. */
+  protected readInPart(_numbers: Found): void {}
 
   protected isOver(id: string): boolean {
     return this.isDelivered(id) || this.ended.has(id)
@@ -162,6 +164,7 @@ export abstract class ScannedModel {
   #some(a: number, numbers: Found): void {
     const fresh = numbers.filter(([number]) => !isStarted(this.stream, number))
     const first = fresh.slice(0, room(this.stream))
+    this.readInPart(first)
     this.tell(a, { kind: 'seen', numbers: first, delivered: this.deliveredOf(first) })
   }
 
