@@ -233,10 +233,11 @@ export async function quarantineOf(
   { losses, chain }: { readonly losses?: Losses | undefined; readonly chain: Pick<Chain, 'hasCode'> },
   { parties, retriedAt }: { readonly parties: Parties; readonly retriedAt?: number | undefined },
 ): Promise<Waiting | undefined> {
+  if (!losses || losses.changes === 0) return undefined
   const now = present()
   const subject = retriedAt === undefined ? {} : { retriedAt: now.passed - ageOf({ wall: retriedAt, passed: now.passed }, now) }
-  const wait = losses?.quarantineOf(parties, subject)
-  const ofContracts = wait ? undefined : losses?.quarantineOf(parties, { ...subject, isContract: true })
+  const wait = losses.quarantineOf(parties, subject)
+  const ofContracts = wait ? undefined : losses.quarantineOf(parties, { ...subject, isContract: true })
   return wait ?? (ofContracts && (await chain.hasCode(parties.recipient)) ? ofContracts : undefined)
 }
 

@@ -1,4 +1,4 @@
-import { getBytes, Interface, keccak256, toBeHex, type BytesLike } from 'ethers'
+import { getBytes, Interface, keccak256, toBeHex } from 'ethers'
 import { LRUCache } from 'lru-cache'
 import { fingerprint } from '../../chains/crypto/fingerprint.ts'
 import { secp256k1 } from '../../chains/crypto/secp256k1.ts'
@@ -44,9 +44,15 @@ export const coreAbi = new Interface([
   'event LogMessagePublished(address indexed sender, uint64 sequence, uint32 nonce, bytes payload, uint8 consistencyLevel)',
 ])
 
+/** Fingerprint of a body → digest. Each step of a transfer reads its message again. */
+const digests = new LRUCache<string, string>({ max: 4_096 })
+
 /** Computes the digest as parseVM in Messages.sol does. In Wormhole's SDKs, `hash` is the single keccak256. */
-export function digestOf({ body }: { readonly body: BytesLike }): string {
-  return keccak256(keccak256(body))
+export function digestOf({ body }: { readonly body: Uint8Array }): string {
+  const key = fingerprint(body)
+  const digest = digests.get(key) ?? keccak256(keccak256(body))
+  digests.set(key, digest)
+  return digest
 }
 
 /**

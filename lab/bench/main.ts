@@ -12,6 +12,8 @@ import { outageTable } from './outage-table.ts'
 import { type BenchOptions, readOptions } from './options.ts'
 import { peers, portageIsClean } from './peers/peers.ts'
 import { peersTable } from './peers/peers-table.ts'
+import { scale } from './scale.ts'
+import { scaleTable } from './scale-table.ts'
 import { startTable, startTimes } from './start.ts'
 import { benchTable, floorTable } from './table.ts'
 import { isClean } from './verdict.ts'
@@ -31,6 +33,7 @@ function chosenRun(): Promise<number> {
   if (options.latency) return latencyRun(options)
   if (options.idle) return idleRun(options)
   if (options.peers) return peersRun(options)
+  if (options.scale) return scaleRun(options)
   return options.floor ? floorRun(options) : throughputRun(options)
 }
 
@@ -58,6 +61,12 @@ async function idleRun({ seconds, json }: BenchOptions): Promise<number> {
   const result = await idle({ seconds }, say)
   process.stdout.write(`${json ? JSON.stringify(result) : idleTable(result)}\n`)
   return 0
+}
+
+async function scaleRun({ processes, percent, keys, transfers, json }: BenchOptions): Promise<number> {
+  const result = await scale({ processes, percent, keys, transfers }, say)
+  process.stdout.write(`${json ? JSON.stringify(result) : scaleTable(result)}\n`)
+  return result.rows.every(isClean) ? 0 : 1
 }
 
 async function peersRun({ transfers, keys, rounds, json }: BenchOptions): Promise<number> {

@@ -27,6 +27,10 @@ With --latency: sends transfers over both bridges, in both directions, at a stea
 of a transfer's block to its inclusion on the target, the time from the finality of that block to the close of the
 transfer, and the duration of each step as Portage's own metrics show it.
 
+With --scale: measures how much more several processes with the role chain deliver than one of them. Each may use only a
+share of a core (Linux control groups), and all others share the rest of the machine. Prints the rate, the share of time in
+which the limit held the processes back, and the cores that each part used.
+
 With --idle: measures an idle process with all roles, first without and then with the streams of all mainnet token bridges
 that Wormhole's SDK lists: CPU, calls to Temporal, requests to guardians, RPC calls. --seconds is the duration of the
 second part; 120 seconds contain one audit of each stream.
@@ -50,6 +54,7 @@ Examples:
   npm run bench -- --outage 5000 --batch 20
   npm run bench -- --growth --in-flight 10,100,1000
   npm run bench -- --latency --nodes 3
+  npm run bench -- --scale --processes 1,2,4 --percent 10 --transfers 300
   npm run bench -- --idle --seconds 120 --json
   npm run bench -- --peers --quick --json`
 
@@ -70,6 +75,9 @@ export interface BenchOptions {
   readonly latency: boolean
   readonly idle: boolean
   readonly peers: boolean
+  readonly scale: boolean
+  readonly processes: readonly number[]
+  readonly percent: number
   readonly rate: number
   readonly seconds: number
   readonly nodes: number
@@ -97,6 +105,9 @@ export function readOptions(args: readonly string[]): BenchOptions {
     .option('--seconds <n>', 'with --latency, --idle: duration, seconds', wholeNumber, 60)
     .option('--idle', 'measure an idle process, and nothing else', false)
     .option('--peers', 'compare Portage with relayer-engine and a raw sender, and measure nothing else', false)
+    .option('--scale', 'measure several processes with a limit of CPU time, and nothing else', false)
+    .option('--processes <list>', 'with --scale: numbers of processes, separated by commas', wholeNumbers, [1, 2, 4])
+    .option('--percent <n>', 'with --scale: percent of a core for each process', wholeNumber, 10)
     .option(
       '--nodes <n>',
       'with --latency: nodes per chain; a single node must give each final answer twice, a block apart',

@@ -1,6 +1,6 @@
 import { RelayerError } from '../../../domain/catalogue/errors.ts'
 import type { NodeChange } from '../../../domain/settings/settings.ts'
-import { pause } from '../../../runtime/wait.ts'
+import { pause, Wait } from '../../../runtime/wait.ts'
 import { comparedHeight, lagOf, mostLag } from '../../heads.ts'
 import { toNumber } from '../hex.ts'
 import { createNodeClient, type NodeClient, type NodeSpec } from './node-client.ts'
@@ -149,9 +149,11 @@ async function askMany<T>(
   needed = 1,
 ): Promise<NodeAnswer<T>[]> {
   const answers: NodeAnswer<T>[] = []
-  const ended = new AbortController()
-  const end = () => ended.abort()
-  const endAfter = (ms: number) => void pause(Math.min(ms, timeoutMs + noticeMs), ended.signal).then(end)
+  const timers: NodeJS.Timeout[] = []
+  // An AbortController costs much more, because each abort makes two errors with stack traces.
+  const ended = new Wait<void>({}, () => {})
+  const end = () => ended.resolve()
+  const endAfter = (ms: number) => timers.push(setTimeout(end, Math.min(ms, timeoutMs + noticeMs)).unref())
   let answered = 0
   const each = nodes.map(async (node) => {
     const answer = await ask(node, call)
@@ -162,8 +164,8 @@ async function askMany<T>(
     if (answered === 1) endAfter(graceMs)
     if (answered === needed && mostGraceMs !== undefined) endAfter(mostGraceMs)
   })
-  await Promise.race([Promise.all(each), pause(Infinity, ended.signal)])
-  end()
+  await Promise.race([Promise.all(each), ended.promise])
+  for (const timer of timers) clearTimeout(timer)
   return [...answers]
 }
 
