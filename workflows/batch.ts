@@ -18,9 +18,9 @@ export async function batch(input: contract.BatchInput): Promise<contract.BatchS
   let { held, cleared = false } = input
   let end: contract.BatchEnd | undefined
   let rolledBack = false
-  setHandler(contract.batchStatusQuery, () => ({ lane, intent, members, cleared, ...(end ?? { state: 'underway' as const, detail: '' }) }))
+  setHandler(contract.batchStatusQuery, () => ({ ...(end ?? { state: 'underway' as const, detail: '' }), lane, intent, members, cleared }))
   setHandler(contract.batchClearedSignal, () => void (cleared = true))
-  setHandler(contract.batchOverSignal, (reported) => void (end ??= reported))
+  setHandler(contract.batchOverSignal, (reported) => void (contract.isBatchEnd(reported) && (end ??= reported)))
   setHandler(rolledBackSignal, () => void (rolledBack = true))
   show(input, held, end)
   for (let checks = input.checks ?? 0; ; checks++) {
@@ -40,7 +40,7 @@ export async function batch(input: contract.BatchInput): Promise<contract.BatchS
       else if (result) end ??= endOf(result)
     }
     show(input, held, end)
-    if (end) return { lane, intent, members, cleared, ...end }
+    if (end) return { ...end, lane, intent, members, cleared }
   }
 }
 

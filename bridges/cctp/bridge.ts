@@ -1,4 +1,5 @@
 import { decodeBase64, encodeBase64 } from 'ethers'
+import type { PlacedLog } from '../../chains/port.ts'
 import { RelayerError } from '../../domain/catalogue/errors.ts'
 import { placeOf } from '../../domain/stream/places.ts'
 import type { ChainName, Transfer } from '../../domain/transfer/transfer.ts'
@@ -175,14 +176,31 @@ function createCctp({ settings, chains, connected, served, apis, isDelivered }: 
   return { bridge, logs }
 }
 
+/** All MessageSent logs of a transaction → the indices of the logs with the same data. */
+const known = new WeakMap<readonly PlacedLog[], ReadonlyMap<string, readonly number[]>>()
+
+/** Compares all logs of a transaction at once, because strangers can log thousands of messages in a transaction. */
+function indicesByData(logs: readonly PlacedLog[]): ReadonlyMap<string, readonly number[]> {
+  const found = known.get(logs)
+  if (found) return found
+  const indices = new Map<string, number[]>()
+  for (const { data, index } of logs) {
+    const equal = indices.get(data.toLowerCase())
+    if (equal) equal.push(index)
+    else indices.set(data.toLowerCase(), [index])
+  }
+  known.set(logs, indices)
+  return indices
+}
+
 /**
  * Reads a message from its MessageSent log. `siblings` are all MessageSent logs of the transaction. Throws
  * NODE_REFUSED.
  */
 export function carriedIn(...[log, number, siblings]: Parameters<PlacedLogsOptions['decode']>): CarriedMessage {
   const bytes = sentMessage(log)
-  const equal = siblings.filter(({ data }) => data.toLowerCase() === log.data.toLowerCase())
-  const twin = equal.findIndex(({ index }) => index === log.index)
+  const equal = indicesByData(siblings).get(log.data.toLowerCase()) ?? []
+  const twin = equal.indexOf(log.index)
   const place = { number, txHash: log.transactionHash.toLowerCase(), twin, twins: equal.length }
   return { ...place, attestation: new Uint8Array(), bytes }
 }

@@ -57,6 +57,8 @@ function demandDistinct(bytes: Buffer): void {
   // The low 48 bits of a word. The decoder refuses words above them.
   const wordAt = (at: number) => bytes.readUIntBE(at + 26, 6)
   const list = wordAt(32 * types.indexOf('bytes[]'))
+  // `Array.from` takes the memory of the whole list at once.
+  if (wordAt(list) > bytes.length / 32) throw new Error('the list is too long')
   const attested = Array.from({ length: wordAt(list) }, (_, index) => list + 32 + wordAt(list + 32 + 32 * index))
   const texts = [...types.flatMap((type, field) => (type === 'bytes' ? [wordAt(32 * field)] : [])), ...attested]
   if (texts.reduce((sum, at) => sum + 32 + wordAt(at), 0) > bytes.length) throw new Error('the texts overlap')

@@ -28,6 +28,9 @@ const noQueue = [[0n, 0n, `0x${'0'.repeat(40)}`]]
 const complete = 'completeInboundQueuedTransfer(bytes32)'
 const receive = 'receiveMessage(bytes)'
 
+/** The end of the year 9999, seconds. A node can answer later times, which are no dates. */
+const lastSecond = 253_402_300_799
+
 const toAddress = (word: string) => `0x${word.slice(24)}`
 
 interface Place extends Pick<NttMessage, 'sourceManager'> {
@@ -143,7 +146,7 @@ export function createNtt(deployments: readonly NttDeployment[], chainNames: Cha
         return { wait: 'The manager waits for the attestations of other transceivers.' }
       }
       const [seconds] = await read({ contract: manager, view: 'rateLimitDuration()', args: [], returns: 'uint64' })
-      const opensAt = Number(since) + Number(seconds) + place * headStart
+      const opensAt = Math.min(lastSecond, Number(since) + Number(seconds) + place * headStart)
       if (opensAt <= now) return { stage: 'complete' }
       return { wait: `It is in the queue of the manager until ${new Date(opensAt * 1_000).toISOString()}.`, opensAt }
     },

@@ -22,6 +22,14 @@ export type BatchEnd =
   /** Neither the ledger nor the nodes show how the nonce was used, so each member asks the chain. */
   | { state: 'lost'; detail: string }
 
+const ends: readonly unknown[] = ['done', 'reverted', 'unsent', 'spent', 'lost'] satisfies readonly BatchEnd['state'][]
+
+/** Whether the value of a signal is an end: anyone who reaches Temporal can send any value. */
+export function isBatchEnd(value: unknown): value is BatchEnd {
+  const { state, detail } = Object(value) as { readonly state?: unknown; readonly detail?: unknown }
+  return ends.includes(state) && typeof detail === 'string'
+}
+
 export type BatchStatus = Pick<BatchInput, 'lane' | 'intent' | 'members' | 'cleared'> & (BatchEnd | { state: 'underway'; detail: string })
 
 export interface BatchSteps {

@@ -81,6 +81,8 @@ async function admit(transceivers: number, truth: Shown, claimed: Shown) {
 
 test.each<[string, Shown, Shown]>([
   ['it says that the transfer is in a queue for years', sent, { ...queued, seconds: tenYears }],
+  ['it says that the queue opens at a time that is no date', sent, { ...queued, seconds: 2n ** 64n - 1n }],
+  ['it says that the transfer waits until a time that is no date', queued, { ...queued, seconds: 2n ** 64n - 1n }],
   ['it says that other transceivers must attest', sent, { ...sent, consumed: true }],
   ['it hides that the queue has opened', queued, { ...queued, seconds: tenYears }],
   ['it hides the queue, and names the stage that is done', queued, sent],

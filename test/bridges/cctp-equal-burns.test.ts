@@ -28,6 +28,21 @@ describe('Equal logs of one transaction', () => {
     ])
   })
 
+  test('the data of each log of a transaction is read a few times, however many logs it has', () => {
+    const bytes = loggedV2()
+    const data = AbiCoder.defaultAbiCoder().encode(['bytes'], [bytes])
+    let reads = 0
+    const logs = Array.from({ length: 500 }, (_, index) => ({
+      ...{ address: baseTransmitters[1]!, topics: [sentTopic], block: { height: 12, hash: '0x' }, index, transactionHash: txOf(bytes) },
+      get data() {
+        reads++
+        return data
+      },
+    }))
+    expect(logs.map((log) => carriedIn(log, String(12_000_000 + log.index), logs).twin)).toEqual(logs.map(({ index }) => index))
+    expect(reads).toBeLessThan(10 * logs.length)
+  })
+
   test('equal messages of one transaction get an attestation each', async () => {
     const { see, endpoint } = await network()
     const bytes = loggedV2()

@@ -196,3 +196,13 @@ test('a message whose texts overlap is refused before it is decoded', () => {
   // Decoded, the message has 10 MB, which takes many seconds.
   expect(performance.now() - startedAt).toBeLessThan(5_000)
 })
+
+test('a message whose list claims to be longer than the message is refused without memory for the list', () => {
+  const bytes = Buffer.alloc(512)
+  bytes.writeUIntBE(13 * 32, 12 * 32 + 26, 6)
+  bytes.writeUIntBE(2 ** 25 - 1, 13 * 32 + 26, 6)
+  const before = process.memoryUsage().heapTotal
+  expect(codeOf(() => readMessage(bytes))).toBe('EXECUTOR_MESSAGE')
+  // The whole list takes 256 MiB.
+  expect(process.memoryUsage().heapTotal - before).toBeLessThan(64 * 1_048_576)
+})

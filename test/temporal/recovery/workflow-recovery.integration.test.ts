@@ -9,7 +9,7 @@ import { queryStream, applyToStream } from '../../../temporal/client/streams/str
 import type { LaneAgent } from '../../../lanes/agent.ts'
 import { silentLogger } from '../../../observability/logger.ts'
 import { createMetrics } from '../../../observability/metrics.ts'
-import { batchOverSignal, type BatchInput, type BatchStatus } from '../../../temporal/contracts/batch.ts'
+import { batchOverSignal, batchStatusQuery, type BatchInput, type BatchStatus } from '../../../temporal/contracts/batch.ts'
 import type { OperatorTransactionInput, OperatorTransactionStatus } from '../../../temporal/contracts/operator-transaction.ts'
 import { forbidSignal } from '../../../temporal/contracts/lane.ts'
 import { laneQueue, ledgerQueue, laneWorkflowId, settingsWorkflowId } from '../../../temporal/contracts/names.ts'
@@ -155,6 +155,23 @@ describe('A stuck workflow is reset', () => {
     expect(await client().workflow.getHandle(batch.workflowId).result()).toMatchObject({ state: 'unsent', members: input.members })
     expect((await client().workflow.getHandle(batch.workflowId).describe()).memo).toEqual({ members: ['one'] })
     expect(await resets('batch')).toBe(1)
+  })
+
+  test('a batch ignores ends that are none', async () => {
+    const lane = laneOf(await devnetSigner(keys++))
+    const input: BatchInput = { lane, intent: { to: freshAddress(), data: '0x', value: '0' }, members: ['one/1'] }
+    const batch = await client().workflow.start<(input: BatchInput) => Promise<BatchStatus>>('batch', {
+      workflowId: `batch:${lane}:c`,
+      taskQueue: ledgerQueue,
+      args: [input],
+    })
+    const underway = { state: 'underway', lane, members: input.members }
+    for (const end of [null, 5, {}, { state: 'over', detail: 'a test' }, { state: 'unsent', detail: null }]) {
+      await batch.signal('over', end)
+      expect(await batch.query(batchStatusQuery)).toMatchObject(underway)
+    }
+    await batch.signal('over', { state: 'unsent', detail: 'a test', members: [] })
+    expect(await client().workflow.getHandle(batch.workflowId).result()).toMatchObject({ state: 'unsent', members: input.members })
   })
 
   test('a batch whose tasks are never answered is reset, and ends', async () => {
